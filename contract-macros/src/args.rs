@@ -1,0 +1,292 @@
+//! The grammar shared by all attributes: `key`, `key = value`, separated by commas; every value keeps its key.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
+
+use crate::errors::Errors;
+use crate::model::{Policy, Set};
+use crate::nearest::nearest;
+use crate::source;
+
+/// One argument as written.
+pub(crate) struct Entry {
+    pub(crate) key: Ident,
+    pub(crate) value: Option<(Expr, TokenStream)>,
+}
+
+impl Entry {
+    pub(crate) fn name(&self) -> String {
+        self.key.unraw().to_string()
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.key.span()
+    }
+}
+
+/// Reads all that is left as arguments; what cannot be read is reported, and reading goes on behind the next comma.
+pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    while !input.is_empty() {
+        match entry(input) {
+            Ok(entry) => entries.push(entry),
+            Err(error) => {
+                errors.add(error);
+                skip(input);
+            }
+        }
+        if !input.is_empty() && input.parse::<Token![,]>().is_err() {
+            errors.add(input.error("expected `,`"));
+            skip(input);
+            let _ = input.parse::<Token![,]>();
+        }
+    }
+    entries
+}
+
+/// Reads a whole token stream as arguments.
+pub(crate) fn parse(errors: &mut Errors, tokens: TokenStream) -> Vec<Entry> {
+    let parser = |input: ParseStream<'_>| Ok(entries(errors, input));
+    parser.parse2(tokens).unwrap_or_default()
+}
+
+fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
+    if !input.peek(syn::Ident::peek_any) {
+        return Err(input
+            .error("an argument is a name, or a name and a value; write `key` or `key = value`"));
+    }
+    let key = input.call(Ident::parse_any)?;
+    if input.peek(syn::token::Paren) {
+        let message = format!("`{key}` takes its value behind `=`; write `{key} = ..`");
+        return Err(syn::Error::new(key.span(), message));
+    }
+    let value = match input.parse::<Option<Token![=]>>()? {
+        Some(_) if input.is_empty() => {
+            let message = format!("`{key}` needs a value; write `{key} = ..`");
+            return Err(syn::Error::new(key.span(), message));
+        }
+        Some(_) => Some(source::expression(input)?),
+        None => None,
+    };
+    Ok(Entry { key, value })
+}
+
+fn skip(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<proc_macro2::TokenTree>();
+    }
+}
+
+/// The one setter: refuses a second value for a key.
+pub(crate) fn set<T>(
+    errors: &mut Errors,
+    slot: &mut Option<Set<T>>,
+    entry: &Entry,
+    read: impl FnOnce(&mut Errors, &Entry) -> Option<T>,
+) {
+    if slot.is_some() {
+        errors.at(
+            entry.span(),
+            format_args!("`{}` is given twice", entry.name()),
+        );
+    } else if let Some(value) = read(errors, entry) {
+        *slot = Some(Set {
+            key: entry.span(),
+            value,
+        });
+    }
+}
+
+/// Reports a key nobody knows.
+pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &[&str]) {
+    let given = entry.name();
+    let advice = match nearest(&given, known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("{owner} takes {}", listed(known)),
+    };
+    errors.at(
+        entry.span(),
+        format_args!("unknown argument `{given}`; {advice}"),
+    );
+}
+
+/// Words in backticks: "`a`, `b` and `c`".
+pub(crate) fn listed(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| format!("`{}`", word.as_ref()))
+        .collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::from("nothing"),
+    }
+}
+
+fn value<'a>(
+    errors: &mut Errors,
+    entry: &'a Entry,
+    example: &str,
+) -> Option<&'a (Expr, TokenStream)> {
+    if entry.value.is_none() {
+        let name = entry.name();
+        errors.at(
+            entry.span(),
+            format_args!("`{name}` needs a value; write `{name} = {example}`"),
+        );
+    }
+    entry.value.as_ref()
+}
+
+/// `key` or `key = true`.
+pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
+    match entry.value.as_ref().map(|(expr, _)| ungrouped(expr)) {
+        None => Some(true),
+        Some(Expr::Lit(ExprLit {
+            lit: Lit::Bool(flag),
+            ..
+        })) => Some(flag.value),
+        Some(other) => {
+            let name = entry.name();
+            errors.on(
+                other,
+                format_args!("`{name}` is on or off; write `{name}` or `{name} = false`"),
+            );
+            None
+        }
+    }
+}
+
+/// A string literal.
+pub(crate) fn string(errors: &mut Errors, entry: &Entry, example: &str) -> Option<LitStr> {
+    let (expr, _) = value(errors, entry, example)?;
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Str(text),
+        ..
+    }) = ungrouped(expr)
+    {
+        return Some(text.clone());
+    }
+    let name = entry.name();
+    errors.on(
+        expr,
+        format_args!("`{name}` takes a string; write `{name} = {example}`"),
+    );
+    None
+}
+
+/// A string literal, or an expression that may be a string.
+pub(crate) fn text(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
+    let (expr, _) = value(errors, entry, example)?;
+    if let Expr::Lit(ExprLit { lit, .. }) = ungrouped(expr)
+        && !matches!(lit, Lit::Str(_))
+    {
+        return string(errors, entry, example).map(|_| expr.clone());
+    }
+    Some(expr.clone())
+}
+
+/// Any expression.
+pub(crate) fn any(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
+    value(errors, entry, example).map(|(expr, _)| expr.clone())
+}
+
+const POLICIES: [(&str, Policy); 4] = [
+    ("ignore", Policy::Ignore),
+    ("observe", Policy::Observe),
+    ("enforce", Policy::Enforce),
+    ("quick_enforce", Policy::QuickEnforce),
+];
+
+/// One of the four policies.
+pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
+    let (expr, _) = value(errors, entry, "observe")?;
+    let words = POLICIES.map(|(word, _)| word);
+    let given = match ungrouped(expr) {
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string()),
+        _ => None,
+    };
+    let Some(given) = given else {
+        let known = listed(&words);
+        errors.on(
+            expr,
+            format_args!("`policy` takes a bare word; write one of {known}"),
+        );
+        return None;
+    };
+    let found = POLICIES
+        .iter()
+        .find(|(word, _)| *word == given)
+        .map(|(_, policy)| *policy);
+    if found.is_none() {
+        let advice = match nearest(&given, &words) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("write one of {}", listed(&words)),
+        };
+        errors.on(expr, format_args!("unknown policy `{given}`; {advice}"));
+    }
+    found
+}
+
+/// The path of the runtime crate.
+pub(crate) fn path(errors: &mut Errors, entry: &Entry) -> Option<Path> {
+    let (expr, tokens) = value(errors, entry, "my_crate::contracts")?;
+    let path = Path::parse_mod_style
+        .parse2(source::without_invisible_group(tokens.clone()))
+        .ok();
+    if path.is_none() {
+        errors.on(
+            expr,
+            "`crate` takes a path; write `crate = my_crate::contracts`",
+        );
+    }
+    path
+}
+
+/// A duration in milliseconds: `"250ms"`, `"30s"`, `"2m"`, `"1h"`.
+pub(crate) fn duration(errors: &mut Errors, entry: &Entry) -> Option<u64> {
+    let text = string(errors, entry, "\"30s\"")?;
+    let written = text.value();
+    let unit_at = written
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(written.len());
+    let (number, unit) = written.split_at(unit_at);
+    let factor = match unit {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let read = number
+        .parse::<u64>()
+        .ok()
+        .zip(factor)
+        .and_then(|(number, factor)| number.checked_mul(factor));
+    match read {
+        Some(0) => errors.on(
+            &text,
+            "a timeout must be longer than nothing; write `timeout = \"30s\"`",
+        ),
+        Some(milliseconds) => return Some(milliseconds),
+        None => {
+            let message = "this is no duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`";
+            errors.on(&text, message);
+        }
+    }
+    None
+}
+
+/// The expression itself, also when `macro_rules!` handed it on.
+pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(&group.expr),
+        _ => expr,
+    }
+}

@@ -1,0 +1,394 @@
+//! Rules that need more than one part of the model; one function per rule.
+
+use quote::ToTokens;
+use syn::{GenericParam, Pat, ReceiverKind, ReturnType, Safety, Type};
+
+use crate::errors::Errors;
+use crate::model::{Contracted, Description, Member, Model, Options, Param, Role, Set, Tool};
+use crate::source;
+
+/// Checks everything that was read.
+pub(crate) fn all(errors: &mut Errors, model: &Model) {
+    match model {
+        Model::Tool(tool) => {
+            without_receiver(errors, tool);
+            callable(errors, tool);
+        }
+        Model::Contracted(function) => checkable(errors, function),
+        Model::ToolSet(set) => {
+            for member in &set.members {
+                if let Member::Tool(tool) = member {
+                    with_shared_receiver(errors, tool);
+                    callable(errors, tool);
+                }
+            }
+        }
+    }
+}
+
+/// The rules of every tool.
+fn callable(errors: &mut Errors, tool: &Tool) {
+    named(errors, tool);
+    described(errors, tool);
+    not_generic(errors, tool);
+    safe_and_plain(errors, tool);
+    result_known(errors, tool);
+    for param in &tool.function.params {
+        plainly_named(errors, param);
+        named_for_the_model(errors, param);
+        owned_or_shared(errors, param);
+        type_known(errors, param);
+    }
+    names_differ(errors, tool);
+    one_nature(errors, &tool.options);
+    timeout_holds(errors, tool);
+    blocking_is_sync(errors, tool);
+}
+
+/// The rules of a function that is no tool: those of Rust, and no more than a condition needs.
+fn checkable(errors: &mut Errors, contracted: &Contracted) {
+    let sig = &contracted.function.sig;
+    if sig.constness.is_some() {
+        errors.on(sig.constness, "a condition cannot be checked in a `const fn`; remove `const`, or use `assert!` in the body");
+    }
+    if sig.abi.is_some() {
+        errors.on(&sig.abi, "a violation must not unwind into foreign code; put the contract on a Rust function and call that");
+    }
+}
+
+fn without_receiver(errors: &mut Errors, tool: &Tool) {
+    if let Some(receiver) = &tool.function.receiver {
+        let message = "a tool cannot take `self`; pass the state as an argument, or make this a free function, \
+                       or write `#[tool]` above the `impl` block too";
+        errors.on(receiver, message);
+    }
+}
+
+fn with_shared_receiver(errors: &mut Errors, tool: &Tool) {
+    let Some(receiver) = &tool.function.receiver else {
+        let ident = &tool.function.sig.ident;
+        errors.on(
+            ident,
+            "a tool in an `impl` block has a receiver; make it a free function or take `&self`",
+        );
+        return;
+    };
+    match &receiver.kind {
+        ReceiverKind::Reference(_, _, None) => {}
+        ReceiverKind::Reference(_, _, Some(_)) => {
+            let message = "a tool cannot take `&mut self`, because calls share the state; \
+                           write `&self` and keep what changes behind a `Mutex`";
+            errors.on(receiver, message);
+        }
+        ReceiverKind::Typed(_, ty) if is_shared_self(ty) => {}
+        ReceiverKind::Typed(..) => {
+            let written = source::text(&receiver.to_token_stream());
+            errors.on(
+                receiver,
+                format_args!("a tool cannot take `{written}`; write `&self`"),
+            );
+        }
+        _ => errors.on(
+            receiver,
+            "a tool cannot take `self`, because it is called more than once; write `&self`",
+        ),
+    }
+}
+
+fn is_shared_self(ty: &Type) -> bool {
+    let Type::Reference(reference) = bare(ty) else {
+        return false;
+    };
+    reference.mutability.is_none()
+        && matches!(bare(&reference.elem), Type::Path(path) if path.path.is_ident("Self"))
+}
+
+/// The type without parentheses and the invisible groups of `macro_rules!`.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        _ => ty,
+    }
+}
+
+const LONGEST_NAME: usize = 64;
+
+fn named(errors: &mut Errors, tool: &Tool) {
+    let name = tool.name.text.as_str();
+    let advice = "use ASCII letters, digits, `_` and `-`, and begin with a letter or `_`";
+    let message = if name.is_empty() {
+        format!("a tool name cannot be empty; {advice}")
+    } else if name.chars().count() > LONGEST_NAME {
+        format!(
+            "this tool name has {} characters; not every model accepts more than {LONGEST_NAME}",
+            name.chars().count()
+        )
+    } else if is_name(name, true) {
+        return;
+    } else if tool.function.sig.ident == name {
+        format!(
+            "`{name}` is not a tool name every model accepts; add `name = \"..\"`, and {advice}"
+        )
+    } else {
+        format!("`{name}` is not a tool name every model accepts; {advice}")
+    };
+    errors.at(tool.name.span, message);
+}
+
+fn is_name(name: &str, dashes: bool) -> bool {
+    name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+        && name.chars().all(|letter| {
+            letter.is_ascii_alphanumeric() || letter == '_' || (dashes && letter == '-')
+        })
+}
+
+fn described(errors: &mut Errors, tool: &Tool) {
+    if matches!(&tool.description, Description::Text(text) if text.is_empty()) {
+        let ident = &tool.function.sig.ident;
+        let name = &tool.name.text;
+        let advice = "add a `///` comment saying what it does, its units and when it fails";
+        errors.on(
+            ident,
+            format_args!("tool `{name}` has no description; {advice}"),
+        );
+    }
+}
+
+fn not_generic(errors: &mut Errors, tool: &Tool) {
+    for param in &tool.function.sig.generics.params {
+        let ident = match param {
+            GenericParam::Type(param) => &param.ident,
+            GenericParam::Const(param) => &param.ident,
+            GenericParam::Lifetime(_) => continue,
+        };
+        let message = format!(
+            "a tool cannot be generic, because its schema needs concrete types; write the type instead of `{ident}`"
+        );
+        errors.on(ident, message);
+    }
+}
+
+fn safe_and_plain(errors: &mut Errors, tool: &Tool) {
+    let sig = &tool.function.sig;
+    if let Safety::Unsafe(token) = &sig.safety {
+        let message = "a tool cannot be `unsafe`, because a model keeps no promises; check what is needed in a safe function";
+        errors.on(token, message);
+    }
+    if let Some(token) = &sig.constness {
+        errors.on(
+            token,
+            "a tool cannot be `const`; remove it, a registry calls at run time",
+        );
+    }
+    if let Some(abi) = &sig.abi {
+        errors.on(
+            abi,
+            "a tool cannot be `extern`; write a Rust function that calls it",
+        );
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.on(
+            variadic,
+            "a tool cannot take any number of arguments; take a `Vec`",
+        );
+    }
+}
+
+fn result_known(errors: &mut Errors, tool: &Tool) {
+    let ReturnType::Type(_, ty) = &tool.function.sig.output else {
+        return;
+    };
+    if let Type::Never(never) = bare(ty) {
+        errors.on(
+            never,
+            "a tool must come back with a result; return `()` or a `Result`",
+        );
+    } else if holds_impl(ty) {
+        errors.on(ty, "a tool cannot return `impl Trait`, because its schema needs a concrete type; write the type");
+    }
+}
+
+/// Looks for the keyword anywhere in a type: `Option<impl Into<String>>`.
+fn holds_impl(ty: &Type) -> bool {
+    fn walk(tokens: proc_macro2::TokenStream) -> bool {
+        tokens.into_iter().any(|tree| match tree {
+            proc_macro2::TokenTree::Group(group) => walk(group.stream()),
+            proc_macro2::TokenTree::Ident(word) => word == "impl",
+            _ => false,
+        })
+    }
+    walk(ty.to_token_stream())
+}
+
+fn plainly_named(errors: &mut Errors, param: &Param) {
+    let Some(pattern) = &param.pattern else {
+        return;
+    };
+    let ty = source::text(&param.ty.to_token_stream());
+    let name = suggested(&param.ty);
+    let message = match (&param.role, pattern) {
+        (Role::Context, _) => {
+            format!("a context parameter needs a plain name; write `{name}: {ty}`")
+        }
+        (Role::Argument { .. }, Pat::Wild(_)) => {
+            format!(
+                "an argument needs a plain name, which the model will see; write `{name}: {ty}`"
+            )
+        }
+        (Role::Argument { .. }, _) => format!(
+            "an argument needs a plain name, which the model will see; write `{name}: {ty}` and take it apart in the body"
+        ),
+    };
+    errors.on(pattern, message);
+}
+
+/// A name for a parameter that has none, from its type.
+fn suggested(ty: &Type) -> String {
+    let word = match bare(ty) {
+        Type::Tuple(_) => return String::from("point"),
+        Type::Reference(reference) => return suggested(&reference.elem),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string()),
+        _ => None,
+    };
+    let own = word.filter(|word| {
+        word.starts_with(char::is_uppercase)
+            && !matches!(word.as_str(), "Option" | "Vec" | "String" | "Self")
+    });
+    let Some(own) = own else {
+        return String::from("value");
+    };
+    let mut name = String::new();
+    for letter in own.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
+fn named_for_the_model(errors: &mut Errors, param: &Param) {
+    if matches!(param.role, Role::Context) || param.pattern.is_some() {
+        return;
+    }
+    let name = param.name.as_str();
+    let advice = "ASCII letters, digits and `_`, beginning with a letter or `_`";
+    let message = if name.is_empty() {
+        format!("the name of an argument cannot be empty; use {advice}")
+    } else if name.chars().count() > LONGEST_NAME {
+        format!(
+            "this argument's name has {} characters; not every model accepts more than {LONGEST_NAME}",
+            name.chars().count()
+        )
+    } else if is_name(name, false) {
+        return;
+    } else if param.ident == name {
+        format!(
+            "`{name}` is not an argument name every model accepts; add `#[arg(name = \"..\")]` with {advice}"
+        )
+    } else {
+        format!("`{name}` is not an argument name every model accepts; use {advice}")
+    };
+    errors.at(param.name_span, message);
+}
+
+fn owned_or_shared(errors: &mut Errors, param: &Param) {
+    let Type::Reference(reference) = bare(&param.ty) else {
+        return;
+    };
+    if reference.mutability.is_none() {
+        return;
+    }
+    let inner = source::text(&reference.elem.to_token_stream());
+    let message = match param.role {
+        Role::Context => format!(
+            "a context parameter is shared between calls; write `&{inner}`, with a `Mutex` around what changes"
+        ),
+        Role::Argument { .. } => format!(
+            "an argument cannot be `&mut`, because nobody would see the change; take `mut {}: {inner}` and return it",
+            param.name
+        ),
+    };
+    errors.on(&param.ty, message);
+}
+
+fn type_known(errors: &mut Errors, param: &Param) {
+    if matches!(param.role, Role::Context) {
+        return;
+    }
+    let ty = bare(&param.ty);
+    let pointee = match ty {
+        Type::Reference(reference) => bare(&reference.elem),
+        _ => ty,
+    };
+    if holds_impl(ty) {
+        errors.on(ty, "an argument cannot be `impl Trait`, because its schema needs a concrete type; write the type");
+    } else if matches!(pointee, Type::TraitObject(_)) {
+        errors.on(ty, "an argument cannot be `dyn Trait`, because its schema needs a concrete type; write the type");
+    }
+}
+
+fn names_differ(errors: &mut Errors, tool: &Tool) {
+    let is_argument =
+        |param: &&Param| matches!(param.role, Role::Argument { .. }) && param.pattern.is_none();
+    let params: Vec<&Param> = tool.function.params.iter().filter(is_argument).collect();
+    for (index, param) in params.iter().enumerate() {
+        let same = |other: &&&Param| {
+            other.name == param.name && (other.cfgs.is_empty() || param.cfgs.is_empty())
+        };
+        // Two equal names in the source are the compiler's to report.
+        if params
+            .iter()
+            .take(index)
+            .find(same)
+            .is_some_and(|other| other.ident != param.ident)
+        {
+            errors.at(
+                param.name_span,
+                format_args!(
+                    "two arguments are called `{}`; give one another name",
+                    param.name
+                ),
+            );
+        }
+    }
+}
+
+fn on(option: Option<&Set<bool>>) -> bool {
+    option.is_some_and(|option| option.value)
+}
+
+fn one_nature(errors: &mut Errors, options: &Options) {
+    if on(options.read_only.as_ref())
+        && let Some(destructive) = options.destructive.as_ref().filter(|option| option.value)
+    {
+        errors.at(
+            destructive.key,
+            "a tool cannot be both `read_only` and `destructive`; keep one of them",
+        );
+    }
+}
+
+fn timeout_holds(errors: &mut Errors, tool: &Tool) {
+    let sync = !tool.function.is_async && !on(tool.options.blocking.as_ref());
+    if let Some(timeout) = tool.options.timeout.as_ref().filter(|_| sync) {
+        let message = "`timeout` cannot hold for a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
+        errors.at(timeout.key, message);
+    }
+}
+
+fn blocking_is_sync(errors: &mut Errors, tool: &Tool) {
+    if let Some(blocking) = tool
+        .options
+        .blocking
+        .as_ref()
+        .filter(|option| option.value && tool.function.is_async)
+    {
+        errors.at(blocking.key, "`blocking` is for sync functions, which would hold up an async thread; remove it, or remove `async`");
+    }
+}

@@ -1,0 +1,106 @@
+//! A postcondition's closure taken apart: the name of the result, and the condition over it.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprClosure, Pat, ReturnType, Token};
+
+use crate::args;
+use crate::model::Param;
+use crate::source::is_punct;
+
+/// The condition itself, without the closure around it.
+pub(crate) fn predicate_of(expr: &Expr) -> &Expr {
+    match args::ungrouped(expr) {
+        Expr::Closure(closure) => &closure.body,
+        other => other,
+    }
+}
+
+pub(crate) fn tokens(expr: &Expr) -> TokenStream {
+    args::ungrouped(expr).to_token_stream()
+}
+
+/// Where the head of a closure ends: the index of its second `|`.
+fn head_end(trees: &[TokenTree]) -> (usize, usize) {
+    let mut bars = trees
+        .iter()
+        .enumerate()
+        .filter(|(_, tree)| is_punct(Some(tree), '|'))
+        .map(|(at, _)| at);
+    (bars.next().unwrap_or(0), bars.next().unwrap_or(0))
+}
+
+pub(crate) fn head(tokens: &TokenStream) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let (start, end) = head_end(&trees);
+    trees.into_iter().take(end).skip(start + 1).collect()
+}
+
+pub(crate) fn body(tokens: &TokenStream, closure: &ExprClosure) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let (_, end) = head_end(&trees);
+    match closure.output {
+        ReturnType::Default => trees.into_iter().skip(end + 1).collect(),
+        // A closure that states its type has a block for a body.
+        ReturnType::Type(..) => trees.into_iter().next_back().into_iter().collect(),
+    }
+}
+
+/// The names a pattern binds; a name it only mentions may be among them, which hides nothing a condition needs.
+pub(crate) fn bindings(pattern: &Pat) -> Vec<String> {
+    fn walk(pattern: &Pat, names: &mut Vec<String>) {
+        let each = |patterns: &Punctuated<Pat, Token![,]>, names: &mut Vec<String>| {
+            patterns.iter().for_each(|pattern| walk(pattern, names));
+        };
+        match pattern {
+            Pat::Ident(name) => {
+                names.push(name.ident.unraw().to_string());
+                if let Some((_, inner)) = &name.subpat {
+                    walk(inner, names);
+                }
+            }
+            Pat::Paren(inner) => walk(&inner.pat, names),
+            Pat::Reference(inner) => walk(&inner.pat, names),
+            Pat::Type(inner) => walk(&inner.pat, names),
+            Pat::Slice(inner) => each(&inner.elems, names),
+            Pat::Tuple(inner) => each(&inner.elems, names),
+            Pat::TupleStruct(inner) => each(&inner.elems, names),
+            Pat::Struct(inner) => inner
+                .fields
+                .iter()
+                .for_each(|field| walk(&field.pat, names)),
+            Pat::Or(inner) => inner.cases.iter().for_each(|pattern| walk(pattern, names)),
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    walk(pattern, &mut names);
+    names
+}
+
+/// The name the author seems to mean: the first variable in the condition that is no parameter.
+pub(crate) fn result_name(expr: &Expr, params: &[Param]) -> String {
+    fn first(tokens: TokenStream, params: &[Param]) -> Option<String> {
+        let trees: Vec<TokenTree> = tokens.into_iter().collect();
+        trees.iter().enumerate().find_map(|(at, tree)| match tree {
+            TokenTree::Group(group) => first(group.stream(), params),
+            TokenTree::Ident(word) => {
+                let word = word.to_string();
+                let variable = word.starts_with(|letter: char| letter.is_lowercase())
+                    && !matches!(word.as_str(), "self" | "old" | "true" | "false" | "matches")
+                    && syn::parse_str::<syn::Ident>(&word).is_ok();
+                let called = matches!(trees.get(at + 1), Some(TokenTree::Group(_)))
+                    || is_punct(trees.get(at + 1), ':')
+                    || at.checked_sub(1).is_some_and(|before| {
+                        is_punct(trees.get(before), '.') || is_punct(trees.get(before), ':')
+                    });
+                let param = params.iter().any(|param| param.bindings.contains(&word));
+                (variable && !called && !param).then_some(word)
+            }
+            _ => None,
+        })
+    }
+    first(expr.to_token_stream(), params).unwrap_or_else(|| String::from("result"))
+}

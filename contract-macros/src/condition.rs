@@ -1,0 +1,133 @@
+//! From a clause as written to the model: what it names, what it keeps from before the body.
+
+use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
+use syn::{ExprClosure, Pat};
+
+use crate::clause::Written;
+use crate::closure;
+use crate::errors::Errors;
+use crate::message;
+use crate::model::{Clause, Old, Param};
+use crate::predicate::{self, Mentions, Olds};
+
+/// A condition over the parameters.
+pub(crate) fn pre(errors: &mut Errors, written: Written, params: &[Param]) -> Option<Clause> {
+    if let Some(span) = predicate::find_old(&written.tokens) {
+        errors.at(span, "`old(..)` belongs to a postcondition; before the function runs, write the value itself");
+        return None;
+    }
+    let mut mentions = Mentions::default();
+    mentions.add(&written.tokens, params, &[]);
+    let span = written.expr.span();
+    let tokens = written.tokens.clone();
+    finish(
+        errors,
+        written,
+        params,
+        &[],
+        None,
+        Parts {
+            predicate: tokens,
+            result: None,
+            mentions,
+            olds: Vec::new(),
+            span,
+        },
+    )
+}
+
+/// A condition over the result.
+pub(crate) fn post(
+    errors: &mut Errors,
+    written: Written,
+    closure: &ExprClosure,
+    params: &[Param],
+    count: &mut usize,
+) -> Option<Clause> {
+    let body = closure::body(&written.tokens, closure);
+    let input = closure.inputs.first()?;
+    let shadowed = closure::bindings(input);
+    let plain = match input {
+        Pat::Type(typed) => &*typed.pat,
+        other => other,
+    };
+    let plain = match plain {
+        Pat::Ident(name) if name.subpat.is_none() => Some(closure::bindings(plain).join("")),
+        _ => None,
+    };
+    let mut olds = Olds {
+        params,
+        result: &shadowed,
+        count,
+        found: Vec::new(),
+    };
+    let predicate = olds.take(errors, body);
+    let olds = olds.found;
+    let mut mentions = Mentions::default();
+    mentions.add(&predicate, params, &shadowed);
+    let result = closure::head(&written.tokens);
+    let span = written.expr.span();
+    let parts = Parts {
+        predicate,
+        result: Some(result),
+        mentions,
+        olds,
+        span,
+    };
+    finish(errors, written, params, &shadowed, plain.as_deref(), parts)
+}
+
+struct Parts {
+    predicate: TokenStream,
+    result: Option<TokenStream>,
+    /// Without those inside `old(..)`.
+    mentions: Mentions,
+    olds: Vec<Old>,
+    span: Span,
+}
+
+fn finish(
+    errors: &mut Errors,
+    written: Written,
+    params: &[Param],
+    shadowed: &[String],
+    result: Option<&str>,
+    parts: Parts,
+) -> Option<Clause> {
+    let Parts {
+        predicate,
+        result: head,
+        mut mentions,
+        olds,
+        span,
+    } = parts;
+    let message = match written.message {
+        Some(literal) => Some(message::check(errors, literal, params, result)?),
+        None => None,
+    };
+    for name in message.iter().flat_map(|message| &message.placeholders) {
+        mentions.add_name(name, params, shadowed);
+    }
+    let mentions_after: Vec<usize> = mentions.params.iter().copied().collect();
+    mentions
+        .params
+        .extend(olds.iter().flat_map(|old| old.mentions.iter().copied()));
+    for old in &olds {
+        // Only for `self`: the parameters were counted when the `old(..)` was taken out.
+        mentions.add(&old.tokens, &[], &[]);
+    }
+    Some(Clause {
+        kind: written.kind,
+        predicate,
+        result: head,
+        text: written.text,
+        message,
+        policy: written.policy,
+        mentions: mentions.params.into_iter().collect(),
+        mentions_after,
+        mentions_self: mentions.names_self,
+        olds,
+        span,
+    })
+}

@@ -1,0 +1,42 @@
+//! The collector: every mistake of one item is reported together.
+
+use std::fmt::Display;
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::Error;
+
+/// The mistakes found so far.
+pub(crate) struct Errors(Option<Error>);
+
+impl Errors {
+    pub(crate) fn new() -> Self {
+        Self(None)
+    }
+
+    /// Reports at one place.
+    pub(crate) fn at(&mut self, span: Span, message: impl Display) {
+        self.add(Error::new(span, message));
+    }
+
+    /// Reports under everything `tokens` covers.
+    pub(crate) fn on(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.add(Error::new_spanned(tokens, message));
+    }
+
+    pub(crate) fn add(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(first) => first.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    /// The barrier: what was read, if nothing at all was wrong with it.
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Error> {
+        match (self.0, read) {
+            (None, Some(read)) => Ok(read),
+            (Some(error), _) => Err(error),
+            (None, None) => Err(Error::new(Span::call_site(), "this item cannot be read")),
+        }
+    }
+}

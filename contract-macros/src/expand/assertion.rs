@@ -1,0 +1,45 @@
+//! `contract_assert!(total >= 0, "the total is {total}")`
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+use super::{data, local};
+use crate::model::Assertion;
+use crate::names;
+
+pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
+    let runtime = names::runtime(&assertion.krate);
+    let (text, condition) = (&assertion.text, &assertion.condition);
+    let message = data::option(assertion.format.as_ref().and_then(literal));
+    let policy = data::option(
+        assertion
+            .policy
+            .as_ref()
+            .map(|policy| data::policy(policy.value, &runtime)),
+    );
+    let (line, column) = data::position(assertion.span);
+    let seen = local("details");
+    let (shown, say) = match &assertion.format {
+        None => (quote!(_), None),
+        Some(format) => (
+            quote!(#seen),
+            Some(quote!(#seen.say(::core::format_args!(#format));)),
+        ),
+    };
+    let holds = quote::quote_spanned!(assertion.span=> || #condition);
+    quote! {{
+        static __CONTRACT_CONDITION: #runtime::Condition = #runtime::Condition::new(
+            #runtime::ConditionKind::Assert, #text, #message, #policy, &[], (#line, #column),
+        );
+        #runtime::assert(&__CONTRACT_CONDITION, ::core::file!(), #holds, |#shown| { #say });
+    }}
+}
+
+/// The format string, unfilled.
+fn literal(format: &TokenStream) -> Option<TokenStream> {
+    match format.clone().into_iter().next() {
+        Some(TokenTree::Literal(literal)) => Some(quote!(#literal)),
+        Some(TokenTree::Group(group)) => literal(&group.stream()),
+        _ => None,
+    }
+}

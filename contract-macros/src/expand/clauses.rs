@@ -1,0 +1,161 @@
+//! Conditions, each as one call with the author's expression in a closure.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::local;
+use crate::model::{Clause, ClauseKind, Param, Role};
+
+/// What the conditions of one function are rendered with.
+pub(super) struct Clauses<'m> {
+    pub(super) clauses: &'m [Clause],
+    pub(super) params: &'m [Param],
+    pub(super) runtime: &'m TokenStream,
+    /// A body that takes its arguments by value leaves none behind; one that is run in place leaves the references.
+    pub(super) body_in_place: bool,
+}
+
+impl Clauses<'_> {
+    fn numbered(&self) -> impl Iterator<Item = (usize, &Clause)> {
+        self.clauses.iter().enumerate()
+    }
+
+    /// `frame.pre(0, || rate > 0.0, |details| ..)`
+    pub(super) fn before(&self) -> Vec<TokenStream> {
+        self.numbered()
+            .filter(|(_, clause)| clause.kind == ClauseKind::Pre)
+            .map(|(index, clause)| {
+                let (frame, seen) = (local("frame"), local("details"));
+                let predicate = &clause.predicate;
+                let details = self.details(clause, &seen);
+                let holds = quote_spanned!(clause.span=> || #predicate);
+                quote!(#frame.pre(#index, #holds, |#seen| { #details }))
+            })
+            .collect()
+    }
+
+    /// `let kept = frame.keep(1, || (rt::keep(&amount), old));`
+    pub(super) fn keep(&self) -> Vec<TokenStream> {
+        let runtime = self.runtime;
+        self.after_clauses()
+            .filter(|(_, clause)| !self.keeps_nothing(clause))
+            .map(|(index, clause)| {
+                let (frame, kept) = (local("frame"), kept(index));
+                let copies = self.copied(clause).map(|param| {
+                    let ident = &param.ident;
+                    quote_spanned!(param.ty.span()=> #runtime::keep(&#ident))
+                });
+                let olds = clause.olds.iter().map(|old| &old.tokens);
+                quote!(let #kept = #frame.keep(#index, || (#(#copies,)* #(#olds,)*));)
+            })
+            .collect()
+    }
+
+    /// `frame.post(1, rt::Got::new(&out).success(), kept, |judge, value, (amount, old)| ..)`
+    pub(super) fn after(&self, function_span: proc_macro2::Span) -> Vec<TokenStream> {
+        let runtime = self.runtime;
+        self.after_clauses()
+            .map(|(index, clause)| {
+                let (frame, out, judge) = (local("frame"), local("out"), local("judge"));
+                let (value, seen) = (local("value"), local("details"));
+                let side = match clause.kind {
+                    ClauseKind::PostErr => quote_spanned!(function_span=> #runtime::failure(&#out)),
+                    _ => quote!(#runtime::Got::new(&#out).success()),
+                };
+                let copied: Vec<&Ident> = self.copied(clause).map(|param| &param.ident).collect();
+                let olds: Vec<&Ident> = clause.olds.iter().map(|old| &old.ident).collect();
+                let (kept, pattern, used) = if self.keeps_nothing(clause) {
+                    (quote!(#runtime::Kept::nothing()), quote!(()), None)
+                } else {
+                    let kept = kept(index);
+                    // A name that the message alone shows is used only when the condition fails.
+                    let used = quote!(let _ = (#(&#copied,)* #(&#olds,)*););
+                    (quote!(#kept), quote!((#(#copied,)* #(#olds,)*)), Some(used))
+                };
+                let result = &clause.result;
+                let predicate = &clause.predicate;
+                let holds = quote_spanned!(clause.span=> |#result| #predicate);
+                let details = self.details(clause, &seen);
+                let shown = if self.shows_result(clause) {
+                    quote!(#result)
+                } else {
+                    quote!(_)
+                };
+                quote! {
+                    #frame.post(#index, #side, #kept, |#judge, #value, #pattern| {
+                        #used
+                        #judge.judge(#value, #holds, |#seen, #shown| { #details })
+                    })
+                }
+            })
+            .collect()
+    }
+
+    fn after_clauses(&self) -> impl Iterator<Item = (usize, &Clause)> {
+        self.numbered()
+            .filter(|(_, clause)| clause.kind != ClauseKind::Pre)
+    }
+
+    /// The parameters of which a copy must be kept until after the body.
+    fn copied<'s>(&'s self, clause: &'s Clause) -> impl Iterator<Item = &'s Param> {
+        clause
+            .mentions_after
+            .iter()
+            .filter_map(|&index| self.params.get(index))
+            .filter(|param| {
+                let stays = matches!(param.ty, syn::Type::Reference(_)) || param.pattern.is_some();
+                !(self.body_in_place && stays)
+            })
+    }
+
+    fn keeps_nothing(&self, clause: &Clause) -> bool {
+        clause.olds.is_empty() && self.copied(clause).next().is_none()
+    }
+
+    /// Whether the message names the result, and not only parameters.
+    fn shows_result(&self, clause: &Clause) -> bool {
+        clause.message.iter().any(|message| {
+            message.placeholders.iter().any(|name| {
+                !self
+                    .params
+                    .iter()
+                    .any(|param| param.bindings.iter().any(|binding| binding == name))
+            })
+        })
+    }
+
+    /// What a violation says: values that are at hand, and the message if it must be put together.
+    fn details(&self, clause: &Clause, seen: &Ident) -> TokenStream {
+        let runtime = self.runtime;
+        let at_hand = match clause.kind {
+            ClauseKind::Pre => &clause.mentions,
+            _ => &clause.mentions_after,
+        };
+        let values = at_hand
+            .iter()
+            .filter_map(|&index| self.params.get(index))
+            .filter(|param| matches!(param.role, Role::Argument { .. }) && param.pattern.is_none())
+            .map(|param| {
+                let (name, ident) = (&param.name, &param.ident);
+                if param.is_secret() {
+                    quote!(#seen.secret(#name);)
+                } else {
+                    quote!(#seen.value(#name, #runtime::Seen::new(&#ident).json());)
+                }
+            });
+        let message = clause
+            .message
+            .iter()
+            .filter(|message| !message.placeholders.is_empty())
+            .map(|message| {
+                let literal = &message.literal;
+                quote!(#seen.say(::core::format_args!(#literal));)
+            });
+        quote!(#(#values)* #(#message)*)
+    }
+}
+
+fn kept(index: usize) -> Ident {
+    local(&format_ident!("kept_{index}").to_string())
+}

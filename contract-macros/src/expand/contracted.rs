@@ -1,0 +1,76 @@
+//! An ordinary function with conditions: they stand around its body, in place.
+//!
+//! ```text
+//! fn half(&self, number: u32) -> u32 {
+//!     static __CONTRACT: rt::Contract = ..;
+//!     let mut frame = rt::Frame::direct(&__CONTRACT);
+//!     rt::settle(frame.pre(0, || number % 2 == 0, |details| ..));
+//!     let out = rt::run(|| -> u32 { number / 2 });
+//!     rt::settle(frame.post(1, ..));
+//!     out
+//! }
+//! ```
+//!
+//! A nested function would be simpler, but inside a method it could name neither `self` nor `Self`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+
+use super::clauses::Clauses;
+use super::function::{result_type, signature, uses};
+use super::{data, local};
+use crate::model::Contracted;
+use crate::names;
+
+pub(super) fn expand(contracted: &Contracted) -> TokenStream {
+    let runtime = &names::runtime(&contracted.krate);
+    let function = &contracted.function;
+    let sig = &function.sig;
+    let name = sig.ident.unraw().to_string();
+    let contract = data::contract(&name, None, &contracted.clauses, &function.params, runtime);
+    let clauses = Clauses {
+        clauses: &contracted.clauses,
+        params: &function.params,
+        runtime,
+        body_in_place: true,
+    };
+    let (before, keep) = (clauses.before(), clauses.keep());
+    let ty = result_type(&sig.output);
+    let after = clauses.after(syn::spanned::Spanned::span(&ty));
+    let (frame, out) = (local("frame"), local("out"));
+    let body = &function.body;
+    // `impl Trait` has no name, so the closure's own type has to do.
+    let opaque = mentions_impl(&ty);
+    let run = match (function.is_async, opaque) {
+        (false, false) => quote!(#runtime::run(|| -> #ty #body)),
+        (false, true) => quote!(#runtime::run(|| #body)),
+        (true, false) => quote!(#runtime::run_async::<#ty, _>(async #body).await),
+        (true, true) => quote!(#runtime::run_async(async #body).await),
+    };
+    let signature = signature(function);
+    let uses = uses(&function.uses);
+    let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
+    quote! {
+        #(#outer)*
+        #(#inner)*
+        #vis #signature {
+            #uses
+            static __CONTRACT: #runtime::Contract = #contract;
+            let mut #frame = #runtime::Frame::direct(&__CONTRACT);
+            #(#runtime::settle(#before);)*
+            #(#keep)*
+            let #out = #run;
+            #(#runtime::settle(#after);)*
+            #out
+        }
+    }
+}
+
+fn mentions_impl(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().any(|tree| match tree {
+        proc_macro2::TokenTree::Ident(word) => word == "impl",
+        proc_macro2::TokenTree::Group(group) => mentions_impl(&group.stream()),
+        _ => false,
+    })
+}

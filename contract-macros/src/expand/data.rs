@@ -1,0 +1,212 @@
+//! Static data: what a function says about itself.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
+
+use super::function::anonymous_lifetimes;
+use crate::model::{Clause, ClauseKind, Description, Param, Policy, Role, Set, Tool};
+
+/// `rt::Contract { .. }`
+pub(super) fn contract(
+    name: &str,
+    policy: Option<&Set<Policy>>,
+    clauses: &[Clause],
+    params: &[Param],
+    runtime: &TokenStream,
+) -> TokenStream {
+    let policy = option(policy.map(|policy| self::policy(policy.value, runtime)));
+    let conditions = clauses
+        .iter()
+        .map(|clause| condition(clause, params, runtime));
+    quote! {
+        #runtime::Contract {
+            name: #name,
+            file: ::core::file!(),
+            policy: #policy,
+            conditions: &[#(#conditions),*],
+        }
+    }
+}
+
+fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
+    let kind = match clause.kind {
+        ClauseKind::Pre => quote!(Pre),
+        ClauseKind::Post | ClauseKind::PostErr => quote!(Post),
+    };
+    let text = &clause.text;
+    let message = option(clause.message.as_ref().map(|message| {
+        let text = message.literal.value();
+        quote!(#text)
+    }));
+    let policy = option(
+        clause
+            .policy
+            .as_ref()
+            .map(|policy| self::policy(policy.value, runtime)),
+    );
+    let names = clause
+        .mentions
+        .iter()
+        .filter_map(|&index| params.get(index))
+        .filter(|param| matches!(param.role, Role::Argument { .. }))
+        .map(|param| &param.name);
+    let (line, column) = position(clause.span);
+    quote!(#runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#names),*], (#line, #column)))
+}
+
+/// `rt::Spec { .. }`
+pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
+    let options = &tool.options;
+    let params = &tool.function.params;
+    let contract = contract(
+        &tool.name.text,
+        options.policy.as_ref(),
+        &tool.clauses,
+        params,
+        runtime,
+    );
+    let title = option(options.title.as_ref().map(|title| {
+        let title = &title.value;
+        quote!(#title)
+    }));
+    let description = match &tool.description {
+        Description::Text(text) => quote!(#text),
+        Description::Parts(parts) => match parts.as_slice() {
+            [one] => quote!(#one),
+            parts => quote!(::core::concat!(#(#parts),*)),
+        },
+    };
+    let hints = [
+        &options.read_only,
+        &options.destructive,
+        &options.idempotent,
+        &options.open_world,
+    ]
+    .map(|hint| {
+        option(hint.as_ref().map(|hint| {
+            let hint = hint.value;
+            quote!(#hint)
+        }))
+    });
+    let is_async = tool.function.is_async;
+    let blocking = flag(options.blocking.as_ref());
+    let coerce = flag(options.coerce.as_ref());
+    let timeout = option(options.timeout.as_ref().map(|timeout| {
+        let timeout = timeout.value;
+        quote!(#timeout)
+    }));
+    let parameters = params.iter().filter_map(|param| parameter(param, runtime));
+    let (line, column) = position(tool.function.sig.ident.span());
+    quote! {
+        #runtime::Spec {
+            contract: #contract,
+            title: #title,
+            description: #description,
+            hints: #runtime::Hints::new(#(#hints),*),
+            is_async: #is_async,
+            blocking: #blocking,
+            coerce: #coerce,
+            timeout: #timeout,
+            parameters: &[#(#parameters),*],
+            package: ::core::env!("CARGO_PKG_NAME"),
+            position: (#line, #column),
+        }
+    }
+}
+
+fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
+    let Role::Argument {
+        default,
+        examples,
+        secret,
+    } = &param.role
+    else {
+        return None;
+    };
+    let (cfgs, name) = (&param.cfgs, &param.name);
+    let description = param.docs.as_deref().unwrap_or_default();
+    let default = option(
+        default
+            .as_ref()
+            .map(|default| constant(default, &param.ty, runtime)),
+    );
+    let examples = examples
+        .iter()
+        .map(|example| constant(example, &param.ty, runtime));
+    Some(quote! {
+        #(#cfgs)*
+        #runtime::Parameter {
+            name: #name,
+            description: #description,
+            default: #default,
+            examples: &[#(#examples),*],
+            secret: #secret,
+        }
+    })
+}
+
+/// A number or a boolean as JSON text; any other expression as code that writes it.
+fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
+    if let Some(text) = literal(expr) {
+        return quote!(#runtime::Constant::Text(#text));
+    }
+    let ty = anonymous_lifetimes(ty);
+    quote! {
+        #runtime::Constant::Code(|| {
+            let value: #ty = #expr;
+            #runtime::constant::<#ty>(&value)
+        })
+    }
+}
+
+fn literal(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Lit(ExprLit { lit, .. }) => match lit {
+            Lit::Int(number) => Some(number.base10_digits().to_owned()),
+            Lit::Float(number) => {
+                let number: f64 = number.base10_parse().ok()?;
+                number.is_finite().then(|| format!("{number:?}"))
+            }
+            Lit::Bool(value) => Some(value.value.to_string()),
+            _ => None,
+        },
+        Expr::Unary(ExprUnary {
+            op: UnOp::Neg(_),
+            expr,
+            ..
+        }) => literal(expr).map(|number| format!("-{number}")),
+        Expr::Group(group) => literal(&group.expr),
+        _ => None,
+    }
+}
+
+pub(super) fn policy(policy: Policy, runtime: &TokenStream) -> TokenStream {
+    match policy {
+        Policy::Ignore => quote!(#runtime::Policy::Ignore),
+        Policy::Observe => quote!(#runtime::Policy::Observe),
+        Policy::Enforce => quote!(#runtime::Policy::Enforce),
+        Policy::QuickEnforce => quote!(#runtime::Policy::QuickEnforce),
+    }
+}
+
+pub(super) fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        None => quote!(::core::option::Option::None),
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+    }
+}
+
+fn flag(option: Option<&Set<bool>>) -> bool {
+    option.is_some_and(|set| set.value)
+}
+
+/// Line and column, from 1; zeros outside a compiler.
+pub(super) fn position(span: Span) -> (u32, u32) {
+    if !proc_macro::is_available() {
+        return (0, 0);
+    }
+    let start = span.unwrap().start();
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    (number(start.line()), number(start.column()))
+}

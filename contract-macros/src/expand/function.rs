@@ -1,0 +1,202 @@
+//! The several forms of one function: the visible one, its body, and the checked one.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, Path, PathArguments, ReturnType, Type};
+
+use super::clauses::Clauses;
+use super::local;
+use crate::model::{Function, Param};
+
+/// `cfgs ident: Type`, without `mut` and helper attributes.
+fn plain(param: &Param) -> TokenStream {
+    let (cfgs, ident, ty) = (&param.cfgs, &param.ident, &param.ty);
+    quote!(#(#cfgs)* #ident: #ty)
+}
+
+/// `cfgs attrs mut ident: Type`, as the author wrote it.
+fn written(param: &Param) -> TokenStream {
+    let (cfgs, attrs, ident, ty) = (&param.cfgs, &param.attrs, &param.ident, &param.ty);
+    let mutable = param.mutable.then(|| quote!(mut));
+    quote!(#(#cfgs)* #(#attrs)* #mutable #ident: #ty)
+}
+
+/// The whole signature as the author wrote it, with the attributes of its parameters.
+pub(super) fn signature(function: &Function) -> TokenStream {
+    let sig = &function.sig;
+    let (constness, asyncness) = (&sig.constness, &sig.asyncness);
+    let (unsafety, abi) = (&sig.safety, &sig.abi);
+    let (ident, generics) = (&sig.ident, &sig.generics);
+    let (output, bounds) = (&sig.output, &sig.generics.where_clause);
+    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
+    let params = receiver.chain(function.params.iter().map(|param| match &param.pattern {
+        None => written(param),
+        Some(pattern) => {
+            let (cfgs, attrs, ty) = (&param.cfgs, &param.attrs, &param.ty);
+            quote!(#(#cfgs)* #(#attrs)* #pattern: #ty)
+        }
+    }));
+    quote! {
+        #constness #asyncness #unsafety #abi fn #ident #generics (#(#params),*) #output #bounds
+    }
+}
+
+/// The arguments of a call that hands all parameters on.
+pub(super) fn handed_on(function: &Function) -> Vec<TokenStream> {
+    function
+        .params
+        .iter()
+        .map(|param| {
+            let (cfgs, ident) = (&param.cfgs, &param.ident);
+            quote!(#(#cfgs)* #ident)
+        })
+        .collect()
+}
+
+/// The visible function around `inside`.
+pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream {
+    let (attrs, vis, sig) = (&function.attrs_outer, &function.vis, &function.sig);
+    let (asyncness, ident, generics) = (&sig.asyncness, &sig.ident, &sig.generics);
+    let (output, bounds) = (&sig.output, &sig.generics.where_clause);
+    let receiver = &function.receiver;
+    let receiver = receiver.iter().map(ToTokens::to_token_stream);
+    let params = receiver.chain(function.params.iter().map(plain));
+    let uses = uses(&function.uses);
+    quote! {
+        #(#attrs)*
+        #vis #asyncness fn #ident #generics (#(#params),*) #output #bounds {
+            #uses
+            #inside
+        }
+    }
+}
+
+/// An attribute that was gathered never ran, so its import would be reported as unused.
+pub(super) fn uses(paths: &[Path]) -> TokenStream {
+    quote!(#(use #paths as _;)*)
+}
+
+/// The author's body under another name, with every attribute that acts on it.
+pub(super) fn body(function: &Function, name: &Ident, head: &TokenStream) -> TokenStream {
+    let (attrs, sig, body) = (&function.attrs_inner, &function.sig, &function.body);
+    let (asyncness, generics) = (&sig.asyncness, &sig.generics);
+    let (output, bounds) = (&sig.output, &sig.generics.where_clause);
+    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
+    let params = receiver.chain(function.params.iter().map(written));
+    quote! {
+        #head
+        #(#attrs)*
+        #asyncness fn #name #generics (#(#params),*) #output #bounds #body
+    }
+}
+
+/// The function that judges every condition around the body and gives a violation back as a value.
+pub(super) fn checked(
+    function: &Function,
+    name: &Ident,
+    body: &TokenStream,
+    clauses: &Clauses<'_>,
+    head: &TokenStream,
+) -> TokenStream {
+    let runtime = clauses.runtime;
+    let sig = &function.sig;
+    let (asyncness, generics) = (&sig.asyncness, &sig.generics);
+    let bounds = &sig.generics.where_clause;
+    let output = result_type(&sig.output);
+    let (frame, out) = (local("frame"), local("out"));
+    let mutable = (!clauses.clauses.is_empty()).then(|| quote!(mut));
+    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
+    let params = receiver
+        .chain([quote!(#mutable #frame: #runtime::Frame)])
+        .chain(function.params.iter().map(plain));
+    let handed_on = handed_on(function);
+    let waited = asyncness.as_ref().map(|_| quote!(.await));
+    let before = clauses.before();
+    let keep = clauses.keep();
+    let after = clauses.after(output.span());
+    quote! {
+        #head
+        #asyncness fn #name #generics (#(#params),*)
+            -> ::core::result::Result<#output, #runtime::Stop> #bounds
+        {
+            #(#before?;)*
+            #frame.enter()?;
+            #(#keep)*
+            let #out = #body(#(#handed_on),*) #waited;
+            #(#after?;)*
+            ::core::result::Result::Ok(#out)
+        }
+    }
+}
+
+/// The type after `->`, or `()`.
+pub(super) fn result_type(output: &ReturnType) -> TokenStream {
+    match output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) => quote!(#ty),
+    }
+}
+
+/// Where an error about the value and one about the error of a result belong: a guess by spelling, used only to point.
+pub(super) fn result_spans(output: &ReturnType) -> (Span, Span) {
+    let ReturnType::Type(_, ty) = output else {
+        return (Span::call_site(), Span::call_site());
+    };
+    let whole = (ty.span(), ty.span());
+    let Type::Path(path) = &**ty else {
+        return whole;
+    };
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        path.path.segments.last().map(|last| &last.arguments)
+    else {
+        return whole;
+    };
+    let types: Vec<Span> = arguments
+        .args
+        .iter()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty.span()),
+            _ => None,
+        })
+        .collect();
+    let named = path
+        .path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "Result");
+    match types.as_slice() {
+        [value, error] if named => (*value, *error),
+        [value] if named => (*value, ty.span()),
+        _ => whole,
+    }
+}
+
+/// A type outside its signature, where its lifetimes have no names.
+pub(super) fn anonymous_lifetimes(ty: impl ToTokens) -> TokenStream {
+    let mut trees = ty.into_token_stream().into_iter().peekable();
+    let mut result = TokenStream::new();
+    while let Some(tree) = trees.next() {
+        match tree {
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                let named = trees.next();
+                let name = match named {
+                    Some(TokenTree::Ident(name)) if name != "static" => {
+                        Some(TokenTree::Ident(Ident::new("_", name.span())))
+                    }
+                    other => other,
+                };
+                result.extend([TokenTree::Punct(quote)]);
+                result.extend(name);
+            }
+            TokenTree::Group(group) => {
+                let mut inside =
+                    proc_macro2::Group::new(group.delimiter(), anonymous_lifetimes(group.stream()));
+                inside.set_span(group.span());
+                result.extend([TokenTree::Group(inside)]);
+            }
+            tree => result.extend([tree]),
+        }
+    }
+    result
+}

@@ -1,0 +1,51 @@
+//! Model to tokens; cannot fail.
+//!
+//! ```text
+//! #[tool]
+//! #[pre(rate > 0.0)]
+//! fn convert(amount: f64, rate: f64) -> f64 { amount * rate }
+//!
+//! // becomes, in outline (rt = ::contract_runtime::__private)
+//! fn convert(amount: f64, rate: f64) -> f64 {
+//!     fn __contract_body(amount: f64, rate: f64) -> f64 { amount * rate }
+//!     fn __contract_checked(mut frame: rt::Frame, amount: f64, rate: f64) -> Result<f64, rt::Stop> {
+//!         frame.pre(0, || rate > 0.0, |details| { .. })?;
+//!         frame.enter()?;
+//!         let out = __contract_body(amount, rate);
+//!         Ok(out)
+//!     }
+//!     fn __contract_call(call: rt::Call<'_>) -> rt::Running<'_> { .. }
+//!     fn __contract_output(generator: &mut rt::SchemaGenerator) -> Option<rt::Schema> { .. }
+//!     static __CONTRACT_SPEC: rt::Spec = ..;
+//!     rt::inventory::submit! { .. }
+//!     rt::settle(__contract_checked(rt::Frame::direct(&__CONTRACT_SPEC.contract), amount, rate))
+//! }
+//! ```
+
+mod assertion;
+mod clauses;
+mod contracted;
+mod data;
+mod function;
+mod shim;
+mod tool;
+mod tool_set;
+
+use proc_macro2::{Ident, Span, TokenStream};
+
+use crate::model::Model;
+
+pub(crate) use assertion::assertion;
+
+pub(crate) fn model(model: &Model) -> TokenStream {
+    match model {
+        Model::Tool(tool) => tool::expand(tool),
+        Model::Contracted(contracted) => contracted::expand(contracted),
+        Model::ToolSet(set) => tool_set::expand(set),
+    }
+}
+
+/// A local of ours, which no token of the author can see.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

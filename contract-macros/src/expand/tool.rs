@@ -1,0 +1,70 @@
+//! A free function as a tool: everything generated for it lives inside its own body.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::clauses::Clauses;
+use super::{data, function, local, shim};
+use crate::model::Tool;
+use crate::names;
+
+pub(super) fn expand(tool: &Tool) -> TokenStream {
+    let runtime = &names::runtime(&tool.krate);
+    let function = &tool.function;
+    let item = |name: &str| Ident::new(&format!("{}{name}", names::PREFIX), Span::call_site());
+    let (body_name, checked_name) = (item("body"), item("checked"));
+    let (call_name, output_name) = (item("call"), item("output"));
+    let clauses = Clauses {
+        clauses: &tool.clauses,
+        params: &function.params,
+        runtime,
+        body_in_place: false,
+    };
+    let none = TokenStream::new();
+    let body = function::body(function, &body_name, &none);
+    let checked = function::checked(
+        function,
+        &checked_name,
+        &quote!(#body_name),
+        &clauses,
+        &none,
+    );
+    let reply = shim::reply(function, &quote!(#checked_name), runtime);
+    let (call, generator) = (local("call"), local("generator"));
+    let running = if function.is_async {
+        quote!(#runtime::later(async move { let mut #call = #call; #reply }))
+    } else {
+        quote!(#runtime::ready(#call, |#call| { #reply }))
+    };
+    let demanded = tool
+        .options
+        .output_schema
+        .as_ref()
+        .is_some_and(|set| set.value);
+    let output = shim::output(function, demanded, runtime);
+    let spec = data::spec(tool, runtime);
+    let name = &function.sig.ident;
+    let handed_on = function::handed_on(function);
+    let waited = function.is_async.then(|| quote!(.await));
+    let inside = quote! {
+        #body
+        #checked
+        fn #call_name(#call: #runtime::Call<'_>) -> #runtime::Running<'_> {
+            #running
+        }
+        fn #output_name(#generator: &mut #runtime::SchemaGenerator) -> ::core::option::Option<#runtime::Schema> {
+            #output
+        }
+        static __CONTRACT_SPEC: #runtime::Spec = #spec;
+        #runtime::inventory::submit! {
+            #runtime::Registered {
+                spec: &__CONTRACT_SPEC,
+                call: #call_name,
+                output: #output_name,
+                function: || #runtime::type_of(&#name),
+            }
+        }
+        #runtime::settle(#checked_name(#runtime::Frame::direct(&__CONTRACT_SPEC.contract), #(#handed_on),*) #waited)
+    };
+    function::visible(function, &inside)
+}

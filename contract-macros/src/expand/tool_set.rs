@@ -1,0 +1,171 @@
+//! Methods as tools: what is generated for them stands beside them, because an item inside a method cannot name `Self`.
+//!
+//! ```text
+//! impl Store {
+//!     fn get(&self, key: &str) -> Option<String> { rt::settle(self.__contract_checked_get(..)) }
+//!     fn __contract_body_get(&self, key: &str) -> Option<String> { .. }
+//!     fn __contract_checked_get(&self, frame: rt::Frame, key: &str) -> Result<Option<String>, rt::Stop> { .. }
+//!     fn __contract_call_get<'c>(&'c self, call: rt::Call<'c>) -> rt::Running<'c> { .. }
+//!     fn __contract_output_get(generator: &mut rt::SchemaGenerator) -> Option<rt::Schema> { .. }
+//!     fn __contract_spec_get() -> &'static rt::Spec { .. }
+//! }
+//! impl rt::SharedToolSet for Store { .. }
+//! impl rt::ToolSet for Store { .. }
+//! ```
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::Attribute;
+use syn::ext::IdentExt;
+
+use super::clauses::Clauses;
+use super::{data, function, local, shim};
+use crate::model::{Member, Tool, ToolSet};
+use crate::names;
+
+pub(super) fn expand(set: &ToolSet) -> TokenStream {
+    let runtime = &names::runtime(&set.krate);
+    let (attrs, self_ty) = (&set.attrs, &set.self_ty);
+    let (generics, _, bounds) = set.generics.split_for_impl();
+    let members = set.members.iter().map(|member| match member {
+        Member::Tool(tool) => method(tool, runtime),
+        Member::Other(tokens) => tokens.clone(),
+    });
+    let (this, tools) = (local("this"), local("tools"));
+    let registrations = set.members.iter().filter_map(|member| match member {
+        Member::Tool(tool) => Some(registration(tool, &this, &tools, runtime)),
+        Member::Other(_) => None,
+    });
+    let cfgs = cfgs(attrs);
+    let uses = function::uses(&set.uses);
+    quote! {
+        const _: () = { #uses };
+
+        #(#attrs)*
+        impl #generics #self_ty #bounds { #(#members)* }
+
+        #(#cfgs)*
+        impl #generics #runtime::SharedToolSet for #self_ty #bounds {
+            fn shared_tools(#this: &#runtime::Arc<Self>) -> #runtime::Vec<#runtime::Tool> {
+                let mut #tools = #runtime::Vec::new();
+                #(#registrations)*
+                #tools
+            }
+        }
+
+        #(#cfgs)*
+        impl #generics #runtime::ToolSet for #self_ty #bounds {
+            fn into_tools(self) -> #runtime::Vec<#runtime::Tool> {
+                #runtime::SharedToolSet::shared_tools(&#runtime::Arc::new(self))
+            }
+        }
+    }
+}
+
+/// The names of what is generated for one method.
+struct Names {
+    body: Ident,
+    checked: Ident,
+    call: Ident,
+    output: Ident,
+    spec: Ident,
+}
+
+impl Names {
+    fn new(tool: &Tool) -> Self {
+        let method = tool.function.sig.ident.unraw();
+        let name = |what: &str| {
+            Ident::new(
+                &format!("{}{what}_{method}", names::PREFIX),
+                Span::call_site(),
+            )
+        };
+        Self {
+            body: name("body"),
+            checked: name("checked"),
+            call: name("call"),
+            output: name("output"),
+            spec: name("spec"),
+        }
+    }
+}
+
+fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
+    let function = &tool.function;
+    let names = Names::new(tool);
+    let Names {
+        body,
+        checked,
+        call,
+        output,
+        spec,
+    } = &names;
+    let clauses = Clauses {
+        clauses: &tool.clauses,
+        params: &function.params,
+        runtime,
+        body_in_place: false,
+    };
+    let cfgs = cfgs(&function.attrs_outer);
+    let head = &quote!(#(#cfgs)* #[doc(hidden)]);
+    let handed_on = function::handed_on(function);
+    let waited = function.is_async.then(|| quote!(.await));
+    let visible = function::visible(
+        function,
+        &quote! {
+            #runtime::settle(self.#checked(#runtime::Frame::direct(&Self::#spec().contract), #(#handed_on),*) #waited)
+        },
+    );
+    let body_fn = function::body(function, body, head);
+    let checked_fn = function::checked(function, checked, &quote!(self.#body), &clauses, head);
+    let reply = shim::reply(function, &quote!(Self::#checked), runtime);
+    let (call_local, generator) = (local("call"), local("generator"));
+    let running = if function.is_async {
+        quote!(#runtime::later(async move { let mut #call_local = #call_local; #reply }))
+    } else {
+        quote!(#runtime::ready(#call_local, |#call_local| { #reply }))
+    };
+    let demanded = tool
+        .options
+        .output_schema
+        .as_ref()
+        .is_some_and(|set| set.value);
+    let output_body = shim::output(function, demanded, runtime);
+    let data = data::spec(tool, runtime);
+    quote! {
+        #visible
+        #body_fn
+        #checked_fn
+        #head
+        fn #call<'__contract>(&'__contract self, #call_local: #runtime::Call<'__contract>) -> #runtime::Running<'__contract> {
+            #running
+        }
+        #head
+        fn #output(#generator: &mut #runtime::SchemaGenerator) -> ::core::option::Option<#runtime::Schema> {
+            #output_body
+        }
+        #head
+        fn #spec() -> &'static #runtime::Spec {
+            static __CONTRACT_SPEC: #runtime::Spec = #data;
+            &__CONTRACT_SPEC
+        }
+    }
+}
+
+fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream) -> TokenStream {
+    let Names {
+        call, output, spec, ..
+    } = Names::new(tool);
+    let cfgs = cfgs(&tool.function.attrs_outer);
+    quote! {
+        #(#cfgs)*
+        #tools.push(#runtime::method(#this, Self::#spec(), Self::#call, Self::#output));
+    }
+}
+
+fn cfgs(attrs: &[Attribute]) -> Vec<&Attribute> {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("cfg"))
+        .collect()
+}

@@ -1,0 +1,307 @@
+//! Brings the contract attributes of one item together, and puts their work behind every other attribute.
+//!
+//! ```text
+//! #[tool(read_only)]                 #[instrument]
+//! #[require(x > 0)]           ->     #[require(x > 0)]
+//! #[instrument]                      #[::contract_runtime::__private::finish(tool(read_only))]
+//! fn f(x: i64) ..                    fn f(x: i64) ..
+//! ```
+//!
+//! `instrument` then rewrites the plain function, and so acts on every way in. `require`, which is `pre` under another
+//! name, finds `finish` and merges with it. `finish` itself never defers.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Meta, Path};
+
+use crate::names;
+use crate::source::is_punct;
+
+/// Which of the attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tool,
+    Pre,
+    Post,
+}
+
+impl Kind {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Pre => "pre",
+            Self::Post => "post",
+        }
+    }
+
+    fn named(word: &Ident) -> Option<Self> {
+        [Self::Tool, Self::Pre, Self::Post]
+            .into_iter()
+            .find(|kind| word == kind.word())
+    }
+}
+
+/// One contract attribute.
+#[derive(Clone)]
+pub(crate) struct Contract {
+    pub(crate) kind: Kind,
+    pub(crate) args: TokenStream,
+    /// The attribute's own place.
+    pub(crate) span: Span,
+    /// How the author spelled an attribute that was taken before it could run: its import must still count as used.
+    pub(crate) path: Option<Path>,
+}
+
+/// An item and its contract attributes, in source order.
+pub(crate) struct Gathered {
+    pub(crate) contracts: Vec<Contract>,
+    /// All other attributes.
+    pub(crate) attrs: Vec<Attribute>,
+    /// The item without attributes.
+    pub(crate) rest: TokenStream,
+    pub(crate) krate: Path,
+}
+
+/// What the first attribute to run does.
+pub(crate) enum Next {
+    Expand(Gathered),
+    Defer(TokenStream),
+}
+
+/// What to emit when not even the attributes of the item can be read.
+type Unreadable = TokenStream;
+
+/// The work of the first contract attribute to run.
+pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result<Next, Unreadable> {
+    let first = Contract {
+        kind,
+        args,
+        span: Span::call_site(),
+        path: None,
+    };
+    let gathered = Gathered::new(vec![first], item)?;
+    if gathered.attrs.iter().all(is_inert) {
+        return Ok(Next::Expand(gathered));
+    }
+    let Gathered {
+        contracts,
+        attrs,
+        rest,
+        krate,
+    } = gathered;
+    let runtime = names::runtime(&krate);
+    let contracts = contracts.iter().map(Contract::deferred);
+    Ok(Next::Defer(
+        quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest),
+    ))
+}
+
+/// The work of the hidden attribute that runs last.
+pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<Gathered, Unreadable> {
+    Gathered::new(sequence(args), item)
+}
+
+impl Gathered {
+    fn new(mut contracts: Vec<Contract>, item: &TokenStream) -> Result<Self, Unreadable> {
+        let parser = |input: ParseStream<'_>| {
+            Ok((
+                input.call(Attribute::parse_outer)?,
+                input.parse::<TokenStream>()?,
+            ))
+        };
+        let (attrs, rest) = match parser.parse2(item.clone()) {
+            Ok(parts) => parts,
+            Err(error) => {
+                let error = error.to_compile_error();
+                return Err(quote!(#error #item));
+            }
+        };
+        let (fellows, attrs) = split(attrs);
+        contracts.extend(fellows);
+        contracts.sort_by_key(|contract| place(contract.span));
+        let krate = contracts
+            .iter()
+            .find_map(|contract| crate_in(&contract.args));
+        Ok(Self {
+            contracts,
+            attrs,
+            rest,
+            krate: krate.unwrap_or_else(names::default_crate),
+        })
+    }
+}
+
+impl Contract {
+    fn new(attr: &Attribute) -> Option<Self> {
+        let word = &attr.path().segments.last()?.ident;
+        let args = match &attr.meta {
+            Meta::Path(_) => TokenStream::new(),
+            Meta::List(list) => list.tokens.clone(),
+            // Kept with its sign, so that reading it reports the form.
+            Meta::NameValue(pair) => {
+                let (sign, value) = (&pair.eq_token, &pair.value);
+                quote!(#sign #value)
+            }
+        };
+        Some(Self {
+            kind: Kind::named(word)?,
+            args,
+            span: word.span(),
+            path: Some(attr.path().clone()),
+        })
+    }
+
+    /// As an argument of `finish`: `pre(x > 0)`, or `pre[rt::pre](x > 0)` with the author's own path.
+    fn deferred(&self) -> TokenStream {
+        let word = Ident::new(self.kind.word(), self.span);
+        let args = TokenTree::Group(Group::new(Delimiter::Parenthesis, self.args.clone()));
+        let path = self.path.as_ref().map(|path| quote!([#path]));
+        quote!(#word #path #args)
+    }
+}
+
+/// Takes the contract attributes out, opening a `finish` that stands among them.
+pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<Contract>, Vec<Attribute>) {
+    let mut contracts = Vec::new();
+    let mut others = Vec::new();
+    for attr in attrs {
+        if let Some(contract) = Contract::new(&attr) {
+            contracts.push(contract);
+        } else if let Some(args) = deferred_args(&attr) {
+            contracts.extend(sequence(args));
+        } else {
+            others.push(attr);
+        }
+    }
+    (contracts, others)
+}
+
+fn deferred_args(attr: &Attribute) -> Option<TokenStream> {
+    let Meta::List(list) = &attr.meta else {
+        return None;
+    };
+    let mut words = list
+        .path
+        .segments
+        .iter()
+        .rev()
+        .map(|segment| &segment.ident);
+    let ours = words.next()? == "finish" && words.next()? == "__private";
+    ours.then(|| list.tokens.clone())
+}
+
+/// Reads `tool(..) pre[path](..) post(..)`.
+fn sequence(args: TokenStream) -> Vec<Contract> {
+    let mut contracts = Vec::new();
+    let (mut word, mut path) = (None, None);
+    for tree in args {
+        match tree {
+            TokenTree::Ident(ident) => word = Some(ident),
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+                path = Path::parse_mod_style.parse2(group.stream()).ok();
+            }
+            TokenTree::Group(group) => {
+                let path = path.take();
+                if let Some((kind, word)) = word
+                    .take()
+                    .and_then(|word| Some((Kind::named(&word)?, word)))
+                {
+                    contracts.push(Contract {
+                        kind,
+                        args: group.stream(),
+                        span: word.span(),
+                        path,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    contracts
+}
+
+/// The paths of the attributes that were taken before they could run.
+pub(crate) fn uses(contracts: &[Contract]) -> Vec<Path> {
+    contracts
+        .iter()
+        .filter_map(|contract| contract.path.clone())
+        .collect()
+}
+
+/// Line and column inside a compiler; elsewhere all places are equal, and a stable sort keeps the order.
+fn place(span: Span) -> (usize, usize) {
+    if !proc_macro::is_available() {
+        return (0, 0);
+    }
+    let start = span.unwrap().start();
+    (start.line(), start.column())
+}
+
+/// The path in `crate = path`, found without understanding the rest.
+pub(crate) fn crate_in(args: &TokenStream) -> Option<Path> {
+    let trees: Vec<TokenTree> = args.clone().into_iter().collect();
+    let key = (0..trees.len()).find(|&at| {
+        let starts = at
+            .checked_sub(1)
+            .is_none_or(|before| is_punct(trees.get(before), ','));
+        let named = matches!(&trees[at], TokenTree::Ident(word) if word == "crate");
+        starts && named && is_punct(trees.get(at + 1), '=') && !is_punct(trees.get(at + 2), '=')
+    })?;
+    let value = trees.into_iter().skip(key + 2);
+    let value: TokenStream = value
+        .take_while(|tree| !is_punct(Some(tree), ','))
+        .collect();
+    Path::parse_mod_style.parse2(value).ok()
+}
+
+/// Attributes of the language itself: they are no macros, so nothing is gained by waiting for them.
+/// `cfg_attr` is not among them, because what it holds may be one.
+const INERT: &[&str] = &[
+    "allow",
+    "automatically_derived",
+    "cfg",
+    "cold",
+    "coverage",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "export_name",
+    "forbid",
+    "inline",
+    "instruction_set",
+    "link_section",
+    "must_use",
+    "no_mangle",
+    "optimize",
+    "target_feature",
+    "track_caller",
+    "unsafe",
+    "used",
+    "warn",
+];
+
+/// Roots of attributes that belong to tools, not to macros.
+const INERT_ROOTS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
+
+fn is_inert(attr: &Attribute) -> bool {
+    let segments = &attr.path().segments;
+    let Some(root) = segments.first() else {
+        return true;
+    };
+    let known = if segments.len() == 1 {
+        INERT
+    } else {
+        INERT_ROOTS
+    };
+    known.iter().any(|word| root.ident.unraw() == word)
+}
+
+/// The attribute as it is shown to its author: `#[pre]`.
+impl std::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "#[{}]", self.word())
+    }
+}

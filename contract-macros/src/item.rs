@@ -1,0 +1,232 @@
+//! The item under the attributes: a function or an `impl` block, its bodies as untouched tokens.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Generics, Ident, ImplItem, Path, Signature, Token, Type, Visibility};
+
+use crate::errors::Errors;
+use crate::gather::{Contract, Gathered, Kind, split};
+use crate::names::PREFIX;
+
+/// What the attributes stand on.
+pub(crate) enum Item {
+    Function(FunctionItem),
+    Impl(ImplItems),
+}
+
+/// A function without its attributes.
+#[derive(Clone)]
+pub(crate) struct FunctionItem {
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: Option<Group>,
+}
+
+/// An `impl` block without its attributes.
+pub(crate) struct ImplItems {
+    /// Everything before the braces.
+    pub(crate) head: TokenStream,
+    pub(crate) generics: Generics,
+    pub(crate) trait_: Option<Path>,
+    pub(crate) self_ty: Type,
+    pub(crate) members: Vec<RawMember>,
+}
+
+/// One item of an `impl` block.
+pub(crate) enum RawMember {
+    Tool(Box<Method>),
+    /// Not a tool, but a function: its parameters may carry helper attributes by mistake.
+    Method(Box<Method>),
+    Other(TokenStream),
+}
+
+/// A function of an `impl` block.
+pub(crate) struct Method {
+    pub(crate) contracts: Vec<Contract>,
+    /// The attributes that are not ours.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) function: FunctionItem,
+    /// All of it, as written.
+    pub(crate) tokens: TokenStream,
+}
+
+/// Reads the item, or reports what it is instead.
+pub(crate) fn parse(errors: &mut Errors, gathered: &Gathered) -> Option<Item> {
+    let first = gathered.contracts.first()?;
+    let stands_on = kind(&gathered.rest);
+    let parsed = match stands_on {
+        What::Function => function.parse2(gathered.rest.clone()).map(Item::Function),
+        What::Impl => impl_items.parse2(gathered.rest.clone()).map(Item::Impl),
+        What::Other(other) => {
+            let message = match first.kind {
+                Kind::Tool => format!("a tool is a function or an `impl` block, not {other}"),
+                Kind::Pre | Kind::Post => {
+                    format!("a contract belongs above a function, not {other}")
+                }
+            };
+            errors.at(first.span, message);
+            return None;
+        }
+    };
+    parsed.map_err(|error| errors.add(error)).ok()
+}
+
+enum What {
+    Function,
+    Impl,
+    Other(&'static str),
+}
+
+/// Tells items apart by their first keyword, so that unknown syntax inside them does not matter.
+fn kind(item: &TokenStream) -> What {
+    let trees: Vec<TokenTree> = item.clone().into_iter().collect();
+    let word = |at: usize| match trees.get(at) {
+        Some(TokenTree::Ident(word)) => word.to_string(),
+        _ => String::new(),
+    };
+    if matches!(trees.get(1), Some(TokenTree::Punct(punct)) if punct.as_char() == '!') {
+        return What::Other("a macro call");
+    }
+    for at in 0..trees.len() {
+        let other = match word(at).as_str() {
+            "fn" => return What::Function,
+            "impl" => return What::Impl,
+            "struct" => "a struct",
+            "enum" => "an enum",
+            "trait" => "a trait",
+            "mod" => "a module",
+            "static" => "a static",
+            "type" => "a type alias",
+            "use" => "an import",
+            "const" if !matches!(word(at + 1).as_str(), "fn" | "async" | "unsafe" | "extern") => {
+                "a constant"
+            }
+            "union" if !word(at + 1).is_empty() => "a union",
+            "extern" if word(at + 1) == "crate" => "an import",
+            "extern" if matches!(trees.get(at + 1), Some(TokenTree::Group(_))) => {
+                "an `extern` block"
+            }
+            "extern" if matches!(trees.get(at + 2), Some(TokenTree::Group(_))) => {
+                "an `extern` block"
+            }
+            _ => continue,
+        };
+        return What::Other(other);
+    }
+    What::Other("this")
+}
+
+fn function(input: ParseStream<'_>) -> syn::Result<FunctionItem> {
+    let vis = input.parse()?;
+    let _: Option<Token![default]> = input.parse()?;
+    let sig = input.parse()?;
+    let body = match input.parse::<TokenTree>()? {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
+        _ => None,
+    };
+    Ok(FunctionItem { vis, sig, body })
+}
+
+fn impl_items(input: ParseStream<'_>) -> syn::Result<ImplItems> {
+    let whole: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
+    let _: Option<Token![default]> = input.parse()?;
+    let _: Option<Token![unsafe]> = input.parse()?;
+    input.parse::<Token![impl]>()?;
+    let mut generics: Generics = if input.peek(Token![<]) {
+        input.parse()?
+    } else {
+        Generics::default()
+    };
+    let mut self_ty: Type = input.parse()?;
+    let mut trait_ = None;
+    if input.peek(Token![for]) {
+        if let Type::Path(path) = &self_ty {
+            trait_ = Some(path.path.clone());
+        }
+        input.parse::<Token![for]>()?;
+        self_ty = input.parse()?;
+    }
+    generics.where_clause = input.parse()?;
+    let content;
+    syn::braced!(content in input);
+    let mut members = Vec::new();
+    while !content.is_empty() {
+        members.push(member(&content)?);
+    }
+    let head = whole
+        .iter()
+        .take(whole.len().saturating_sub(1))
+        .cloned()
+        .collect();
+    Ok(ImplItems {
+        head,
+        generics,
+        trait_,
+        self_ty,
+        members,
+    })
+}
+
+fn member(input: ParseStream<'_>) -> syn::Result<RawMember> {
+    let before: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
+    let ahead = input.fork();
+    let attrs = ahead.call(Attribute::parse_outer)?;
+    let read = function(&ahead);
+    if read.is_ok() {
+        input.advance_to(&ahead);
+    } else {
+        input.parse::<ImplItem>()?;
+    }
+    let left = input.fork().parse::<TokenStream>()?.into_iter().count();
+    let length = before.len() - left;
+    let tokens = before.into_iter().take(length).collect();
+    let Ok(function) = read else {
+        return Ok(RawMember::Other(tokens));
+    };
+    let (contracts, attrs) = split(attrs);
+    let is_tool = contracts.iter().any(|contract| contract.kind == Kind::Tool);
+    let method = Box::new(Method {
+        contracts,
+        attrs,
+        function,
+        tokens,
+    });
+    Ok(if is_tool {
+        RawMember::Tool(method)
+    } else {
+        RawMember::Method(method)
+    })
+}
+
+impl FunctionItem {
+    /// Whether one of our attributes has been here before.
+    pub(crate) fn is_expanded(&self) -> bool {
+        let Some(body) = &self.body else { return false };
+        body.stream().into_iter().any(
+            |tree| matches!(tree, TokenTree::Ident(word) if word.unraw().to_string().starts_with(PREFIX)),
+        )
+    }
+
+    /// The function again, its parameters without the attributes only we understand.
+    pub(crate) fn plain(&self) -> TokenStream {
+        let Self { vis, sig, body } = self;
+        let mut sig = sig.clone();
+        for input in &mut sig.inputs {
+            let attrs = match input {
+                syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
+                syn::FnArg::Typed(typed) => &mut typed.attrs,
+            };
+            attrs.retain(|attr| !attr.path().is_ident("doc") && !crate::param::is_helper(attr));
+        }
+        let end = body.is_none().then(<Token![;]>::default);
+        quote!(#vis #sig #body #end)
+    }
+
+    /// The function's name.
+    pub(crate) fn ident(&self) -> &Ident {
+        &self.sig.ident
+    }
+}

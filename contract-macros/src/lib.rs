@@ -1,0 +1,154 @@
+//! The attributes of `contract-runtime`: `#[tool]`, `#[pre]` and `#[post]`.
+//!
+//! Use them through `contract_runtime`, which re-exports them; the two crates share a hidden interface.
+
+mod args;
+mod assertion;
+mod check;
+mod clause;
+mod closure;
+mod condition;
+mod describe;
+mod errors;
+mod expand;
+mod fallback;
+mod gather;
+mod item;
+mod message;
+mod model;
+mod names;
+mod nearest;
+mod options;
+mod param;
+mod predicate;
+mod read;
+mod source;
+
+#[cfg(test)]
+mod tests;
+
+use proc_macro::TokenStream;
+
+use errors::Errors;
+use gather::{Gathered, Kind, Next};
+use item::Item;
+use model::Model;
+
+/// Makes a tool of a function, or of the marked methods of an `impl` block.
+///
+/// The function stays what it is; the registry can call it by name as well.
+///
+/// ```text
+/// /// Divide one number by another.
+/// #[tool(read_only)]
+/// #[pre(divisor != 0.0, "cannot divide by zero")]
+/// fn divide(dividend: f64, divisor: f64) -> f64 {
+///     dividend / divisor
+/// }
+///
+/// // becomes, in outline
+/// fn divide(dividend: f64, divisor: f64) -> f64 {
+///     fn __contract_body(dividend: f64, divisor: f64) -> f64 { dividend / divisor }
+///     // conditions, the shim that reads JSON, and the registration
+/// }
+/// ```
+///
+/// A model chooses a tool by its description, so one without is refused:
+///
+/// ```compile_fail
+/// #[contract_macros::tool]
+/// fn area(width: f64, height: f64) -> f64 {
+///     width * height
+/// }
+/// ```
+///
+/// Options: `name`, `title`, `description`, `policy`, `read_only`, `destructive`, `idempotent`, `open_world`,
+/// `blocking`, `timeout = "30s"`, `output_schema`, `coerce`, `crate = path`. A tool without a description is refused.
+#[proc_macro_attribute]
+pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute(Kind::Tool, args, item)
+}
+
+/// States what must hold before a function runs.
+///
+/// First the condition over the parameters, then an optional message, then `policy = ..`:
+/// `#[pre(divisor != 0.0, "cannot divide {dividend} by zero", policy = observe)]`.
+///
+/// A condition compares and never changes anything:
+///
+/// ```compile_fail
+/// #[contract_macros::pre(divisor = 0.0)]
+/// fn divide(dividend: f64, divisor: f64) -> f64 {
+///     dividend / divisor
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn pre(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute(Kind::Pre, args, item)
+}
+
+/// States what must hold after a function has run.
+///
+/// A closure over the result, the `Ok` value of a `Result`, or with `err` its other side:
+/// `#[post(|total| *total >= old(count), "the total shrank")]`, `#[post(err |error| error.is_fatal())]`.
+///
+/// The result needs a name:
+///
+/// ```compile_fail
+/// #[contract_macros::post(result >= 0.0)]
+/// fn root(square: f64) -> f64 {
+///     square.sqrt()
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn post(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute(Kind::Post, args, item)
+}
+
+/// Expands what `tool`, `pre` and `post` have gathered, after every other attribute.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn finish(args: TokenStream, item: TokenStream) -> TokenStream {
+    match gather::finish(args.into(), &item.into()) {
+        Ok(gathered) => expand(&gathered).into(),
+        Err(report) => report.into(),
+    }
+}
+
+/// Expands `contract_assert!` of the runtime crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn contract_assert(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::new();
+    let assertion = assertion::parse(&mut errors, input.into());
+    match errors.finish(assertion) {
+        Ok(assertion) => expand::assertion(&assertion).into(),
+        Err(report) => fallback::assertion(&report).into(),
+    }
+}
+
+fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
+    match gather::start(kind, args.into(), &item.into()) {
+        Ok(Next::Expand(gathered)) => expand(&gathered).into(),
+        Ok(Next::Defer(tokens)) | Err(tokens) => tokens.into(),
+    }
+}
+
+fn expand(gathered: &Gathered) -> proc_macro2::TokenStream {
+    let (item, model) = read(gathered);
+    match model {
+        Ok(model) => expand::model(&model),
+        Err(report) => fallback::expand(gathered, item.as_ref(), &report),
+    }
+}
+
+/// Everything before the barrier.
+fn read(gathered: &Gathered) -> (Option<Item>, syn::Result<Model>) {
+    let mut errors = Errors::new();
+    let item = item::parse(&mut errors, gathered);
+    let model = item
+        .as_ref()
+        .and_then(|item| read::model(&mut errors, gathered, item))
+        .inspect(|model| check::all(&mut errors, model));
+    (item, errors.finish(model))
+}

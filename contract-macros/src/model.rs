@@ -1,0 +1,203 @@
+//! Plain data for everything below the grammar: it holds spans and renders nothing.
+
+use proc_macro2::{Span, TokenStream};
+use syn::{
+    Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Receiver, Signature, Type, Visibility,
+};
+
+/// What stands under the attributes.
+pub(crate) enum Model {
+    Tool(Box<Tool>),
+    Contracted(Box<Contracted>),
+    ToolSet(Box<ToolSet>),
+}
+
+/// A function the registry can call.
+pub(crate) struct Tool {
+    pub(crate) function: Function,
+    pub(crate) options: Options,
+    pub(crate) name: Name,
+    pub(crate) description: Description,
+    pub(crate) clauses: Vec<Clause>,
+    pub(crate) krate: Path,
+}
+
+/// An ordinary function with conditions.
+pub(crate) struct Contracted {
+    pub(crate) function: Function,
+    pub(crate) clauses: Vec<Clause>,
+    pub(crate) krate: Path,
+}
+
+/// An `impl` block with tools among its methods.
+pub(crate) struct ToolSet {
+    /// As in `Function`, for attributes above the block; rendered as `const _: () = { use #path as _; };` beside it.
+    pub(crate) uses: Vec<Path>,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) generics: Generics,
+    pub(crate) self_ty: Type,
+    pub(crate) members: Vec<Member>,
+    pub(crate) krate: Path,
+}
+
+/// One item of an `impl` block, in source order.
+pub(crate) enum Member {
+    Tool(Box<Tool>),
+    /// Anything else, as written.
+    Other(TokenStream),
+}
+
+/// A function taken apart; its body is never parsed.
+pub(crate) struct Function {
+    /// Our attributes by the author's own names. The visible body must hold `use #path as _;` for each: they were taken
+    /// before they could run, and without it their imports would be reported as unused.
+    pub(crate) uses: Vec<Path>,
+    /// What must stay on the visible function: docs, `cfg`, lint levels, linkage.
+    pub(crate) attrs_outer: Vec<Attribute>,
+    /// What must act on every way in, and so goes to the body.
+    pub(crate) attrs_inner: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    /// As written, without any attribute on a parameter.
+    pub(crate) sig: Signature,
+    pub(crate) receiver: Option<Receiver>,
+    /// Every parameter but the receiver, in order.
+    pub(crate) params: Vec<Param>,
+    /// The block, braces included.
+    pub(crate) body: TokenStream,
+    pub(crate) is_async: bool,
+}
+
+/// One parameter.
+pub(crate) struct Param {
+    /// The name in the source, or a generated one where a pattern stands.
+    pub(crate) ident: Ident,
+    /// Set where the author wrote a pattern; only functions that are no tools have one.
+    pub(crate) pattern: Option<Pat>,
+    /// The names the parameter brings into scope.
+    pub(crate) bindings: Vec<String>,
+    pub(crate) mutable: bool,
+    pub(crate) ty: Type,
+    /// What the model calls it.
+    pub(crate) name: String,
+    pub(crate) name_span: Span,
+    pub(crate) docs: Option<String>,
+    pub(crate) cfgs: Vec<Attribute>,
+    /// Lint levels and whatever else the compiler allows here.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) role: Role,
+}
+
+impl Param {
+    pub(crate) fn is_secret(&self) -> bool {
+        matches!(self.role, Role::Argument { secret: true, .. })
+    }
+}
+
+/// Who fills a parameter.
+pub(crate) enum Role {
+    /// The model.
+    Argument {
+        default: Option<Expr>,
+        examples: Vec<Expr>,
+        secret: bool,
+    },
+    /// The program, by type.
+    Context,
+}
+
+/// A value and the key it came from.
+pub(crate) struct Set<T> {
+    pub(crate) key: Span,
+    pub(crate) value: T,
+}
+
+/// What `#[tool(..)]` says besides name and description.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) title: Option<Set<Expr>>,
+    pub(crate) policy: Option<Set<Policy>>,
+    pub(crate) read_only: Option<Set<bool>>,
+    pub(crate) destructive: Option<Set<bool>>,
+    pub(crate) idempotent: Option<Set<bool>>,
+    pub(crate) open_world: Option<Set<bool>>,
+    pub(crate) blocking: Option<Set<bool>>,
+    pub(crate) output_schema: Option<Set<bool>>,
+    pub(crate) coerce: Option<Set<bool>>,
+    /// In milliseconds.
+    pub(crate) timeout: Option<Set<u64>>,
+}
+
+/// What happens when a condition does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    Ignore,
+    Observe,
+    Enforce,
+    QuickEnforce,
+}
+
+/// What the registry calls a tool.
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// What the model reads about a tool.
+pub(crate) enum Description {
+    Text(String),
+    /// To be put together by `concat!`; a single part may be any constant expression.
+    Parts(Vec<Expr>),
+}
+
+/// One condition.
+pub(crate) struct Clause {
+    pub(crate) kind: ClauseKind,
+    /// Before the body: all of it. After: the closure's body, each `old(..)` replaced by its name.
+    pub(crate) predicate: TokenStream,
+    /// The closure's parameter as written, with its type if it has one.
+    pub(crate) result: Option<TokenStream>,
+    /// As typed, the closure's head included.
+    pub(crate) text: String,
+    pub(crate) message: Option<Message>,
+    pub(crate) policy: Option<Set<Policy>>,
+    /// Indices of the parameters named anywhere: predicate, `old(..)`, message.
+    pub(crate) mentions: Vec<usize>,
+    /// The same without those named only inside `old(..)`: still needed after the body.
+    pub(crate) mentions_after: Vec<usize>,
+    pub(crate) mentions_self: bool,
+    pub(crate) olds: Vec<Old>,
+    /// The predicate's own place.
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClauseKind {
+    Pre,
+    Post,
+    PostErr,
+}
+
+/// A message, checked against the names it may show.
+pub(crate) struct Message {
+    pub(crate) literal: LitStr,
+    /// In order of first appearance.
+    pub(crate) placeholders: Vec<String>,
+}
+
+/// One `old(..)`, to be evaluated before the body.
+pub(crate) struct Old {
+    pub(crate) ident: Ident,
+    pub(crate) tokens: TokenStream,
+    pub(crate) mentions: Vec<usize>,
+}
+
+/// `contract_assert!(..)` taken apart.
+pub(crate) struct Assertion {
+    pub(crate) krate: Path,
+    pub(crate) condition: TokenStream,
+    pub(crate) text: String,
+    /// The format string and its arguments, as for `format_args!`.
+    pub(crate) format: Option<TokenStream>,
+    pub(crate) policy: Option<Set<Policy>>,
+    pub(crate) span: Span,
+}

@@ -1,0 +1,176 @@
+//! One parameter: its pattern, its type, and the helper attributes on it.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, LitStr, Meta, Pat, PatType};
+
+use crate::args;
+use crate::closure::bindings;
+use crate::describe;
+use crate::errors::Errors;
+use crate::model::{Description, Param, Role, Set};
+use crate::names;
+
+/// Whether the function is a tool: only a tool's parameters take helper attributes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Tool,
+    Contracted,
+}
+
+const ARG_KEYS: &[&str] = &["default", "name", "example", "secret"];
+
+/// Reads the parameter at `index`.
+pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: Owner) -> Param {
+    let (helpers, others): (Vec<&Attribute>, Vec<&Attribute>) =
+        typed.attrs.iter().partition(|attr| is_helper(attr));
+    let (docs, others): (Vec<&Attribute>, Vec<&Attribute>) = others
+        .into_iter()
+        .partition(|attr| attr.path().is_ident("doc"));
+    let (cfgs, attrs): (Vec<&Attribute>, Vec<&Attribute>) = others
+        .into_iter()
+        .partition(|attr| attr.path().is_ident("cfg"));
+    let (ident, pattern, mutable) = name(&typed.pat, index);
+    let (rename, role) = helped(errors, &helpers, owner);
+    Param {
+        name: rename
+            .as_ref()
+            .map_or_else(|| ident.unraw().to_string(), |name| name.value.value()),
+        name_span: rename
+            .as_ref()
+            .map_or_else(|| ident.span(), |name| name.value.span()),
+        bindings: bindings(&typed.pat),
+        ident,
+        pattern,
+        mutable,
+        ty: (*typed.ty).clone(),
+        docs: documented(errors, docs),
+        cfgs: cfgs.into_iter().cloned().collect(),
+        attrs: attrs.into_iter().cloned().collect(),
+        role,
+    }
+}
+
+/// `#[arg(..)]` and `#[context]`.
+pub(crate) fn is_helper(attr: &Attribute) -> bool {
+    attr.path().is_ident("arg") || attr.path().is_ident("context")
+}
+
+fn name(pattern: &Pat, index: usize) -> (Ident, Option<Pat>, bool) {
+    match pattern {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+            (name.ident.clone(), None, name.mutability.is_some())
+        }
+        other => {
+            let ident = Ident::new(
+                &names::local("arg", index),
+                Span::mixed_site().located_at(other.span()),
+            );
+            (ident, Some(other.clone()), false)
+        }
+    }
+}
+
+fn documented(errors: &mut Errors, docs: Vec<&Attribute>) -> Option<String> {
+    let docs: Vec<Attribute> = docs.into_iter().cloned().collect();
+    match describe::from_docs(&docs) {
+        Description::Text(text) => (!text.is_empty()).then_some(text),
+        Description::Parts(parts) => {
+            for part in parts
+                .iter()
+                .filter(|part| describe::literal(part).is_none())
+            {
+                errors.on(
+                    part,
+                    "the description of an argument is plain text; write it as a `///` comment",
+                );
+            }
+            None
+        }
+    }
+}
+
+fn helped(
+    errors: &mut Errors,
+    helpers: &[&Attribute],
+    owner: Owner,
+) -> (Option<Set<LitStr>>, Role) {
+    let mut rename = None;
+    let mut default: Option<Set<Expr>> = None;
+    let mut examples = Vec::new();
+    let mut secret = None;
+    let mut context = false;
+    let mut argument = false;
+    for attr in helpers {
+        let is_context = attr.path().is_ident("context");
+        if owner == Owner::Contracted {
+            let word = if is_context {
+                "#[context]"
+            } else {
+                "#[arg(..)]"
+            };
+            errors.on(
+                attr.path(),
+                format_args!(
+                    "only a tool has `{word}`; add `#[tool]` above the function, or remove this"
+                ),
+            );
+            continue;
+        }
+        if is_context {
+            if !matches!(attr.meta, Meta::Path(_)) {
+                errors.on(
+                    attr,
+                    "`#[context]` takes no arguments; the parameter's type says what is meant",
+                );
+            }
+            if context {
+                errors.on(attr.path(), "`#[context]` is given twice");
+            }
+            context = true;
+            continue;
+        }
+        argument = true;
+        let Meta::List(list) = &attr.meta else {
+            errors.on(
+                attr,
+                "`#[arg]` takes its arguments in parentheses; write `#[arg(default = ..)]`",
+            );
+            continue;
+        };
+        for entry in args::parse(errors, list.tokens.clone()) {
+            match entry.name().as_str() {
+                "name" => args::set(errors, &mut rename, &entry, |errors, entry| {
+                    args::string(errors, entry, "\"type\"")
+                }),
+                "default" => args::set(errors, &mut default, &entry, |errors, entry| {
+                    args::any(errors, entry, "50")
+                }),
+                "secret" => args::set(errors, &mut secret, &entry, args::flag),
+                "example" => examples.extend(args::any(errors, &entry, "\"Berlin\"")),
+                _ => args::unknown(errors, &entry, "`#[arg]`", ARG_KEYS),
+            }
+        }
+    }
+    if context && argument {
+        let both = helpers.iter().find(|attr| attr.path().is_ident("arg"));
+        errors.on(
+            both,
+            "a context parameter is filled by the program and never shown to the model; remove `#[arg(..)]` or `#[context]`",
+        );
+    }
+    if context {
+        return (None, Role::Context);
+    }
+    let default = default.map(|default| default.value);
+    let secret = secret.is_some_and(|secret: Set<bool>| secret.value);
+    (
+        rename,
+        Role::Argument {
+            default,
+            examples,
+            secret,
+        },
+    )
+}

@@ -1,0 +1,257 @@
+//! What a condition names, and what it must not do. Tokens are looked at, never re-printed.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use syn::{BinOp, Expr, LitStr};
+
+use crate::errors::Errors;
+use crate::message;
+use crate::model::{Old, Param};
+use crate::names;
+use crate::source::is_punct;
+
+/// What some tokens name.
+#[derive(Default)]
+pub(crate) struct Mentions {
+    pub(crate) params: BTreeSet<usize>,
+    pub(crate) names_self: bool,
+}
+
+impl Mentions {
+    /// Adds what `tokens` name; `shadowed` are names a closure has taken.
+    pub(crate) fn add(&mut self, tokens: &TokenStream, params: &[Param], shadowed: &[String]) {
+        self.walk(tokens, params, shadowed, false);
+    }
+
+    /// Adds one name.
+    pub(crate) fn add_name(&mut self, name: &str, params: &[Param], shadowed: &[String]) {
+        if name == "self" {
+            self.names_self = true;
+        }
+        if !shadowed.iter().any(|taken| taken == name) {
+            let binds = |param: &Param| param.bindings.iter().any(|binding| binding == name);
+            self.params.extend(
+                params
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, param)| binds(param))
+                    .map(|(index, _)| index),
+            );
+        }
+    }
+
+    fn walk(
+        &mut self,
+        tokens: &TokenStream,
+        params: &[Param],
+        shadowed: &[String],
+        in_macro: bool,
+    ) {
+        let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        for (at, tree) in trees.iter().enumerate() {
+            match tree {
+                TokenTree::Ident(word) if is_value(&trees, at) => {
+                    self.add_name(word.to_string().trim_start_matches("r#"), params, shadowed);
+                }
+                TokenTree::Group(group) => {
+                    let called = at
+                        .checked_sub(1)
+                        .is_some_and(|before| is_punct(trees.get(before), '!'));
+                    self.walk(&group.stream(), params, shadowed, in_macro || called);
+                }
+                // `format!("{root}/")` names `root` inside its text.
+                TokenTree::Literal(literal) if in_macro => {
+                    let text = syn::parse_str::<LitStr>(&literal.to_string())
+                        .map(|literal| literal.value());
+                    for name in text
+                        .ok()
+                        .and_then(|text| message::placeholders(&text).ok())
+                        .unwrap_or_default()
+                    {
+                        self.add_name(&name, params, shadowed);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether the word at `at` can be a variable: no field, method, path segment, field name or macro.
+fn is_value(trees: &[TokenTree], at: usize) -> bool {
+    let before = |steps: usize| at.checked_sub(steps).and_then(|at| trees.get(at));
+    let after = |steps: usize| trees.get(at + steps);
+    let field = is_punct(before(1), '.') && !is_punct(before(2), '.');
+    let segment = is_punct(before(1), ':') && is_punct(before(2), ':');
+    let lifetime = is_punct(before(1), '\'');
+    let named = is_punct(after(1), ':');
+    let macro_name = is_punct(after(1), '!') && matches!(after(2), Some(TokenTree::Group(_)));
+    !(field || segment || lifetime || named || macro_name)
+}
+
+/// Whether the word at `at` starts `old(..)`.
+fn old_call(trees: &[TokenTree], at: usize) -> Option<(&Ident, &Group)> {
+    match (trees.get(at)?, trees.get(at + 1)?) {
+        (TokenTree::Ident(word), TokenTree::Group(group))
+            if word == "old"
+                && group.delimiter() == Delimiter::Parenthesis
+                && is_value(trees, at) =>
+        {
+            Some((word, group))
+        }
+        _ => None,
+    }
+}
+
+/// The first `old(..)`, where none may stand.
+pub(crate) fn find_old(tokens: &TokenStream) -> Option<Span> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    trees.iter().enumerate().find_map(|(at, tree)| match tree {
+        TokenTree::Group(group) => find_old(&group.stream()),
+        _ => old_call(&trees, at).map(|(word, _)| word.span()),
+    })
+}
+
+/// Takes every `old(..)` out of a postcondition and leaves a name in its place.
+pub(crate) struct Olds<'a> {
+    pub(crate) params: &'a [Param],
+    /// The names of the result, which does not exist yet when `old(..)` is evaluated.
+    pub(crate) result: &'a [String],
+    /// Names must differ within one function.
+    pub(crate) count: &'a mut usize,
+    pub(crate) found: Vec<Old>,
+}
+
+impl Olds<'_> {
+    pub(crate) fn take(&mut self, errors: &mut Errors, tokens: TokenStream) -> TokenStream {
+        let trees: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut left = Vec::with_capacity(trees.len());
+        let mut at = 0;
+        while let Some(tree) = trees.get(at) {
+            at += 1;
+            if let Some((word, group)) = old_call(&trees, at - 1) {
+                at += 1;
+                let ident = self.name(word.span());
+                self.check(errors, word, &group.stream());
+                let mut mentions = Mentions::default();
+                mentions.add(&group.stream(), self.params, &[]);
+                let mentions = mentions.params.into_iter().collect();
+                self.found.push(Old {
+                    ident: ident.clone(),
+                    tokens: group.stream(),
+                    mentions,
+                });
+                left.push(TokenTree::Ident(ident));
+            } else if let TokenTree::Group(group) = tree {
+                let mut inside = Group::new(group.delimiter(), self.take(errors, group.stream()));
+                inside.set_span(group.span());
+                left.push(TokenTree::Group(inside));
+            } else {
+                left.push(tree.clone());
+            }
+        }
+        left.into_iter().collect()
+    }
+
+    fn name(&mut self, span: Span) -> Ident {
+        let name = names::local("old", *self.count);
+        *self.count += 1;
+        Ident::new(&name, Span::mixed_site().located_at(span))
+    }
+
+    fn check(&self, errors: &mut Errors, word: &Ident, inside: &TokenStream) {
+        if inside.is_empty() {
+            errors.at(word.span(), "`old(..)` needs the expression whose earlier value is meant; write `old(items.len())`");
+        } else if syn::parse2::<Expr>(inside.clone()).is_err() {
+            errors.at(
+                word.span(),
+                "`old(..)` takes one expression; write one `old(..)` for each value",
+            );
+        }
+        if let Some(span) = find_old(inside) {
+            errors.at(
+                span,
+                "`old(..)` inside `old(..)` means nothing more; leave out the inner one",
+            );
+        }
+        let is_param = |name: &String| {
+            self.params
+                .iter()
+                .any(|param| param.bindings.contains(name))
+        };
+        for name in self.result.iter().filter(|name| !is_param(name)) {
+            if names(inside, name) {
+                let message = format!(
+                    "`old(..)` is evaluated before the function runs, when there is no `{name}` yet"
+                );
+                errors.at(word.span(), message);
+            }
+        }
+    }
+}
+
+/// Whether the tokens use this variable.
+fn names(tokens: &TokenStream, name: &str) -> bool {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    trees.iter().enumerate().any(|(at, tree)| match tree {
+        TokenTree::Group(group) => names(&group.stream(), name),
+        TokenTree::Ident(word) => word == name && is_value(&trees, at),
+        _ => false,
+    })
+}
+
+/// Rules every condition obeys that rustc would report less clearly.
+pub(crate) fn check(errors: &mut Errors, expr: &Expr, tokens: &TokenStream) {
+    compares(errors, expr);
+    never_waits(errors, tokens);
+}
+
+fn compares(errors: &mut Errors, expr: &Expr) {
+    match expr {
+        Expr::Assign(assign) => errors.on(assign.eq_token, "`=` assigns; write `==` to compare"),
+        Expr::Binary(binary) => match &binary.op {
+            BinOp::And(_) | BinOp::Or(_) => {
+                compares(errors, &binary.left);
+                compares(errors, &binary.right);
+            }
+            BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_) => errors.on(
+                binary.op,
+                "a condition must not change anything; compare values instead",
+            ),
+            _ => {}
+        },
+        Expr::Paren(paren) => compares(errors, &paren.expr),
+        Expr::Group(group) => compares(errors, &group.expr),
+        Expr::Unary(unary) => compares(errors, &unary.expr),
+        _ => {}
+    }
+}
+
+fn never_waits(errors: &mut Errors, tokens: &TokenStream) {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    for (at, tree) in trees.iter().enumerate() {
+        match tree {
+            TokenTree::Group(group) => never_waits(errors, &group.stream()),
+            TokenTree::Ident(word)
+                if word == "await"
+                    && at
+                        .checked_sub(1)
+                        .is_some_and(|before| is_punct(trees.get(before), '.')) =>
+            {
+                let message = "a condition cannot wait; await the value in the body and check it there with `contract_assert!`";
+                errors.at(word.span(), message);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! From what was written to the model.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{Attribute, FnArg, Path, Receiver};
+
+use crate::clause;
+use crate::describe;
+use crate::errors::Errors;
+use crate::gather::{self, Contract, Gathered, Kind};
+use crate::item::{FunctionItem, ImplItems, Item, Method, RawMember};
+use crate::model::{Contracted, Function, Member, Model, Name, Tool, ToolSet};
+use crate::options::{self, ToolArgs};
+use crate::param::{self, Owner};
+
+/// Reads the whole item.
+pub(crate) fn model(errors: &mut Errors, gathered: &Gathered, item: &Item) -> Option<Model> {
+    let Gathered {
+        contracts,
+        attrs,
+        krate,
+        ..
+    } = gathered;
+    match item {
+        Item::Function(function) => {
+            if function.is_expanded() {
+                too_late(errors, contracts);
+                return None;
+            }
+            let is_tool = contracts.iter().any(|contract| contract.kind == Kind::Tool);
+            if is_tool {
+                tool(errors, contracts, attrs, function, krate)
+                    .map(|tool| Model::Tool(Box::new(tool)))
+            } else {
+                contracted(errors, contracts, attrs, function, krate)
+                    .map(|function| Model::Contracted(Box::new(function)))
+            }
+        }
+        Item::Impl(block) => Some(Model::ToolSet(Box::new(tool_set(errors, gathered, block)))),
+    }
+}
+
+fn too_late(errors: &mut Errors, contracts: &[Contract]) {
+    for Contract { kind, span, .. } in contracts {
+        let message = format!(
+            "`{kind}` meets a function that is already expanded, so calls by name would not obey it; write it directly above the function"
+        );
+        errors.at(*span, message);
+    }
+}
+
+fn tool(
+    errors: &mut Errors,
+    contracts: &[Contract],
+    attrs: &[Attribute],
+    item: &FunctionItem,
+    krate: &Path,
+) -> Option<Tool> {
+    let mut tools = contracts
+        .iter()
+        .filter(|contract| contract.kind == Kind::Tool);
+    let args = tools
+        .next()
+        .map(|contract| options::parse(errors, contract))
+        .unwrap_or_default();
+    for second in tools {
+        errors.at(
+            second.span,
+            "`#[tool]` is given twice; write all its arguments in one",
+        );
+    }
+    let function = function(errors, contracts, attrs, item, Owner::Tool);
+    let clauses = clause::all(
+        errors,
+        contracts,
+        function.as_ref().map_or(&[], |function| &function.params),
+    );
+    let ToolArgs {
+        name,
+        description,
+        options,
+        ..
+    } = args;
+    let name = match name {
+        Some(name) => Name {
+            text: name.value.value(),
+            span: name.value.span(),
+        },
+        None => Name {
+            text: item.ident().unraw().to_string(),
+            span: item.ident().span(),
+        },
+    };
+    let description = match description {
+        Some(description) => describe::from_expr(&description.value),
+        None => describe::from_docs(attrs),
+    };
+    Some(Tool {
+        function: function?,
+        options,
+        name,
+        description,
+        clauses,
+        krate: krate.clone(),
+    })
+}
+
+fn contracted(
+    errors: &mut Errors,
+    contracts: &[Contract],
+    attrs: &[Attribute],
+    item: &FunctionItem,
+    krate: &Path,
+) -> Option<Contracted> {
+    let function = function(errors, contracts, attrs, item, Owner::Contracted);
+    let clauses = clause::all(
+        errors,
+        contracts,
+        function.as_ref().map_or(&[], |function| &function.params),
+    );
+    Some(Contracted {
+        function: function?,
+        clauses,
+        krate: krate.clone(),
+    })
+}
+
+fn function(
+    errors: &mut Errors,
+    contracts: &[Contract],
+    attrs: &[Attribute],
+    item: &FunctionItem,
+    owner: Owner,
+) -> Option<Function> {
+    let mut receiver: Option<Receiver> = None;
+    let mut params = Vec::new();
+    for input in &item.sig.inputs {
+        match input {
+            FnArg::Receiver(written) => {
+                let mut written = written.clone();
+                written.attrs.clear();
+                receiver = Some(written);
+            }
+            FnArg::Typed(typed) => params.push(param::parse(errors, typed, params.len(), owner)),
+        }
+    }
+    let mut sig = item.sig.clone();
+    for input in &mut sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => receiver.attrs.clear(),
+            FnArg::Typed(typed) => typed.attrs.clear(),
+        }
+    }
+    let (attrs_outer, attrs_inner) = attrs.iter().cloned().partition(stays_outside);
+    let Some(body) = &item.body else {
+        let what = if owner == Owner::Tool {
+            "a tool"
+        } else {
+            "a contracted function"
+        };
+        errors.on(
+            item.ident(),
+            format_args!("{what} needs a body; write it in `{{ .. }}`"),
+        );
+        return None;
+    };
+    Some(Function {
+        uses: gather::uses(contracts),
+        attrs_outer,
+        attrs_inner,
+        vis: item.vis.clone(),
+        is_async: sig.asyncness.is_some(),
+        sig,
+        receiver,
+        params,
+        body: body.to_token_stream(),
+    })
+}
+
+/// What must be on the function others see: what it is for readers, lints and the linker.
+fn stays_outside(attr: &Attribute) -> bool {
+    const OUTSIDE: &[&str] = &[
+        "allow",
+        "cfg",
+        "cfg_attr",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "export_name",
+        "forbid",
+        "link_section",
+        "must_use",
+        "no_mangle",
+        "unsafe",
+        "warn",
+    ];
+    attr.path()
+        .get_ident()
+        .is_some_and(|word| OUTSIDE.iter().any(|known| word == known))
+}
+
+fn tool_set(errors: &mut Errors, gathered: &Gathered, block: &ImplItems) -> ToolSet {
+    let Gathered {
+        contracts,
+        attrs,
+        krate,
+        ..
+    } = gathered;
+    let mut seen = false;
+    for contract in contracts {
+        match contract.kind {
+            Kind::Tool if seen => errors.at(
+                contract.span,
+                "`#[tool]` is given twice; once above the block is enough",
+            ),
+            Kind::Tool => {
+                seen = true;
+                options::parse_block(errors, contract);
+            }
+            Kind::Pre | Kind::Post => {
+                let message = format!(
+                    "`{}` belongs above a function, not an `impl` block",
+                    contract.kind
+                );
+                errors.at(contract.span, message);
+            }
+        }
+    }
+    if let Some(path) = &block.trait_ {
+        let own = crate::source::text(&block.self_ty.to_token_stream());
+        errors.on(
+            path,
+            format_args!("tools cannot be methods of a trait; write them in `impl {own} {{ .. }}`"),
+        );
+    } else if seen
+        && !block
+            .members
+            .iter()
+            .any(|member| matches!(member, RawMember::Tool(_)))
+    {
+        let message =
+            "no method of this block is a tool; write `#[tool]` above those the model may call";
+        errors.at(
+            contracts
+                .first()
+                .map_or_else(Span::call_site, |contract| contract.span),
+            message,
+        );
+    }
+    let members = block
+        .members
+        .iter()
+        .filter_map(|raw| member(errors, raw, krate))
+        .collect();
+    ToolSet {
+        uses: gather::uses(contracts),
+        attrs: attrs.clone(),
+        generics: block.generics.clone(),
+        self_ty: block.self_ty.clone(),
+        members,
+        krate: krate.clone(),
+    }
+}
+
+fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> {
+    match raw {
+        RawMember::Tool(method) => {
+            let Method {
+                contracts,
+                attrs,
+                function,
+                ..
+            } = &**method;
+            tool(errors, contracts, attrs, function, krate).map(|tool| Member::Tool(Box::new(tool)))
+        }
+        RawMember::Method(method) => {
+            // A method with conditions of its own reports this itself.
+            if method.contracts.is_empty() {
+                without_helpers(errors, &method.function);
+            }
+            Some(Member::Other(method.tokens.clone()))
+        }
+        RawMember::Other(tokens) => Some(Member::Other(tokens.clone())),
+    }
+}
+
+fn without_helpers(errors: &mut Errors, function: &FunctionItem) {
+    for input in &function.sig.inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        for attr in typed.attrs.iter().filter(|attr| param::is_helper(attr)) {
+            errors.on(
+                attr.path(),
+                "only a tool takes this; write `#[tool]` above the method, or remove it",
+            );
+        }
+    }
+}

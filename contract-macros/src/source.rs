@@ -1,0 +1,198 @@
+//! Tokens as the author typed them.
+
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use syn::Expr;
+use syn::parse::ParseStream;
+
+/// Parses one expression and returns it beside its original tokens.
+pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStream)> {
+    let all: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
+    let last = all.last().map(TokenTree::span);
+    let expr: Expr = input.parse().map_err(|error| ended(error, last))?;
+    let left = input.fork().parse::<TokenStream>()?.into_iter().count();
+    Ok((
+        expr,
+        all.into_iter()
+            .rev()
+            .skip(left)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect(),
+    ))
+}
+
+/// Moves "unexpected end of input" from the whole attribute to the token behind which something is missing.
+fn ended(error: syn::Error, last: Option<Span>) -> syn::Error {
+    match last {
+        Some(last) if error.to_string().starts_with("unexpected end of input") => {
+            syn::Error::new(last, "expected an expression behind this")
+        }
+        _ => error,
+    }
+}
+
+/// Drops the invisible groups `macro_rules!` puts around a whole fragment.
+pub(crate) fn without_invisible_group(tokens: TokenStream) -> TokenStream {
+    let mut trees = tokens.clone().into_iter();
+    match (trees.next(), trees.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::None => {
+            without_invisible_group(group.stream())
+        }
+        _ => tokens,
+    }
+}
+
+/// Whether the token is this punctuation character.
+pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
+    matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
+}
+
+/// The text as typed, on one line.
+///
+/// Inside a compiler the places of the tokens say where the author put a space: re-printing them would turn
+/// `*out > 0.0` into `* out > 0.0`. Elsewhere, and between tokens of different macros, the usual spacing is used.
+pub(crate) fn text(tokens: &TokenStream) -> String {
+    let mut pieces = Vec::new();
+    flatten(tokens.clone(), &mut pieces);
+    let mut text = String::new();
+    let mut after = After::Start;
+    for (index, piece) in pieces.iter().enumerate() {
+        let previous = index.checked_sub(1).and_then(|index| pieces.get(index));
+        let (usual, next) = usual(after, previous, piece, pieces.get(index + 1));
+        let spaced =
+            previous.is_some_and(|previous| written(previous.span, piece.span).unwrap_or(usual));
+        if spaced {
+            text.push(' ');
+        }
+        text.push_str(&piece.text);
+        after = next;
+    }
+    text
+}
+
+struct Piece {
+    text: String,
+    kind: PieceKind,
+    span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PieceKind {
+    Word,
+    Literal,
+    Punct(char, Spacing),
+    Open,
+    Close,
+}
+
+fn flatten(tokens: TokenStream, pieces: &mut Vec<Piece>) {
+    for tree in tokens {
+        let span = tree.span();
+        let (text, kind) = match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::None => {
+                        flatten(group.stream(), pieces);
+                        continue;
+                    }
+                };
+                pieces.push(Piece {
+                    text: open.to_owned(),
+                    kind: PieceKind::Open,
+                    span: group.span_open(),
+                });
+                flatten(group.stream(), pieces);
+                pieces.push(Piece {
+                    text: close.to_owned(),
+                    kind: PieceKind::Close,
+                    span: group.span_close(),
+                });
+                continue;
+            }
+            TokenTree::Ident(ident) => (ident.to_string(), PieceKind::Word),
+            TokenTree::Literal(literal) => (literal.to_string(), PieceKind::Literal),
+            TokenTree::Punct(punct) => (
+                punct.as_char().to_string(),
+                PieceKind::Punct(punct.as_char(), punct.spacing()),
+            ),
+        };
+        pieces.push(Piece { text, kind, span });
+    }
+}
+
+/// Whether the author left room between two tokens of one line; `None` when their places do not tell.
+fn written(left: Span, right: Span) -> Option<bool> {
+    if !proc_macro::is_available() {
+        return None;
+    }
+    let (end, start) = (left.unwrap().end(), right.unwrap().start());
+    let follows = end.line() == start.line() && end.column() <= start.column();
+    follows.then(|| end.column() != start.column())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Start,
+    Operand,
+    /// An operator with an operand on both sides.
+    Infix,
+    /// Something that clings to what follows: a prefix operator, a dot, an opening delimiter.
+    Prefix,
+    /// Inside the head of a closure, then behind it.
+    Head,
+    HeadEnd,
+}
+
+fn usual(
+    after: After,
+    previous: Option<&Piece>,
+    piece: &Piece,
+    next: Option<&Piece>,
+) -> (bool, After) {
+    let joined = matches!(
+        previous.map(|piece| piece.kind),
+        Some(PieceKind::Punct(_, Spacing::Joint))
+    );
+    let brace =
+        |piece: Option<&Piece>| piece.is_some_and(|piece| matches!(piece.text.as_str(), "{" | "}"));
+    match piece.kind {
+        PieceKind::Word | PieceKind::Literal => {
+            let next = if after == After::Head {
+                After::Head
+            } else {
+                After::Operand
+            };
+            (
+                !matches!(after, After::Prefix | After::Head) || brace(previous),
+                next,
+            )
+        }
+        PieceKind::Open => {
+            let call = matches!(after, After::Operand | After::Prefix) && !brace(Some(piece));
+            (!call, After::Prefix)
+        }
+        PieceKind::Close => (brace(Some(piece)), After::Operand),
+        PieceKind::Punct('|', _) if after == After::Head => (false, After::HeadEnd),
+        PieceKind::Punct('|', _) if !matches!(after, After::Operand) && !joined => {
+            (matches!(after, After::Infix | After::HeadEnd), After::Head)
+        }
+        PieceKind::Punct(',' | ';', _) => (false, After::Infix),
+        PieceKind::Punct('?', _) => (false, After::Operand),
+        PieceKind::Punct('.' | ':', _) => (after == After::Infix && !joined, After::Prefix),
+        PieceKind::Punct('!', _)
+            if after == After::Operand && next.is_some_and(|next| next.kind == PieceKind::Open) =>
+        {
+            (false, After::Prefix)
+        }
+        PieceKind::Punct(..) if joined => (false, after),
+        PieceKind::Punct(..) if after == After::Operand => (true, After::Infix),
+        PieceKind::Punct(..) => (
+            after != After::Prefix && after != After::Head,
+            After::Prefix,
+        ),
+    }
+}

@@ -1,0 +1,306 @@
+use super::{clause, contracted, refused, refused_clause};
+use crate::model::{ClauseKind, Policy};
+
+#[test]
+fn a_whole_precondition() {
+    let clause = clause("pre(a > 0 && b.len() > 1, \"{b} is short, {a:?}\", policy = observe)");
+    assert_eq!(clause.kind, ClauseKind::Pre);
+    assert_eq!(clause.predicate.to_string(), "a > 0 && b . len () > 1");
+    assert_eq!(clause.text, "a > 0 && b.len() > 1");
+    assert_eq!(clause.policy.map(|set| set.value), Some(Policy::Observe));
+    let message = clause.message.expect("a message");
+    assert_eq!(
+        (message.literal.value().as_str(), message.placeholders),
+        ("{b} is short, {a:?}", vec!["b".into(), "a".into()])
+    );
+    assert_eq!(
+        (clause.mentions, clause.mentions_after),
+        (vec![0, 1], vec![0, 1])
+    );
+    assert!(clause.result.is_none() && clause.olds.is_empty());
+}
+
+#[test]
+fn a_whole_postcondition() {
+    let clause = clause("post(|out: &i64| *out > old(a) && old(b.len()) > 0, \"{out} of {a}\")");
+    assert_eq!(clause.kind, ClauseKind::Post);
+    assert_eq!(
+        clause.predicate.to_string(),
+        "* out > __contract_old_0 && __contract_old_1 > 0"
+    );
+    assert_eq!(
+        clause.result.map(|result| result.to_string()).as_deref(),
+        Some("out : & i64")
+    );
+    assert_eq!(clause.olds[1].tokens.to_string(), "b . len ()");
+    assert_eq!(clause.olds[1].mentions, [1]);
+    assert_eq!(
+        (clause.mentions, clause.mentions_after),
+        (vec![0, 1], vec![0])
+    );
+    assert_eq!(
+        clause.text.replace(' ', ""),
+        "|out:&i64|*out>old(a)&&old(b.len())>0"
+    );
+}
+
+#[test]
+fn the_error_side() {
+    let clause = clause("post(err |e| e.is_fatal())");
+    assert_eq!(
+        (clause.kind, clause.predicate.to_string().as_str()),
+        (ClauseKind::PostErr, "e . is_fatal ()")
+    );
+    assert_eq!(clause.text.replace(' ', ""), "err|e|e.is_fatal()");
+}
+
+#[test]
+fn other_closures() {
+    assert_eq!(
+        clause("post(|&x| x > 0)")
+            .result
+            .map(|x| x.to_string())
+            .as_deref(),
+        Some("& x")
+    );
+    assert_eq!(clause("post(move |_| a > 0)").mentions_after, [0]);
+    assert_eq!(
+        clause("post(|x| -> bool { *x > 0 })").predicate.to_string(),
+        "{ * x > 0 }"
+    );
+    assert_eq!(clause("post(|x| { let y = *x; y > a })").mentions, [0]);
+}
+
+#[test]
+fn olds_are_numbered_through_the_function() {
+    let function =
+        contracted("#[post(|_| old(a) > 0)] #[post(|_| matches!(old(a), 1..))] fn f(a: i64) {}");
+    let idents: Vec<_> = function
+        .clauses
+        .iter()
+        .map(|clause| clause.olds[0].ident.to_string())
+        .collect();
+    assert_eq!(idents, ["__contract_old_0", "__contract_old_1"]);
+    assert_eq!(
+        function.clauses[1].predicate.to_string(),
+        "matches ! (__contract_old_1 , 1 ..)"
+    );
+}
+
+#[test]
+fn what_is_a_mention() {
+    for (predicate, expected) in [
+        ("x.a > 0", &[][..]),
+        ("a.x > 0", &[0]),
+        ("a::x() || x::a()", &[]),
+        ("(0..a).contains(&1)", &[0]),
+        ("(0..=a).contains(&1)", &[0]),
+        ("matches!(a, 1)", &[0]),
+        ("S { a: 1 }.ok()", &[]),
+        ("a!(1) == 1", &[]),
+        ("a != 0", &[0]),
+        ("c.eq(&format!(\"{b}\"))", &[1]),
+        ("c.eq(\"{b}\")", &[]),
+        ("[a, 2][b.len()] > 0", &[0, 1]),
+    ] {
+        assert_eq!(
+            clause(&format!("pre({predicate})")).mentions,
+            expected,
+            "{predicate}"
+        );
+    }
+    assert!(
+        clause("post(|a| *a > 0)").mentions.is_empty(),
+        "shadowed by the result"
+    );
+    let function = contracted("#[pre(self.open && a)] fn f(&mut self, a: bool) {}");
+    assert_eq!(
+        (
+            function.clauses[0].mentions_self,
+            &function.clauses[0].mentions
+        ),
+        (true, &vec![0])
+    );
+    let function = contracted("#[pre(y > r#type)] fn f((x, y): (u8, u8), r#type: u8) {}");
+    assert_eq!(function.clauses[0].mentions, [0, 1]);
+    let function = contracted("#[post(|_| old(self.count) > 0)] fn f(&mut self) {}");
+    assert!(function.clauses[0].mentions_self);
+}
+
+#[test]
+fn the_predicate_comes_first() {
+    refused_clause(
+        "pre()",
+        "a precondition needs a condition over the parameters; write `#[pre(..)]`",
+    );
+    refused_clause(
+        "pre",
+        "a precondition needs a condition over the parameters; write `#[pre(..)]`",
+    );
+    refused_clause(
+        "post",
+        "a postcondition needs a condition over the result; write `#[post(|result| ..)]`",
+    );
+    refused_clause(
+        "pre = 1",
+        "a precondition needs a condition over the parameters; write `#[pre(..)]`",
+    );
+    refused_clause(
+        "pre(\"no\", a > 0)",
+        "the condition comes first, then the message; write `#[pre(a > 0, \"..\")]`",
+    );
+    refused_clause(
+        "pre(\"no\")",
+        "a precondition needs a condition over the parameters; write `#[pre(.., \"..\")]`",
+    );
+    refused_clause(
+        "pre(policy = observe, a > 0)",
+        "a precondition needs a condition over the parameters; write `#[pre(.., policy = ..)]`",
+    );
+    refused_clause(
+        "pre(a > 0, b.is_empty())",
+        "a message is a string literal; write `\"..\"`, or join two conditions with `&&`, or write a second `#[pre(..)]`",
+    );
+    refused_clause(
+        "pre(a > 0, polcy = observe)",
+        "unknown argument `polcy`; did you mean `policy`?",
+    );
+    refused_clause(
+        "pre(a > 0, policy = observe, policy = ignore)",
+        "`policy` is given twice",
+    );
+    refused_clause(
+        "pre(a > 0 \"x\")",
+        "expected `,` and a message, or the end of the condition",
+    );
+}
+
+#[test]
+fn conditions_compare_and_never_wait() {
+    let assigns = "`=` assigns; write `==` to compare";
+    refused_clause("pre(a = 0)", assigns);
+    refused_clause("pre(a > 0 && (a = 1))", assigns);
+    refused_clause("post(|r| *r = 0)", assigns);
+    refused_clause(
+        "pre(a += 1)",
+        "a condition must not change anything; compare values instead",
+    );
+    refused_clause(
+        "pre(check(a).await)",
+        "a condition cannot wait; await the value in the body and check it there with `contract_assert!`",
+    );
+}
+
+#[test]
+fn postconditions_are_closures_of_one_value() {
+    let needs = "a postcondition needs a name for the result; write";
+    refused_clause(
+        "post(result > 0.0)",
+        &format!("{needs} `#[post(|result| result > 0.0)]`"),
+    );
+    refused_clause(
+        "post(total.abs() > a)",
+        &format!("{needs} `#[post(|total| total.abs() > a)]`"),
+    );
+    refused_clause("post(a > 0)", &format!("{needs} `#[post(|result| a > 0)]`"));
+    refused_clause(
+        "post(a > 1000000000000 && a < 2000000000000 && a % 2 == 0)",
+        &format!("{needs} `#[post(|result| ..)]`"),
+    );
+    let one = "a postcondition is given one value, the result; write";
+    refused_clause("post(|| true)", &format!("{one} `#[post(|result| ..)]`"));
+    refused_clause(
+        "post(|a, b| true)",
+        &format!("{one} `#[post(|result| ..)]`"),
+    );
+    refused_clause(
+        "post(err || true)",
+        &format!("{one} `#[post(err |error| ..)]`"),
+    );
+    refused_clause(
+        "pre(|x| x > 0)",
+        "a precondition is a plain condition over the parameters; write `#[pre(x > 0)]`",
+    );
+    refused_clause(
+        "post(async |r| true)",
+        "a condition cannot wait; write a plain closure",
+    );
+}
+
+#[test]
+fn old_belongs_to_postconditions() {
+    refused_clause(
+        "pre(old(a) > 0)",
+        "`old(..)` belongs to a postcondition; before the function runs, write the value itself",
+    );
+    refused_clause(
+        "post(|_| old(old(a)) > 0)",
+        "`old(..)` inside `old(..)` means nothing more; leave out the inner one",
+    );
+    refused_clause(
+        "post(|_| old() > 0)",
+        "`old(..)` needs the expression whose earlier value is meant; write `old(items.len())`",
+    );
+    refused_clause(
+        "post(|_| old(a, b) > 0)",
+        "`old(..)` takes one expression; write one `old(..)` for each value",
+    );
+    refused_clause(
+        "post(|r| old(r.len()) > 0)",
+        "`old(..)` is evaluated before the function runs, when there is no `r` yet",
+    );
+    assert_eq!(clause("pre(x.old(a) && y::old(a))").mentions, [0]);
+}
+
+#[test]
+fn messages_name_parameters() {
+    refused_clause(
+        "pre(a > 0, \"\")",
+        "an empty message says nothing; say what went wrong, or leave it out",
+    );
+    refused_clause(
+        "pre(a > 0, \"{}\")",
+        "a message has no other arguments, so `{}` shows nothing; name the parameter",
+    );
+    refused_clause(
+        "pre(a > 0, \"{0:?}\")",
+        "a message has no other arguments, so `{0}` shows nothing; name the parameter",
+    );
+    refused_clause(
+        "pre(a > 0, \"{c}\")",
+        "`{c}` names no parameter; a message here can show `a` and `b`",
+    );
+    refused_clause(
+        "post(|r| *r > 0, \"{c}\")",
+        "`{c}` names no parameter; a message here can show `a`, `b` and `r`",
+    );
+    refused_clause(
+        "pre(a > 0, \"{a\")",
+        "this message opens a `{` it never closes; write `{{` for a brace",
+    );
+    refused_clause(
+        "pre(a > 0, \"a}\")",
+        "this message closes a `}` it never opened; write `}}` for a brace",
+    );
+    refused(
+        "#[pre(true, \"{c}\")] fn f() {}",
+        &["`{c}` names no parameter; write `{{` and `}}` for braces"],
+    );
+    refused(
+        "/// D\n #[tool] #[pre(!key.is_empty(), \"bad {key}\")] fn f(#[arg(secret)] key: String) {}",
+        &["`key` is secret, and this message would show it; leave it out"],
+    );
+    let message = clause("pre(true, \"{{a}} {b:>a$} {a:.2}\")")
+        .message
+        .expect("a message");
+    assert_eq!(message.placeholders, ["b", "a"]);
+}
+
+#[test]
+fn unfinished_conditions() {
+    refused_clause("pre(a == )", "expected an expression behind this");
+    refused_clause(
+        "pre(a > 0, policy = )",
+        "`policy` needs a value; write `policy = ..`",
+    );
+}

@@ -1,0 +1,123 @@
+//! The runtime half of `contract_assert!`.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use super::condition::{Condition, ConditionKind};
+use super::counts::Counts;
+use super::frame::{Details, Stop, conclude, unwind};
+use super::panics::guard;
+use super::policy::{Policy, Resolved};
+use super::scope::ContractScope;
+use super::violation::{Blame, Detection, Location, Violation};
+
+/// Judges an assertion where it stands.
+#[track_caller]
+#[inline]
+pub fn assert(
+    condition: &'static Condition,
+    file: &'static str,
+    holds: impl Fn() -> bool,
+    details: impl FnOnce(&mut Details<'_>),
+) {
+    if cfg!(contract_strip) {
+        return;
+    }
+    let scope = ContractScope::current();
+    let policy = scope.policy().of_condition(condition.policy());
+    if policy.policy == Policy::Ignore {
+        return count(
+            &scope,
+            Counts {
+                skipped: 1,
+                ..Counts::default()
+            },
+        );
+    }
+    let detection = match guard(holds) {
+        Ok(true) => {
+            return count(
+                &scope,
+                Counts {
+                    evaluated: 1,
+                    ..Counts::default()
+                },
+            );
+        }
+        Ok(false) => Detection::PredicateFalse,
+        Err(_) => Detection::Panicked,
+    };
+    let mut seen = Details::new(None);
+    let _ = guard(|| details(&mut seen));
+    if let Err(stop) = failed(
+        &scope,
+        condition,
+        file,
+        policy,
+        detection,
+        seen.into_message(),
+    ) {
+        unwind(stop);
+    }
+}
+
+fn count(scope: &ContractScope, counts: Counts) {
+    if let Some(scope) = scope.get() {
+        scope.count(counts);
+    }
+}
+
+#[cold]
+fn failed(
+    scope: &ContractScope,
+    condition: &'static Condition,
+    file: &'static str,
+    Resolved { policy, origin }: Resolved,
+    detection: Detection,
+    message: Option<String>,
+) -> Result<(), Stop> {
+    count(
+        scope,
+        Counts {
+            evaluated: 1,
+            violated: 1,
+            ..Counts::default()
+        },
+    );
+    let (line, column) = condition.position();
+    let tool = scope.get().map_or("", |scope| scope.tool.as_str());
+    conclude(
+        scope,
+        Violation {
+            contract: format!(
+                "{}assert@{file}:{line}:{column}",
+                if tool.is_empty() {
+                    String::new()
+                } else {
+                    format!("{tool}.")
+                }
+            ),
+            kind: ConditionKind::Assert,
+            tool: tool.to_owned(),
+            predicate: condition.predicate().to_owned(),
+            template: message
+                .is_some()
+                .then(|| condition.message().map(str::to_owned))
+                .flatten(),
+            message,
+            location: Location {
+                file: file.to_owned(),
+                line,
+                column,
+            },
+            policy,
+            origin,
+            detection,
+            blame: Blame::Callee,
+            values: serde_json::Map::new(),
+            call_id: None,
+        },
+    )
+}

@@ -1,0 +1,84 @@
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+
+use futures_util::FutureExt as _;
+
+use super::scope::{ContractScope, Scope};
+use super::violation::Violation;
+
+/// Calls contracted functions directly and returns the violation that ended them, if one did.
+///
+/// A violation counts even when the code in between caught its panic and went on. Any other panic goes on unwinding.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// #[pre(divisor != 0.0, "cannot divide by zero")]
+/// fn divide(dividend: f64, divisor: f64) -> f64 {
+///     dividend / divisor
+/// }
+///
+/// assert_eq!(contract_runtime::catch(|| divide(6.0, 3.0)), Ok(2.0));
+/// let violation = contract_runtime::catch(|| divide(6.0, 0.0)).unwrap_err();
+/// assert_eq!(violation.message.as_deref(), Some("cannot divide by zero"));
+/// ```
+///
+/// # Errors
+///
+/// The first violation under an enforcing policy.
+#[allow(
+    clippy::result_large_err,
+    reason = "the cold path of tests and of callers who want the data"
+)]
+pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
+    let scope = fresh();
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| scope.clone().enter(run)));
+    conclude(&scope, result)
+}
+
+/// The twin of [`catch`] for async functions.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// #[pre(!name.is_empty())]
+/// async fn greet(name: &str) -> String {
+///     format!("hello {name}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let violation = contract_runtime::catch_async(greet("")).await.unwrap_err();
+/// assert_eq!(violation.predicate, "!name.is_empty()");
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// The first violation under an enforcing policy.
+#[allow(
+    clippy::result_large_err,
+    reason = "the cold path of tests and of callers who want the data"
+)]
+pub async fn catch_async<F: Future>(future: F) -> Result<F::Output, Violation> {
+    let scope = fresh();
+    let result = AssertUnwindSafe(scope.clone().wrap(future))
+        .catch_unwind()
+        .await;
+    conclude(&scope, result)
+}
+
+fn fresh() -> ContractScope {
+    ContractScope::new(Scope::below(ContractScope::current().get()))
+}
+
+#[allow(clippy::result_large_err, reason = "see `catch`")]
+fn conclude<T>(scope: &ContractScope, result: std::thread::Result<T>) -> Result<T, Violation> {
+    match (scope.get().and_then(Scope::noted), result) {
+        (Some(violation), result) => {
+            super::panics::discard(result);
+            Err(violation.clone())
+        }
+        (None, Ok(value)) => Ok(value),
+        (None, Err(payload)) => resume_unwind(payload),
+    }
+}

@@ -1,0 +1,136 @@
+use serde::{Deserialize, Serialize};
+
+use super::policy::Policy;
+
+/// What a condition speaks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConditionKind {
+    /// Must hold before the body runs.
+    Pre,
+    /// Must hold of the result.
+    Post,
+    /// Stated inside a body with [`contract_assert!`](crate::contract_assert).
+    Assert,
+    /// Must hold of an agent's task.
+    Task,
+    /// Must hold of an agent's answer.
+    Answer,
+    /// Must hold at every step of an agent.
+    Invariant,
+}
+
+impl ConditionKind {
+    /// The name used in contract ids, exports and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pre => "pre",
+            Self::Post => "post",
+            Self::Assert => "assert",
+            Self::Task => "task",
+            Self::Answer => "answer",
+            Self::Invariant => "invariant",
+        }
+    }
+}
+
+/// One `#[pre]` or `#[post]` of a function, as data.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve an even number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers can be halved")]
+/// fn halve(number: i64) -> i64 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let condition = &registry.tool("halve").unwrap().conditions()[0];
+/// assert_eq!(condition.predicate(), "number % 2 == 0");
+/// assert_eq!(condition.message(), Some("only even numbers can be halved"));
+/// assert_eq!(condition.parameters(), ["number"]);
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    kind: ConditionKind,
+    predicate: &'static str,
+    message: Option<&'static str>,
+    policy: Option<Policy>,
+    parameters: &'static [&'static str],
+    line: u32,
+    column: u32,
+}
+
+impl Condition {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(
+        kind: ConditionKind,
+        predicate: &'static str,
+        message: Option<&'static str>,
+        policy: Option<Policy>,
+        parameters: &'static [&'static str],
+        (line, column): (u32, u32),
+    ) -> Self {
+        Self {
+            kind,
+            predicate,
+            message,
+            policy,
+            parameters,
+            line,
+            column,
+        }
+    }
+
+    /// Whether it speaks of the arguments or of the result.
+    #[must_use]
+    pub const fn kind(&self) -> ConditionKind {
+        self.kind
+    }
+
+    /// The predicate as the author typed it.
+    #[must_use]
+    pub const fn predicate(&self) -> &'static str {
+        self.predicate
+    }
+
+    /// The author's message, with its `{parameter}` placeholders unfilled.
+    #[must_use]
+    pub const fn message(&self) -> Option<&'static str> {
+        self.message
+    }
+
+    /// The condition's own policy, if it has one.
+    #[must_use]
+    pub const fn policy(&self) -> Option<Policy> {
+        self.policy
+    }
+
+    /// The parameters the predicate names, as the model knows them.
+    #[must_use]
+    pub const fn parameters(&self) -> &'static [&'static str] {
+        self.parameters
+    }
+
+    /// Line (from 1) and column (from 1) of the condition in its file.
+    #[must_use]
+    pub const fn position(&self) -> (u32, u32) {
+        (self.line, self.column)
+    }
+}
+
+/// The conditions of one function, as generated code states them.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Contract {
+    pub name: &'static str,
+    pub file: &'static str,
+    pub policy: Option<Policy>,
+    pub conditions: &'static [Condition],
+}

@@ -1,0 +1,64 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+/// How many conditions were reached, as three separate numbers.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Take a square root.
+/// #[tool]
+/// #[pre(of >= 0.0)]
+/// fn root(of: f64) -> f64 {
+///     of.sqrt()
+/// }
+///
+/// let registry = Registry::builder().tool(root).build()?;
+/// registry.call_blocking(ToolCall::new("1", "root", r#"{"of":4}"#));
+/// registry.call_blocking(ToolCall::new("2", "root", r#"{"of":-4}"#));
+/// let counts = registry.statistics().conditions;
+/// assert_eq!((counts.evaluated, counts.violated, counts.skipped), (2, 1, 0));
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Conditions that were evaluated, whatever came of it.
+    pub evaluated: u64,
+    /// Conditions that were evaluated and did not hold.
+    pub violated: u64,
+    /// Conditions that were reached and not evaluated, under [`Policy::Ignore`](crate::Policy::Ignore).
+    pub skipped: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    evaluated: AtomicU64,
+    violated: AtomicU64,
+    skipped: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(&self, counts: Counts) {
+        // One addition in the ordinary case; the other two are rare.
+        if counts.evaluated > 0 {
+            self.evaluated
+                .fetch_add(counts.evaluated, Ordering::Relaxed);
+        }
+        if counts.violated > 0 {
+            self.violated.fetch_add(counts.violated, Ordering::Relaxed);
+        }
+        if counts.skipped > 0 {
+            self.skipped.fetch_add(counts.skipped, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn read(&self) -> Counts {
+        Counts {
+            evaluated: self.evaluated.load(Ordering::Relaxed),
+            violated: self.violated.load(Ordering::Relaxed),
+            skipped: self.skipped.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! One execution of a contracted function: which conditions were reached and what came of them.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::future::Future;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::condition::{Condition, ConditionKind, Contract};
+use super::counts::Counts;
+use super::panics::{Panicked, guard};
+use super::policy::{Policy, Resolved};
+use super::scope::{ContractScope, Scope};
+use super::violation::{Blame, Detection, Location, MASK, Violation};
+
+/// `--cfg contract_strip` removes every check and leaves the types checked.
+const STRIPPED: bool = cfg!(contract_strip);
+
+/// Why a contracted function gave no result.
+#[derive(Debug)]
+pub enum Stop {
+    Violation(Box<Violation>),
+    /// Everything before the body holds, and nothing more was asked for.
+    BeforeBody,
+}
+
+/// The state of one execution, held by the generated code.
+#[derive(Debug)]
+pub struct Frame {
+    contract: &'static Contract,
+    scope: ContractScope,
+    policy: Resolved,
+    counts: Counts,
+    /// The function was called by name, in a scope made for this call.
+    named: bool,
+    only_check: bool,
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        if let Some(scope) = self.scope.get() {
+            scope.count(self.counts);
+        }
+    }
+}
+
+impl Frame {
+    /// A direct Rust call.
+    #[must_use]
+    pub fn direct(contract: &'static Contract) -> Self {
+        let scope = ContractScope::current();
+        let policy = scope.policy().of_function(contract.policy);
+        Self {
+            contract,
+            scope,
+            policy,
+            counts: Counts::default(),
+            named: false,
+            only_check: false,
+        }
+    }
+
+    /// A call by name, whose policy was resolved when its scope was made.
+    pub(crate) fn named(
+        contract: &'static Contract,
+        scope: ContractScope,
+        only_check: bool,
+    ) -> Self {
+        let policy = scope.policy();
+        Self {
+            contract,
+            scope,
+            policy,
+            counts: Counts::default(),
+            named: true,
+            only_check,
+        }
+    }
+
+    fn policy_of(&self, index: usize) -> Resolved {
+        let own = self
+            .contract
+            .conditions
+            .get(index)
+            .and_then(Condition::policy);
+        self.policy.of_condition(own)
+    }
+
+    #[inline]
+    fn active(&self, index: usize) -> bool {
+        !STRIPPED && self.policy_of(index).policy != Policy::Ignore
+    }
+
+    /// Judges a precondition.
+    #[inline]
+    pub fn pre(
+        &mut self,
+        index: usize,
+        holds: impl Fn() -> bool,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        if !self.reach(index) {
+            return Ok(());
+        }
+        match guard(holds) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.fail(index, Detection::PredicateFalse, details),
+            Err(_) => self.fail(index, Detection::Panicked, details),
+        }
+    }
+
+    /// The last step before the body.
+    #[inline]
+    pub fn enter(&self) -> Result<(), Stop> {
+        if self.only_check {
+            return Err(Stop::BeforeBody);
+        }
+        Ok(())
+    }
+
+    /// Keeps what a postcondition needs from before the body, if it will be judged.
+    #[inline]
+    pub fn keep<S>(&self, index: usize, keep: impl FnOnce() -> S) -> Kept<S> {
+        if !self.active(index) {
+            return Kept(None);
+        }
+        Kept(Some(guard(keep)))
+    }
+
+    /// Judges a postcondition, unless the function ended on its other side.
+    #[inline]
+    pub fn post<T: ?Sized, S>(
+        &mut self,
+        index: usize,
+        value: Option<&T>,
+        kept: Kept<S>,
+        judge: impl FnOnce(&mut Judge<'_>, &T, S) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let Some(value) = value else { return Ok(()) };
+        if !self.reach(index) {
+            return Ok(());
+        }
+        match kept.0 {
+            Some(Ok(kept)) => judge(&mut Judge { frame: self, index }, value, kept),
+            Some(Err(_)) => self.fail(index, Detection::Panicked, |_| {}),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn reach(&mut self, index: usize) -> bool {
+        if STRIPPED {
+            return false;
+        }
+        let active = self.active(index);
+        if active {
+            self.counts.evaluated += 1;
+        } else {
+            self.counts.skipped += 1;
+        }
+        active
+    }
+
+    #[cold]
+    fn fail(
+        &mut self,
+        index: usize,
+        detection: Detection,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        let scope = self.scope.clone();
+        let mut seen = Details::new(scope.get().filter(|_| self.named));
+        // `Display` and `Serialize` of a parameter are the author's code.
+        let _ = guard(|| details(&mut seen));
+        let Details {
+            values, message, ..
+        } = seen;
+        self.failed(index, detection, values, message)
+    }
+
+    fn failed(
+        &mut self,
+        index: usize,
+        detection: Detection,
+        values: Map<String, Value>,
+        message: Option<String>,
+    ) -> Result<(), Stop> {
+        let Some(condition) = self.contract.conditions.get(index) else {
+            return Ok(());
+        };
+        let Resolved { policy, origin } = self.policy_of(index);
+        let (line, column) = condition.position();
+        let violation = Violation {
+            contract: format!(
+                "{}.{}[{index}]",
+                self.contract.name,
+                condition.kind().name()
+            ),
+            kind: condition.kind(),
+            tool: match self.scope.get() {
+                // The name by which the model knows it.
+                Some(scope) if self.named => scope.tool.clone(),
+                _ => self.contract.name.to_owned(),
+            },
+            predicate: condition.predicate().to_owned(),
+            template: message
+                .is_some()
+                .then(|| condition.message().map(str::to_owned))
+                .flatten(),
+            message: message.or_else(|| condition.message().map(str::to_owned)),
+            location: Location {
+                file: self.contract.file.to_owned(),
+                line,
+                column,
+            },
+            policy,
+            origin,
+            detection,
+            blame: match condition.kind() {
+                ConditionKind::Pre if self.named => Blame::Model,
+                ConditionKind::Pre => Blame::Caller,
+                _ => Blame::Callee,
+            },
+            values,
+            call_id: None,
+        };
+        self.counts.violated += 1;
+        conclude(&self.scope, violation)
+    }
+}
+
+/// What every violation goes through: the log, the handler, and the end of the call or not.
+pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
+    if let Some(scope) = scope.get().filter(|scope| !scope.call_id.is_empty()) {
+        violation.call_id = Some(scope.call_id.clone());
+    }
+    let _ = guard(|| log(&violation));
+    if violation.policy.tells_the_handler() {
+        scope.tell(&violation);
+    }
+    if violation.policy.ends_the_call() {
+        return Err(Stop::Violation(Box::new(violation)));
+    }
+    if let Some(scope) = scope.get() {
+        scope.observe(violation);
+    }
+    Ok(())
+}
+
+/// An event for people, without any value.
+fn log(violation: &Violation) {
+    tracing::warn!(
+        contract = %violation.contract,
+        predicate = %violation.predicate,
+        policy = violation.policy.name(),
+        origin = violation.origin.name(),
+        location = %violation.location,
+        "contract violation: {}",
+        violation.masked(),
+    );
+}
+
+/// What a postcondition kept from before the body; nothing when it will not be judged.
+#[derive(Debug)]
+pub struct Kept<S>(Option<Result<S, Panicked>>);
+
+impl Kept<()> {
+    /// For a postcondition that looks at the result alone.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self(Some(Ok(())))
+    }
+}
+
+/// Judges one postcondition with everything it may look at.
+#[derive(Debug)]
+pub struct Judge<'f> {
+    frame: &'f mut Frame,
+    index: usize,
+}
+
+impl Judge<'_> {
+    #[inline]
+    pub fn judge<T: ?Sized>(
+        &mut self,
+        value: &T,
+        holds: impl Fn(&T) -> bool,
+        details: impl FnOnce(&mut Details<'_>, &T),
+    ) -> Result<(), Stop> {
+        let detection = match guard(|| holds(value)) {
+            Ok(true) => return Ok(()),
+            Ok(false) => Detection::PredicateFalse,
+            Err(_) => Detection::Panicked,
+        };
+        self.frame
+            .fail(self.index, detection, |seen| details(seen, value))
+    }
+}
+
+/// What a violation says beyond its condition; filled by generated code, only on failure.
+#[derive(Debug)]
+pub struct Details<'c> {
+    /// Where the arguments are as they were sent, when the function was called by name.
+    sent: Option<&'c Scope>,
+    values: Map<String, Value>,
+    message: Option<String>,
+}
+
+impl<'c> Details<'c> {
+    pub(crate) fn new(sent: Option<&'c Scope>) -> Self {
+        Self {
+            sent,
+            values: Map::new(),
+            message: None,
+        }
+    }
+
+    pub(crate) fn into_message(self) -> Option<String> {
+        self.message
+    }
+
+    /// Adds the value of a parameter; one that cannot be written as JSON is shown as it was sent.
+    pub fn value(&mut self, name: &str, value: Option<Value>) {
+        let value = value.or_else(|| {
+            let sent: Map<String, Value> = serde_json::from_str(&self.sent?.arguments).ok()?;
+            sent.get(name).cloned()
+        });
+        if let Some(value) = value {
+            self.values.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Names a secret parameter without its value.
+    pub fn secret(&mut self, name: &str) {
+        self.values.insert(name.to_owned(), Value::from(MASK));
+    }
+
+    pub fn say(&mut self, message: std::fmt::Arguments<'_>) {
+        self.message = Some(message.to_string());
+    }
+}
+
+/// A parameter in view of a failed condition: written as JSON where its type can be.
+///
+/// The method of `Seen` wins over the one of what it dereferences to, wherever its bound holds.
+#[derive(Debug)]
+pub struct Seen<'a, T: ?Sized>(&'a T, Unwritable);
+
+#[derive(Debug)]
+pub struct Unwritable;
+
+impl<'a, T: ?Sized> Seen<'a, T> {
+    pub const fn new(value: &'a T) -> Self {
+        Self(value, Unwritable)
+    }
+}
+
+impl<T: ?Sized + Serialize> Seen<'_, T> {
+    #[must_use]
+    pub fn json(&self) -> Option<Value> {
+        serde_json::to_value(self.0).ok()
+    }
+}
+
+impl<T: ?Sized> std::ops::Deref for Seen<'_, T> {
+    type Target = Unwritable;
+    fn deref(&self) -> &Unwritable {
+        &self.1
+    }
+}
+
+impl Unwritable {
+    #[must_use]
+    pub const fn json(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// What a parameter must be that a postcondition looks at after the body has had it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is given to the body and looked at after it, so it must be `Clone`",
+    label = "a copy is kept for the postcondition",
+    note = "write `old(..)` around what the postcondition needs of it, such as `old(x.len())`"
+)]
+pub trait Keep: Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> Keep for T {}
+
+pub fn keep<T: Keep>(value: &T) -> T {
+    value.clone()
+}
+
+/// Runs the body of a contracted function, so that its `return` and `?` end only the body.
+#[inline]
+pub fn run<T>(body: impl FnOnce() -> T) -> T {
+    body()
+}
+
+/// The same for an async body, whose result type is said where `?` needs it.
+#[inline]
+pub fn run_async<T, F: Future<Output = T>>(body: F) -> F {
+    body
+}
+
+/// The end of a direct Rust call: the result, or the violation unwinding.
+#[track_caller]
+#[inline]
+pub fn settle<T>(result: Result<T, Stop>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(stop) => unwind(stop),
+    }
+}
+
+#[cold]
+#[track_caller]
+pub(crate) fn unwind(stop: Stop) -> ! {
+    let Stop::Violation(violation) = stop else {
+        unreachable!("only a call by name asks for the checks alone")
+    };
+    let text = violation.to_string();
+    match ContractScope::current().get() {
+        // The outcome of the call tells what happened, so the panic hook stays silent.
+        Some(scope) if cfg!(panic = "unwind") => {
+            scope.note(*violation);
+            std::panic::resume_unwind(Box::new(text))
+        }
+        _ => std::panic::panic_any(text),
+    }
+}

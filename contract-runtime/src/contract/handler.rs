@@ -1,0 +1,58 @@
+use std::cell::Cell;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::panics::guard;
+use super::violation::Violation;
+
+/// Is told about violations; changes no decision.
+pub(crate) type Handler = Arc<dyn Fn(&Violation) + Send + Sync>;
+
+static PROCESS: RwLock<Option<Handler>> = RwLock::new(None);
+
+/// Sets who is told about violations where neither a run nor a registry has a handler, for the whole process.
+///
+/// A handler must be quick: it runs inside the call. It changes no decision, not even by panicking, and a violation
+/// inside a handler is not told to any handler.
+///
+/// ```
+/// contract_runtime::set_process_handler(|violation| eprintln!("{}", violation.masked()));
+/// ```
+pub fn set_process_handler(handler: impl Fn(&Violation) + Send + Sync + 'static) {
+    let old = PROCESS
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .replace(Arc::new(handler));
+    // Dropped after the lock is free: the destructor of what a closure holds is not ours.
+    drop(old);
+}
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Inside;
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
+/// Tells the innermost handler, at most one level deep.
+pub(crate) fn tell(own: Option<&Handler>, violation: &Violation) {
+    if INSIDE.get() {
+        return;
+    }
+    let handler = own.cloned().or_else(|| {
+        PROCESS
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    });
+    if let Some(handler) = handler {
+        INSIDE.set(true);
+        let _inside = Inside;
+        // The decision is already taken; what a handler panics with is not worth more than the panic hook's line.
+        let _ = guard(|| handler(violation));
+    }
+}

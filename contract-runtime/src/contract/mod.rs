@@ -1,0 +1,20 @@
+//! Conditions, what they mean and what happens when one does not hold. Knows nothing of tools.
+
+pub(crate) mod assert;
+pub(crate) mod catch;
+pub(crate) mod condition;
+pub(crate) mod counts;
+pub(crate) mod frame;
+pub(crate) mod handler;
+pub(crate) mod panics;
+pub(crate) mod policy;
+pub(crate) mod scope;
+pub(crate) mod violation;
+
+pub use catch::{catch, catch_async};
+pub use condition::{Condition, ConditionKind};
+pub use counts::Counts;
+pub use handler::set_process_handler;
+pub use policy::{Policy, PolicyOrigin, process_policy, set_process_policy};
+pub use scope::ContractScope;
+pub use violation::{Blame, Detection, Location, Violation};

@@ -1,0 +1,29 @@
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs code that is not ours and returns what it panicked with.
+///
+/// `AssertUnwindSafe` is sound here because nothing the closure may have left half changed is ours: what belongs to the
+/// caller is the caller's to judge, as it is when one request of a server panics.
+pub(crate) fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(Panicked::new)
+}
+
+/// That code panicked. Its payload is gone: the panic hook has told people, and a model is told nothing of it.
+#[derive(Debug)]
+pub(crate) struct Panicked;
+
+impl Panicked {
+    #[cold]
+    fn new(payload: Box<dyn Any + Send>) -> Self {
+        discard(payload);
+        Self
+    }
+}
+
+/// Drops a value whose destructor may panic, and whose panic may again have such a destructor.
+pub(crate) fn discard<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(payload);
+    }
+}

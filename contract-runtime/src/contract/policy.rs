@@ -1,0 +1,211 @@
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// What happens when a condition is reached: whether it is evaluated, who is told and whether the call ends.
+///
+/// The four are the evaluation semantics of contract assertions in C++26 (P2900R14, "Contracts for C++", 2025).
+///
+/// ```
+/// use contract_runtime::Policy;
+///
+/// assert_eq!(Policy::default(), Policy::Enforce);
+/// assert_eq!("observe".parse(), Ok(Policy::Observe));
+/// assert_eq!(Policy::QuickEnforce.to_string(), "quick_enforce");
+/// ```
+///
+/// | policy | evaluated | handler told | a failure ends the call |
+/// |---|---|---|---|
+/// | `Ignore` | no | no | no |
+/// | `Observe` | yes | yes | no |
+/// | `Enforce` | yes | yes | yes |
+/// | `QuickEnforce` | yes | no | yes |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// The condition is not evaluated.
+    Ignore,
+    /// The condition is evaluated; a failure is told to the handler and the call goes on.
+    Observe,
+    /// The condition is evaluated; a failure is told to the handler and ends the call.
+    #[default]
+    Enforce,
+    /// The condition is evaluated; a failure ends the call and no handler runs.
+    QuickEnforce,
+}
+
+impl Policy {
+    const ALL: [Self; 4] = [
+        Self::Ignore,
+        Self::Observe,
+        Self::Enforce,
+        Self::QuickEnforce,
+    ];
+
+    /// The name used in attributes, exports and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ignore => "ignore",
+            Self::Observe => "observe",
+            Self::Enforce => "enforce",
+            Self::QuickEnforce => "quick_enforce",
+        }
+    }
+
+    /// Whether a failure under this policy ends the call.
+    #[must_use]
+    pub const fn ends_the_call(self) -> bool {
+        matches!(self, Self::Enforce | Self::QuickEnforce)
+    }
+
+    /// Whether a failure under this policy is told to the handler.
+    #[must_use]
+    pub const fn tells_the_handler(self) -> bool {
+        matches!(self, Self::Observe | Self::Enforce)
+    }
+}
+
+impl std::fmt::Display for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is not one of `ignore`, `observe`, `enforce`, `quick_enforce`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown policy `{given}`; write `ignore`, `observe`, `enforce` or `quick_enforce`")]
+pub struct UnknownPolicy {
+    given: String,
+}
+
+impl std::str::FromStr for Policy {
+    type Err = UnknownPolicy;
+
+    /// Reads the exact name of a policy.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownPolicy`] for any other text: a misspelt setting must not weaken a contract in silence.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|policy| policy.name() == text)
+            .ok_or_else(|| UnknownPolicy {
+                given: text.chars().take(40).collect(),
+            })
+    }
+}
+
+/// Whose setting decided the policy of a condition, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PolicyOrigin {
+    /// The operator overruled the author for this tool, by name.
+    Override,
+    /// The condition's own `policy = ..`.
+    Condition,
+    /// The tool's own `policy = ..`.
+    Tool,
+    /// The run (an agent, or a [`Context`](crate::Context)) that made the call.
+    Run,
+    /// The registry's default.
+    Registry,
+    /// The process default.
+    Process,
+}
+
+impl PolicyOrigin {
+    /// The name used in exports and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Override => "override",
+            Self::Condition => "condition",
+            Self::Tool => "tool",
+            Self::Run => "run",
+            Self::Registry => "registry",
+            Self::Process => "process",
+        }
+    }
+}
+
+impl std::fmt::Display for PolicyOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The policy of one call, decided at its entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    pub(crate) policy: Policy,
+    pub(crate) origin: PolicyOrigin,
+}
+
+impl Resolved {
+    pub(crate) fn process() -> Self {
+        Self {
+            policy: process_policy(),
+            origin: PolicyOrigin::Process,
+        }
+    }
+
+    /// The policy of one condition of the call.
+    #[inline]
+    pub(crate) fn of_condition(self, own: Option<Policy>) -> Self {
+        match own {
+            Some(policy) if self.origin != PolicyOrigin::Override => Self {
+                policy,
+                origin: PolicyOrigin::Condition,
+            },
+            _ => self,
+        }
+    }
+
+    /// The policy of a function called below this one, which may have a setting of its own.
+    #[inline]
+    pub(crate) fn of_function(self, own: Option<Policy>) -> Self {
+        match own {
+            Some(policy) if self.origin != PolicyOrigin::Override => Self {
+                policy,
+                origin: PolicyOrigin::Tool,
+            },
+            _ => self,
+        }
+    }
+}
+
+static PROCESS: AtomicU8 = AtomicU8::new(Policy::Enforce as u8);
+
+/// The policy where nobody stronger has a setting; [`Policy::Enforce`] unless it was changed.
+///
+/// ```
+/// assert_eq!(contract_runtime::process_policy(), contract_runtime::Policy::Enforce);
+/// ```
+#[must_use]
+#[inline]
+pub fn process_policy() -> Policy {
+    match PROCESS.load(Ordering::Relaxed) {
+        0 => Policy::Ignore,
+        1 => Policy::Observe,
+        3 => Policy::QuickEnforce,
+        _ => Policy::Enforce,
+    }
+}
+
+/// Sets the policy where nobody stronger has a setting, for the whole process.
+///
+/// Calls that have already begun keep the policy they were given at entry.
+///
+/// ```
+/// use contract_runtime::{Policy, process_policy, set_process_policy};
+///
+/// set_process_policy(Policy::Observe);
+/// assert_eq!(process_policy(), Policy::Observe);
+/// # set_process_policy(Policy::Enforce);
+/// ```
+pub fn set_process_policy(policy: Policy) {
+    PROCESS.store(policy as u8, Ordering::Relaxed);
+}

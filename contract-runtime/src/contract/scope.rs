@@ -1,0 +1,216 @@
+use std::future::Future;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::counts::{Counters, Counts};
+use super::handler::{self, Handler};
+use super::policy::{Policy, PolicyOrigin, Resolved};
+use super::violation::Violation;
+
+tokio::task_local! {
+    static CURRENT: ContractScope;
+}
+
+/// What a call by name carries with it: its policy, its handler, its statistics and the violation that ends it.
+///
+/// The scope is local to the task: concurrent calls never see each other's, and a new task or thread starts without
+/// one. [`wrap`](Self::wrap) and [`wrap_fn`](Self::wrap_fn) carry it there. Bodies of `blocking` tools have it already.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Count the lines of a text, on a thread of its own.
+/// #[tool]
+/// fn count_lines(text: String) -> Result<usize, String> {
+///     let count = ContractScope::current().wrap_fn(move || {
+///         contract_assert!(!text.is_empty(), "there is nothing to count");
+///         text.lines().count()
+///     });
+///     std::thread::spawn(count).join().map_err(|_| "the thread ended early".to_owned())
+/// }
+///
+/// let registry = Registry::builder().tool(count_lines).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("1", "count_lines", r#"{"text":""}"#));
+/// assert_eq!(outcome.status(), Status::Violation);
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ContractScope(Option<Arc<Scope>>);
+
+/// Who has a say over the conditions of a call besides the author: a registry, or a run.
+#[derive(Default)]
+pub(crate) struct Authority {
+    pub(crate) policy: Option<Policy>,
+    pub(crate) handler: Option<Handler>,
+    pub(crate) counters: Counters,
+}
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Authority")
+            .field("policy", &self.policy)
+            .field("counters", &self.counters)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) call_id: String,
+    pub(crate) tool: String,
+    /// The arguments as they were sent.
+    pub(crate) arguments: String,
+    pub(crate) policy: Resolved,
+    pub(crate) registry: Option<Arc<Authority>>,
+    pub(crate) run: Option<Arc<Authority>>,
+    /// The registry whose gate the call is already behind, by address.
+    pub(crate) gate: Option<usize>,
+    note: OnceLock<Box<Violation>>,
+    observed: OnceLock<Mutex<Vec<Violation>>>,
+}
+
+impl Scope {
+    pub(crate) fn new(
+        call_id: String,
+        tool: String,
+        arguments: String,
+        own: Option<Resolved>,
+        registry: Option<Arc<Authority>>,
+        run: Option<Arc<Authority>>,
+    ) -> Self {
+        let authority = |of: &Option<Arc<Authority>>, origin| {
+            let policy = of.as_ref()?.policy?;
+            Some(Resolved { policy, origin })
+        };
+        let policy = own
+            .or_else(|| authority(&run, PolicyOrigin::Run))
+            .or_else(|| authority(&registry, PolicyOrigin::Registry))
+            .unwrap_or_else(Resolved::process);
+        Self {
+            call_id,
+            tool,
+            arguments,
+            policy,
+            registry,
+            run,
+            gate: None,
+            note: OnceLock::new(),
+            observed: OnceLock::new(),
+        }
+    }
+
+    /// A scope inside another that keeps everything but the note.
+    pub(crate) fn below(outer: Option<&Self>) -> Self {
+        match outer {
+            None => Self::new(
+                String::new(),
+                String::new(),
+                String::new(),
+                None,
+                None,
+                None,
+            ),
+            Some(outer) => Self {
+                gate: outer.gate,
+                policy: outer.policy,
+                ..Self::new(
+                    outer.call_id.clone(),
+                    outer.tool.clone(),
+                    String::new(),
+                    None,
+                    outer.registry.clone(),
+                    outer.run.clone(),
+                )
+            },
+        }
+    }
+
+    /// Keeps the violation that ends the call; the first one is the cause of any other.
+    pub(crate) fn note(&self, violation: Violation) {
+        let _ = self.note.set(Box::new(violation));
+    }
+
+    pub(crate) fn noted(&self) -> Option<&Violation> {
+        self.note.get().map(|violation| &**violation)
+    }
+
+    #[cold]
+    pub(crate) fn observe(&self, violation: Violation) {
+        self.observed
+            .get_or_init(Mutex::default)
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(violation);
+    }
+
+    pub(crate) fn observed(&self) -> Vec<Violation> {
+        match self.observed.get() {
+            None => Vec::new(),
+            Some(list) => list.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+
+    pub(crate) fn count(&self, counts: Counts) {
+        for authority in [&self.registry, &self.run].into_iter().flatten() {
+            authority.counters.add(counts);
+        }
+    }
+
+    pub(crate) fn handler(&self) -> Option<&Handler> {
+        [&self.run, &self.registry]
+            .into_iter()
+            .flatten()
+            .find_map(|authority| authority.handler.as_ref())
+    }
+}
+
+impl ContractScope {
+    pub(crate) fn new(scope: Scope) -> Self {
+        Self(Some(Arc::new(scope)))
+    }
+
+    /// The scope of the innermost call around this code; outside any call, the empty scope.
+    #[must_use]
+    pub fn current() -> Self {
+        CURRENT.try_with(Self::clone).unwrap_or(Self(None))
+    }
+
+    pub(crate) fn get(&self) -> Option<&Scope> {
+        self.0.as_deref()
+    }
+
+    /// Takes the scope apart when nothing else holds it.
+    pub(crate) fn into_inner(self) -> Option<Result<Scope, Arc<Scope>>> {
+        self.0.map(Arc::try_unwrap)
+    }
+
+    /// Runs a future inside this scope, wherever it is polled.
+    pub async fn wrap<F: Future>(self, future: F) -> F::Output {
+        match self.0 {
+            None => future.await,
+            Some(_) => CURRENT.scope(self, future).await,
+        }
+    }
+
+    /// Makes a closure that runs inside this scope, on whatever thread it is called.
+    pub fn wrap_fn<T>(self, run: impl FnOnce() -> T) -> impl FnOnce() -> T {
+        move || self.enter(run)
+    }
+
+    pub(crate) fn enter<T>(self, run: impl FnOnce() -> T) -> T {
+        match self.0 {
+            None => run(),
+            Some(_) => CURRENT.sync_scope(self, run),
+        }
+    }
+
+    /// The policy of a function called here that has `own` as its setting.
+    pub(crate) fn policy(&self) -> Resolved {
+        self.get()
+            .map_or_else(Resolved::process, |scope| scope.policy)
+    }
+
+    /// Tells whoever is to be told: the run's handler, else the registry's, else the process's.
+    pub(crate) fn tell(&self, violation: &Violation) {
+        handler::tell(self.get().and_then(Scope::handler), violation);
+    }
+}

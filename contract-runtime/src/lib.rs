@@ -1,0 +1,80 @@
+//! Declarative tool contracts for agents: what stands above a function is enforced, shown to the model and tested.
+
+mod contract;
+mod registry;
+mod schema;
+mod tool;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+
+pub use contract::{
+    Blame, Condition, ConditionKind, ContractScope, Counts, Detection, Location, Policy,
+    PolicyOrigin, Violation, catch, catch_async, process_policy, set_process_handler,
+    set_process_policy,
+};
+pub use contract_macros::{post, pre, tool};
+pub use registry::{BuildError, BuildProblem, Builder, Registry, Statistics, ToolInfo};
+pub use schema::SchemaError;
+pub use tokio_util::sync::CancellationToken;
+pub use tool::{
+    ArgumentProblem, Artifact, CallInfo, Coercion, Content, Context, Deadline, DynamicSpec, Hints,
+    InvalidArguments, MalformedCall, Outcome, ProblemKind, Progress, ProgressReport, Run, Status,
+    Tool, ToolCall, ToolResult, ToolSet,
+};
+
+/// Starts a registry with the tools of the calling package.
+///
+/// ```standalone_crate
+/// use contract_runtime::prelude::*;
+///
+/// /// Say hello.
+/// #[tool]
+/// fn hello() -> &'static str {
+///     "hello"
+/// }
+///
+/// let registry = registry!().build()?;
+/// assert_eq!(registry.tools().len(), 1);
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[macro_export]
+macro_rules! registry {
+    () => {
+        $crate::Registry::builder().own_package(::core::env!("CARGO_PKG_NAME"))
+    };
+}
+
+/// States what must hold at this point of a body, in a tool or in any function it calls.
+///
+/// The condition is evaluated at most once, and not at all under [`Policy::Ignore`].
+///
+/// ```
+/// use contract_runtime::{catch, contract_assert};
+///
+/// fn half(number: u32) -> u32 {
+///     contract_assert!(number % 2 == 0, "{number} is odd");
+///     number / 2
+/// }
+///
+/// assert_eq!(catch(|| half(4)), Ok(2));
+/// assert_eq!(catch(|| half(3)).unwrap_err().message.as_deref(), Some("3 is odd"));
+/// ```
+///
+/// A policy of its own comes last: `contract_assert!(fresh, "the cache is old", policy = observe)`.
+#[macro_export]
+macro_rules! contract_assert {
+    ($($input:tt)*) => {
+        $crate::__private::contract_assert! { $crate; $($input)* }
+    };
+}
+
+/// Everything an author of tools uses, for one `use`.
+pub mod prelude {
+    pub use crate::{
+        Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
+        Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Status, Tool, ToolCall,
+        ToolResult, ToolSet, Violation, contract_assert, post, pre, registry, tool,
+    };
+}

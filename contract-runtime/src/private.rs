@@ -1,0 +1,22 @@
+//! What generated code may touch. Unstable: the two crates are released together.
+
+pub use inventory;
+pub use schemars::{Schema, SchemaGenerator};
+
+pub use std::sync::Arc;
+pub use std::vec::Vec;
+
+pub use contract_macros::{contract_assert, finish};
+
+pub use crate::contract::assert::assert;
+pub use crate::contract::condition::{Condition, ConditionKind, Contract};
+pub use crate::contract::frame::{
+    Details, Frame, Judge, Kept, Seen, Stop, keep, run, run_async, settle,
+};
+pub use crate::contract::policy::Policy;
+pub use crate::tool::call::{Call, Running, later, ready};
+pub use crate::tool::dynamic::Tool;
+pub use crate::tool::reply::{Ended, Got, Reply, Sort, failure};
+pub use crate::tool::shim::{Registered, SharedToolSet, ToolSet, method, type_of};
+pub use crate::tool::slot::Type;
+pub use crate::tool::spec::{Constant, Hints, Parameter, Spec, constant};

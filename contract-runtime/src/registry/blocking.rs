@@ -1,0 +1,119 @@
+//! Bodies that run off the async threads, and callers that have no async threads.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::oneshot;
+
+use super::body::{self, Ran};
+use super::dispatch::{At, Inner, Job};
+use crate::tool::{Coercion, Outcome};
+
+type Answer = (Ran, Vec<Coercion>);
+
+/// Runs a whole call on a thread where it may block.
+pub(super) async fn off_the_async_threads(
+    inner: &Arc<Inner>,
+    job: Job,
+    deadline: Option<At>,
+) -> Answer {
+    let Some(place) = Place::take(inner) else {
+        let limit = inner.limits.blocking;
+        return (Ran::Overloaded { limit }, Vec::new());
+    };
+    let cancellation = job.context.cancellation.clone();
+    // The body is told when nobody waits for it any more, in case it looks.
+    let told = job
+        .own
+        .as_ref()
+        .map(|own| own.cancellation.clone().drop_guard());
+    let (send, receive) = oneshot::channel::<Answer>();
+    let registry = Arc::clone(inner);
+    let work = move || {
+        let place = place;
+        let ran = job
+            .scope
+            .clone()
+            .enter(|| body::here(&registry.request(&job)));
+        let coercions = job.coercions();
+        // Before the answer, so that a caller who has it finds nothing of the call left over.
+        drop((place, job));
+        let _ = send.send((ran, coercions));
+    };
+    if tokio::runtime::Handle::try_current().is_ok() {
+        drop(tokio::task::spawn_blocking(work));
+    } else if std::thread::Builder::new().spawn(work).is_err() {
+        return (
+            Ran::Impossible("no thread could be started for the tool"),
+            Vec::new(),
+        );
+    }
+    let mut coercions = Vec::new();
+    let answered = async {
+        match receive.await {
+            Ok((ran, made)) => {
+                coercions = made;
+                ran
+            }
+            Err(_) => Ran::Impossible("the runtime was shut down before the tool ran"),
+        }
+    };
+    let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
+        Ran::TimedOut { .. } => Ran::TimedOut {
+            may_still_run: true,
+        },
+        Ran::Cancelled { .. } => Ran::Cancelled {
+            may_still_run: true,
+        },
+        ran => {
+            if let Some(told) = told {
+                told.disarm();
+            }
+            ran
+        }
+    };
+    (ran, coercions)
+}
+
+/// A blocking body's place among those that may run at once.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(inner: &Inner) -> Option<Self> {
+        let count = Arc::clone(&inner.blocking);
+        if count.fetch_add(1, Ordering::Relaxed) >= inner.limits.blocking {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Self(count))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits for a call on a thread that runs no async code.
+pub(super) fn wait(call: impl Future<Output = Outcome>) -> Outcome {
+    match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        // Dropping a runtime waits for its blocking bodies, and a body that was given up must not hold the caller.
+        Ok(runtime) => {
+            let outcome = runtime.block_on(call);
+            runtime.shutdown_background();
+            outcome
+        }
+        Err(_) => futures_util::FutureExt::now_or_never(call).unwrap_or_else(|| {
+            Outcome::new(
+                String::new(),
+                String::new(),
+                crate::tool::outcome::End::Failed("no async runtime could be started".to_owned()),
+            )
+        }),
+    }
+}

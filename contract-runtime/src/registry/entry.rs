@@ -1,0 +1,168 @@
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::build_error::BuildProblem;
+use crate::contract::panics::guard;
+use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::schema::{InputSchema, ParameterSchema, correct_output};
+use crate::tool::Tool;
+use crate::tool::call::{Call, Description, Running};
+use crate::tool::inputs::Inputs;
+use crate::tool::lookup::Need;
+use crate::tool::spec::Constant;
+
+/// A tool in a registry, with everything decided that can be decided before a call.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) tool: Tool,
+    pub(crate) inputs: Inputs,
+    pub(crate) output: Option<Value>,
+    /// The operator's override, or the author's setting.
+    pub(crate) policy: Option<Resolved>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) needs: Vec<Need>,
+    /// Calls may run side by side.
+    pub(crate) read_only: bool,
+}
+
+pub(super) struct Settings {
+    pub(super) coerce: bool,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Entry {
+    pub(super) fn new(
+        tool: Tool,
+        overruled: Option<Policy>,
+        settings: &Settings,
+        problems: &mut Vec<BuildProblem>,
+    ) -> Option<Self> {
+        let description = describe(&tool, problems)?;
+        let needs = description.needs.clone();
+        let (inputs, output) = schemas(&tool, description, problems)?;
+        let inputs = match inputs {
+            Ok(schema) => Inputs::new(schema, tool.coerce || settings.coerce),
+            Err(source) => {
+                problems.push(BuildProblem::Schema {
+                    tool: tool.name.clone(),
+                    location: tool.location.clone(),
+                    source,
+                });
+                return None;
+            }
+        };
+        let set = |policy, origin| Resolved { policy, origin };
+        Some(Self {
+            inputs,
+            output,
+            policy: overruled
+                .map(|policy| set(policy, PolicyOrigin::Override))
+                .or_else(|| {
+                    tool.contract
+                        .policy
+                        .map(|policy| set(policy, PolicyOrigin::Tool))
+                }),
+            timeout: tool.timeout.or(settings.timeout),
+            needs,
+            read_only: tool.hints.read_only == Some(true),
+            tool,
+        })
+    }
+}
+
+/// Asks a tool for its parameters, through the same generated function that reads them.
+fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description> {
+    let into = Mutex::new(Description {
+        generator: SchemaSettings::draft2020_12().into_generator(),
+        ..Description::default()
+    });
+    let asked = guard(|| {
+        let call = Call::describe(&into);
+        if let Running::Later(future) = tool.shim.call(call) {
+            // It ends at its first poll, before the body.
+            let _ = future.now_or_never();
+        }
+    });
+    if asked.is_err() {
+        problems.push(BuildProblem::Undescribed {
+            tool: tool.name.clone(),
+            location: tool.location.clone(),
+        });
+        return None;
+    }
+    Some(into.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+type Schemas = (
+    Result<InputSchema, crate::schema::SchemaError>,
+    Option<Value>,
+);
+
+fn schemas(
+    tool: &Tool,
+    mut description: Description,
+    problems: &mut Vec<BuildProblem>,
+) -> Option<Schemas> {
+    if let Some((input, output)) = &tool.schemas {
+        return Some((InputSchema::from_object(input.clone()), output.clone()));
+    }
+    let before = problems.len();
+    let mut constant = |what, parameter: &str, constant: &Constant| {
+        let value = constant.json();
+        if value.is_none() {
+            problems.push(BuildProblem::Constant {
+                what,
+                tool: tool.name.clone(),
+                parameter: parameter.to_owned(),
+                location: tool.location.clone(),
+            });
+        }
+        value
+    };
+    let parameters = tool
+        .parameters
+        .iter()
+        .zip(description.parameters)
+        .map(|(parameter, (schema, optional))| ParameterSchema {
+            name: parameter.name.to_owned(),
+            description: Some(parameter.description)
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned),
+            schema: schema.to_value(),
+            required: !optional && parameter.default.is_none(),
+            default: parameter
+                .default
+                .as_ref()
+                .and_then(|default| constant("default", parameter.name, default)),
+            examples: parameter
+                .examples
+                .iter()
+                .filter_map(|example| constant("example", parameter.name, example))
+                .collect(),
+            secret: parameter.secret,
+        })
+        .collect();
+    let input = InputSchema::new(parameters, description.generator.take_definitions(true));
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    let output = match guard(|| tool.shim.output(&mut generator)) {
+        Ok(output) => output,
+        Err(_) => {
+            problems.push(BuildProblem::Undescribed {
+                tool: tool.name.clone(),
+                location: tool.location.clone(),
+            });
+            None
+        }
+    };
+    let output = output
+        .map(|schema| correct_output(schema.to_value(), generator.take_definitions(true)))
+        // `()` is given as nothing at all.
+        .filter(|schema| schema.get("type").and_then(Value::as_str) != Some("null"));
+    (problems.len() == before).then_some((input, output))
+}

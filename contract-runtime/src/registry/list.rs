@@ -1,0 +1,143 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Registry;
+use super::entry::Entry;
+use crate::contract::condition::Condition;
+use crate::tool::Hints;
+
+/// What a registry knows about one of its tools.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use serde_json::json;
+///
+/// /// Add two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i8, b: i8) -> i16 {
+///     i16::from(a) + i16::from(b)
+/// }
+///
+/// let registry = Registry::builder().tool(add).build()?;
+/// let tool = registry.tool("add").unwrap();
+/// assert_eq!(tool.description(), "Add two numbers.");
+/// assert_eq!(tool.input_schema()["required"], json!(["a", "b"]));
+/// assert_eq!(
+///     tool.output_schema(),
+///     Some(&json!({"type": "integer", "minimum": -32768, "maximum": 32767})),
+/// );
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ToolInfo<'r> {
+    pub(super) entry: &'r Entry,
+}
+
+impl<'r> ToolInfo<'r> {
+    /// The name by which a model calls it.
+    #[must_use]
+    pub fn name(&self) -> &'r str {
+        &self.entry.tool.name
+    }
+
+    /// The name for people, if it has one.
+    #[must_use]
+    pub fn title(&self) -> Option<&'r str> {
+        self.entry.tool.title.as_deref()
+    }
+
+    /// What it does, for a model to choose it by.
+    #[must_use]
+    pub fn description(&self) -> &'r str {
+        &self.entry.tool.description
+    }
+
+    /// The JSON Schema (2020-12) of its arguments: exactly what a call accepts before its conditions are judged.
+    #[must_use]
+    pub fn input_schema(&self) -> &'r Value {
+        self.entry.inputs.schema.json()
+    }
+
+    /// The JSON Schema (2020-12) of its result, if the type of the result describes itself.
+    #[must_use]
+    pub fn output_schema(&self) -> Option<&'r Value> {
+        self.entry.output.as_ref()
+    }
+
+    /// What it says about its effects.
+    #[must_use]
+    pub fn hints(&self) -> Hints {
+        self.entry.tool.hints
+    }
+
+    /// Its conditions, in source order.
+    #[must_use]
+    pub fn conditions(&self) -> &'static [Condition] {
+        self.entry.tool.contract.conditions
+    }
+
+    /// How long a call may take, if that is limited.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.entry.timeout
+    }
+
+    /// Where it is written, as `file:line:column`.
+    #[must_use]
+    pub fn location(&self) -> &'r str {
+        &self.entry.tool.location
+    }
+
+    /// The package it comes from; empty for a tool made by hand.
+    #[must_use]
+    pub fn package(&self) -> &'r str {
+        &self.entry.tool.package
+    }
+}
+
+impl Registry {
+    /// Its tools, by name in the order of their bytes.
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = ToolInfo<'_>> {
+        self.inner.entries.iter().map(|entry| ToolInfo { entry })
+    }
+
+    /// One of its tools.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<ToolInfo<'_>> {
+        self.inner.find(name).map(|entry| ToolInfo { entry })
+    }
+
+    /// Its tools in the function-calling format: a list of `{"type":"function","function":{name, description, parameters}}`.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Say hello.
+    /// #[tool]
+    /// fn hello(name: String) -> String {
+    ///     format!("hello {name}")
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(hello).build()?;
+    /// assert_eq!(registry.functions()[0]["function"]["name"], "hello");
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn functions(&self) -> &Value {
+        self.inner.listing.get_or_init(|| {
+            self.tools()
+                .map(|tool| {
+                    json!({
+                        "type": "function",
+                        "function": {
+                            "name": tool.name(),
+                            "description": tool.description(),
+                            "parameters": tool.input_schema(),
+                        },
+                    })
+                })
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! The tools that may be called, and the life of a call.
+
+mod batch;
+mod blocking;
+mod body;
+mod build_error;
+mod builder;
+mod dispatch;
+mod entry;
+mod explain;
+mod list;
+mod statistics;
+
+use std::sync::Arc;
+
+pub use build_error::{BuildError, BuildProblem};
+pub use builder::Builder;
+pub use list::ToolInfo;
+pub use statistics::Statistics;
+
+use dispatch::Inner;
+
+use crate::tool::{Context, Outcome, ToolCall};
+
+/// A closed set of tools, and the one place where they are called by name.
+///
+/// It never raises: one call in, exactly one [`Outcome`] out. It is cheap to clone, and every clone is the same registry.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Add two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> Option<i64> {
+///     a.checked_add(b)
+/// }
+///
+/// let registry = Registry::builder().tool(add).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("1", "add", r#"{"a":1,"b":2}"#));
+/// assert_eq!(outcome.output(), Some("3"));
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Registry {
+    inner: Arc<Inner>,
+}
+
+impl Registry {
+    /// Starts an empty registry; [`registry!`](crate::registry) starts one with the tools of the calling package.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// Calls a tool.
+    ///
+    /// Dropping the future cancels the call; a blocking body that has begun runs to its end.
+    pub async fn call(&self, call: ToolCall) -> Outcome {
+        self.inner.call(call, Context::default(), false).await
+    }
+
+    /// Calls a tool with what its `#[context]` parameters, its run and its caller need.
+    pub async fn call_with(&self, call: ToolCall, context: Context) -> Outcome {
+        self.inner.call(call, context, false).await
+    }
+
+    /// Calls a tool from a thread that runs no async code.
+    ///
+    /// Inside an async runtime the outcome is `failed`, because waiting here would stop that runtime's other tasks.
+    pub fn call_blocking(&self, call: ToolCall) -> Outcome {
+        self.inner.call_blocking(call, Context::default())
+    }
+
+    /// [`call_blocking`](Self::call_blocking) with a context.
+    pub fn call_blocking_with(&self, call: ToolCall, context: Context) -> Outcome {
+        self.inner.call_blocking(call, context)
+    }
+
+    /// Calls a tool with arguments as a JSON value, as tests do.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// /// Double a number.
+    /// #[tool]
+    /// async fn double(number: i32) -> i64 {
+    ///     i64::from(number) * 2
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(double).build()?;
+    /// assert_eq!(registry.call_json("double", json!({"number": 21})).await.value(), Some(json!(42)));
+    /// # Ok(()) }
+    /// ```
+    pub async fn call_json(&self, name: &str, arguments: serde_json::Value) -> Outcome {
+        self.call(ToolCall::new("", name, arguments.to_string()))
+            .await
+    }
+
+    /// Does everything a call does up to the body: lookup, arguments and preconditions.
+    ///
+    /// The outcome is `ok`, without output, when the body would run.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Remove everything.
+    /// #[tool(destructive)]
+    /// #[pre(sure, "say that you are sure")]
+    /// fn remove_everything(sure: bool) {
+    ///     let _ = sure;
+    ///     unreachable!("a check never runs the body");
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(remove_everything).build()?;
+    /// let call = |arguments| ToolCall::new("1", "remove_everything", arguments);
+    /// assert!(registry.check(call(r#"{"sure":true}"#)).await.is_ok());
+    /// assert_eq!(registry.check(call(r#"{"sure":false}"#)).await.status(), Status::Violation);
+    /// # Ok(()) }
+    /// ```
+    pub async fn check(&self, call: ToolCall) -> Outcome {
+        self.inner.call(call, Context::default(), true).await
+    }
+
+    /// Calls several tools: read-only ones side by side, the others alone, in the order of the list.
+    ///
+    /// Outcomes come back in the order of the calls. Batches of one registry respect each other through one
+    /// readers-writer gate; a plain [`call`](Self::call) does not wait for it. After a violation nothing further is
+    /// started, and what was not started is `cancelled`. Dropping the future stops the batch.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Add two numbers.
+    /// #[tool(read_only)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a.saturating_add(b)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(add).build()?;
+    /// let calls = (0..3).map(|n| ToolCall::new("same id", "add", format!(r#"{{"a":{n},"b":1}}"#)));
+    /// let outcomes = registry.call_all(calls).await;
+    /// let outputs: Vec<_> = outcomes.iter().filter_map(Outcome::output).collect();
+    /// assert_eq!(outputs, ["1", "2", "3"]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn call_all(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<Outcome> {
+        self.call_all_with(calls, Context::default()).await
+    }
+
+    /// [`call_all`](Self::call_all) with a context for every call.
+    pub async fn call_all_with(
+        &self,
+        calls: impl IntoIterator<Item = ToolCall>,
+        context: Context,
+    ) -> Vec<Outcome> {
+        batch::run(&self.inner, calls.into_iter().collect(), context).await
+    }
+
+    /// How often calls ended in which way, and how many conditions they reached.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.inner.statistics()
+    }
+}

@@ -1,0 +1,80 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct as _, Serializer};
+
+use crate::contract::counts::Counts;
+use crate::tool::Status;
+
+const ALL: [Status; Status::COUNT] = [
+    Status::Ok,
+    Status::InvalidArguments,
+    Status::UnknownTool,
+    Status::Violation,
+    Status::Failed,
+    Status::Panicked,
+    Status::TimedOut,
+    Status::Cancelled,
+    Status::Overloaded,
+];
+
+/// How the calls of a registry have ended, and how many conditions they reached.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// let registry = Registry::builder().build()?;
+/// let _ = registry.call_blocking(ToolCall::new("1", "nothing", ""));
+/// let statistics = registry.statistics();
+/// assert_eq!((statistics.calls(), statistics.ended(Status::UnknownTool)), (1, 1));
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// How many conditions were reached.
+    pub conditions: Counts,
+    ended: [u64; Status::COUNT],
+}
+
+impl Statistics {
+    /// How many calls have ended, in whatever way; a call whose future was dropped has ended as cancelled.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.ended.iter().sum()
+    }
+
+    /// How many calls have ended in this way.
+    #[must_use]
+    pub fn ended(&self, status: Status) -> u64 {
+        self.ended[status as usize]
+    }
+}
+
+impl Serialize for Statistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Statistics", 2 + ALL.len())?;
+        fields.serialize_field("calls", &self.calls())?;
+        for status in ALL {
+            fields.serialize_field(status.name(), &self.ended(status))?;
+        }
+        fields.serialize_field("conditions", &self.conditions)?;
+        fields.end()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tally([AtomicU64; Status::COUNT]);
+
+impl Tally {
+    pub(super) fn count(&self, status: Status) {
+        self.0[status as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self, conditions: Counts) -> Statistics {
+        Statistics {
+            conditions,
+            ended: std::array::from_fn(|index| self.0[index].load(Ordering::Relaxed)),
+        }
+    }
+}

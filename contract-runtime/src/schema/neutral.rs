@@ -1,0 +1,183 @@
+//! The neutral input schema: what is published, and what the dispatcher accepts.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::compile::compile;
+use super::correct::{correct, used};
+use super::error::SchemaError;
+use super::exact;
+use super::rules::{RuleId, Rules};
+
+/// One parameter as the generated code describes it.
+#[derive(Debug, Clone)]
+pub(crate) struct ParameterSchema {
+    /// The name the model uses.
+    pub(crate) name: String,
+    /// What the author wrote above the parameter.
+    pub(crate) description: Option<String>,
+    /// What schemars says about the type, references to definitions included.
+    pub(crate) schema: Value,
+    /// Whether the argument must be given.
+    pub(crate) required: bool,
+    /// What a missing argument becomes.
+    pub(crate) default: Option<Value>,
+    /// Values the author shows to the model.
+    pub(crate) examples: Vec<Value>,
+    /// Whether values must never be shown again.
+    pub(crate) secret: bool,
+}
+
+/// The neutral input schema of a tool: exactly what the dispatcher accepts.
+#[derive(Debug)]
+pub(crate) struct InputSchema {
+    json: Value,
+    parameters: Vec<ParameterSchema>,
+    exact: Vec<bool>,
+    rules: Rules,
+    root: RuleId,
+}
+
+impl InputSchema {
+    /// Builds the closed object of all parameters, corrected and ready to be enforced.
+    ///
+    /// # Errors
+    /// When a part of the schema could not be enforced: see [`SchemaError`].
+    pub(crate) fn new(
+        parameters: Vec<ParameterSchema>,
+        definitions: Map<String, Value>,
+    ) -> Result<Self, SchemaError> {
+        let mut names = HashSet::new();
+        if let Some(twice) = parameters
+            .iter()
+            .find(|one| !names.insert(one.name.as_str()))
+        {
+            return Err(SchemaError::DuplicateParameter {
+                name: twice.name.clone(),
+            });
+        }
+        let exact = parameters
+            .iter()
+            .map(|one| exact::decodes_exactly(&one.schema))
+            .collect();
+        let definitions = used(parameters.iter().map(|one| &one.schema), definitions);
+        let properties: Map<_, _> = parameters
+            .iter()
+            .map(|one| (one.name.clone(), property(one)))
+            .collect();
+        let required: Vec<_> = parameters
+            .iter()
+            .filter(|one| one.required)
+            .map(|one| &one.name)
+            .collect();
+        let mut json = json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        if let (Value::Object(keywords), false) = (&mut json, definitions.is_empty()) {
+            keywords.insert("$defs".to_owned(), Value::Object(definitions));
+        }
+        let (rules, root) = compile(&json)?;
+        Ok(Self {
+            json,
+            parameters,
+            exact,
+            rules,
+            root,
+        })
+    }
+
+    /// Takes the whole schema of a tool that no macro made.
+    ///
+    /// # Errors
+    /// When a part of the schema could not be enforced: see [`SchemaError`].
+    pub(crate) fn from_object(json: Value) -> Result<Self, SchemaError> {
+        let (rules, root) = compile(&json)?;
+        let required = |name: &str| {
+            let required = json.get("required").and_then(Value::as_array);
+            required.is_some_and(|list| list.iter().any(|one| one == name))
+        };
+        let properties = json.get("properties").and_then(Value::as_object);
+        let parameters: Vec<_> = properties
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| ParameterSchema {
+                name: name.clone(),
+                description: None,
+                schema: schema.clone(),
+                required: required(name),
+                default: None,
+                examples: Vec::new(),
+                secret: false,
+            })
+            .collect();
+        let exact = vec![false; parameters.len()];
+        Ok(Self {
+            json,
+            parameters,
+            exact,
+            rules,
+            root,
+        })
+    }
+
+    /// The schema as it is published.
+    pub(crate) fn json(&self) -> &Value {
+        &self.json
+    }
+
+    /// Whether typed decoding alone accepts nothing that the schema refuses, for the parameter at `index`.
+    ///
+    /// Where it is false the argument has to be examined before it is decoded.
+    pub(crate) fn decodes_exactly(&self, index: usize) -> bool {
+        self.exact.get(index).copied().unwrap_or(false)
+    }
+
+    /// The parameters in declaration order.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &ParameterSchema> {
+        self.parameters.iter()
+    }
+
+    /// Whether the values of this parameter must never be shown.
+    pub(crate) fn is_secret(&self, name: &str) -> bool {
+        self.parameters
+            .iter()
+            .any(|one| one.secret && one.name == name)
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(crate) fn root(&self) -> RuleId {
+        self.root
+    }
+}
+
+fn property(parameter: &ParameterSchema) -> Value {
+    let mut schema = parameter.schema.clone();
+    correct(&mut schema);
+    let mut additions = Map::new();
+    if let Some(text) = &parameter.description {
+        additions.insert("description".to_owned(), json!(text));
+    }
+    if let Some(value) = &parameter.default {
+        additions.insert("default".to_owned(), value.clone());
+    }
+    if !parameter.examples.is_empty() {
+        additions.insert("examples".to_owned(), json!(parameter.examples));
+    }
+    if additions.is_empty() {
+        return schema;
+    }
+    let mut keywords = match schema {
+        Value::Object(keywords) => keywords,
+        Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
+        _ => Map::new(),
+    };
+    keywords.extend(additions);
+    Value::Object(keywords)
+}

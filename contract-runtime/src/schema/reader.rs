@@ -1,0 +1,190 @@
+//! Reads the keywords of one schema that hold no other schema.
+
+use regex_lite::Regex;
+use serde_json::{Map, Value};
+
+use super::decimal::Decimal;
+use super::error::SchemaError;
+use super::rules::{Limit, NumberRule, TextRule, Types};
+
+type Result<T> = std::result::Result<T, SchemaError>;
+
+/// One schema object and where it stands.
+pub(super) struct Reader<'a, 'p> {
+    pub(super) pointer: &'p str,
+    pub(super) keywords: &'a Map<String, Value>,
+}
+
+impl Reader<'_, '_> {
+    /// The group `read` builds, when one of its keywords is there.
+    pub(super) fn when<T>(
+        &self,
+        keywords: &[&str],
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<Option<Box<T>>> {
+        if keywords
+            .iter()
+            .any(|keyword| self.keywords.contains_key(*keyword))
+        {
+            read().map(Box::new).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    pub(super) fn types(&self) -> Result<Types> {
+        let Some(value) = self.keywords.get("type") else {
+            return Ok(Types::ALL);
+        };
+        let names = match value {
+            Value::Array(names) => names.as_slice(),
+            only => std::slice::from_ref(only),
+        };
+        names
+            .iter()
+            .try_fold(Types::NONE, |all, name| {
+                Some(all | Types::named(name.as_str()?)?)
+            })
+            .filter(|all| *all != Types::NONE)
+            .ok_or_else(|| self.malformed("type", "the name of a JSON type, or an array of them"))
+    }
+
+    pub(super) fn values(&self) -> Result<Option<Vec<Value>>> {
+        let listed = match self.keywords.get("enum") {
+            None => None,
+            Some(Value::Array(values)) => Some(values),
+            Some(_) => return Err(self.malformed("enum", "an array of values")),
+        };
+        Ok(match (listed, self.keywords.get("const")) {
+            (None, None) => None,
+            (Some(values), None) => Some(values.clone()),
+            (None, Some(only)) => Some(vec![only.clone()]),
+            (Some(values), Some(only)) => Some(
+                values
+                    .iter()
+                    .filter(|value| *value == only)
+                    .cloned()
+                    .collect(),
+            ),
+        })
+    }
+
+    pub(super) fn number(&self) -> Result<Option<Box<NumberRule>>> {
+        const KEYWORDS: [&str; 5] = [
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+        ];
+        self.when(&KEYWORDS, || {
+            Ok(NumberRule {
+                minimum: self.limit("minimum")?,
+                maximum: self.limit("maximum")?,
+                above: self.limit("exclusiveMinimum")?,
+                below: self.limit("exclusiveMaximum")?,
+                multiple_of: self.limit("multipleOf")?,
+            })
+        })
+    }
+
+    pub(super) fn text(&self) -> Result<Option<Box<TextRule>>> {
+        self.when(&["minLength", "maxLength", "pattern"], || {
+            let pattern = match self.keywords.get("pattern") {
+                None => None,
+                Some(Value::String(text)) => Some(regex(&join(self.pointer, "pattern"), text)?),
+                Some(_) => return Err(self.malformed("pattern", "a string")),
+            };
+            Ok(TextRule {
+                min: self.count("minLength")?,
+                max: self.count("maxLength")?,
+                pattern,
+            })
+        })
+    }
+
+    fn limit(&self, keyword: &str) -> Result<Option<Limit>> {
+        match self.keywords.get(keyword) {
+            None => Ok(None),
+            Some(Value::Number(number)) => Ok(Some(Limit {
+                written: number.clone(),
+                exact: Decimal::of(number),
+            })),
+            Some(_) => Err(self.malformed(keyword, "a number")),
+        }
+    }
+
+    pub(super) fn count(&self, keyword: &str) -> Result<Option<usize>> {
+        let Some(value) = self.keywords.get(keyword) else {
+            return Ok(None);
+        };
+        value
+            .as_number()
+            .and_then(|number| Decimal::of(number).integer_text()?.parse().ok())
+            .map(Some)
+            .ok_or_else(|| {
+                self.malformed(keyword, "a number that is not negative, without a fraction")
+            })
+    }
+
+    pub(super) fn flag(&self, keyword: &str) -> Result<bool> {
+        match self.keywords.get(keyword) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(self.malformed(keyword, "`true` or `false`")),
+        }
+    }
+
+    pub(super) fn names(&self, keyword: &str) -> Result<Vec<String>> {
+        let Some(value) = self.keywords.get(keyword) else {
+            return Ok(Vec::new());
+        };
+        strings(value).ok_or_else(|| self.malformed(keyword, "an array of strings"))
+    }
+
+    pub(super) fn name_lists(&self, keyword: &str) -> Result<Vec<(String, Vec<String>)>> {
+        let Some(value) = self.keywords.get(keyword) else {
+            return Ok(Vec::new());
+        };
+        let lists = value.as_object().and_then(|lists| {
+            lists
+                .iter()
+                .map(|(name, list)| Some((name.clone(), strings(list)?)))
+                .collect()
+        });
+        lists.ok_or_else(|| self.malformed(keyword, "an object of arrays of strings"))
+    }
+
+    fn malformed(&self, keyword: &str, expected: &'static str) -> SchemaError {
+        malformed(&join(self.pointer, keyword), expected)
+    }
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    value
+        .as_array()?
+        .iter()
+        .map(|one| one.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Without anchors and with ASCII classes, as ECMA-262 has it.
+pub(super) fn regex(pointer: &str, pattern: &str) -> Result<Regex> {
+    Regex::new(pattern).map_err(|error| SchemaError::Pattern {
+        pointer: pointer.to_owned(),
+        pattern: pattern.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+pub(super) fn malformed(pointer: &str, expected: &'static str) -> SchemaError {
+    SchemaError::Malformed {
+        pointer: pointer.to_owned(),
+        expected,
+    }
+}
+
+/// `pointer` and one more step (RFC 6901, section 3).
+pub(super) fn join(pointer: &str, step: &str) -> String {
+    format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
+}

@@ -1,0 +1,189 @@
+//! A schema read once, in the form the walker follows.
+
+use std::collections::HashMap;
+use std::ops::{BitOr, Index};
+
+use regex_lite::Regex;
+use serde_json::{Number, Value};
+
+use super::decimal::Decimal;
+
+/// The place of a rule among the rules of its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct RuleId(pub(super) usize);
+
+/// All rules of one schema; references between them are places in this list.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    pub(super) list: Vec<Rule>,
+}
+
+impl Index<RuleId> for Rules {
+    type Output = Rule;
+
+    fn index(&self, id: RuleId) -> &Rule {
+        &self.list[id.0]
+    }
+}
+
+/// A set of JSON types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Types(u8);
+
+impl Types {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const NULL: Self = Self(1);
+    pub(crate) const BOOLEAN: Self = Self(2);
+    pub(crate) const INTEGER: Self = Self(4);
+    pub(crate) const NUMBER: Self = Self(8);
+    pub(crate) const STRING: Self = Self(16);
+    pub(crate) const ARRAY: Self = Self(32);
+    pub(crate) const OBJECT: Self = Self(64);
+    pub(crate) const ALL: Self = Self(127);
+
+    pub(crate) fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::NUMBER,
+            "string" => Self::STRING,
+            "array" => Self::ARRAY,
+            "object" => Self::OBJECT,
+            _ => return None,
+        })
+    }
+}
+
+impl BitOr for Types {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One schema. The boolean schema `true` restricts nothing, `false` admits no type.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) types: Types,
+    /// `enum` and `const`.
+    pub(crate) values: Option<Vec<Value>>,
+    pub(crate) number: Option<Box<NumberRule>>,
+    pub(crate) text: Option<Box<TextRule>>,
+    pub(crate) array: Option<Box<ArrayRule>>,
+    pub(crate) object: Option<Box<ObjectRule>>,
+    pub(crate) combination: Option<Box<Combination>>,
+}
+
+impl Rule {
+    pub(super) const TRUE: Self = Self {
+        types: Types::ALL,
+        values: None,
+        number: None,
+        text: None,
+        array: None,
+        object: None,
+        combination: None,
+    };
+
+    /// Whether no value at all is admitted.
+    pub(crate) fn is_never(&self) -> bool {
+        self.types == Types::NONE
+    }
+}
+
+/// A bound as written and as compared.
+#[derive(Debug, Clone)]
+pub(crate) struct Limit {
+    pub(crate) written: Number,
+    pub(crate) exact: Decimal,
+}
+
+/// Keywords for numbers.
+#[derive(Debug, Default)]
+pub(crate) struct NumberRule {
+    pub(crate) minimum: Option<Limit>,
+    pub(crate) maximum: Option<Limit>,
+    pub(crate) above: Option<Limit>,
+    pub(crate) below: Option<Limit>,
+    pub(crate) multiple_of: Option<Limit>,
+}
+
+/// Keywords for strings; lengths count code points.
+#[derive(Debug, Default)]
+pub(crate) struct TextRule {
+    pub(crate) min: Option<usize>,
+    pub(crate) max: Option<usize>,
+    pub(crate) pattern: Option<Regex>,
+}
+
+/// Keywords for arrays.
+#[derive(Debug, Default)]
+pub(crate) struct ArrayRule {
+    pub(crate) min: Option<usize>,
+    pub(crate) max: Option<usize>,
+    pub(crate) unique: bool,
+    pub(crate) prefix: Vec<RuleId>,
+    pub(crate) items: Option<RuleId>,
+    pub(crate) contains: Option<RuleId>,
+    pub(crate) min_contains: Option<usize>,
+    pub(crate) max_contains: Option<usize>,
+}
+
+/// Keywords for objects.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectRule {
+    pub(crate) properties: Vec<(String, RuleId)>,
+    pub(super) index: HashMap<String, RuleId>,
+    pub(crate) required: Vec<String>,
+    pub(crate) patterns: Vec<(Regex, RuleId)>,
+    pub(crate) additional: Option<RuleId>,
+    pub(crate) unevaluated: Option<RuleId>,
+    pub(crate) names: Option<RuleId>,
+    pub(crate) min: Option<usize>,
+    pub(crate) max: Option<usize>,
+    pub(crate) dependent_required: Vec<(String, Vec<String>)>,
+    pub(crate) dependent_schemas: Vec<(String, RuleId)>,
+}
+
+impl ObjectRule {
+    pub(crate) fn property(&self, name: &str) -> Option<RuleId> {
+        self.index.get(name).copied()
+    }
+}
+
+/// Keywords that apply other schemas to the same value.
+#[derive(Debug, Default)]
+pub(crate) struct Combination {
+    pub(crate) reference: Option<RuleId>,
+    pub(crate) all: Vec<RuleId>,
+    pub(crate) any: Vec<RuleId>,
+    pub(crate) one: Vec<RuleId>,
+    pub(crate) not: Option<RuleId>,
+    pub(crate) condition: Option<RuleId>,
+    pub(crate) then: Option<RuleId>,
+    pub(crate) otherwise: Option<RuleId>,
+}
+
+impl Combination {
+    /// Every schema that is applied to the same value.
+    pub(super) fn parts(&self) -> impl Iterator<Item = RuleId> {
+        let single = [
+            self.reference,
+            self.not,
+            self.condition,
+            self.then,
+            self.otherwise,
+        ];
+        let lists = [&self.all, &self.any, &self.one];
+        single
+            .into_iter()
+            .flatten()
+            .chain(lists.into_iter().flatten().copied())
+    }
+}

@@ -1,0 +1,101 @@
+//! JSON Schema 2020-12 by keyword: what each one holds and whether it restricts values.
+
+/// What the value of a keyword is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// One schema.
+    Schema,
+    /// An array of schemas.
+    List,
+    /// An object whose values are schemas.
+    Map,
+    /// Anything else: never looked into, because `title` inside `default` is data.
+    Data,
+}
+
+/// What the value of `keyword` is made of.
+pub(super) fn holds(keyword: &str) -> Holds {
+    match keyword {
+        "items"
+        | "additionalProperties"
+        | "propertyNames"
+        | "contains"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => Holds::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => Holds::Map,
+        _ => Holds::Data,
+    }
+}
+
+/// Keywords that restrict values and that nothing here enforces; the older drafts' spellings are among them.
+const UNENFORCED: [&str; 10] = [
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$dynamicAnchor",
+    "$recursiveRef",
+    "$recursiveAnchor",
+    "$anchor",
+    "$id",
+    "definitions",
+    "dependencies",
+    "additionalItems",
+];
+
+/// Whether `keyword` would restrict values, or change what a reference means, without being enforced.
+pub(super) fn unenforced(keyword: &str) -> bool {
+    UNENFORCED.contains(&keyword)
+}
+
+/// Whether `keyword` only annotates: by the standard, or because no vocabulary knows it.
+pub(super) fn annotates(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "$comment"
+            | "$defs"
+            | "title"
+            | "description"
+            | "default"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "examples"
+            | "format"
+            | "contentEncoding"
+            | "contentMediaType"
+            | "contentSchema"
+    )
+}
+
+/// The formats of JSON Schema Validation 2020-12, section 7.3 ("Defined Formats").
+const FORMATS: [&str; 19] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
+/// Whether `format` is one that every reader of JSON Schema 2020-12 knows.
+pub(super) fn standard_format(format: &str) -> bool {
+    FORMATS.contains(&format)
+}

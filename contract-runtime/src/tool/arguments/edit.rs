@@ -1,0 +1,151 @@
+//! Values that are written anew before they are decoded: integers with a fraction of zero, coercions.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::found::{Found, Verdict};
+use super::literal::{exact, float};
+use super::node::{Node, quote};
+use super::path::Path;
+use crate::schema::{Decimal, Types};
+
+/// A value that was given in one type and read as another, because the tool or registry admits it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Coercion {
+    /// Which value, as a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// The value as given; null when it is secret.
+    pub from: Value,
+    /// The value as read; null when it is secret.
+    pub to: Value,
+    /// Whether the values are left out because the argument is secret.
+    pub secret: bool,
+}
+
+impl Coercion {
+    pub(super) fn new(path: &Path<'_>, from: &Node, to: &Node) -> Self {
+        let secret = path.is_secret();
+        let value = |node: &Node| if secret { Value::Null } else { node.to_value() };
+        Self {
+            pointer: path.pointer(),
+            from: value(from),
+            to: value(to),
+            secret,
+        }
+    }
+}
+
+/// A node of the parsed arguments, known by its address, and what replaces it.
+pub(super) struct Edit {
+    at: usize,
+    to: Node,
+}
+
+impl Edit {
+    pub(super) fn new(node: &Node, to: Node) -> Self {
+        Self {
+            at: address(node),
+            to,
+        }
+    }
+}
+
+/// Where a node lies in memory. Nodes of one parse are neither moved nor dropped while they are walked.
+pub(super) fn address(node: &Node) -> usize {
+    std::ptr::from_ref(node).addr()
+}
+
+/// Writes the arguments with the edits done.
+pub(super) fn write(node: &Node, edits: &mut [Edit]) -> String {
+    edits.sort_by_key(|edit| edit.at);
+    let mut out = String::new();
+    write_node(node, edits, &mut out);
+    out
+}
+
+fn write_node(node: &Node, edits: &[Edit], out: &mut String) {
+    let edited = edits.binary_search_by_key(&address(node), |edit| edit.at);
+    let node = edited.map_or(node, |found| &edits[found].to);
+    match node {
+        Node::Null => out.push_str("null"),
+        Node::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Node::Number(number) => out.push_str(&number.to_string()),
+        Node::Literal(text) => out.push_str(text),
+        Node::String(text) => quote(text, out),
+        Node::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_node(item, edits, out);
+            }
+            out.push(']');
+        }
+        Node::Object(entries) => {
+            out.push('{');
+            for (index, (key, value)) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                quote(key, out);
+                out.push(':');
+                write_node(value, edits, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Notes how an admitted number has to be written for a Rust integer, if it is not already.
+pub(super) fn normalise(node: &Node, found: &mut Found) {
+    let written = match node {
+        Node::Number(number) => !number.is_f64(),
+        Node::Literal(text) => text
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_digit()),
+        _ => true,
+    };
+    if written {
+        return;
+    }
+    // An integer too long for its digits to be kept is left as it is: no Rust type reads it.
+    if let Some(integer) = node.number().and_then(integer_node) {
+        found.edit(Verdict::Normalised, node, integer);
+    }
+}
+
+fn integer_node(number: Decimal) -> Option<Node> {
+    let text = number.integer_text()?;
+    let short = text
+        .parse::<i64>()
+        .map(Into::into)
+        .or_else(|_| text.parse::<u64>().map(Into::into));
+    Some(short.map_or_else(|_| Node::Literal(text.into()), Node::Number))
+}
+
+/// Longer texts are not numbers that somebody put between quotes.
+const LONGEST_NUMBER: usize = 64;
+
+/// The value of one of the wanted types that the string `text` spells.
+pub(super) fn coerced(text: &str, wanted: Types) -> Option<Node> {
+    if wanted.has(Types::BOOLEAN) {
+        match text {
+            "true" => return Some(Node::Bool(true)),
+            "false" => return Some(Node::Bool(false)),
+            _ => {}
+        }
+    }
+    if text.len() > LONGEST_NUMBER || !wanted.has(Types::INTEGER | Types::NUMBER) {
+        return None;
+    }
+    let number = exact(text)?;
+    if number.is_integral()
+        && let Some(node) = integer_node(number)
+    {
+        return Some(node);
+    }
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite())?;
+    wanted.has(Types::NUMBER).then(|| float(value, text))
+}

@@ -1,0 +1,119 @@
+//! The whole examination: parse, walk, write anew.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::edit::{Coercion, write};
+use super::node::Node;
+use super::object::duplicates;
+use super::path::Path;
+use super::problem::{ArgumentProblem, ProblemKind};
+use super::refusal::InvalidArguments;
+use super::walk::Walk;
+use crate::schema::InputSchema;
+
+/// Arguments that the schema admits.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Examined {
+    /// A JSON object in the form that typed decoding reads.
+    pub(crate) text: String,
+    /// The values that were read as another type.
+    pub(crate) coercions: Vec<Coercion>,
+}
+
+/// Judges `text` by `schema`. Blank text and `null` mean no arguments.
+///
+/// # Errors
+/// Everything that is wrong with the arguments; with text that is no JSON, that alone.
+pub(crate) fn examine(
+    text: &str,
+    schema: &InputSchema,
+    coerce: bool,
+) -> Result<Examined, InvalidArguments> {
+    let text = if is_blank(text) { "{}" } else { text };
+    let node = match Node::parse(text).map_err(|error| malformed(&error))? {
+        Node::Null => Node::Object(Box::default()),
+        node => node,
+    };
+    let mut walk = Walk::new(schema, coerce);
+    let mut found = walk.arguments(&node);
+    if walk.is_exhausted() {
+        return Err(too_complex());
+    }
+    duplicates(&walk, &node, &Path::ROOT, &mut found);
+    if found.total > 0 {
+        return Err(InvalidArguments::new(found.problems, found.total));
+    }
+    let text = match (&node, found.edits.is_empty()) {
+        (Node::Object(entries), true) if !entries.is_empty() => text.to_owned(),
+        _ => write(&node, &mut found.edits),
+    };
+    if found.coercions.is_empty() {
+        return Ok(Examined {
+            text,
+            coercions: Vec::new(),
+        });
+    }
+    // What one schema coerces, another that is applied to the same value has seen as a string.
+    let examined = examine(&text, schema, false)?;
+    Ok(Examined {
+        coercions: found.coercions,
+        ..examined
+    })
+}
+
+/// The value of one argument; `None` when it is not there or the text is no JSON object.
+pub(crate) fn reveal(text: &str, name: &str) -> Option<Value> {
+    let arguments: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).ok()?;
+    serde_json::from_str(arguments.get(name)?.get()).ok()
+}
+
+/// Nothing but the white space of JSON.
+fn is_blank(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+}
+
+fn too_complex() -> InvalidArguments {
+    InvalidArguments::one(ArgumentProblem::new(
+        String::new(),
+        ProblemKind::TooComplex,
+        "too large and too deeply nested to be judged; send less at once",
+        "more than can be judged",
+    ))
+}
+
+/// The parser's own words without the text that was sent: `serde_json` never quotes it in a syntax error.
+fn malformed(error: &serde_json::Error) -> InvalidArguments {
+    let place = format!("line {}, column {}", error.line(), error.column());
+    let message = error.to_string();
+    let reason = message.split(" at line ").next().unwrap_or_default();
+    let (expected, got) = match reason {
+        "recursion limit exceeded" => (
+            "at most 127 arrays and objects inside each other".to_owned(),
+            format!("more than that at {place}"),
+        ),
+        "number out of range" => (
+            "numbers between -1.8e308 and 1.8e308".to_owned(),
+            format!("one out of range at {place}"),
+        ),
+        _ if error.classify() == Category::Eof => (
+            "a JSON object".to_owned(),
+            format!("text that ends too early, at {place}"),
+        ),
+        _ => (
+            "a JSON object".to_owned(),
+            format!("text that is not JSON: {reason} at {place}"),
+        ),
+    };
+    InvalidArguments::one(ArgumentProblem::new(
+        String::new(),
+        ProblemKind::Malformed,
+        expected,
+        got,
+    ))
+}

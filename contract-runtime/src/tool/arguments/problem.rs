@@ -1,0 +1,148 @@
+//! One thing that is wrong with the arguments of a call.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::shown::{clip, escaped, quoted};
+
+/// What sort of mistake an [`ArgumentProblem`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// The text is not JSON.
+    Malformed,
+    /// The arguments are JSON, but no object.
+    NotAnObject,
+    /// The text is longer than the registry admits.
+    TooLarge,
+    /// The value has too many ways to be read; it was not judged to the end.
+    TooComplex,
+    /// A required argument or key is absent.
+    Missing,
+    /// No argument or key has this name.
+    Unknown,
+    /// A key is given more than once.
+    Duplicate,
+    /// The value has the wrong JSON type.
+    Type,
+    /// A number is too small, too large or no multiple of the step.
+    Range,
+    /// A string, array or object has too few or too many parts.
+    Length,
+    /// The value is none of those that are listed.
+    Value,
+    /// A string does not match its pattern.
+    Pattern,
+    /// The value fits none of several forms, or more of them than it may.
+    NoMatch,
+    /// The schema admits the value, the type does not.
+    Rejected,
+}
+
+/// One thing that is wrong with the arguments of a call, as data; its `Display` is one sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ArgumentProblem {
+    /// Which value, as a JSON pointer (RFC 6901); empty for the arguments as a whole. It stops at a
+    /// secret argument.
+    pub pointer: String,
+    /// What sort of mistake it is.
+    pub kind: ProblemKind,
+    /// What is accepted, in words.
+    pub expected: String,
+    /// What was given, in words, cut to about 60 characters; the value of a secret is not shown.
+    pub got: String,
+    /// The values or names that are accepted, when there is a list of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<Value>,
+    /// The accepted value or name that is closest to the given one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+}
+
+impl ArgumentProblem {
+    pub(super) fn new(
+        pointer: String,
+        kind: ProblemKind,
+        expected: impl Into<String>,
+        got: impl Into<String>,
+    ) -> Self {
+        Self {
+            pointer,
+            kind,
+            expected: expected.into(),
+            got: got.into(),
+            allowed: Vec::new(),
+            nearest: None,
+        }
+    }
+
+    /// `argument` at the top, `key` below: what the model knows them as.
+    fn noun(&self) -> &'static str {
+        if self.pointer.matches('/').count() > 1 {
+            "key"
+        } else {
+            "argument"
+        }
+    }
+
+    fn unknown(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = self.noun();
+        write!(out, "no such {noun}")?;
+        if let Some(name) = &self.nearest {
+            write!(out, "; did you mean `{}`?", escaped(name))?;
+        }
+        let names: Vec<_> = self.allowed.iter().filter_map(Value::as_str).collect();
+        let joint = if self.nearest.is_some() { "" } else { ";" };
+        match names.as_slice() {
+            [] if self.nearest.is_some() => Ok(()),
+            [] => write!(out, "; expected {}", self.expected),
+            [only] => write!(out, "{joint} The only {noun} is `{only}`"),
+            _ => {
+                let shown: Vec<_> = names
+                    .iter()
+                    .take(20)
+                    .map(|name| format!("`{}`", clip(name, 60)))
+                    .collect();
+                write!(out, "{joint} The {noun}s are {}", shown.join(", "))?;
+                match names.len().saturating_sub(20) {
+                    0 => Ok(()),
+                    more => write!(out, " and {more} more"),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for ArgumentProblem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() {
+            out.write_str("the arguments: ")?;
+        } else {
+            write!(out, "`{}`: ", escaped(&self.pointer))?;
+        }
+        match self.kind {
+            ProblemKind::Unknown => self.unknown(out),
+            ProblemKind::Missing => {
+                write!(
+                    out,
+                    "required {} is missing; expected {}",
+                    self.noun(),
+                    self.expected
+                )
+            }
+            ProblemKind::Duplicate => out.write_str("is given more than once"),
+            ProblemKind::TooComplex => out.write_str(&self.expected),
+            _ => {
+                write!(out, "expected {}, got {}", self.expected, self.got)?;
+                match &self.nearest {
+                    Some(name) => write!(out, "; did you mean {}?", quoted(name)),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Everything that is wrong with the arguments of a call.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::problem::{ArgumentProblem, ProblemKind};
+use super::shown::{clip, escaped};
+
+/// Problems that are kept; the rest is counted.
+pub(super) const KEPT: usize = 20;
+
+/// The most characters of the whole refusal in words.
+const LONGEST: usize = 2_000;
+
+/// The most characters of one problem in words, so that the second is still read.
+const LONGEST_SENTENCE: usize = 600;
+
+/// The most characters of what a type says about a value it refuses.
+const LONGEST_REASON: usize = 200;
+
+/// Everything that is wrong with the arguments of a call, found in one pass.
+///
+/// At most 20 problems are kept; [`total`](Self::total) counts all of them. `Display` gives one line per
+/// problem, in at most 2,000 characters, and says how many are left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct InvalidArguments {
+    problems: Vec<ArgumentProblem>,
+    total: usize,
+}
+
+impl InvalidArguments {
+    pub(super) fn new(mut problems: Vec<ArgumentProblem>, total: usize) -> Self {
+        let total = total.max(problems.len());
+        problems.truncate(KEPT);
+        Self { problems, total }
+    }
+
+    pub(super) fn one(problem: ArgumentProblem) -> Self {
+        Self::new(vec![problem], 1)
+    }
+
+    /// The first problems, in the order of the schema and then of the text.
+    #[must_use]
+    pub fn problems(&self) -> &[ArgumentProblem] {
+        &self.problems
+    }
+
+    /// How many problems there are, those that are not kept included.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Arguments of `got` bytes where `limit` are admitted; they were not looked at.
+    pub(crate) fn too_large(limit: usize, got: usize) -> Self {
+        Self::one(ArgumentProblem::new(
+            String::new(),
+            ProblemKind::TooLarge,
+            format!("at most {limit} bytes"),
+            format!("{got} bytes"),
+        ))
+    }
+}
+
+/// A type's own refusal of what its schema admits. The message must not hold the value of a secret.
+pub(crate) fn rejected(pointer: &str, expected: String, message: Option<&str>) -> InvalidArguments {
+    let got = match message {
+        Some(message) => {
+            format!(
+                "a value it refuses: {}",
+                clip(&escaped(message), LONGEST_REASON)
+            )
+        }
+        None => "a value it refuses".to_owned(),
+    };
+    InvalidArguments::one(ArgumentProblem::new(
+        pointer.to_owned(),
+        ProblemKind::Rejected,
+        expected,
+        got,
+    ))
+}
+
+impl fmt::Display for InvalidArguments {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let ([only], 1) = (self.problems.as_slice(), self.total) {
+            return out.write_str(&clip(&only.to_string(), LONGEST));
+        }
+        let mut text = format!("{} problems:", self.total);
+        let mut length = text.chars().count();
+        let mut said = 0;
+        for problem in &self.problems {
+            let line = format!("\n- {}", clip(&problem.to_string(), LONGEST_SENTENCE));
+            let more = line.chars().count();
+            // The line that counts what is left out needs less than 40 characters.
+            if length + more > LONGEST - 40 {
+                break;
+            }
+            text.push_str(&line);
+            length += more;
+            said += 1;
+        }
+        out.write_str(&text)?;
+        match self.total.saturating_sub(said) {
+            0 => Ok(()),
+            left => write!(out, "\n- and {left} more"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidArguments {}

@@ -1,0 +1,156 @@
+//! A call in the hands of the generated code: arguments in, reply out.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use schemars::{Schema, SchemaGenerator};
+
+use super::arguments::{self, Examined};
+use super::inputs::Inputs;
+use super::lookup::{ContextValue, Need, Sources};
+use super::reply::{Ended, Reply};
+use super::scan;
+use super::slot::Argument;
+use crate::contract::condition::Contract;
+use crate::contract::frame::Frame;
+use crate::contract::scope::ContractScope;
+
+/// One call by name, as generated code sees it.
+pub struct Call<'c>(Purpose<'c>);
+
+enum Purpose<'c> {
+    Run(Request<'c>),
+    Describe(&'c Mutex<Description>),
+}
+
+/// What the dispatcher hands over.
+pub(crate) struct Request<'c> {
+    pub(crate) contract: &'static Contract,
+    pub(crate) scope: &'c ContractScope,
+    pub(crate) only_check: bool,
+    pub(crate) text: &'c str,
+    pub(crate) inputs: &'c Inputs,
+    /// Where arguments that had to be put right are kept for as long as the body may borrow from them.
+    pub(crate) examined: &'c OnceLock<Examined>,
+    pub(crate) sources: Option<Sources<'c>>,
+}
+
+impl Request<'_> {
+    pub(crate) fn frame(&self) -> Frame {
+        Frame::named(self.contract, self.scope.clone(), self.only_check)
+    }
+}
+
+/// What a tool says about its parameters when it is asked at the building of a registry.
+#[derive(Default)]
+pub(crate) struct Description {
+    pub(crate) generator: SchemaGenerator,
+    pub(crate) parameters: Vec<(Schema, bool)>,
+    pub(crate) needs: Vec<Need>,
+}
+
+/// A call that has begun.
+pub enum Running<'c> {
+    Done(Reply),
+    Later(Pin<Box<dyn Future<Output = Reply> + Send + 'c>>),
+}
+
+/// A call whose body is sync.
+#[inline]
+pub fn ready<'c>(mut call: Call<'c>, run: impl FnOnce(&mut Call<'c>) -> Reply) -> Running<'c> {
+    Running::Done(run(&mut call))
+}
+
+/// A call whose body is async.
+#[inline]
+pub fn later<'c>(future: impl Future<Output = Reply> + Send + 'c) -> Running<'c> {
+    Running::Later(Box::pin(future))
+}
+
+impl<'c> Call<'c> {
+    pub(crate) const fn new(request: Request<'c>) -> Self {
+        Self(Purpose::Run(request))
+    }
+
+    pub(crate) const fn describe(into: &'c Mutex<Description>) -> Self {
+        Self(Purpose::Describe(into))
+    }
+
+    pub(crate) fn sources(&self) -> Option<&Sources<'c>> {
+        match &self.0 {
+            Purpose::Run(request) => request.sources.as_ref(),
+            Purpose::Describe(_) => None,
+        }
+    }
+
+    pub(crate) fn request(&self) -> Option<&Request<'c>> {
+        match &self.0 {
+            Purpose::Run(request) => Some(request),
+            Purpose::Describe(_) => None,
+        }
+    }
+
+    /// Reads every argument, finds every context value, and opens the frame of the execution.
+    pub fn decode(
+        &mut self,
+        arguments: &mut [&mut dyn Argument<'c>],
+        contexts: &mut [&mut dyn ContextValue<'c>],
+    ) -> Result<Frame, Ended> {
+        for context in contexts.iter_mut() {
+            context.find(self);
+        }
+        let request = match &self.0 {
+            Purpose::Run(request) => request,
+            Purpose::Describe(into) => return Err(describe(into, arguments, contexts)),
+        };
+        let plain = request.inputs.exact
+            && scan::fill(request.text, &request.inputs.parameters, arguments).is_ok()
+            && complete(request.inputs, arguments);
+        if !plain {
+            again(request, arguments)?;
+        }
+        Ok(request.frame())
+    }
+}
+
+fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument<'_>]) -> bool {
+    inputs
+        .parameters
+        .iter()
+        .zip(arguments)
+        .all(|(input, argument)| argument.is_read() || !input.required)
+}
+
+/// The careful way: everything that is wrong, or the arguments put right and read once more.
+#[inline(never)]
+fn again<'c>(request: &Request<'c>, arguments: &mut [&mut dyn Argument<'c>]) -> Result<(), Ended> {
+    for argument in arguments.iter_mut() {
+        argument.clear();
+    }
+    let inputs = request.inputs;
+    let examined = arguments::examine(request.text, &inputs.schema, inputs.coerce)
+        .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
+    let text = &request.examined.get_or_init(|| examined).text;
+    scan::fill(text, &inputs.parameters, arguments).map_err(|unsure| unsure.refuse(inputs))
+}
+
+fn describe(
+    into: &Mutex<Description>,
+    arguments: &[&mut dyn Argument<'_>],
+    contexts: &[&mut dyn ContextValue<'_>],
+) -> Ended {
+    let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
+    let into = &mut *into;
+    for argument in arguments {
+        into.parameters.push(argument.describe(&mut into.generator));
+    }
+    into.needs
+        .extend(contexts.iter().map(|context| context.need().0));
+    Ended::Described
+}

@@ -1,0 +1,223 @@
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::progress::Progress;
+use crate::contract::counts::Counts;
+use crate::contract::policy::Policy;
+use crate::contract::scope::Authority;
+use crate::contract::violation::Violation;
+
+type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
+
+/// What a call gets from its caller besides its arguments; the model sees nothing of it.
+///
+/// A `#[context]` parameter takes a value from here by its type. What is not given here comes from the registry.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// struct User(&'static str);
+///
+/// /// Say who is asking.
+/// #[tool]
+/// fn who(#[context] user: &User) -> String {
+///     user.0.to_owned()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(who).context(User("nobody")).build()?;
+/// let context = Context::new().with(User("ada"));
+/// let outcome = registry.call_with(ToolCall::new("1", "who", ""), context).await;
+/// assert_eq!(outcome.output(), Some("ada"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Context {
+    pub(crate) values: Option<Values>,
+    pub(crate) cancellation: Option<CancellationToken>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) progress: Progress,
+    pub(crate) run: Option<Arc<Authority>>,
+}
+
+impl Context {
+    /// A context that gives nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives a value to `#[context]` parameters of its type, before the registry's.
+    pub fn with<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.with_arc(Arc::new(value))
+    }
+
+    /// Gives a value that is already shared.
+    pub fn with_arc<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.values
+            .get_or_insert_default()
+            .insert(TypeId::of::<T>(), value);
+        self
+    }
+
+    /// Ends the call with `cancelled` when the token is cancelled.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = Some(token);
+        self
+    }
+
+    /// Ends the call with `timed_out` after this long, if the tool's own timeout is not shorter.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.deadline = Instant::now().checked_add(timeout);
+        self
+    }
+
+    /// Hears the reports of the body.
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Makes the call part of a run, whose policy is stronger than the registry's and weaker than the author's.
+    pub fn run(mut self, run: &Run) -> Self {
+        self.run = Some(Arc::clone(&run.0));
+        self
+    }
+
+    pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.values.as_ref()?.get(&of).map(|value| &**value)
+    }
+
+    pub(crate) fn shared(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.values.as_ref()?.get(&of).cloned()
+    }
+}
+
+/// A series of calls that belong together, such as one run of an agent.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use contract_runtime::Run;
+///
+/// /// Take a square root.
+/// #[tool]
+/// #[pre(of >= 0.0)]
+/// fn root(of: f64) -> f64 {
+///     of.sqrt().max(0.0)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(root).build()?;
+/// let run = Run::new().policy(Policy::Observe);
+/// let call = ToolCall::new("1", "root", r#"{"of":-1}"#);
+/// let outcome = registry.call_with(call, Context::new().run(&run)).await;
+/// assert!(outcome.is_ok());
+/// assert_eq!(outcome.observed().len(), 1);
+/// assert_eq!(run.counts().violated, 1);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Run(Arc<Authority>);
+
+impl Run {
+    /// A run without a policy and a handler of its own.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The policy of every condition whose author did not choose one.
+    ///
+    /// Belongs before the first call: a run that has been given to a [`Context`] keeps what it had.
+    pub fn policy(self, policy: Policy) -> Self {
+        Self(Arc::new(Authority {
+            policy: Some(policy),
+            handler: self.0.handler.clone(),
+            ..Authority::default()
+        }))
+    }
+
+    /// Is told about the violations of this run, instead of the registry's handler.
+    pub fn on_violation(self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Authority {
+            policy: self.0.policy,
+            handler: Some(Arc::new(handler)),
+            ..Authority::default()
+        }))
+    }
+
+    /// How many conditions the calls of this run have reached.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.0.counters.read()
+    }
+}
+
+/// The call that is being answered, as a `#[context]` parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallInfo {
+    /// The caller's id of the call, as it was sent.
+    pub id: String,
+    /// The name by which the tool was called.
+    pub tool: String,
+}
+
+/// When the call must have ended, as a `#[context]` parameter.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Think for a while.
+/// #[tool(timeout = "30s")]
+/// async fn think(#[context] deadline: &Deadline) -> bool {
+///     deadline.remaining().is_some_and(|left| left.as_secs() <= 30)
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(think).build()?;
+/// assert_eq!(registry.call(ToolCall::new("1", "think", "")).await.output(), Some("true"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deadline(pub(crate) Option<Instant>);
+
+impl Deadline {
+    /// The moment, if there is one.
+    #[must_use]
+    pub fn at(self) -> Option<Instant> {
+        self.0
+    }
+
+    /// The time left, zero when it has passed; `None` without a deadline.
+    #[must_use]
+    pub fn remaining(self) -> Option<Duration> {
+        self.0
+            .map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// The values a registry gives to the `#[context]` parameters of its tools.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared(Values);
+
+impl Shared {
+    pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        self.0.insert(TypeId::of::<T>(), value);
+    }
+
+    pub(crate) fn has(&self, of: TypeId) -> bool {
+        self.0.contains_key(&of)
+    }
+
+    pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.0.get(&of).map(|value| &**value)
+    }
+
+    pub(crate) fn shared(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.0.get(&of).cloned()
+    }
+}

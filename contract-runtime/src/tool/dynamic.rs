@@ -1,0 +1,230 @@
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::arguments;
+use super::call::{Call, Running, later};
+use super::content::Content;
+use super::reply::Ended;
+use super::shim::Shim;
+use super::spec::{Hints, Parameter, Spec};
+use crate::contract::condition::Contract;
+
+/// A tool before it is in a registry: made by `#[tool]`, or by hand with [`Tool::dynamic`].
+#[derive(Clone)]
+#[must_use]
+pub struct Tool {
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: String,
+    pub(crate) hints: Hints,
+    pub(crate) contract: &'static Contract,
+    pub(crate) parameters: &'static [Parameter],
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) runs: Runs,
+    pub(crate) coerce: bool,
+    pub(crate) package: String,
+    pub(crate) location: String,
+    /// The whole input and output schema, of a tool that no macro made.
+    pub(crate) schemas: Option<(Value, Option<Value>)>,
+    pub(crate) shim: Arc<dyn Shim>,
+}
+
+/// Where a body runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    Here,
+    Async,
+    OffTheAsyncThreads,
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool")
+            .field("name", &self.name)
+            .field("location", &self.location)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a tool made by hand says about itself.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct DynamicSpec {
+    name: String,
+    title: Option<String>,
+    description: String,
+    hints: Hints,
+    input: Value,
+    output: Option<Value>,
+    timeout: Option<Duration>,
+}
+
+impl DynamicSpec {
+    /// A tool without arguments.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: description.into(),
+            hints: Hints::default(),
+            input: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            output: None,
+            timeout: None,
+        }
+    }
+
+    /// A name for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The JSON Schema (2020-12) of the arguments: an object.
+    pub fn input_schema(mut self, schema: Value) -> Self {
+        self.input = schema;
+        self
+    }
+
+    /// The JSON Schema (2020-12) of the result.
+    pub fn output_schema(mut self, schema: Value) -> Self {
+        self.output = Some(schema);
+        self
+    }
+
+    /// What the tool says about its effects.
+    pub fn hints(mut self, hints: Hints) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// Ends a call after this long.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+static UNCONDITIONAL: Contract = Contract {
+    name: "",
+    file: "",
+    policy: None,
+    conditions: &[],
+};
+
+impl Tool {
+    /// A tool that no macro made, such as one that another server offers.
+    ///
+    /// The arguments are judged by the schema before the handler sees them.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// let echo = Tool::dynamic(
+    ///     DynamicSpec::new("echo", "Repeat a text.").input_schema(json!({
+    ///         "type": "object",
+    ///         "properties": {"text": {"type": "string"}},
+    ///         "required": ["text"],
+    ///         "additionalProperties": false,
+    ///     })),
+    ///     |arguments| async move {
+    ///         Ok::<_, String>(Content::text(arguments["text"].as_str().unwrap_or_default()))
+    ///     },
+    /// );
+    /// let registry = Registry::builder().with(vec![echo]).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "echo", r#"{"text":"hi"}"#));
+    /// assert_eq!(outcome.output(), Some("hi"));
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn dynamic<H, F, E>(spec: DynamicSpec, handler: H) -> Self
+    where
+        H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Content, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let location = std::panic::Location::caller();
+        Self {
+            name: spec.name,
+            title: spec.title,
+            description: spec.description,
+            hints: spec.hints,
+            contract: &UNCONDITIONAL,
+            parameters: &[],
+            timeout: spec.timeout,
+            runs: Runs::Async,
+            coerce: false,
+            package: String::new(),
+            location: location.to_string(),
+            schemas: Some((spec.input, spec.output)),
+            shim: Arc::new(Handler(handler)),
+        }
+    }
+
+    pub(crate) fn generated(spec: &'static Spec, shim: Arc<dyn Shim>) -> Self {
+        let (line, column) = spec.position;
+        Self {
+            name: spec.contract.name.to_owned(),
+            title: spec.title.map(str::to_owned),
+            description: spec.description.to_owned(),
+            hints: spec.hints,
+            contract: &spec.contract,
+            parameters: spec.parameters,
+            timeout: spec.timeout.map(Duration::from_millis),
+            runs: match (spec.is_async, spec.blocking) {
+                (true, _) => Runs::Async,
+                (false, true) => Runs::OffTheAsyncThreads,
+                (false, false) => Runs::Here,
+            },
+            coerce: spec.coerce,
+            package: spec.package.to_owned(),
+            location: format!("{}:{line}:{column}", spec.contract.file),
+            schemas: None,
+            shim,
+        }
+    }
+
+    /// The name by which a model calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+struct Handler<H>(H);
+
+impl<H, F, E> Shim for Handler<H>
+where
+    H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Content, E>> + Send + 'static,
+    E: fmt::Display,
+{
+    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
+        later(async move {
+            let arguments = read(&call)?;
+            call.request().ok_or(Ended::Described)?.frame().enter()?;
+            let content = (self.0)(arguments)
+                .await
+                .map_err(|error| Ended::Failed(error.to_string()))?;
+            Ok(content.into_output())
+        })
+    }
+
+    fn output(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+}
+
+fn read(call: &Call<'_>) -> Result<Map<String, Value>, Ended> {
+    let request = call.request().ok_or(Ended::Described)?;
+    let inputs = request.inputs;
+    let examined = arguments::examine(request.text, &inputs.schema, inputs.coerce)
+        .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
+    let text = &request.examined.get_or_init(|| examined).text;
+    serde_json::from_str(text).map_err(|_| Ended::unread())
+}

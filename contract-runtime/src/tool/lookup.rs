@@ -1,0 +1,248 @@
+//! `#[context]` parameters: a value found by its type.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::any::{Any, TypeId};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::reply::Ended;
+use super::slot::{MaybeReference, Plain, Reference};
+
+/// Everything a call can be asked for by type.
+pub(crate) struct Sources<'c> {
+    pub(crate) context: &'c super::context::Context,
+    pub(crate) shared: &'c super::context::Shared,
+    /// The call itself, its cancellation, deadline and progress.
+    pub(crate) own: &'c Own,
+}
+
+#[derive(Debug)]
+pub(crate) struct Own {
+    pub(crate) info: super::context::CallInfo,
+    pub(crate) cancellation: tokio_util::sync::CancellationToken,
+    pub(crate) deadline: super::context::Deadline,
+    pub(crate) progress: super::progress::Progress,
+}
+
+impl Own {
+    /// Whether every registry can give this type.
+    pub(crate) fn has(of: TypeId) -> bool {
+        [
+            TypeId::of::<super::context::CallInfo>(),
+            TypeId::of::<tokio_util::sync::CancellationToken>(),
+            TypeId::of::<super::context::Deadline>(),
+            TypeId::of::<super::progress::Progress>(),
+        ]
+        .contains(&of)
+    }
+}
+
+impl<'c> Sources<'c> {
+    fn find<T: 'static>(&self) -> Option<&'c T> {
+        let of = TypeId::of::<T>();
+        let own: [&'c (dyn Any + Send + Sync); 4] = [
+            &self.own.info,
+            &self.own.cancellation,
+            &self.own.deadline,
+            &self.own.progress,
+        ];
+        own.into_iter()
+            .find_map(|value| value.downcast_ref())
+            .or_else(|| self.context.value(of)?.downcast_ref())
+            .or_else(|| self.shared.value(of)?.downcast_ref())
+    }
+
+    fn find_shared<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let of = TypeId::of::<T>();
+        let found = self.context.shared(of).or_else(|| self.shared.shared(of))?;
+        found.downcast().ok()
+    }
+}
+
+/// A type that a tool asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    pub(crate) of: TypeId,
+    pub(crate) name: &'static str,
+    pub(crate) optional: bool,
+}
+
+/// What the dispatcher does with a `#[context]` parameter.
+pub trait ContextValue<'c>: Send {
+    #[doc(hidden)]
+    fn find(&mut self, call: &super::call::Call<'c>);
+    #[doc(hidden)]
+    fn need(&self) -> NeedOf;
+}
+
+/// A [`Need`] that generated code can carry without seeing it.
+#[derive(Debug)]
+pub struct NeedOf(pub(crate) Need);
+
+fn need<T: 'static>(optional: bool) -> NeedOf {
+    NeedOf(Need {
+        of: TypeId::of::<T>(),
+        name: std::any::type_name::<T>(),
+        optional,
+    })
+}
+
+fn missing<T>() -> Ended {
+    Ended::Failed(format!(
+        "the tool needs a `{}`, which neither the registry nor the call gives",
+        std::any::type_name::<T>()
+    ))
+}
+
+/// `#[context] value: &T`
+pub struct Lent<'c, T>(Option<&'c T>);
+/// `#[context] value: Option<&T>`
+pub struct MaybeLent<'c, T>(Option<&'c T>);
+/// `#[context] value: T`
+pub struct Copied<'c, T: Held>(Option<T::Found<'c>>, PhantomData<&'c ()>);
+
+impl<T> Reference<T> {
+    #[must_use]
+    pub fn context<'c>(self) -> Lent<'c, T>
+    where
+        T: Send + Sync + 'static,
+    {
+        Lent(None)
+    }
+}
+
+impl<T> MaybeReference<T> {
+    #[must_use]
+    pub fn context<'c>(self) -> MaybeLent<'c, T>
+    where
+        T: Send + Sync + 'static,
+    {
+        MaybeLent(None)
+    }
+}
+
+impl<T> Plain<T> {
+    #[must_use]
+    pub fn context<'c>(self) -> Copied<'c, T>
+    where
+        T: Held,
+    {
+        Copied(None, PhantomData)
+    }
+}
+
+impl<'c, T: Send + Sync + 'static> ContextValue<'c> for Lent<'c, T> {
+    fn find(&mut self, call: &super::call::Call<'c>) {
+        self.0 = call.sources().and_then(|sources| sources.find());
+    }
+    fn need(&self) -> NeedOf {
+        need::<T>(false)
+    }
+}
+
+impl<'c, T: Send + Sync + 'static> Lent<'c, T> {
+    pub fn take(&self) -> Result<&'c T, Ended> {
+        self.0.ok_or_else(missing::<T>)
+    }
+}
+
+impl<'c, T: Send + Sync + 'static> ContextValue<'c> for MaybeLent<'c, T> {
+    fn find(&mut self, call: &super::call::Call<'c>) {
+        self.0 = call.sources().and_then(|sources| sources.find());
+    }
+    fn need(&self) -> NeedOf {
+        need::<T>(true)
+    }
+}
+
+impl<'c, T: Send + Sync + 'static> MaybeLent<'c, T> {
+    pub fn take(&self) -> Result<Option<&'c T>, Ended> {
+        Ok(self.0)
+    }
+}
+
+/// What an owned `#[context]` parameter may be: `Arc<T>`, or an `Option` of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a `#[context]` parameter",
+    label = "not found by type",
+    note = "write `&{Self}`, `Arc<..>`, or an `Option` of either"
+)]
+pub trait Held: Sized {
+    type Found<'c>: Send;
+    #[doc(hidden)]
+    fn find<'c>(call: &super::call::Call<'c>) -> Option<Self::Found<'c>>;
+    #[doc(hidden)]
+    fn need() -> NeedOf;
+    #[doc(hidden)]
+    fn take(found: Option<Self::Found<'_>>) -> Result<Self, Ended>;
+}
+
+impl<T: Send + Sync + 'static> Held for Arc<T> {
+    type Found<'c> = Self;
+    fn find<'c>(call: &super::call::Call<'c>) -> Option<Self> {
+        call.sources().and_then(|sources| sources.find_shared())
+    }
+    fn need() -> NeedOf {
+        need::<T>(false)
+    }
+    fn take(found: Option<Self>) -> Result<Self, Ended> {
+        found.ok_or_else(missing::<T>)
+    }
+}
+
+impl<T: Send + Sync + 'static> Held for Option<Arc<T>> {
+    type Found<'c> = Arc<T>;
+    fn find<'c>(call: &super::call::Call<'c>) -> Option<Arc<T>> {
+        call.sources().and_then(|sources| sources.find_shared())
+    }
+    fn need() -> NeedOf {
+        need::<T>(true)
+    }
+    fn take(found: Option<Arc<T>>) -> Result<Self, Ended> {
+        Ok(found)
+    }
+}
+
+/// The values of a call itself are also given by value.
+macro_rules! own {
+    ($($type:ty)*) => {
+        $(impl Held for $type {
+            type Found<'c> = Self;
+            fn find<'c>(call: &super::call::Call<'c>) -> Option<Self> {
+                call.sources().and_then(|sources| sources.find::<Self>().cloned())
+            }
+            fn need() -> NeedOf {
+                need::<Self>(false)
+            }
+            fn take(found: Option<Self>) -> Result<Self, Ended> {
+                found.ok_or_else(missing::<Self>)
+            }
+        })*
+    };
+}
+
+own! {
+    super::context::CallInfo
+    tokio_util::sync::CancellationToken
+    super::context::Deadline
+    super::progress::Progress
+}
+
+impl<'c, T: Held> ContextValue<'c> for Copied<'c, T> {
+    fn find(&mut self, call: &super::call::Call<'c>) {
+        self.0 = T::find(call);
+    }
+    fn need(&self) -> NeedOf {
+        T::need()
+    }
+}
+
+impl<T: Held> Copied<'_, T> {
+    pub fn take(&mut self) -> Result<T, Ended> {
+        T::take(self.0.take())
+    }
+}

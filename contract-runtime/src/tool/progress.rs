@@ -1,0 +1,67 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// How far a call has come, told by its body to whoever made the call.
+///
+/// Without a listener, a report goes nowhere and costs nothing.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Warm the cache.
+/// #[tool]
+/// fn warm(#[context] progress: &Progress) {
+///     progress.report(1.0, Some(2.0), "half way");
+/// }
+///
+/// let registry = Registry::builder().tool(warm).build()?;
+/// assert!(registry.call_blocking(ToolCall::new("1", "warm", "")).is_ok());
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Progress {
+    listener: Option<Arc<dyn Fn(ProgressReport) + Send + Sync>>,
+}
+
+/// One report of a running call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ProgressReport {
+    /// How much is done, in the unit of `total`.
+    pub done: f64,
+    /// How much there is to do, where that is known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: String,
+}
+
+impl Progress {
+    /// Reports go to `listener`, which must be quick.
+    #[must_use]
+    pub fn new(listener: impl Fn(ProgressReport) + Send + Sync + 'static) -> Self {
+        Self {
+            listener: Some(Arc::new(listener)),
+        }
+    }
+
+    /// Tells how far the call has come.
+    pub fn report(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
+        if let Some(listener) = &self.listener {
+            listener(ProgressReport {
+                done,
+                total,
+                message: message.into(),
+            });
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress")
+            .field("is_heard", &self.listener.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,288 @@
+//! What a body gives back, sorted by its type and written as text.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::fmt::Display;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use super::arguments::InvalidArguments;
+use super::content::{Artifact, Content};
+use super::encode;
+use super::slot::{OtherType, Type};
+use crate::contract::frame::Stop;
+use crate::contract::violation::Violation;
+
+/// Why a call by name gave no output.
+#[derive(Debug)]
+pub enum Ended {
+    Violation(Box<Violation>),
+    Invalid(Box<InvalidArguments>),
+    Failed(String),
+    /// Everything before the body holds, and nothing more was asked for.
+    Checked,
+    /// The arguments were described, not read.
+    Described,
+}
+
+impl Ended {
+    #[cold]
+    pub(crate) fn unread() -> Self {
+        Self::Failed("an argument was used before it was read".to_owned())
+    }
+}
+
+impl From<Stop> for Ended {
+    #[cold]
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Violation(violation) => Self::Violation(violation),
+            Stop::BeforeBody => Self::Checked,
+        }
+    }
+}
+
+/// What a tool gave, as the model gets it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    pub(crate) text: String,
+    /// The text is JSON, rather than a string given as it is.
+    pub(crate) is_json: bool,
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+pub type Reply = Result<Output, Ended>;
+
+/// A result in view of its conditions, by reference: the `Ok` side of a `Result`, or the whole of anything else.
+#[derive(Debug)]
+pub struct Got<'a, T>(Whole<'a, T>);
+
+#[derive(Debug)]
+pub struct Whole<'a, T>(&'a T);
+
+impl<'a, T> Got<'a, T> {
+    pub const fn new(result: &'a T) -> Self {
+        Self(Whole(result))
+    }
+}
+
+impl<'a, T> Deref for Got<'a, T> {
+    type Target = Whole<'a, T>;
+    fn deref(&self) -> &Whole<'a, T> {
+        &self.0
+    }
+}
+
+impl<'a, T, E> Got<'a, Result<T, E>> {
+    #[must_use]
+    pub fn success(&self) -> Option<&'a T> {
+        self.0.0.as_ref().ok()
+    }
+}
+
+impl<'a, T> Whole<'a, T> {
+    #[must_use]
+    pub const fn success(&self) -> Option<&'a T> {
+        Some(self.0)
+    }
+}
+
+/// What a function with an `err` postcondition must return.
+#[diagnostic::on_unimplemented(
+    message = "`#[post(err ..)]` needs a function that returns a `Result`, not `{Self}`",
+    label = "this function cannot fail",
+    note = "write `#[post(|result| ..)]` for the result itself"
+)]
+pub trait Fallible {
+    type Error;
+    fn failure(&self) -> Option<&Self::Error>;
+}
+
+impl<T, E> Fallible for Result<T, E> {
+    type Error = E;
+    fn failure(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+}
+
+pub fn failure<R: Fallible>(result: &R) -> Option<&R::Error> {
+    result.failure()
+}
+
+/// The type of a value on its way out. `split` and `form` sort without bounds; `value` and `reply` bring them.
+#[derive(Debug)]
+pub struct Sort<T>(Other<T>);
+
+#[derive(Debug)]
+pub struct Other<T>(PhantomData<fn() -> T>);
+
+impl<T> Sort<T> {
+    pub const fn of(_: &T) -> Self {
+        Self(Other(PhantomData))
+    }
+}
+
+impl<T> Deref for Sort<T> {
+    type Target = Other<T>;
+    fn deref(&self) -> &Other<T> {
+        &self.0
+    }
+}
+
+#[derive(Debug)]
+pub struct Split<T, E>(Result<T, E>);
+
+#[derive(Debug)]
+pub struct Unsplit<T>(T);
+
+impl<T, E> Sort<Result<T, E>> {
+    pub const fn split(&self, result: Result<T, E>) -> Split<T, E> {
+        Split(result)
+    }
+}
+
+impl<T> Other<T> {
+    pub const fn split(&self, result: T) -> Unsplit<T> {
+        Unsplit(result)
+    }
+
+    pub const fn form(&self, value: T) -> Json<T> {
+        Json(value)
+    }
+}
+
+/// What the error of a tool must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool",
+    label = "the model could not be told what went wrong",
+    note = "implement `Display` for it, with a sentence that says what to do"
+)]
+pub trait ToolError: Display {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Display + ?Sized> ToolError for E {}
+
+impl<T, E> Split<T, E> {
+    pub fn value(self) -> Result<T, Ended>
+    where
+        E: ToolError,
+    {
+        self.0.map_err(|error| Ended::Failed(error.to_string()))
+    }
+}
+
+impl<T> Unsplit<T> {
+    pub fn value(self) -> Result<T, Ended> {
+        Ok(self.0)
+    }
+}
+
+impl Sort<()> {
+    pub fn form(&self, (): ()) -> Finished {
+        Finished(Output::default())
+    }
+}
+
+impl Sort<Content> {
+    pub fn form(&self, content: Content) -> Finished {
+        Finished(content.into_output())
+    }
+}
+
+#[derive(Debug)]
+pub struct Finished(Output);
+
+#[derive(Debug)]
+pub struct Json<T>(T);
+
+/// What the result of a tool must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a tool",
+    label = "not writable as JSON",
+    note = "derive `Serialize` for your own types; wrap a foreign type in a newtype and derive it there"
+)]
+pub trait ToolOutput: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> ToolOutput for T {}
+
+impl Finished {
+    pub fn reply(self) -> Reply {
+        Ok(self.0)
+    }
+}
+
+impl<T> Json<T> {
+    pub fn reply(self) -> Reply
+    where
+        T: ToolOutput,
+    {
+        encode::write(&self.0)
+    }
+}
+
+impl<T, E> Type<Result<T, E>> {
+    #[must_use]
+    pub const fn success(&self) -> ResultType<T> {
+        ResultType(Undescribed(PhantomData))
+    }
+}
+
+impl<T> OtherType<T> {
+    #[must_use]
+    pub const fn success(&self) -> ResultType<T> {
+        ResultType(Undescribed(PhantomData))
+    }
+}
+
+/// The type of a result, in search of a schema.
+#[derive(Debug)]
+pub struct ResultType<T>(Undescribed<T>);
+
+#[derive(Debug)]
+pub struct Undescribed<T>(PhantomData<fn() -> T>);
+
+impl<T> Deref for ResultType<T> {
+    type Target = Undescribed<T>;
+    fn deref(&self) -> &Undescribed<T> {
+        &self.0
+    }
+}
+
+impl<T: JsonSchema> ResultType<T> {
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<T>())
+    }
+}
+
+impl<T> Undescribed<T> {
+    pub const fn schema(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+}
+
+impl<T> ResultType<T> {
+    pub fn demanded_schema(&self, generator: &mut SchemaGenerator) -> Option<Schema>
+    where
+        T: DescribedOutput,
+    {
+        Some(generator.subschema_for::<T>())
+    }
+}
+
+/// What the result of a tool with `output_schema` must be.
+#[diagnostic::on_unimplemented(
+    message = "`output_schema` needs a result that describes its shape, and `{Self}` does not",
+    label = "no schema",
+    note = "derive `JsonSchema` for it"
+)]
+pub trait DescribedOutput: JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> DescribedOutput for T {}

@@ -1,0 +1,126 @@
+//! How a registry reaches a body, whatever kind of tool it belongs to.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::any::TypeId;
+use std::sync::Arc;
+
+use schemars::{Schema, SchemaGenerator};
+
+use super::call::{Call, Running};
+use super::dynamic::Tool;
+use super::spec::Spec;
+
+pub(crate) trait Shim: Send + Sync {
+    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c>;
+
+    fn output(&self, generator: &mut SchemaGenerator) -> Option<Schema>;
+}
+
+/// A tool made of a free function, as it registers itself.
+#[derive(Debug)]
+pub struct Registered {
+    pub spec: &'static Spec,
+    pub call: for<'c> fn(Call<'c>) -> Running<'c>,
+    pub output: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub function: fn() -> TypeId,
+}
+
+inventory::collect!(Registered);
+
+impl Shim for &'static Registered {
+    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
+        (self.call)(call)
+    }
+
+    fn output(&self, generator: &mut SchemaGenerator) -> Option<Schema> {
+        (self.output)(generator)
+    }
+}
+
+/// The type of a function item, by which a builder recognises it.
+pub fn type_of<F: 'static>(_: &F) -> TypeId {
+    TypeId::of::<F>()
+}
+
+/// Tools that share a state, ready to be registered: an `impl` block under `#[tool]`.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// #[derive(Default)]
+/// struct Counter(AtomicU32);
+///
+/// #[tool]
+/// impl Counter {
+///     /// Add to the counter and return its value.
+///     #[tool]
+///     #[pre(by > 0)]
+///     fn add(&self, by: u32) -> u32 {
+///         self.0.fetch_add(by, Ordering::Relaxed) + by
+///     }
+/// }
+///
+/// let registry = Registry::builder().with(Counter::default()).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("1", "add", r#"{"by":2}"#));
+/// assert_eq!(outcome.output(), Some("2"));
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+pub trait ToolSet {
+    /// The tools of the set.
+    fn into_tools(self) -> Vec<Tool>;
+}
+
+/// The half of [`ToolSet`] that the macro implements, for a state that is already shared.
+pub trait SharedToolSet: Send + Sync + 'static {
+    fn shared_tools(this: &Arc<Self>) -> Vec<Tool>;
+}
+
+impl<T: SharedToolSet> ToolSet for Arc<T> {
+    fn into_tools(self) -> Vec<Tool> {
+        T::shared_tools(&self)
+    }
+}
+
+impl ToolSet for Vec<Tool> {
+    fn into_tools(self) -> Vec<Tool> {
+        self
+    }
+}
+
+struct Method<S> {
+    state: Arc<S>,
+    call: for<'c> fn(&'c S, Call<'c>) -> Running<'c>,
+    output: fn(&mut SchemaGenerator) -> Option<Schema>,
+}
+
+impl<S: Send + Sync> Shim for Method<S> {
+    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
+        (self.call)(&self.state, call)
+    }
+
+    fn output(&self, generator: &mut SchemaGenerator) -> Option<Schema> {
+        (self.output)(generator)
+    }
+}
+
+/// A tool made of a method.
+pub fn method<S: Send + Sync + 'static>(
+    state: &Arc<S>,
+    spec: &'static Spec,
+    call: for<'c> fn(&'c S, Call<'c>) -> Running<'c>,
+    output: fn(&mut SchemaGenerator) -> Option<Schema>,
+) -> Tool {
+    Tool::generated(
+        spec,
+        Arc::new(Method {
+            state: Arc::clone(state),
+            call,
+            output,
+        }),
+    )
+}

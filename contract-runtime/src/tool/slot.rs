@@ -1,0 +1,407 @@
+//! Where one argument is read into: chosen by the type of the parameter, never by its spelling.
+
+#![allow(
+    missing_docs,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::value::Error as AbsentError;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+
+use super::reply::Ended;
+
+/// A type, in search of what can be done with it.
+///
+/// `Type::<T>::NEW.kind()` sorts without any bound: the methods of `Type` are for references, and where none of them
+/// fits, the compiler goes on to what a `Type` dereferences to. The bounds come with `open`, where the compiler points at
+/// the author's type.
+#[derive(Debug)]
+pub struct Type<T>(OtherType<T>);
+
+#[derive(Debug)]
+pub struct OtherType<T>(PhantomData<fn() -> T>);
+
+impl<T> Type<T> {
+    pub const NEW: Self = Self(OtherType(PhantomData));
+}
+
+impl<T> std::ops::Deref for Type<T> {
+    type Target = OtherType<T>;
+    fn deref(&self) -> &OtherType<T> {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> Type<&T> {
+    #[must_use]
+    pub const fn kind(&self) -> Reference<T> {
+        Reference(PhantomData)
+    }
+}
+
+impl<T: ?Sized> Type<Option<&T>> {
+    #[must_use]
+    pub const fn kind(&self) -> MaybeReference<T> {
+        MaybeReference(PhantomData)
+    }
+}
+
+impl<T> OtherType<T> {
+    #[must_use]
+    pub const fn kind(&self) -> Plain<T> {
+        Plain(PhantomData)
+    }
+}
+
+#[derive(Debug)]
+pub struct Reference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+#[derive(Debug)]
+pub struct MaybeReference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+#[derive(Debug)]
+pub struct Plain<T>(PhantomData<fn() -> T>);
+
+/// What a parameter's type must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument",
+    label = "not readable from JSON",
+    note = "derive `Deserialize` and `JsonSchema` for your own types; wrap a foreign type in a newtype and derive them there"
+)]
+pub trait ToolArgument: DeserializeOwned + JsonSchema + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
+
+/// What the target of a reference parameter must be.
+#[diagnostic::on_unimplemented(
+    message = "`&{Self}` cannot be a tool argument",
+    label = "not readable from JSON",
+    note = "derive `Deserialize` and `JsonSchema` for your own types; wrap a foreign type in a newtype and derive them there"
+)]
+pub trait Lend {
+    type Owner<'c>: Send;
+    fn read(text: &str) -> Result<(Self::Owner<'_>, usize), serde_json::Error>;
+    fn lend<'s>(owner: &'s Self::Owner<'_>) -> &'s Self;
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+    fn optional_schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+impl<T: ?Sized> Reference<T> {
+    #[must_use]
+    pub fn open<'c>(self) -> Borrowed<'c, T>
+    where
+        T: Lend,
+    {
+        Borrowed { owner: None }
+    }
+}
+
+impl<T: ?Sized> MaybeReference<T> {
+    #[must_use]
+    pub fn open<'c>(self) -> MaybeBorrowed<'c, T>
+    where
+        T: Lend,
+    {
+        MaybeBorrowed { owner: None }
+    }
+}
+
+impl<T> Plain<T> {
+    #[must_use]
+    pub fn open(self) -> Slot<T>
+    where
+        T: ToolArgument,
+    {
+        Slot { value: None }
+    }
+}
+
+/// What the dispatcher does with an argument.
+pub trait Argument<'c>: Send {
+    /// Reads one value from the start of the text and returns how many bytes it took.
+    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error>;
+    fn is_read(&self) -> bool;
+    fn clear(&mut self);
+    /// The schema, and whether the argument may be absent.
+    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool);
+}
+
+/// Reads one value from the start of the text; what follows is the caller's to judge.
+fn read<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serde_json::Error> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<T>();
+    match values.next() {
+        Some(Ok(value)) => Ok((value, values.byte_offset())),
+        Some(Err(error)) => Err(error),
+        None => Err(serde_json::Error::custom("a value is missing")),
+    }
+}
+
+/// An owned argument.
+#[derive(Debug)]
+pub struct Slot<T> {
+    value: Option<T>,
+}
+
+impl<T: ToolArgument> Slot<T> {
+    /// The value; of an absent optional, its `None`.
+    pub fn take(&mut self) -> Result<T, Ended> {
+        match self.value.take() {
+            Some(value) => Ok(value),
+            None => T::deserialize(Absent).map_err(|_| Ended::unread()),
+        }
+    }
+
+    pub fn take_or(&mut self, default: impl FnOnce() -> T) -> Result<T, Ended> {
+        Ok(self.value.take().unwrap_or_else(default))
+    }
+}
+
+impl<'c, T: ToolArgument> Argument<'c> for Slot<T> {
+    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error> {
+        let (value, length) = read(text)?;
+        self.value = Some(value);
+        Ok(length)
+    }
+
+    fn is_read(&self) -> bool {
+        self.value.is_some()
+    }
+
+    fn clear(&mut self) {
+        self.value = None;
+    }
+
+    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
+        let optional = T::deserialize(Absent).is_ok();
+        (generator.subschema_for::<T>(), optional)
+    }
+}
+
+/// An argument read into its owner and lent to the body.
+pub struct Borrowed<'c, T: ?Sized + Lend> {
+    owner: Option<T::Owner<'c>>,
+}
+
+impl<'c, T: ?Sized + Lend> Borrowed<'c, T> {
+    pub fn take(&self) -> Result<&T, Ended> {
+        self.owner.as_ref().map(T::lend).ok_or_else(Ended::unread)
+    }
+
+    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, Ended> {
+        Ok(self.owner.as_ref().map_or_else(default, T::lend))
+    }
+}
+
+impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<'c, T> {
+    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error> {
+        let (owner, length) = T::read(text)?;
+        self.owner = Some(owner);
+        Ok(length)
+    }
+
+    fn is_read(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    fn clear(&mut self) {
+        self.owner = None;
+    }
+
+    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
+        (T::schema(generator), false)
+    }
+}
+
+/// An optional argument read into its owner and lent to the body.
+pub struct MaybeBorrowed<'c, T: ?Sized + Lend> {
+    /// Absent; or `null`; or a value.
+    owner: Option<Option<T::Owner<'c>>>,
+}
+
+impl<'c, T: ?Sized + Lend> MaybeBorrowed<'c, T> {
+    pub fn take(&self) -> Result<Option<&T>, Ended> {
+        Ok(self.owner.as_ref().and_then(Option::as_ref).map(T::lend))
+    }
+
+    pub fn take_or<'s>(
+        &'s self,
+        default: impl FnOnce() -> Option<&'s T>,
+    ) -> Result<Option<&'s T>, Ended> {
+        Ok(match &self.owner {
+            None => default(),
+            Some(owner) => owner.as_ref().map(T::lend),
+        })
+    }
+}
+
+impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<'c, T> {
+    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error> {
+        let (owner, length) = match read::<Null>(text) {
+            Ok((Null, length)) => (None, length),
+            Err(_) => T::read(text).map(|(owner, length)| (Some(owner), length))?,
+        };
+        self.owner = Some(owner);
+        Ok(length)
+    }
+
+    fn is_read(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    fn clear(&mut self) {
+        self.owner = None;
+    }
+
+    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
+        (T::optional_schema(generator), true)
+    }
+}
+
+struct Null;
+
+impl<'de> serde::Deserialize<'de> for Null {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <()>::deserialize(deserializer).map(|()| Self)
+    }
+}
+
+impl Lend for str {
+    type Owner<'c> = Cow<'c, str>;
+
+    fn read(text: &str) -> Result<(Cow<'_, str>, usize), serde_json::Error> {
+        read::<Text<'_>>(text).map(|(Text(text), length)| (text, length))
+    }
+
+    fn lend<'s>(owner: &'s Cow<'_, str>) -> &'s str {
+        owner
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<str>()
+    }
+
+    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Option<String>>()
+    }
+}
+
+impl Lend for Path {
+    type Owner<'c> = PathBuf;
+
+    fn read(text: &str) -> Result<(PathBuf, usize), serde_json::Error> {
+        read(text)
+    }
+
+    fn lend<'s>(owner: &'s PathBuf) -> &'s Path {
+        owner
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<PathBuf>()
+    }
+
+    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Option<PathBuf>>()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToolArgument> Lend for [T] {
+    type Owner<'c> = Vec<T>;
+
+    fn read(text: &str) -> Result<(Vec<T>, usize), serde_json::Error> {
+        read(text)
+    }
+
+    fn lend<'s>(owner: &'s Vec<T>) -> &'s [T] {
+        owner
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Vec<T>>()
+    }
+
+    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Option<Vec<T>>>()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToolArgument> Lend for T {
+    type Owner<'c> = T;
+
+    fn read(text: &str) -> Result<(T, usize), serde_json::Error> {
+        read(text)
+    }
+
+    fn lend<'s>(owner: &'s T) -> &'s T {
+        owner
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<T>()
+    }
+
+    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Option<T>>()
+    }
+}
+
+/// A string taken from the text itself where it has no escapes.
+struct Text<'c>(Cow<'c, str>);
+
+impl<'de> serde::Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+/// The source of an absent argument: an `Option` reads `None` from it and nothing else reads anything.
+///
+/// This is what a derived `Deserialize` does with an absent field, so an alias of `Option` is as optional as `Option`.
+struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = AbsentError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, AbsentError> {
+        Err(AbsentError::custom("absent"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AbsentError> {
+        visitor.visit_none()
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: V,
+    ) -> Result<V::Value, AbsentError> {
+        Err(AbsentError::custom("absent"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct enum identifier ignored_any
+    }
+}
