@@ -1,6 +1,7 @@
 //! Declarative tool contracts for agents: what stands above a function is enforced, shown to the model and tested.
 
 mod contract;
+mod futures;
 mod registry;
 mod schema;
 mod tool;

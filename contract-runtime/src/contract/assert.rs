@@ -8,7 +8,6 @@
 use super::condition::{Condition, ConditionKind};
 use super::counts::Counts;
 use super::frame::{Details, Stop, conclude, unwind};
-use super::panics::guard;
 use super::policy::{Policy, Resolved};
 use super::scope::ContractScope;
 use super::violation::{Blame, Detection, Location, Violation};
@@ -36,7 +35,7 @@ pub fn assert(
             },
         );
     }
-    let detection = match guard(holds) {
+    let detection = match scope.guard(holds) {
         Ok(true) => {
             return count(
                 &scope,
@@ -50,7 +49,7 @@ pub fn assert(
         Err(_) => Detection::Panicked,
     };
     let mut seen = Details::new(None);
-    let _ = guard(|| details(&mut seen));
+    let _ = scope.guard(|| details(&mut seen));
     if let Err(stop) = failed(
         &scope,
         condition,

@@ -1,7 +1,7 @@
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, resume_unwind};
-
-use futures_util::FutureExt as _;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::task::Poll;
 
 use super::scope::{ContractScope, Scope};
 use super::violation::Violation;
@@ -32,7 +32,7 @@ use super::violation::Violation;
 )]
 pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
     let scope = fresh();
-    let result = std::panic::catch_unwind(AssertUnwindSafe(|| scope.clone().enter(run)));
+    let result = catch_unwind(AssertUnwindSafe(|| scope.clone().enter(run)));
     conclude(&scope, result)
 }
 
@@ -61,8 +61,15 @@ pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
 )]
 pub async fn catch_async<F: Future>(future: F) -> Result<F::Output, Violation> {
     let scope = fresh();
-    let result = AssertUnwindSafe(scope.clone().wrap(future))
-        .catch_unwind()
+    let mut wrapped = pin!(scope.clone().wrap(future));
+    let result =
+        poll_fn(
+            |task| match catch_unwind(AssertUnwindSafe(|| wrapped.as_mut().poll(task))) {
+                Ok(Poll::Pending) => Poll::Pending,
+                Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+                Err(payload) => Poll::Ready(Err(payload)),
+            },
+        )
         .await;
     conclude(&scope, result)
 }
@@ -76,7 +83,7 @@ fn conclude<T>(scope: &ContractScope, result: std::thread::Result<T>) -> Result<
     match (scope.get().and_then(Scope::noted), result) {
         (Some(violation), result) => {
             super::panics::discard(result);
-            Err(violation.clone())
+            Err(violation)
         }
         (None, Ok(value)) => Ok(value),
         (None, Err(payload)) => resume_unwind(payload),

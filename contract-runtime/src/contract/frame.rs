@@ -106,7 +106,7 @@ impl Frame {
         if !self.reach(index) {
             return Ok(());
         }
-        match guard(holds) {
+        match self.scope.guard(holds) {
             Ok(true) => Ok(()),
             Ok(false) => self.fail(index, Detection::PredicateFalse, details),
             Err(_) => self.fail(index, Detection::Panicked, details),
@@ -128,7 +128,7 @@ impl Frame {
         if !self.active(index) {
             return Kept(None);
         }
-        Kept(Some(guard(keep)))
+        Kept(Some(self.scope.guard(keep)))
     }
 
     /// Judges a postcondition, unless the function ended on its other side.
@@ -175,7 +175,7 @@ impl Frame {
         let scope = self.scope.clone();
         let mut seen = Details::new(scope.get().filter(|_| self.named));
         // `Display` and `Serialize` of a parameter are the author's code.
-        let _ = guard(|| details(&mut seen));
+        let _ = scope.guard(|| details(&mut seen));
         let Details {
             values, message, ..
         } = seen;
@@ -291,7 +291,7 @@ impl Judge<'_> {
         holds: impl Fn(&T) -> bool,
         details: impl FnOnce(&mut Details<'_>, &T),
     ) -> Result<(), Stop> {
-        let detection = match guard(|| holds(value)) {
+        let detection = match self.frame.scope.guard(|| holds(value)) {
             Ok(true) => return Ok(()),
             Ok(false) => Detection::PredicateFalse,
             Err(_) => Detection::Panicked,
@@ -340,8 +340,20 @@ impl<'c> Details<'c> {
     }
 
     pub fn say(&mut self, message: std::fmt::Arguments<'_>) {
-        self.message = Some(message.to_string());
+        self.message = Some(bounded(&message));
     }
+}
+
+/// The longest message of a violation, in characters: a sentence, even where it shows a parameter of a megabyte.
+const MESSAGE: usize = 2_000;
+
+fn bounded(message: &std::fmt::Arguments<'_>) -> String {
+    let mut text = message.to_string();
+    if let Some((end, _)) = text.char_indices().nth(MESSAGE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// A parameter in view of a failed condition: written as JSON where its type can be.

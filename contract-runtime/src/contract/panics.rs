@@ -9,15 +9,18 @@ pub(crate) fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(run)).map_err(Panicked::new)
 }
 
-/// That code panicked. Its payload is gone: the panic hook has told people, and a model is told nothing of it.
+/// That code panicked, and with what text. The payload itself is gone: dropping it is the business of this module.
 #[derive(Debug)]
-pub(crate) struct Panicked;
+pub(crate) struct Panicked {
+    pub(crate) text: Option<String>,
+}
 
 impl Panicked {
     #[cold]
     fn new(payload: Box<dyn Any + Send>) -> Self {
+        let text = payload.downcast_ref::<String>().cloned();
         discard(payload);
-        Self
+        Self { text }
     }
 }
 

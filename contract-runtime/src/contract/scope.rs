@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
+use super::panics::{Panicked, guard};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::violation::Violation;
 
@@ -64,7 +65,7 @@ pub(crate) struct Scope {
     pub(crate) run: Option<Arc<Authority>>,
     /// The registry whose gate the call is already behind, by address.
     pub(crate) gate: Option<usize>,
-    note: OnceLock<Box<Violation>>,
+    notes: OnceLock<Mutex<Vec<Violation>>>,
     observed: OnceLock<Mutex<Vec<Violation>>>,
 }
 
@@ -93,7 +94,7 @@ impl Scope {
             registry,
             run,
             gate: None,
-            note: OnceLock::new(),
+            notes: OnceLock::new(),
             observed: OnceLock::new(),
         }
     }
@@ -124,13 +125,36 @@ impl Scope {
         }
     }
 
-    /// Keeps the violation that ends the call; the first one is the cause of any other.
+    /// Keeps a violation that is about to unwind.
+    #[cold]
     pub(crate) fn note(&self, violation: Violation) {
-        let _ = self.note.set(Box::new(violation));
+        self.notes
+            .get_or_init(Mutex::default)
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(violation);
     }
 
-    pub(crate) fn noted(&self) -> Option<&Violation> {
-        self.note.get().map(|violation| &**violation)
+    /// The violation that ends the call: the first one is the cause of any other.
+    pub(crate) fn noted(&self) -> Option<Violation> {
+        let notes = self
+            .notes
+            .get()?
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        notes.first().cloned()
+    }
+
+    /// Takes back the violation that unwound out of a predicate or a message, which are judged for themselves.
+    #[cold]
+    pub(crate) fn take_back(&self, panicked: &Panicked) {
+        let (Some(notes), Some(text)) = (self.notes.get(), &panicked.text) else {
+            return;
+        };
+        let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.last().is_some_and(|last| last.to_string() == *text) {
+            notes.pop();
+        }
     }
 
     #[cold]
@@ -211,6 +235,18 @@ impl ContractScope {
 
     /// Tells whoever is to be told: the run's handler, else the registry's, else the process's.
     pub(crate) fn tell(&self, violation: &Violation) {
-        handler::tell(self.get().and_then(Scope::handler), violation);
+        // In a scope of its own: what a handler breaks is not broken by the call.
+        let aside = Self::new(Scope::below(None));
+        aside.enter(|| handler::tell(self.get().and_then(Scope::handler), violation));
+    }
+
+    /// Runs an author's predicate or message, whose panic is no panic of the body.
+    #[inline]
+    pub(crate) fn guard<T>(&self, run: impl FnOnce() -> T) -> Result<T, Panicked> {
+        let result = guard(run);
+        if let (Err(panicked), Some(scope)) = (&result, self.get()) {
+            scope.take_back(panicked);
+        }
+        result
     }
 }

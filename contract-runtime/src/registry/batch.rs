@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::StreamExt as _;
-use futures_util::stream;
-
 use super::dispatch::Inner;
 use crate::contract::scope::ContractScope;
+use crate::futures;
 use crate::tool::outcome::End;
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
@@ -73,10 +71,11 @@ impl Batch<'_> {
             true => None,
             false => Some(self.inner.gate.read().await),
         };
-        stream::iter(calls.into_iter().map(|call| self.one(call)))
-            .buffered(self.inner.limits.parallel)
-            .collect()
-            .await
+        futures::side_by_side(
+            calls.into_iter().map(|call| self.one(call)),
+            self.inner.limits.parallel,
+        )
+        .await
     }
 
     async fn one(&self, call: ToolCall) -> Outcome {

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::body::{self, Ran};
 use super::dispatch::{At, Inner, Job};
+use crate::futures;
 use crate::tool::{Coercion, Outcome};
 
 type Answer = (Ran, Vec<Coercion>);
@@ -36,9 +37,9 @@ pub(super) async fn off_the_async_threads(
             .scope
             .clone()
             .enter(|| body::here(&registry.request(&job)));
-        let coercions = job.coercions();
         // Before the answer, so that a caller who has it finds nothing of the call left over.
-        drop((place, job));
+        let coercions = job.conclude();
+        drop(place);
         let _ = send.send((ran, coercions));
     };
     if tokio::runtime::Handle::try_current().is_ok() {
@@ -108,7 +109,7 @@ pub(super) fn wait(call: impl Future<Output = Outcome>) -> Outcome {
             runtime.shutdown_background();
             outcome
         }
-        Err(_) => futures_util::FutureExt::now_or_never(call).unwrap_or_else(|| {
+        Err(_) => futures::at_once(std::pin::pin!(call)).unwrap_or_else(|| {
             Outcome::new(
                 String::new(),
                 String::new(),

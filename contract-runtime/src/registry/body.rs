@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{At, Prepared};
 use crate::contract::panics::{discard, guard};
+use crate::futures;
+use crate::tool::Context;
 use crate::tool::call::Running;
 use crate::tool::reply::{Output, Reply};
 
@@ -32,6 +34,23 @@ pub(super) enum Ran {
 const NOT_SYNC: &str = "an async body was met where a sync one was promised";
 pub(super) const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to hold it; call it inside one";
 
+/// Whether the call has ended before it began.
+pub(super) fn too_late(context: &Context, deadline: Option<At>) -> Option<Ran> {
+    if context
+        .cancellation
+        .as_ref()
+        .is_some_and(CancellationToken::is_cancelled)
+    {
+        return Some(Ran::Cancelled {
+            may_still_run: false,
+        });
+    }
+    let passed = deadline.is_some_and(|deadline| deadline.at <= std::time::Instant::now());
+    passed.then_some(Ran::TimedOut {
+        may_still_run: false,
+    })
+}
+
 /// Runs a sync body on this thread.
 pub(super) fn here(prepared: &Prepared<'_>) -> Ran {
     match guard(|| prepared.call()) {
@@ -52,20 +71,12 @@ pub(super) async fn later(prepared: Prepared<'_>) -> Ran {
         Err(_) => return Ran::Panicked,
     };
     let mut body = Body(Some(future));
-    let polled = poll_fn(|task| {
-        let Some(future) = &mut body.0 else {
-            return Poll::Ready(Err(()));
-        };
-        match guard(|| future.as_mut().poll(task)) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(reply)) => Poll::Ready(Ok(reply)),
-            Err(_) => Poll::Ready(Err(())),
-        }
-    });
-    let result = polled.await;
-    match result {
-        Ok(reply) => Ran::Replied(reply),
-        Err(()) => Ran::Panicked,
+    match &mut body.0 {
+        Some(future) => match futures::guarded(future.as_mut()).await {
+            Ok(reply) => Ran::Replied(reply),
+            Err(_) => Ran::Panicked,
+        },
+        None => Ran::Panicked,
     }
 }
 

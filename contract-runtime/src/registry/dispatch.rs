@@ -1,13 +1,12 @@
 //! The life of a call: find, prepare, run, conclude.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt as _;
-use rustc_hash::FxHashMap;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -15,7 +14,9 @@ use super::blocking;
 use super::body::{self, Ran};
 use super::entry::Entry;
 use super::statistics::{Statistics, Tally};
+use crate::contract::panics::discard;
 use crate::contract::scope::{Authority, ContractScope, Scope};
+use crate::futures;
 use crate::tool::arguments::{Examined, InvalidArguments, nearest};
 use crate::tool::call::{Call, Request};
 use crate::tool::context::{CallInfo, Context, Deadline, Shared};
@@ -28,7 +29,7 @@ use crate::tool::{Outcome, Status, ToolCall};
 /// Everything behind a registry's clones.
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
-    names: FxHashMap<String, usize>,
+    names: HashMap<String, usize, foldhash::fast::RandomState>,
     shared: Shared,
     authority: Arc<Authority>,
     pub(super) limits: Limits,
@@ -127,7 +128,7 @@ impl Inner {
             return blocking::wait(call);
         }
         // A sync body is done at the first poll.
-        match Box::pin(call).now_or_never() {
+        match futures::at_once(std::pin::pin!(call)) {
             Some(outcome) => outcome,
             None => unreachable!("a call of a sync tool has nothing to wait for"),
         }
@@ -204,12 +205,13 @@ impl Inner {
         let deadline = earlier(context.deadline, entry.timeout);
         let job = self.job(index, call, context, deadline, only_check, gate);
         let scope = job.scope.clone();
-        let (ran, coercions) = match entry.tool.runs {
-            Runs::Here => {
+        let (ran, coercions) = match (body::too_late(&job.context, deadline), entry.tool.runs) {
+            (Some(ran), _) => (ran, job.conclude()),
+            (None, Runs::Here) => {
                 let ran = scope.clone().enter(|| body::here(&self.request(&job)));
-                (ran, job.coercions())
+                (ran, job.conclude())
             }
-            Runs::Async => {
+            (None, Runs::Async) => {
                 let cancellation = job.context.cancellation.clone();
                 let request = self.request(&job);
                 let ran = scope
@@ -220,9 +222,11 @@ impl Inner {
                         deadline,
                     ))
                     .await;
-                (ran, job.coercions())
+                (ran, job.conclude())
             }
-            Runs::OffTheAsyncThreads => blocking::off_the_async_threads(self, job, deadline).await,
+            (None, Runs::OffTheAsyncThreads) => {
+                blocking::off_the_async_threads(self, job, deadline).await
+            }
         };
         let outcome = self.outcome(scope, ran, deadline, coercions);
         ticket.conclude(outcome.status());
@@ -285,7 +289,7 @@ impl Inner {
         deadline: Option<At>,
         coercions: Vec<crate::tool::Coercion>,
     ) -> Outcome {
-        let noted = scope.get().and_then(Scope::noted).cloned();
+        let noted = scope.get().and_then(Scope::noted);
         let observed = scope.get().map(Scope::observed).unwrap_or_default();
         let (id, tool) = match scope.into_inner() {
             Some(Ok(scope)) => (scope.call_id, scope.tool),
@@ -295,9 +299,7 @@ impl Inner {
         let after = deadline.map_or(Duration::ZERO, |deadline| deadline.after);
         let end = match (noted, ran) {
             // What ended the call is the violation, whatever was made of its panic on the way.
-            (Some(violation), Ran::Replied(_) | Ran::Panicked) => {
-                End::Violation(Box::new(violation))
-            }
+            (Some(violation), _) => End::Violation(Box::new(violation)),
             (_, Ran::Replied(reply)) => match reply {
                 Ok(output) => End::Ok(super::body::cap(output, self.limits.output_chars)),
                 Err(Ended::Checked | Ended::Described) => {
@@ -345,11 +347,21 @@ impl Inner {
 }
 
 impl Job {
-    pub(super) fn coercions(&self) -> Vec<crate::tool::Coercion> {
-        self.examined
-            .get()
-            .map(|examined| examined.coercions.clone())
-            .unwrap_or_default()
+    /// What is left of a job when it is done.
+    pub(super) fn conclude(self) -> Vec<crate::tool::Coercion> {
+        let Self {
+            scope,
+            context,
+            own,
+            examined,
+            ..
+        } = self;
+        drop((scope, own));
+        // It may hold the caller's last handle of a value whose destructor panics.
+        discard(context);
+        examined
+            .into_inner()
+            .map_or_else(Vec::new, |examined| examined.coercions)
     }
 }
 

@@ -1,13 +1,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::build_error::BuildProblem;
 use crate::contract::panics::guard;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::futures;
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
 use crate::tool::Tool;
 use crate::tool::call::{Call, Description, Running};
@@ -82,9 +82,9 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
     });
     let asked = guard(|| {
         let call = Call::describe(&into);
-        if let Running::Later(future) = tool.shim.call(call) {
+        if let Running::Later(mut future) = tool.shim.call(call) {
             // It ends at its first poll, before the body.
-            let _ = future.now_or_never();
+            let _ = futures::at_once(future.as_mut());
         }
     });
     if asked.is_err() {

@@ -12,10 +12,12 @@ use super::vocabulary::{annotates, unenforced};
 
 type Result<T> = std::result::Result<T, SchemaError>;
 
-/// Reads the schema `root`, references included.
-pub(super) fn compile(root: &Value) -> Result<(Rules, RuleId)> {
+/// Reads the schema `root`, references included. Where it is `whole`, the author wrote all of it, so that
+/// `#` means what it says; a part of a type that was put into a larger object means something else by it.
+pub(super) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
     let mut compiler = Compiler {
         root,
+        whole,
         rules: Vec::new(),
         pointers: Vec::new(),
         known: HashMap::new(),
@@ -32,6 +34,7 @@ pub(super) fn compile(root: &Value) -> Result<(Rules, RuleId)> {
 
 struct Compiler<'a> {
     root: &'a Value,
+    whole: bool,
     rules: Vec<Rule>,
     /// The pointer of each rule, for messages.
     pointers: Vec<String>,
@@ -121,10 +124,16 @@ impl<'a> Compiler<'a> {
         let path = target
             .strip_prefix('#')
             .and_then(percent_decode)
-            .filter(|path| path.starts_with("/$defs/") || path.starts_with("/properties/"))
+            .filter(|path| self.admits(path))
             .ok_or_else(unresolved)?;
         let schema = self.root.pointer(&path).ok_or_else(unresolved)?;
         self.schema(&path, schema).map(Some)
+    }
+
+    /// Only what is surely a schema: a reference into `examples` would read data as one.
+    fn admits(&self, path: &str) -> bool {
+        let named = path.starts_with("/$defs/") || path.starts_with("/properties/");
+        named || (self.whole && path.is_empty())
     }
 
     fn rule(&mut self, pointer: &str, keywords: &'a Map<String, Value>) -> Result<Rule> {

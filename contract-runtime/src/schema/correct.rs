@@ -155,7 +155,9 @@ fn references(schema: &Value, found: &mut Vec<String>) {
         match (holds(keyword), value) {
             (Holds::Schema, schema) => references(schema, found),
             (Holds::List, Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| references(schema, found));
+                for schema in schemas {
+                    references(schema, found);
+                }
             }
             (Holds::Map, Value::Object(schemas)) => {
                 schemas

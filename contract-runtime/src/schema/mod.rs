@@ -18,5 +18,5 @@ pub(crate) use correct::correct_output;
 pub(crate) use decimal::Decimal;
 pub(crate) use neutral::{InputSchema, ParameterSchema};
 pub(crate) use rules::{
-    ArrayRule, Combination, Limit, NumberRule, ObjectRule, Rule, RuleId, Rules, TextRule, Types,
+    ArrayRule, Limit, NumberRule, ObjectRule, Rule, RuleId, Rules, TextRule, Types,
 };

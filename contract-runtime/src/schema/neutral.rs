@@ -80,7 +80,7 @@ impl InputSchema {
         if let (Value::Object(keywords), false) = (&mut json, definitions.is_empty()) {
             keywords.insert("$defs".to_owned(), Value::Object(definitions));
         }
-        let (rules, root) = compile(&json)?;
+        let (rules, root) = compile(&json, false)?;
         Ok(Self {
             json,
             parameters,
@@ -90,16 +90,26 @@ impl InputSchema {
         })
     }
 
-    /// Takes the whole schema of a tool that no macro made.
+    /// Takes the whole schema of a tool that no macro made, corrected and ready to be enforced.
+    ///
+    /// It is closed only if it says so. None of its parameters decodes exactly: no type is behind them.
     ///
     /// # Errors
-    /// When a part of the schema could not be enforced: see [`SchemaError`].
-    pub(crate) fn from_object(json: Value) -> Result<Self, SchemaError> {
-        let (rules, root) = compile(&json)?;
-        let required = |name: &str| {
-            let required = json.get("required").and_then(Value::as_array);
-            required.is_some_and(|list| list.iter().any(|one| one == name))
-        };
+    /// When it is not the schema of an object, or a part of it could not be enforced.
+    pub(crate) fn from_object(mut json: Value) -> Result<Self, SchemaError> {
+        correct(&mut json);
+        if json.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(SchemaError::Malformed {
+                pointer: String::new(),
+                expected: "the schema of an object, with `\"type\": \"object\"`",
+            });
+        }
+        let (rules, root) = compile(&json, true)?;
+        let required = rules[root]
+            .object
+            .as_ref()
+            .map(|object| object.required.as_slice());
+        let required = required.unwrap_or_default();
         let properties = json.get("properties").and_then(Value::as_object);
         let parameters: Vec<_> = properties
             .into_iter()
@@ -108,17 +118,16 @@ impl InputSchema {
                 name: name.clone(),
                 description: None,
                 schema: schema.clone(),
-                required: required(name),
+                required: required.contains(name),
                 default: None,
                 examples: Vec::new(),
                 secret: false,
             })
             .collect();
-        let exact = vec![false; parameters.len()];
         Ok(Self {
+            exact: vec![false; parameters.len()],
             json,
             parameters,
-            exact,
             rules,
             root,
         })

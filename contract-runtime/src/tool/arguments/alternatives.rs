@@ -39,9 +39,10 @@ impl Walk<'_> {
             });
         }
         if let Some(condition) = rule.condition {
-            let branch = match self.verdict(condition, node).is_valid() {
-                true => rule.then,
-                false => rule.otherwise,
+            let branch = if self.verdict(condition, node).is_valid() {
+                rule.then
+            } else {
+                rule.otherwise
             };
             if let Some(branch) = branch {
                 self.judge(branch, node, path, found);

@@ -1,11 +1,6 @@
 //! The whole examination: parse, walk, write anew.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
-use serde_json::Value;
 use serde_json::error::Category;
-use serde_json::value::RawValue;
 
 use super::edit::{Coercion, write};
 use super::node::Node;
@@ -64,12 +59,6 @@ pub(crate) fn examine(
         coercions: found.coercions,
         ..examined
     })
-}
-
-/// The value of one argument; `None` when it is not there or the text is no JSON object.
-pub(crate) fn reveal(text: &str, name: &str) -> Option<Value> {
-    let arguments: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).ok()?;
-    serde_json::from_str(arguments.get(name)?.get()).ok()
 }
 
 /// Nothing but the white space of JSON.

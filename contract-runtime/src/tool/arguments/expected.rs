@@ -25,20 +25,18 @@ pub(super) fn describe(rules: &Rules, id: RuleId) -> String {
 
 /// `one of "a", "b"`, or the only value.
 pub(super) fn one_of(values: &[String]) -> String {
-    match values {
-        [only] => only.clone(),
-        _ => {
-            let shown = values
-                .iter()
-                .take(LISTED)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", ");
-            match values.len().saturating_sub(LISTED) {
-                0 => format!("one of {shown}"),
-                more => format!("one of {shown} and {more} more"),
-            }
-        }
+    if let [only] = values {
+        return only.clone();
+    }
+    let shown = values
+        .iter()
+        .take(LISTED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    match values.len().saturating_sub(LISTED) {
+        0 => format!("one of {shown}"),
+        more => format!("one of {shown} and {more} more"),
     }
 }
 

@@ -56,3 +56,28 @@ fn distance(left: &[char], right: &[char]) -> usize {
     }
     above.last().copied().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_are_found_and_strangers_are_not() {
+        let names = ["query", "limit", "max_items", "é"];
+        for (given, meant) in [
+            ("querry", Some("query")),
+            ("Query", Some("query")),
+            ("qurey", Some("query")),
+            ("maxItems", Some("max_items")),
+            ("limits", Some("limit")),
+            ("E\u{301}", None),
+            ("offset", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(given, names.into_iter()), meant, "{given}");
+        }
+        assert_eq!(nearest(&"q".repeat(1_000_000), names.into_iter()), None);
+        assert_eq!(nearest("a", std::iter::empty()), None);
+    }
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::literal::{self, Literals};
 use crate::schema::{Decimal, Types};
@@ -144,11 +144,12 @@ impl Node {
             Self::Literal(text) => serde_json::from_str(text).unwrap_or(Value::Null),
             Self::String(text) => Value::String(text.to_string()),
             Self::Array(items) => items.iter().map(Self::to_value).collect(),
-            Self::Object(entries) => Value::Object(Map::from_iter(
+            Self::Object(entries) => Value::Object(
                 entries
                     .iter()
-                    .map(|(key, node)| (key.to_string(), node.to_value())),
-            )),
+                    .map(|(key, node)| (key.to_string(), node.to_value()))
+                    .collect(),
+            ),
         }
     }
 }

@@ -308,9 +308,10 @@ pub(super) fn duplicates(walk: &Walk<'_>, node: &Node, path: &Path<'_>, found: &
                 };
                 if again {
                     found.problem(|| {
-                        let (kind, got) = match here.is_hidden() {
-                            true => (ProblemKind::NoMatch, "one of them again (not shown)"),
-                            false => (ProblemKind::Duplicate, "this key again"),
+                        let (kind, got) = if here.is_hidden() {
+                            (ProblemKind::NoMatch, "one of them again (not shown)")
+                        } else {
+                            (ProblemKind::Duplicate, "this key again")
                         };
                         ArgumentProblem::new(here.pointer(), kind, "each key once", got)
                     });

@@ -10,13 +10,11 @@ const LONGEST: usize = 60;
 
 /// At most `limit` characters of `text`, never half of one.
 pub(super) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(limit) {
-        None => Cow::Borrowed(text),
-        Some(_) => {
-            let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
-            Cow::Owned(kept + "…")
-        }
+    if text.char_indices().nth(limit).is_none() {
+        return Cow::Borrowed(text);
     }
+    let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
+    Cow::Owned(kept + "…")
 }
 
 /// `text` without characters that move the cursor, hide or reorder others.

@@ -178,9 +178,16 @@ fn a_coerced_value_is_judged_by_every_schema() {
 }
 
 #[test]
-fn one_argument_is_revealed() {
-    let text = r#"{"a": 1, "b\n": {"c": [2]}}"#;
-    assert_eq!(super::reveal(text, "b\n"), Some(json!({"c": [2]})));
-    assert_eq!(super::reveal(text, "c"), None);
-    assert_eq!(super::reveal("[", "a"), None);
+fn a_whole_schema_may_be_open_and_refer_to_itself() {
+    let schema = InputSchema::from_object(json!({
+        "type": "object",
+        "properties": {"inner": {"$ref": "#"}, "a": {"type": "integer"}},
+    }))
+    .unwrap();
+    let text = examine(r#"{"x":1,"inner":{"inner":{"a":5.0}}}"#, &schema, false)
+        .unwrap()
+        .text;
+    assert_eq!(text, r#"{"x":1,"inner":{"inner":{"a":5}}}"#);
+    assert!(examine(r#"{"inner":{"inner":{"a":"5"}}}"#, &schema, false).is_err());
+    assert!(examine(r#"{"inner":1}"#, &schema, false).is_err());
 }

@@ -61,10 +61,6 @@ impl<'s> Walk<'s> {
         path.is_root() && self.schema.is_secret(name)
     }
 
-    pub(super) fn describe(&self, id: RuleId) -> String {
-        describe(self.rules, id)
-    }
-
     /// Counts `steps` more; false when there are none left.
     pub(super) fn step(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_add(steps).min(STEPS);
@@ -142,7 +138,7 @@ impl<'s> Walk<'s> {
             }
             return;
         }
-        if path.is_root() {
+        if path.is_root() && !matches!(node, Node::Object(_)) {
             found.refuse(ProblemKind::NotAnObject, path, node, || {
                 "an object".to_owned()
             });
@@ -159,9 +155,10 @@ impl<'s> Walk<'s> {
     fn unlisted(&mut self, id: RuleId, node: &Node, path: &Path<'_>, found: &mut Found) {
         let rules = self.rules;
         let values = rules[id].values.as_deref().unwrap_or_default();
-        let kind = match rules[id].types.has(node.types()) {
-            true => ProblemKind::Value,
-            false => ProblemKind::Type,
+        let kind = if rules[id].types.has(node.types()) {
+            ProblemKind::Value
+        } else {
+            ProblemKind::Type
         };
         found.refuse(kind, path, node, || describe(rules, id));
         if !path.is_secret() && found.loud {

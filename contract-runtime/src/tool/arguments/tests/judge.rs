@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::examine;
 use super::super::node::Node;
@@ -106,7 +106,8 @@ fn schemas() -> Vec<InputSchema> {
             json!({"type": ["integer", "string"], "enum": [1, "Red", 5.0, [1]]}),
             json!({"const": {"a": 1}}),
             json!({"type": "number", "multipleOf": 0.5, "exclusiveMinimum": 0}),
-            json!({"multipleOf": 3}),
+            // The judge takes remainders of floats, where 1e300 is a multiple of 3.
+            json!({"multipleOf": 3, "minimum": -1e18, "maximum": 1e18}),
             json!({"contains": {"type": "integer"}, "minContains": 2, "maxContains": 3}),
             json!({"prefixItems": [{"type": "string"}], "items": false}),
             json!({"uniqueItems": true}),
@@ -118,6 +119,7 @@ fn schemas() -> Vec<InputSchema> {
             json!({"oneOf": [{"type": "integer"}, {"minimum": 2}]}),
             json!({"allOf": [{"minimum": 2}, {"type": ["integer", "null"]}]}),
             json!({"anyOf": [{"required": ["a"], "properties": {"a": true}}, {"properties": {"b": true}}], "unevaluatedProperties": false, "type": "object"}),
+            json!({"properties": {"a": true}, "dependentSchemas": {"a": {"properties": {"b": true}}}, "unevaluatedProperties": false}),
             json!({"minimum": 9_007_199_254_740_993_i64}),
             json!(false),
         ]
@@ -179,7 +181,7 @@ fn values() -> impl Strategy<Value = Value> {
                 let entries = entries
                     .into_iter()
                     .map(|(key, value)| (key.to_owned(), value));
-                Value::Object(Map::from_iter(entries))
+                Value::Object(entries.collect())
             }),
         ]
     })
