@@ -1,4 +1,4 @@
-//! Declarative tool contracts for agents: what stands above a function is enforced, shown to the model and tested.
+//! Declarative tool contracts for agents: what stands above a function is enforced wherever the function is called.
 
 mod contract;
 mod futures;

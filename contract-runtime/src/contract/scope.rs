@@ -1,5 +1,5 @@
 use std::future::Future;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
@@ -54,7 +54,6 @@ impl std::fmt::Debug for Authority {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) call_id: String,
     pub(crate) tool: String,
@@ -63,10 +62,47 @@ pub(crate) struct Scope {
     pub(crate) policy: Resolved,
     pub(crate) registry: Option<Arc<Authority>>,
     pub(crate) run: Option<Arc<Authority>>,
-    /// The registry whose gate the call is already behind, by address.
-    pub(crate) gate: Option<usize>,
-    notes: OnceLock<Mutex<Vec<Violation>>>,
-    observed: OnceLock<Mutex<Vec<Violation>>>,
+    /// The gates the call is already behind.
+    pub(crate) gate: Option<Arc<Gate>>,
+    seen: OnceLock<Box<Seen>>,
+}
+
+/// A registry whose batch is running, by address, and the gates outside that one.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    pub(crate) of: usize,
+    pub(crate) outer: Option<Arc<Self>>,
+}
+
+impl Gate {
+    pub(crate) fn leads_to(&self, registry: usize) -> bool {
+        let mut gate = Some(self);
+        while let Some(Self { of, outer }) = gate {
+            if *of == registry {
+                return true;
+            }
+            gate = outer.as_deref();
+        }
+        false
+    }
+}
+
+/// The violations of a call, of which most calls have none.
+#[derive(Default)]
+struct Seen {
+    noted: Mutex<Vec<Violation>>,
+    observed: Mutex<Vec<Violation>>,
+}
+
+/// Without the arguments, among which may be secrets.
+impl std::fmt::Debug for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scope")
+            .field("call_id", &self.call_id)
+            .field("tool", &self.tool)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Scope {
@@ -77,6 +113,7 @@ impl Scope {
         own: Option<Resolved>,
         registry: Option<Arc<Authority>>,
         run: Option<Arc<Authority>>,
+        gate: Option<Arc<Gate>>,
     ) -> Self {
         let authority = |of: &Option<Arc<Authority>>, origin| {
             let policy = of.as_ref()?.policy?;
@@ -93,84 +130,63 @@ impl Scope {
             policy,
             registry,
             run,
-            gate: None,
-            notes: OnceLock::new(),
-            observed: OnceLock::new(),
+            gate,
+            seen: OnceLock::new(),
         }
     }
 
-    /// A scope inside another that keeps everything but the note.
+    /// A scope inside another that keeps everything but its violations.
     pub(crate) fn below(outer: Option<&Self>) -> Self {
-        match outer {
-            None => Self::new(
-                String::new(),
-                String::new(),
-                String::new(),
-                None,
-                None,
-                None,
-            ),
-            Some(outer) => Self {
-                gate: outer.gate,
-                policy: outer.policy,
-                ..Self::new(
-                    outer.call_id.clone(),
-                    outer.tool.clone(),
-                    String::new(),
-                    None,
-                    outer.registry.clone(),
-                    outer.run.clone(),
-                )
-            },
+        Self {
+            call_id: outer.map(|outer| outer.call_id.clone()).unwrap_or_default(),
+            tool: outer.map(|outer| outer.tool.clone()).unwrap_or_default(),
+            arguments: String::new(),
+            policy: outer.map_or_else(Resolved::process, |outer| outer.policy),
+            registry: outer.and_then(|outer| outer.registry.clone()),
+            run: outer.and_then(|outer| outer.run.clone()),
+            gate: outer.and_then(|outer| outer.gate.clone()),
+            seen: OnceLock::new(),
         }
+    }
+
+    /// Nothing has been violated.
+    #[inline]
+    pub(crate) fn is_clean(&self) -> bool {
+        self.seen.get().is_none()
     }
 
     /// Keeps a violation that is about to unwind.
     #[cold]
     pub(crate) fn note(&self, violation: Violation) {
-        self.notes
-            .get_or_init(Mutex::default)
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(violation);
+        locked(&self.seen.get_or_init(Box::default).noted).push(violation);
     }
 
     /// The violation that ends the call: the first one is the cause of any other.
     pub(crate) fn noted(&self) -> Option<Violation> {
-        let notes = self
-            .notes
-            .get()?
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        notes.first().cloned()
+        locked(&self.seen.get()?.noted).first().cloned()
     }
 
     /// Takes back the violation that unwound out of a predicate or a message, which are judged for themselves.
     #[cold]
     pub(crate) fn take_back(&self, panicked: &Panicked) {
-        let (Some(notes), Some(text)) = (self.notes.get(), &panicked.text) else {
+        let (Some(seen), Some(text)) = (self.seen.get(), &panicked.text) else {
             return;
         };
-        let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if notes.last().is_some_and(|last| last.to_string() == *text) {
-            notes.pop();
+        let mut noted = locked(&seen.noted);
+        if noted.last().is_some_and(|last| last.to_string() == *text) {
+            noted.pop();
         }
     }
 
     #[cold]
     pub(crate) fn observe(&self, violation: Violation) {
-        self.observed
-            .get_or_init(Mutex::default)
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(violation);
+        locked(&self.seen.get_or_init(Box::default).observed).push(violation);
     }
 
     pub(crate) fn observed(&self) -> Vec<Violation> {
-        match self.observed.get() {
-            None => Vec::new(),
-            Some(list) => list.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        }
+        self.seen
+            .get()
+            .map_or_else(Vec::new, |seen| locked(&seen.observed).clone())
     }
 
     pub(crate) fn count(&self, counts: Counts) {
@@ -187,6 +203,10 @@ impl Scope {
     }
 }
 
+fn locked(list: &Mutex<Vec<Violation>>) -> MutexGuard<'_, Vec<Violation>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl ContractScope {
     pub(crate) fn new(scope: Scope) -> Self {
         Self(Some(Arc::new(scope)))
@@ -198,13 +218,30 @@ impl ContractScope {
         CURRENT.try_with(Self::clone).unwrap_or(Self(None))
     }
 
+    /// The gates that a call made here is already behind, through the call around it.
+    pub(crate) fn current_gate() -> Option<Arc<Gate>> {
+        CURRENT
+            .try_with(|scope| scope.get().and_then(|scope| scope.gate.clone()))
+            .ok()
+            .flatten()
+    }
+
     pub(crate) fn get(&self) -> Option<&Scope> {
         self.0.as_deref()
     }
 
-    /// Takes the scope apart when nothing else holds it.
-    pub(crate) fn into_inner(self) -> Option<Result<Scope, Arc<Scope>>> {
-        self.0.map(Arc::try_unwrap)
+    /// The id and the tool's name, without a copy where nothing else holds the scope.
+    pub(crate) fn into_names(self) -> (String, String) {
+        match self.0.map(Arc::try_unwrap) {
+            Some(Ok(scope)) => (scope.call_id, scope.tool),
+            Some(Err(shared)) => (shared.call_id.clone(), shared.tool.clone()),
+            None => (String::new(), String::new()),
+        }
+    }
+
+    /// The arguments as they were sent.
+    pub(crate) fn arguments(&self) -> &str {
+        self.get().map_or("", |scope| &scope.arguments)
     }
 
     /// Runs a future inside this scope, wherever it is polled.

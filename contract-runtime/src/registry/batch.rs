@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::dispatch::Inner;
-use crate::contract::scope::ContractScope;
+use super::inner::Inner;
+use super::job::Mode;
+use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
 use crate::tool::outcome::End;
 use crate::tool::{Context, Outcome, Status, ToolCall};
@@ -14,14 +15,16 @@ pub(super) async fn run(
     calls: Vec<ToolCall>,
     context: Context,
 ) -> Vec<Outcome> {
+    let outer = ContractScope::current_gate();
+    let of = Arc::as_ptr(inner).addr();
+    // A tool that calls a batch of its own registry is already behind the gate, and would wait for itself.
+    let inside = outer.as_ref().is_some_and(|gate| gate.leads_to(of));
     let batch = Batch {
         inner,
         context,
         stopped: AtomicBool::new(false),
-        // A tool that calls a batch of its own registry is already behind the gate, and would wait for itself.
-        inside: ContractScope::current()
-            .get()
-            .is_some_and(|scope| scope.gate == Some(address(inner))),
+        inside,
+        gate: Arc::new(Gate { of, outer }),
     };
     let mut outcomes = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
@@ -39,15 +42,12 @@ pub(super) async fn run(
     outcomes
 }
 
-fn address(inner: &Arc<Inner>) -> usize {
-    Arc::as_ptr(inner).addr()
-}
-
 struct Batch<'r> {
     inner: &'r Arc<Inner>,
     context: Context,
     stopped: AtomicBool,
     inside: bool,
+    gate: Arc<Gate>,
 }
 
 impl Batch<'_> {
@@ -84,12 +84,13 @@ impl Batch<'_> {
                 reason: "not started, because an earlier call of the same turn broke a contract",
                 may_still_run: false,
             };
-            return self.inner.concluded(Outcome::new(call.id, call.name, end));
+            return self.inner.refused(call, end);
         }
-        let outcome = self
-            .inner
-            .call_gated(call, self.context.clone(), address(self.inner))
-            .await;
+        let mode = Mode {
+            gate: Some(Arc::clone(&self.gate)),
+            ..Mode::default()
+        };
+        let outcome = self.inner.call(call, self.context.clone(), mode).await;
         if outcome.status() == Status::Violation {
             self.stopped.store(true, Ordering::Relaxed);
         }

@@ -7,39 +7,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::oneshot;
 
 use super::body::{self, Ran};
-use super::dispatch::{At, Inner, Job};
+use super::inner::Inner;
+use super::job::Job;
 use crate::futures;
 use crate::tool::{Coercion, Outcome};
 
 type Answer = (Ran, Vec<Coercion>);
 
 /// Runs a whole call on a thread where it may block.
-pub(super) async fn off_the_async_threads(
-    inner: &Arc<Inner>,
-    job: Job,
-    deadline: Option<At>,
-) -> Answer {
+pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answer {
     let Some(place) = Place::take(inner) else {
         let limit = inner.limits.blocking;
         return (Ran::Overloaded { limit }, Vec::new());
     };
-    let cancellation = job.context.cancellation.clone();
+    let cancellation = job.context.token().cloned();
+    let deadline = job.deadline;
     // The body is told when nobody waits for it any more, in case it looks.
-    let told = job
-        .own
-        .as_ref()
-        .map(|own| own.cancellation.clone().drop_guard());
+    let told = job.told();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
     let work = move || {
         let place = place;
-        let ran = job
-            .scope
-            .clone()
-            .enter(|| body::here(&registry.request(&job)));
+        let ran = body::here(&registry, &job);
         // Before the answer, so that a caller who has it finds nothing of the call left over.
-        let coercions = job.conclude();
-        drop(place);
+        let (scope, coercions) = job.conclude();
+        drop((scope, place));
         let _ = send.send((ran, coercions));
     };
     if tokio::runtime::Handle::try_current().is_ok() {

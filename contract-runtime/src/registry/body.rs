@@ -1,18 +1,18 @@
 //! Runs a body and returns how it ended, whatever it does.
 
-use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use tokio_util::sync::CancellationToken;
 
-use super::dispatch::{At, Prepared};
+use super::inner::Inner;
+use super::job::{At, Job};
 use crate::contract::panics::{discard, guard};
 use crate::futures;
-use crate::tool::Context;
 use crate::tool::call::Running;
-use crate::tool::reply::{Output, Reply};
+use crate::tool::context::now;
+use crate::tool::reply::Reply;
 
 /// How a body ended.
 pub(super) enum Ran {
@@ -35,25 +35,26 @@ const NOT_SYNC: &str = "an async body was met where a sync one was promised";
 pub(super) const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to hold it; call it inside one";
 
 /// Whether the call has ended before it began.
-pub(super) fn too_late(context: &Context, deadline: Option<At>) -> Option<Ran> {
-    if context
-        .cancellation
-        .as_ref()
-        .is_some_and(CancellationToken::is_cancelled)
-    {
+pub(super) fn too_late(job: &Job) -> Option<Ran> {
+    let cancelled = job
+        .context
+        .token()
+        .is_some_and(CancellationToken::is_cancelled);
+    if cancelled {
         return Some(Ran::Cancelled {
             may_still_run: false,
         });
     }
-    let passed = deadline.is_some_and(|deadline| deadline.at <= std::time::Instant::now());
+    let passed = job.deadline.is_some_and(|deadline| deadline.at <= now());
     passed.then_some(Ran::TimedOut {
         may_still_run: false,
     })
 }
 
 /// Runs a sync body on this thread.
-pub(super) fn here(prepared: &Prepared<'_>) -> Ran {
-    match guard(|| prepared.call()) {
+pub(super) fn here(inner: &Inner, job: &Job) -> Ran {
+    let running = job.scope.clone().enter(|| guard(|| job.call(inner)));
+    match running {
         Ok(Running::Done(reply)) => Ran::Replied(reply),
         Ok(Running::Later(future)) => {
             discard(future);
@@ -64,8 +65,8 @@ pub(super) fn here(prepared: &Prepared<'_>) -> Ran {
 }
 
 /// Runs an async body.
-pub(super) async fn later(prepared: Prepared<'_>) -> Ran {
-    let future = match guard(|| prepared.call()) {
+pub(super) async fn later(inner: &Inner, job: &Job) -> Ran {
+    let future = match guard(|| job.call(inner)) {
         Ok(Running::Done(reply)) => return Ran::Replied(reply),
         Ok(Running::Later(future)) => future,
         Err(_) => return Ran::Panicked,
@@ -140,39 +141,4 @@ pub(super) fn timer(deadline: Option<At>) -> Result<Option<Timer>, ()> {
     guard(|| Box::pin(tokio::time::sleep_until(at.into())))
         .map(Some)
         .map_err(|_| ())
-}
-
-pub(super) fn cap(mut output: Output, limit: usize) -> Output {
-    // A text has at most as many characters as bytes, and most are far below the limit.
-    if output.text.len() > limit
-        && let Cow::Owned(text) = cap_text(Cow::Borrowed(&output.text), limit)
-    {
-        output.text = text;
-        output.is_json = false;
-    }
-    output
-}
-
-/// Keeps the head and the tail of a text that is too long, whole characters only.
-pub(super) fn cap_text(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
-    if text.len() <= limit {
-        return text;
-    }
-    let total = text.chars().count();
-    if total <= limit {
-        return text;
-    }
-    let head = limit - limit / 2;
-    let tail = limit / 2;
-    let at = |position| {
-        text.char_indices()
-            .nth(position)
-            .map_or(text.len(), |(index, _)| index)
-    };
-    let left_out = total - head - tail;
-    Cow::Owned(format!(
-        "{}\n[{left_out} of {total} characters left out]\n{}",
-        &text[..at(head)],
-        &text[at(total - tail)..]
-    ))
 }

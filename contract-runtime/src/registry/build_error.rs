@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::schema::SchemaError;
+use crate::tool::ArgumentProblem;
 
 /// Everything that is wrong with a registry, together.
 ///
@@ -138,6 +139,20 @@ pub enum BuildProblem {
         tool: String,
         /// The parameter.
         parameter: String,
+        /// Where the tool is written.
+        location: String,
+    },
+    /// A default or an example is not what its parameter accepts.
+    #[error(
+        "the {what} of a parameter of tool `{tool}` is refused by its own type ({location}): {problem}"
+    )]
+    Refused {
+        /// `default` or `example`.
+        what: &'static str,
+        /// The tool.
+        tool: String,
+        /// What is wrong, with the parameter.
+        problem: ArgumentProblem,
         /// Where the tool is written.
         location: String,
     },

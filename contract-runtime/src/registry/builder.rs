@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::Registry;
 use super::build_error::{BuildError, BuildProblem};
-use super::dispatch::{Inner, Limits};
+
 use super::entry::{Entry, Settings};
+use super::inner::{Inner, Limits};
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
 use crate::contract::violation::Violation;
@@ -18,7 +19,7 @@ use crate::tool::{Tool, ToolSet};
 
 /// Chooses the tools of a registry and how it treats them.
 ///
-/// Selections (`only`, `without`, `rename`, `prefix`) act on the tools added before them. Every mistake is reported by
+/// Selections (`only`, `without`, `rename`) act on the tools added before them; `prefix` on those added since the last one. Every mistake is reported by
 /// [`build`](Self::build), together with the others.
 ///
 /// ```
@@ -143,9 +144,10 @@ impl Builder {
         self
     }
 
-    /// Puts a text before the names of the tools added so far.
+    /// Puts a text before the names of the tools added since the last prefix.
     pub fn prefix(mut self, prefix: &str) -> Self {
-        for tool in &mut self.tools {
+        for tool in self.tools.iter_mut().filter(|tool| !tool.prefixed) {
+            tool.prefixed = true;
             tool.name.insert_str(0, prefix);
         }
         self

@@ -2,18 +2,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::build_error::BuildProblem;
 use crate::contract::panics::guard;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::futures;
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
-use crate::tool::Tool;
+use crate::tool::arguments::examine;
 use crate::tool::call::{Call, Description, Running};
 use crate::tool::inputs::Inputs;
 use crate::tool::lookup::Need;
 use crate::tool::spec::Constant;
+use crate::tool::{ArgumentProblem, ProblemKind, Tool};
 
 /// A tool in a registry, with everything decided that can be decided before a call.
 #[derive(Debug)]
@@ -45,7 +46,10 @@ impl Entry {
         let needs = description.needs.clone();
         let (inputs, output) = schemas(&tool, description, problems)?;
         let inputs = match inputs {
-            Ok(schema) => Inputs::new(schema, tool.coerce || settings.coerce),
+            Ok(schema) => {
+                judge_constants(&tool, &schema, problems);
+                Inputs::new(schema, tool.coerce || settings.coerce)
+            }
             Err(source) => {
                 problems.push(BuildProblem::Schema {
                     tool: tool.name.clone(),
@@ -95,6 +99,35 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
         return None;
     }
     Some(into.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A default and an example must be what a call could send.
+fn judge_constants(tool: &Tool, schema: &InputSchema, problems: &mut Vec<BuildProblem>) {
+    for parameter in schema.parameters() {
+        let defaults = parameter.default.iter().map(|value| ("default", value));
+        let examples = parameter.examples.iter().map(|value| ("example", value));
+        for (what, value) in defaults.chain(examples) {
+            let text = json!({ &*parameter.name: value }).to_string();
+            let Err(invalid) = examine(&text, schema, false) else {
+                continue;
+            };
+            // The other arguments are missing, which says nothing of this one.
+            let own = |problem: &ArgumentProblem| {
+                let mut steps = problem.pointer.split('/');
+                steps.nth(1) == Some(parameter.name.as_str())
+            };
+            let refusals = invalid
+                .problems()
+                .iter()
+                .filter(|problem| own(problem) && problem.kind != ProblemKind::Missing);
+            problems.extend(refusals.map(|problem| BuildProblem::Refused {
+                what,
+                tool: tool.name.clone(),
+                problem: problem.clone(),
+                location: tool.location.clone(),
+            }));
+        }
+    }
 }
 
 type Schemas = (

@@ -41,7 +41,6 @@ fn explain(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     if tool.conditions().is_empty() {
         writeln!(text, "    nothing beyond its types")?;
     }
-    let set = tool.entry.policy;
     for condition in tool.conditions() {
         let verb = match condition.kind() {
             ConditionKind::Pre => "requires",
@@ -51,7 +50,7 @@ fn explain(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
         if let Some(message) = condition.message() {
             write!(text, " ({message})")?;
         }
-        let base = set.unwrap_or_else(crate::contract::policy::Resolved::process);
+        let base = tool.policy();
         writeln!(
             text,
             ", policy {}",

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Registry;
 use super::entry::Entry;
 use crate::contract::condition::Condition;
+use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::tool::Hints;
 
 /// What a registry knows about one of its tools.
@@ -32,6 +33,7 @@ use crate::tool::Hints;
 #[derive(Clone, Copy, Debug)]
 pub struct ToolInfo<'r> {
     pub(super) entry: &'r Entry,
+    pub(super) registry: Option<Policy>,
 }
 
 impl<'r> ToolInfo<'r> {
@@ -77,6 +79,16 @@ impl<'r> ToolInfo<'r> {
         self.entry.tool.contract.conditions
     }
 
+    /// The policy of its conditions outside any run, before their own settings.
+    pub(super) fn policy(&self) -> Resolved {
+        let registry = self.registry.map(|policy| Resolved {
+            policy,
+            origin: PolicyOrigin::Registry,
+        });
+        let set = self.entry.policy.or(registry);
+        set.unwrap_or_else(Resolved::process)
+    }
+
     /// How long a call may take, if that is limited.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
@@ -99,13 +111,20 @@ impl<'r> ToolInfo<'r> {
 impl Registry {
     /// Its tools, by name in the order of their bytes.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = ToolInfo<'_>> {
-        self.inner.entries.iter().map(|entry| ToolInfo { entry })
+        self.inner.entries.iter().map(|entry| self.info(entry))
     }
 
     /// One of its tools.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<ToolInfo<'_>> {
-        self.inner.find(name).map(|entry| ToolInfo { entry })
+        self.inner.find(name).map(|entry| self.info(entry))
+    }
+
+    fn info<'r>(&'r self, entry: &'r Entry) -> ToolInfo<'r> {
+        ToolInfo {
+            entry,
+            registry: self.inner.authority.policy,
+        }
     }
 
     /// Its tools in the function-calling format: a list of `{"type":"function","function":{name, description, parameters}}`.

@@ -5,9 +5,12 @@ mod blocking;
 mod body;
 mod build_error;
 mod builder;
+mod conclude;
 mod dispatch;
 mod entry;
 mod explain;
+mod inner;
+mod job;
 mod list;
 mod statistics;
 
@@ -18,7 +21,8 @@ pub use builder::Builder;
 pub use list::ToolInfo;
 pub use statistics::Statistics;
 
-use dispatch::Inner;
+use inner::Inner;
+use job::Mode;
 
 use crate::tool::{Context, Outcome, ToolCall};
 
@@ -54,13 +58,17 @@ impl Registry {
     /// Calls a tool.
     ///
     /// Dropping the future cancels the call; a blocking body that has begun runs to its end.
-    pub async fn call(&self, call: ToolCall) -> Outcome {
-        self.inner.call(call, Context::default(), false).await
+    pub fn call(&self, call: ToolCall) -> impl Future<Output = Outcome> + Send + use<'_> {
+        self.inner.call(call, Context::default(), Mode::default())
     }
 
     /// Calls a tool with what its `#[context]` parameters, its run and its caller need.
-    pub async fn call_with(&self, call: ToolCall, context: Context) -> Outcome {
-        self.inner.call(call, context, false).await
+    pub fn call_with(
+        &self,
+        call: ToolCall,
+        context: Context,
+    ) -> impl Future<Output = Outcome> + Send + use<'_> {
+        self.inner.call(call, context, Mode::default())
     }
 
     /// Calls a tool from a thread that runs no async code.
@@ -120,7 +128,11 @@ impl Registry {
     /// # Ok(()) }
     /// ```
     pub async fn check(&self, call: ToolCall) -> Outcome {
-        self.inner.call(call, Context::default(), true).await
+        let mode = Mode {
+            only_check: true,
+            ..Mode::default()
+        };
+        self.inner.call(call, Context::default(), mode).await
     }
 
     /// Calls several tools: read-only ones side by side, the others alone, in the order of the list.

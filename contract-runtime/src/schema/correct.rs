@@ -198,11 +198,31 @@ pub(super) fn percent_decode(text: &str) -> Option<String> {
 }
 
 /// An output schema with the same corrections as an input schema, complete in itself.
-pub(crate) fn correct_output(mut schema: Value, definitions: Map<String, Value>) -> Value {
+pub(crate) fn correct_output(schema: Value, definitions: Map<String, Value>) -> Value {
+    let mut schema = opened(schema, &definitions);
     let definitions = used(std::iter::once(&schema), definitions);
     correct(&mut schema);
     if let (Value::Object(keywords), false) = (&mut schema, definitions.is_empty()) {
         keywords.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    schema
+}
+
+/// A schema whose root is no mere reference: readers look for `type` there.
+fn opened(mut schema: Value, definitions: &Map<String, Value>) -> Value {
+    // A definition that refers to itself alone would never end.
+    for _ in 0..=definitions.len() {
+        let Some(target) = schema.get("$ref").and_then(Value::as_str) else {
+            break;
+        };
+        let definition = definition_name(target).and_then(|name| definitions.get(&name));
+        let (Some(Value::Object(definition)), Value::Object(own)) = (definition, &schema) else {
+            break;
+        };
+        let mut keywords = definition.clone();
+        let beside = own.iter().filter(|(keyword, _)| *keyword != "$ref");
+        keywords.extend(beside.map(|(keyword, value)| (keyword.clone(), value.clone())));
+        schema = Value::Object(keywords);
     }
     schema
 }

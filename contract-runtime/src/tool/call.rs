@@ -109,9 +109,10 @@ impl<'c> Call<'c> {
             Purpose::Run(request) => request,
             Purpose::Describe(into) => return Err(describe(into, arguments, contexts)),
         };
-        let plain = request.inputs.exact
-            && scan::fill(request.text, &request.inputs.parameters, arguments).is_ok()
-            && complete(request.inputs, arguments);
+        let inputs = request.inputs;
+        let plain = inputs.exact
+            && scan::fill(request.text, &inputs.parameters, arguments)
+                .is_ok_and(|filled| filled == arguments.len() || complete(inputs, arguments));
         if !plain {
             again(request, arguments)?;
         }
@@ -137,7 +138,9 @@ fn again<'c>(request: &Request<'c>, arguments: &mut [&mut dyn Argument<'c>]) -> 
     let examined = arguments::examine(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| examined).text;
-    scan::fill(text, &inputs.parameters, arguments).map_err(|unsure| unsure.refuse(inputs))
+    scan::fill(text, &inputs.parameters, arguments)
+        .map(drop)
+        .map_err(|unsure| unsure.refuse(inputs))
 }
 
 fn describe(

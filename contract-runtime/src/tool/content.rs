@@ -104,14 +104,14 @@ impl Content {
             output: Output {
                 text: value.to_string(),
                 is_json: true,
-                artifacts: Vec::new(),
+                artifacts: None,
             },
         }
     }
 
     /// Adds something to go along.
     pub fn with(mut self, artifact: Artifact) -> Self {
-        self.output.artifacts.push(artifact);
+        self.output.artifacts.get_or_insert_default().push(artifact);
         self
     }
 
@@ -124,7 +124,7 @@ impl Content {
     /// What goes along.
     #[must_use]
     pub fn artifacts(&self) -> &[Artifact] {
-        &self.output.artifacts
+        self.output.artifacts.as_deref().map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn into_output(self) -> Output {

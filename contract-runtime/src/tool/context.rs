@@ -37,12 +37,18 @@ type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct Context {
-    pub(crate) values: Option<Values>,
-    pub(crate) cancellation: Option<CancellationToken>,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) progress: Progress,
-    pub(crate) run: Option<Arc<Authority>>,
+pub struct Context(
+    /// Most calls bring nothing.
+    Option<Box<Brought>>,
+);
+
+#[derive(Clone, Debug, Default)]
+struct Brought {
+    values: Values,
+    cancellation: Option<CancellationToken>,
+    deadline: Option<Instant>,
+    progress: Progress,
+    run: Option<Arc<Authority>>,
 }
 
 impl Context {
@@ -58,42 +64,67 @@ impl Context {
 
     /// Gives a value that is already shared.
     pub fn with_arc<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        self.values
-            .get_or_insert_default()
-            .insert(TypeId::of::<T>(), value);
+        self.brought().values.insert(TypeId::of::<T>(), value);
         self
     }
 
     /// Ends the call with `cancelled` when the token is cancelled.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
-        self.cancellation = Some(token);
+        self.brought().cancellation = Some(token);
         self
     }
 
     /// Ends the call with `timed_out` after this long, if the tool's own timeout is not shorter.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.deadline = Instant::now().checked_add(timeout);
+        self.brought().deadline = now().checked_add(timeout);
         self
     }
 
     /// Hears the reports of the body.
     pub fn progress(mut self, progress: Progress) -> Self {
-        self.progress = progress;
+        self.brought().progress = progress;
         self
     }
 
     /// Makes the call part of a run, whose policy is stronger than the registry's and weaker than the author's.
     pub fn run(mut self, run: &Run) -> Self {
-        self.run = Some(Arc::clone(&run.0));
+        self.brought().run = Some(Arc::clone(&run.0));
         self
     }
 
+    fn brought(&mut self) -> &mut Brought {
+        self.0.get_or_insert_default()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn token(&self) -> Option<&CancellationToken> {
+        self.0.as_ref()?.cancellation.as_ref()
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.0.as_ref()?.deadline
+    }
+
+    pub(crate) fn reports(&self) -> Progress {
+        self.0
+            .as_ref()
+            .map(|brought| brought.progress.clone())
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn run_authority(&self) -> Option<Arc<Authority>> {
+        self.0.as_ref()?.run.clone()
+    }
+
     pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.values.as_ref()?.get(&of).map(|value| &**value)
+        self.0.as_ref()?.values.get(&of).map(|value| &**value)
     }
 
     pub(crate) fn shared(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.values.as_ref()?.get(&of).cloned()
+        self.0.as_ref()?.values.get(&of).cloned()
     }
 }
 
@@ -195,9 +226,13 @@ impl Deadline {
     /// The time left, zero when it has passed; `None` without a deadline.
     #[must_use]
     pub fn remaining(self) -> Option<Duration> {
-        self.0
-            .map(|at| at.saturating_duration_since(Instant::now()))
+        self.0.map(|at| at.saturating_duration_since(now()))
     }
+}
+
+/// The clock of the runtime, which tests may pause; outside a runtime, the clock of the system.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }
 
 /// The values a registry gives to the `#[context]` parameters of its tools.

@@ -28,6 +28,8 @@ pub struct Tool {
     pub(crate) runs: Runs,
     pub(crate) coerce: bool,
     pub(crate) package: String,
+    /// A prefix has been put before its name.
+    pub(crate) prefixed: bool,
     pub(crate) location: String,
     /// The whole input and output schema, of a tool that no macro made.
     pub(crate) schemas: Option<(Value, Option<Value>)>,
@@ -160,6 +162,7 @@ impl Tool {
             runs: Runs::Async,
             coerce: false,
             package: String::new(),
+            prefixed: false,
             location: location.to_string(),
             schemas: Some((spec.input, spec.output)),
             shim: Arc::new(Handler(handler)),
@@ -183,6 +186,7 @@ impl Tool {
             },
             coerce: spec.coerce,
             package: spec.package.to_owned(),
+            prefixed: false,
             location: format!("{}:{line}:{column}", spec.contract.file),
             schemas: None,
             shim,

@@ -33,16 +33,18 @@ fn finish<T: Serialize + ?Sized>(text: Vec<u8>, state: &State, value: &T) -> Rep
     if state.wrote_null.get()
         && let Err(place) = finite::check(value)
     {
-        return Err(Ended::Failed(format!(
-            "the result holds a number that JSON cannot carry (NaN or an infinity) at `{place}`"
-        )));
+        let what = "a number that JSON cannot carry (NaN or an infinity)";
+        return Err(Ended::Failed(match place.as_str() {
+            "" => format!("the result is {what}"),
+            place => format!("the result holds {what} at `{place}`"),
+        }));
     }
     let text =
         String::from_utf8(text).map_err(|_| Ended::Failed("the result is not UTF-8".to_owned()))?;
     Ok(Output {
         text,
         is_json: !state.is_string.get(),
-        artifacts: Vec::new(),
+        artifacts: None,
     })
 }
 

@@ -88,6 +88,12 @@ pub struct Outcome {
     pub(crate) id: String,
     pub(crate) tool: String,
     pub(crate) end: End,
+    pub(crate) notes: Option<Box<Notes>>,
+}
+
+/// What happened on the way to an end, of which most calls have nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
     pub(crate) observed: Vec<Violation>,
     pub(crate) coercions: Vec<Coercion>,
 }
@@ -121,8 +127,7 @@ impl Outcome {
             id,
             tool,
             end,
-            observed: Vec::new(),
-            coercions: Vec::new(),
+            notes: None,
         }
     }
 
@@ -192,7 +197,7 @@ impl Outcome {
     #[must_use]
     pub fn artifacts(&self) -> &[Artifact] {
         match &self.end {
-            End::Ok(output) => &output.artifacts,
+            End::Ok(output) => output.artifacts.as_deref().map_or(&[], Vec::as_slice),
             _ => &[],
         }
     }
@@ -254,13 +259,13 @@ impl Outcome {
     /// The violations that were observed and did not end the call, in order.
     #[must_use]
     pub fn observed(&self) -> &[Violation] {
-        &self.observed
+        self.notes.as_ref().map_or(&[], |notes| &notes.observed)
     }
 
     /// The arguments that were read as another type than they were sent.
     #[must_use]
     pub fn coercions(&self) -> &[Coercion] {
-        &self.coercions
+        self.notes.as_ref().map_or(&[], |notes| &notes.coercions)
     }
 
     /// Whether the body may still be running, after a timeout or a cancellation of a `blocking` tool.
@@ -283,7 +288,10 @@ impl Outcome {
     pub fn into_result(self) -> ToolResult {
         let error = self.error();
         let answer = match (self.end, error) {
-            (End::Ok(output), _) => Ok((output.text, output.artifacts)),
+            (End::Ok(output), _) => Ok((
+                output.text,
+                output.artifacts.map_or_else(Vec::new, |list| *list),
+            )),
             (_, error) => Err(error.unwrap_or_default()),
         };
         ToolResult::new(self.id, self.tool, answer)

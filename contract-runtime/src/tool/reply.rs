@@ -54,7 +54,8 @@ pub struct Output {
     pub(crate) text: String,
     /// The text is JSON, rather than a string given as it is.
     pub(crate) is_json: bool,
-    pub(crate) artifacts: Vec<Artifact>,
+    /// Most results carry none.
+    pub(crate) artifacts: Option<Box<Vec<Artifact>>>,
 }
 
 pub type Reply = Result<Output, Ended>;

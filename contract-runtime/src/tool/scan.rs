@@ -39,96 +39,113 @@ impl Unsure {
     }
 }
 
-/// Reads an object's members into the slots of the same names.
+/// Reads an object's members into the slots of the same names, and returns how many there were.
 pub(crate) fn fill<'c>(
     text: &'c str,
     inputs: &[Input],
     slots: &mut [&mut dyn Argument<'c>],
-) -> Result<(), Unsure> {
-    let mut rest = Rest { text, at: 0 };
-    rest.expect(b'{')?;
-    if rest.skip_space() == Some(b'}') {
-        rest.at += 1;
-        return rest.end();
+) -> Result<usize, Unsure> {
+    let bytes = text.as_bytes();
+    let mut at = after(bytes, 0, b'{')?;
+    let mut filled = 0;
+    at = behind_space(bytes, at);
+    if bytes.get(at) == Some(&b'}') {
+        return end(bytes, at + 1).map(|()| filled);
     }
     loop {
-        let name = rest.key()?;
-        rest.expect(b':')?;
-        let index = inputs
-            .iter()
-            .position(|input| input.name == name)
-            .ok_or(Unsure::Text)?;
-        let slot = slots.get_mut(index).ok_or(Unsure::Text)?;
-        if slot.is_read() {
-            return Err(Unsure::Text);
-        }
-        let value = text.get(rest.at..).ok_or(Unsure::Text)?;
-        rest.at += slot
-            .read(value)
-            .map_err(|error| Unsure::Value(index, error))?;
-        match rest.skip_space() {
-            Some(b',') => rest.at += 1,
-            Some(b'}') => {
-                rest.at += 1;
-                return rest.end();
+        let start = after(bytes, at, b'"')?;
+        // Most callers keep the order of the schema.
+        let index = match inputs.get(filled) {
+            Some(next) if is_key(bytes, start, next.name.as_bytes()) => {
+                at = start + next.name.len() + 1;
+                filled
             }
+            _ => {
+                let (name, behind) = key(text, start)?;
+                at = behind;
+                position(inputs, &name)?
+            }
+        };
+        at = after(bytes, at, b':')?;
+        at = behind_space(bytes, at);
+        let slot = slots.get_mut(index).ok_or(Unsure::Text)?;
+        let value = text.get(at..).ok_or(Unsure::Text)?;
+        at += slot
+            .read(value)
+            .map_err(|error| Unsure::Value(index, error))?
+            .ok_or(Unsure::Text)?;
+        filled += 1;
+        at = behind_space(bytes, at);
+        match bytes.get(at) {
+            Some(b',') => at += 1,
+            Some(b'}') => return end(bytes, at + 1).map(|()| filled),
             _ => return Err(Unsure::Text),
         }
     }
 }
 
-struct Rest<'c> {
-    text: &'c str,
-    at: usize,
+/// Whether the key that begins here is this name, as it stands; names have no escapes.
+#[inline]
+fn is_key(bytes: &[u8], start: usize, name: &[u8]) -> bool {
+    bytes.get(start + name.len()) == Some(&b'"')
+        && bytes.get(start..start + name.len()) == Some(name)
 }
 
-impl<'c> Rest<'c> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
+fn position(inputs: &[Input], name: &str) -> Result<usize, Unsure> {
+    let found = inputs.iter().position(|input| input.name == name);
+    found.ok_or(Unsure::Text)
+}
 
-    /// White space as in RFC 8259, section 2.
-    fn skip_space(&mut self) -> Option<u8> {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
-            self.at += 1;
+/// The place behind the white space that stands here (RFC 8259, section 2).
+#[inline]
+fn behind_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The place behind this byte, which must come next.
+#[inline]
+fn after(bytes: &[u8], at: usize, byte: u8) -> Result<usize, Unsure> {
+    // Compact text has no white space.
+    if bytes.get(at) == Some(&byte) {
+        return Ok(at + 1);
+    }
+    let at = behind_space(bytes, at);
+    if bytes.get(at) == Some(&byte) {
+        return Ok(at + 1);
+    }
+    Err(Unsure::Text)
+}
+
+/// The key that begins here, behind its quote, and the place behind it.
+#[inline(never)]
+fn key(text: &str, start: usize) -> Result<(Cow<'_, str>, usize), Unsure> {
+    let rest = text.as_bytes().get(start..).unwrap_or_default();
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    let length = rest.iter().position(special).ok_or(Unsure::Text)?;
+    match rest.get(length) {
+        Some(b'"') => {
+            let key = text.get(start..start + length).ok_or(Unsure::Text)?;
+            Ok((Cow::Borrowed(key), start + length + 1))
         }
-        self.peek()
+        Some(b'\\') => escaped_key(text, start - 1),
+        _ => Err(Unsure::Text),
     }
+}
 
-    fn expect(&mut self, byte: u8) -> Result<(), Unsure> {
-        if self.skip_space() != Some(byte) {
-            return Err(Unsure::Text);
-        }
-        self.at += 1;
-        Ok(())
-    }
+#[cold]
+fn escaped_key(text: &str, quote: usize) -> Result<(Cow<'_, str>, usize), Unsure> {
+    let rest = text.get(quote..).ok_or(Unsure::Text)?;
+    let mut keys = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    let key = keys.next().and_then(Result::ok).ok_or(Unsure::Text)?;
+    Ok((Cow::Owned(key), quote + keys.byte_offset()))
+}
 
-    fn key(&mut self) -> Result<Cow<'c, str>, Unsure> {
-        self.expect(b'"')?;
-        let start = self.at;
-        loop {
-            match self.peek().ok_or(Unsure::Text)? {
-                b'"' => break,
-                b'\\' => return self.escaped_key(start - 1),
-                0..0x20 => return Err(Unsure::Text),
-                _ => self.at += 1,
-            }
-        }
-        let key = self.text.get(start..self.at).ok_or(Unsure::Text)?;
-        self.at += 1;
-        Ok(Cow::Borrowed(key))
+fn end(bytes: &[u8], at: usize) -> Result<(), Unsure> {
+    if behind_space(bytes, at) == bytes.len() {
+        return Ok(());
     }
-
-    #[cold]
-    fn escaped_key(&mut self, quote: usize) -> Result<Cow<'c, str>, Unsure> {
-        let rest = self.text.get(quote..).ok_or(Unsure::Text)?;
-        let mut keys = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-        let key = keys.next().and_then(Result::ok).ok_or(Unsure::Text)?;
-        self.at = quote + keys.byte_offset();
-        Ok(Cow::Owned(key))
-    }
-
-    fn end(&mut self) -> Result<(), Unsure> {
-        self.skip_space().map_or(Ok(()), |_| Err(Unsure::Text))
-    }
+    Err(Unsure::Text)
 }

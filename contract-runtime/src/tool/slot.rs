@@ -122,8 +122,8 @@ impl<T> Plain<T> {
 
 /// What the dispatcher does with an argument.
 pub trait Argument<'c>: Send {
-    /// Reads one value from the start of the text and returns how many bytes it took.
-    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error>;
+    /// Reads one value from the start of the text and returns how many bytes it took; nothing, if it has one already.
+    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error>;
     fn is_read(&self) -> bool;
     fn clear(&mut self);
     /// The schema, and whether the argument may be absent.
@@ -131,13 +131,15 @@ pub trait Argument<'c>: Send {
 }
 
 /// Reads one value from the start of the text; what follows is the caller's to judge.
+#[inline]
 fn read<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serde_json::Error> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<T>();
-    match values.next() {
-        Some(Ok(value)) => Ok((value, values.byte_offset())),
-        Some(Err(error)) => Err(error),
-        None => Err(serde_json::Error::custom("a value is missing")),
-    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = T::deserialize(&mut json)?;
+    // A stream of further values, of which none is read, says how far the first one went.
+    Ok((
+        value,
+        json.into_iter::<serde::de::IgnoredAny>().byte_offset(),
+    ))
 }
 
 /// An owned argument.
@@ -161,10 +163,13 @@ impl<T: ToolArgument> Slot<T> {
 }
 
 impl<'c, T: ToolArgument> Argument<'c> for Slot<T> {
-    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error> {
+    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
+        if self.value.is_some() {
+            return Ok(None);
+        }
         let (value, length) = read(text)?;
         self.value = Some(value);
-        Ok(length)
+        Ok(Some(length))
     }
 
     fn is_read(&self) -> bool {
@@ -197,10 +202,13 @@ impl<'c, T: ?Sized + Lend> Borrowed<'c, T> {
 }
 
 impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<'c, T> {
-    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error> {
+    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
+        if self.owner.is_some() {
+            return Ok(None);
+        }
         let (owner, length) = T::read(text)?;
         self.owner = Some(owner);
-        Ok(length)
+        Ok(Some(length))
     }
 
     fn is_read(&self) -> bool {
@@ -239,13 +247,16 @@ impl<'c, T: ?Sized + Lend> MaybeBorrowed<'c, T> {
 }
 
 impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<'c, T> {
-    fn read(&mut self, text: &'c str) -> Result<usize, serde_json::Error> {
+    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
+        if self.owner.is_some() {
+            return Ok(None);
+        }
         let (owner, length) = match read::<Null>(text) {
             Ok((Null, length)) => (None, length),
             Err(_) => T::read(text).map(|(owner, length)| (Some(owner), length))?,
         };
         self.owner = Some(owner);
-        Ok(length)
+        Ok(Some(length))
     }
 
     fn is_read(&self) -> bool {

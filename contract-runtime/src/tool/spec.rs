@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::finite;
 use crate::contract::condition::Contract;
 
 /// What a tool says about its own effects; advice for the caller, enforced by nobody but [`call_all`].
@@ -111,6 +112,7 @@ impl Constant {
 
 /// The JSON form of a constant expression.
 pub fn constant<T: Shown>(value: &T) -> Option<Value> {
+    finite::check(value).ok()?;
     serde_json::to_value(value).ok()
 }
 

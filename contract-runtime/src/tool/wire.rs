@@ -1,6 +1,7 @@
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, Deserializer};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -50,71 +51,166 @@ impl ToolCall {
     ///
     /// [`MalformedCall`] when the bytes are not a call; the message says what is missing and repeats no value.
     pub fn from_json(bytes: &[u8]) -> Result<Self, MalformedCall> {
-        serde_json::from_slice(bytes).map_err(MalformedCall)
+        let members = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => MalformedCall::NotAnObject,
+            _ => MalformedCall::NotJson {
+                line: error.line(),
+                column: error.column(),
+            },
+        })?;
+        Self::new_from(members)
     }
 }
 
-/// The bytes are not a tool call.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "not a tool call: {0}; expected an object with `id`, `name` and `arguments`, or with `id` and `function`"
-)]
-pub struct MalformedCall(#[source] serde_json::Error);
+/// What is expected instead, at the end of every refusal.
+const SHAPE: &str =
+    "expected an object with `id`, `name` and `arguments`, or with `id` and `function`";
+
+/// The text is not a tool call; the message repeats nothing of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MalformedCall {
+    /// It is not JSON.
+    #[error("not a tool call: the text is not JSON, at line {line}, column {column}; {SHAPE}")]
+    NotJson {
+        /// The line of the first fault, from 1.
+        line: usize,
+        /// The column of the first fault, from 1.
+        column: usize,
+    },
+    /// It is another kind of JSON value.
+    #[error(
+        "not a tool call: expected an object with `id`, `name` and `arguments`, or with `id` and `function`"
+    )]
+    NotAnObject,
+    /// A member has a value of the wrong kind.
+    #[error("not a tool call: `{member}` is not {expected}; {SHAPE}")]
+    WrongKind {
+        /// The member.
+        member: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A member is given twice.
+    #[error("not a tool call: `{member}` is given twice; {SHAPE}")]
+    Twice {
+        /// The member.
+        member: &'static str,
+    },
+    /// Neither `name` nor `function` is there.
+    #[error("not a tool call: `name` is missing; {SHAPE}")]
+    NoName,
+    /// Both shapes at once.
+    #[error("not a tool call: `function` stands beside `name` or `arguments`; {SHAPE}")]
+    TwoShapes,
+}
 
 impl<'de> Deserialize<'de> for ToolCall {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Shape {
+        let members = deserializer.deserialize_map(MembersReader)?;
+        Self::new_from(members).map_err(de::Error::custom)
+    }
+}
+
+impl ToolCall {
+    fn new_from(members: Members) -> Result<Self, MalformedCall> {
+        let Members {
+            twice,
             id,
             name,
             arguments,
             function,
-        } = Shape::deserialize(deserializer)?;
-        let function = match (name, function) {
-            (Some(name), None) => Function { name, arguments },
-            (None, Some(function)) if arguments.is_none() => function,
-            (None, None) => return Err(de::Error::missing_field("name")),
-            _ => {
-                return Err(de::Error::custom(
-                    "`function` stands beside `name` or `arguments`",
-                ));
+        } = members;
+        if let Some(member) = twice {
+            return Err(MalformedCall::Twice { member });
+        }
+        let (name, arguments) = match (name, function) {
+            (Some(name), None) => (name, arguments),
+            (None, Some(function)) if arguments.is_none() => {
+                let members: Members = read(&function, "function", "an object")?;
+                match members {
+                    Members {
+                        twice: Some(member),
+                        ..
+                    } => return Err(MalformedCall::Twice { member }),
+                    Members {
+                        name: Some(name),
+                        arguments,
+                        ..
+                    } => (name, arguments),
+                    Members { name: None, .. } => return Err(MalformedCall::NoName),
+                }
             }
+            (None, None) => return Err(MalformedCall::NoName),
+            _ => return Err(MalformedCall::TwoShapes),
         };
         Ok(Self {
-            id: id.unwrap_or_default(),
-            name: function.name,
-            arguments: match function.arguments {
+            id: match id {
                 None => String::new(),
-                Some(raw) => text(&raw).map_err(de::Error::custom)?,
+                Some(id) => read::<Option<String>>(&id, "id", "a string")?.unwrap_or_default(),
+            },
+            name: read(&name, "name", "a string")?,
+            arguments: match arguments.filter(|raw| raw.get() != "null") {
+                None => String::new(),
+                // JSON inside a string, or JSON.
+                Some(raw) if raw.get().starts_with('"') => read(&raw, "arguments", "text")?,
+                Some(raw) => raw.get().to_owned(),
             },
         })
     }
 }
 
-#[derive(Deserialize)]
-struct Shape {
-    #[serde(default)]
-    id: Option<String>,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    arguments: Option<Box<RawValue>>,
-    #[serde(default)]
-    function: Option<Function>,
+/// Serde's own words would repeat the value and name our types.
+fn read<T: serde::de::DeserializeOwned>(
+    raw: &RawValue,
+    member: &'static str,
+    expected: &'static str,
+) -> Result<T, MalformedCall> {
+    serde_json::from_str(raw.get()).map_err(|_| MalformedCall::WrongKind { member, expected })
 }
 
-#[derive(Deserialize)]
-struct Function {
-    name: String,
-    #[serde(default)]
+/// The members of a call that matter, each as it was sent; others are passed over.
+#[derive(Default)]
+struct Members {
+    twice: Option<&'static str>,
+    id: Option<Box<RawValue>>,
+    name: Option<Box<RawValue>>,
     arguments: Option<Box<RawValue>>,
+    function: Option<Box<RawValue>>,
 }
 
-/// Arguments come as JSON inside a string, or as JSON.
-fn text(raw: &RawValue) -> Result<String, serde_json::Error> {
-    if raw.get().starts_with('"') {
-        return serde_json::from_str(raw.get());
+struct MembersReader;
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersReader)
     }
-    Ok(raw.get().to_owned())
+}
+
+impl<'de> Visitor<'de> for MembersReader {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+        let mut members = Members::default();
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            let value: Box<RawValue> = map.next_value()?;
+            let (member, place) = match &*key {
+                "id" => ("id", &mut members.id),
+                "name" => ("name", &mut members.name),
+                "arguments" => ("arguments", &mut members.arguments),
+                "function" => ("function", &mut members.function),
+                _ => continue,
+            };
+            if place.replace(value).is_some() {
+                members.twice = Some(member);
+            }
+        }
+        Ok(members)
+    }
 }
 
 /// What goes back to the model.

@@ -1,0 +1,144 @@
+//! Everything behind a registry's clones.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::entry::Entry;
+use super::statistics::{Statistics, Tally};
+use crate::contract::scope::Authority;
+use crate::tool::arguments::nearest;
+use crate::tool::context::Shared;
+use crate::tool::outcome::End;
+use crate::tool::{Outcome, Status, ToolCall};
+
+pub(crate) struct Inner {
+    pub(super) entries: Vec<Entry>,
+    names: HashMap<String, usize, foldhash::fast::RandomState>,
+    pub(super) shared: Shared,
+    pub(super) authority: Arc<Authority>,
+    pub(super) limits: Limits,
+    pub(super) tally: Tally,
+    running: AtomicUsize,
+    pub(super) blocking: Arc<AtomicUsize>,
+    pub(super) gate: tokio::sync::RwLock<()>,
+    pub(super) listing: OnceLock<serde_json::Value>,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.entries.iter().map(|entry| entry.tool.name()))
+            .finish()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) argument_bytes: usize,
+    pub(super) output_chars: usize,
+    pub(super) parallel: usize,
+    pub(super) calls: Option<usize>,
+    pub(super) blocking: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            argument_bytes: 1 << 20,
+            output_chars: 100_000,
+            parallel: 4,
+            calls: None,
+            blocking: 64,
+        }
+    }
+}
+
+impl Inner {
+    pub(super) fn new(
+        entries: Vec<Entry>,
+        shared: Shared,
+        authority: Authority,
+        limits: Limits,
+    ) -> Self {
+        let names = entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| (entry.tool.name.clone(), index))
+            .collect();
+        Self {
+            entries,
+            names,
+            shared,
+            authority: Arc::new(authority),
+            limits,
+            tally: Tally::default(),
+            running: AtomicUsize::new(0),
+            blocking: Arc::default(),
+            gate: tokio::sync::RwLock::new(()),
+            listing: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(self.position(name)?)
+    }
+
+    pub(super) fn statistics(&self) -> Statistics {
+        self.tally.read(self.authority.counters.read())
+    }
+
+    /// The outcome of a call that ended before it had begun.
+    #[cold]
+    pub(super) fn refused(&self, call: ToolCall, end: End) -> Outcome {
+        let outcome = Outcome::new(call.id, call.name, end);
+        self.tally.count(outcome.status());
+        outcome
+    }
+
+    #[cold]
+    pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
+        let known = self.entries.iter().map(|entry| entry.tool.name());
+        let nearest = nearest(&call.name, known).map(str::to_owned);
+        self.refused(call, End::UnknownTool { nearest })
+    }
+}
+
+/// A call that is counted among the running ones until it ends, also when its future is dropped.
+pub(super) struct Ticket<'r> {
+    inner: &'r Inner,
+    open: bool,
+}
+
+impl<'r> Ticket<'r> {
+    pub(super) fn take(inner: &'r Inner) -> Option<Self> {
+        if let Some(limit) = inner.limits.calls {
+            let before = inner.running.fetch_add(1, Ordering::Relaxed);
+            if before >= limit {
+                inner.running.fetch_sub(1, Ordering::Relaxed);
+                return None;
+            }
+        }
+        Some(Self { inner, open: true })
+    }
+
+    pub(super) fn conclude(mut self, status: Status) {
+        self.open = false;
+        self.inner.tally.count(status);
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        if self.inner.limits.calls.is_some() {
+            self.inner.running.fetch_sub(1, Ordering::Relaxed);
+        }
+        if self.open {
+            self.inner.tally.count(Status::Cancelled);
+        }
+    }
+}

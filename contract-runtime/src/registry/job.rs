@@ -1,0 +1,153 @@
+//! One call between its admission and its outcome.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::entry::Entry;
+use super::inner::Inner;
+use crate::contract::panics::discard;
+use crate::contract::scope::{ContractScope, Gate, Scope};
+use crate::tool::arguments::Examined;
+use crate::tool::call::{Call, Request, Running};
+use crate::tool::context::{CallInfo, Context, Deadline, now};
+use crate::tool::lookup::{Own, Sources};
+use crate::tool::{Coercion, ToolCall};
+
+/// What a call carries while its body runs.
+pub(super) struct Job {
+    pub(super) index: usize,
+    pub(super) scope: ContractScope,
+    pub(super) context: Context,
+    pub(super) deadline: Option<At>,
+    own: Option<Box<Own>>,
+    examined: OnceLock<Examined>,
+    only_check: bool,
+}
+
+impl Job {
+    #[inline]
+    pub(super) fn new(
+        inner: &Inner,
+        index: usize,
+        call: ToolCall,
+        context: Context,
+        mode: Mode,
+    ) -> Self {
+        let entry = &inner.entries[index];
+        let deadline = earlier(context.deadline(), entry.timeout);
+        let own = (!entry.needs.is_empty()).then(|| own(&call, &context, deadline));
+        let scope = Scope::new(
+            call.id,
+            call.name,
+            call.arguments,
+            entry.policy,
+            Some(inner.authority.clone()),
+            context.run_authority(),
+            mode.gate.or_else(ContractScope::current_gate),
+        );
+        Self {
+            index,
+            scope: ContractScope::new(scope),
+            context,
+            deadline,
+            own,
+            examined: OnceLock::new(),
+            only_check: mode.only_check,
+        }
+    }
+
+    /// Starts the generated code.
+    pub(super) fn call<'c>(&'c self, inner: &'c Inner) -> Running<'c> {
+        let entry: &Entry = &inner.entries[self.index];
+        let request = Request {
+            contract: entry.tool.contract,
+            scope: &self.scope,
+            only_check: self.only_check,
+            text: self.scope.arguments(),
+            inputs: &entry.inputs,
+            examined: &self.examined,
+            sources: self.own.as_deref().map(|own| Sources {
+                context: &self.context,
+                shared: &inner.shared,
+                own,
+            }),
+        };
+        entry.tool.shim.call(Call::new(request))
+    }
+
+    /// A guard that tells a body that looks at its token when nobody waits for it any more.
+    pub(super) fn told(&self) -> Option<tokio_util::sync::DropGuard> {
+        self.own
+            .as_ref()
+            .map(|own| own.cancellation.clone().drop_guard())
+    }
+
+    /// What is left of a job when it is done.
+    #[inline]
+    pub(super) fn conclude(self) -> (ContractScope, Vec<Coercion>) {
+        let Self {
+            scope,
+            context,
+            own,
+            examined,
+            ..
+        } = self;
+        drop(own);
+        if !context.is_empty() {
+            // It may hold the caller's last handle of a value whose destructor panics.
+            discard(context);
+        }
+        let coercions = examined
+            .into_inner()
+            .map_or_else(Vec::new, |examined| examined.coercions);
+        (scope, coercions)
+    }
+}
+
+#[cold]
+fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> Box<Own> {
+    Box::new(Own {
+        info: CallInfo {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+        },
+        cancellation: match context.token() {
+            Some(token) => token.child_token(),
+            None => CancellationToken::new(),
+        },
+        deadline: Deadline(deadline.map(|deadline| deadline.at)),
+        progress: context.reports(),
+    })
+}
+
+/// How far a call goes, and behind which gate it already is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mode {
+    pub(super) only_check: bool,
+    pub(super) gate: Option<Arc<Gate>>,
+}
+
+/// A moment, and how long after the beginning of the call it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    pub(super) at: Instant,
+    pub(super) after: Duration,
+}
+
+fn earlier(context: Option<Instant>, timeout: Option<Duration>) -> Option<At> {
+    if context.is_none() && timeout.is_none() {
+        return None;
+    }
+    let now = now();
+    let own = timeout.and_then(|timeout| now.checked_add(timeout));
+    let at = match (context, own) {
+        (Some(one), Some(other)) => one.min(other),
+        (one, other) => one.or(other)?,
+    };
+    Some(At {
+        at,
+        after: at.saturating_duration_since(now),
+    })
+}
