@@ -1,0 +1,175 @@
+//! No number that JSON cannot carry comes in or goes out.
+
+use std::collections::BTreeMap;
+
+use contract_runtime::prelude::*;
+use serde::Serialize;
+
+use crate::common::{call, ended};
+
+/// Make a number that is none.
+fn bad(kind: &str) -> f64 {
+    match kind {
+        "nan" => f64::NAN,
+        "inf" => f64::INFINITY,
+        "-inf" => f64::NEG_INFINITY,
+        _ => 1.5,
+    }
+}
+
+#[derive(Serialize)]
+struct Deep {
+    fine: Option<u8>,
+    #[serde(rename = "a/b~c")]
+    list: Vec<Variant>,
+}
+
+#[derive(Serialize)]
+enum Variant {
+    Unit,
+    New(f32),
+    Pair(u8, f64),
+    Named { x: Option<f64> },
+}
+
+/// Give a number.
+#[tool]
+fn plain(kind: &str) -> f64 {
+    bad(kind)
+}
+
+/// Give a small number.
+#[tool]
+fn small(kind: &str) -> Result<f32, String> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "what is not finite stays so"
+    )]
+    Ok(bad(kind) as f32)
+}
+
+/// Give a number somewhere.
+#[tool]
+#[allow(clippy::option_option, reason = "a form that results may have")]
+fn optional(kind: &str) -> Option<Option<f64>> {
+    Some(Some(bad(kind)))
+}
+
+/// Give a number in a map.
+#[tool]
+fn mapped(kind: &str) -> BTreeMap<&str, [f64; 2]> {
+    BTreeMap::from([("x", [1.0, bad(kind)])])
+}
+
+/// Give a number deep down.
+#[tool]
+async fn deep(kind: &str, place: usize) -> Deep {
+    let number = bad(kind);
+    let mut list = vec![Variant::Unit, Variant::Unit, Variant::Unit];
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "what is not finite stays so"
+    )]
+    let variant = match place {
+        0 => Variant::New(number as f32),
+        1 => Variant::Pair(1, number),
+        _ => Variant::Named { x: Some(number) },
+    };
+    list[place] = variant;
+    Deep { fine: None, list }
+}
+
+/// Take a number.
+#[tool]
+fn taken(number: f64, small: Option<f32>) -> bool {
+    number.is_finite() && small.is_none_or(f32::is_finite)
+}
+
+#[test]
+fn a_result_that_is_not_finite_fails_and_says_where() {
+    let registry = Registry::builder()
+        .tool(plain)
+        .tool(small)
+        .tool(optional)
+        .tool(mapped)
+        .tool(deep)
+        .build()
+        .unwrap();
+    for kind in ["nan", "inf", "-inf"] {
+        for (name, place) in [
+            ("plain", "the result is a number that JSON cannot carry"),
+            ("small", "the result is a number that JSON cannot carry"),
+            ("optional", "the result is a number that JSON cannot carry"),
+            ("mapped", "`/x/1`"),
+        ] {
+            let (status, error) = ended(&registry, name, &format!(r#"{{"kind":"{kind}"}}"#));
+            assert_eq!(status, Status::Failed, "{name} {kind}");
+            assert!(error.contains(place), "{name} {error}");
+        }
+        for (place, pointer) in [
+            (0, "/a~1b~0c/0/New"),
+            (1, "/a~1b~0c/1/Pair/1"),
+            (2, "/a~1b~0c/2/Named/x"),
+        ] {
+            let arguments = format!(r#"{{"kind":"{kind}","place":{place}}}"#);
+            let (status, error) = ended(&registry, "deep", &arguments);
+            assert_eq!(status, Status::Failed);
+            assert!(error.contains(pointer), "{error}");
+        }
+    }
+    for name in ["plain", "small", "optional", "mapped"] {
+        assert!(call(&registry, name, r#"{"kind":""}"#).is_ok());
+    }
+    for place in 0..3 {
+        let arguments = format!(r#"{{"kind":"","place":{place}}}"#);
+        assert!(call(&registry, "deep", &arguments).is_ok());
+    }
+}
+
+#[test]
+fn an_argument_that_is_not_finite_is_refused() {
+    let registry = Registry::builder().tool(taken).build().unwrap();
+    for number in [
+        "NaN",
+        "nan",
+        "Infinity",
+        "-Infinity",
+        "inf",
+        "1e999",
+        "-1e999",
+        "null",
+        "\"NaN\"",
+        "1e400",
+    ] {
+        for arguments in [
+            format!(r#"{{"number":{number}}}"#),
+            format!(r#"{{"number":1,"small":{number}}}"#),
+        ] {
+            if number == "null" && arguments.contains("small") {
+                continue;
+            }
+            let (status, error) = ended(&registry, "taken", &arguments);
+            assert_eq!(status, Status::InvalidArguments, "{arguments}: {error}");
+        }
+    }
+    for arguments in [
+        r#"{"number":1.7976931348623157e308}"#,
+        r#"{"number":5}"#,
+        r#"{"number":-0.0}"#,
+        r#"{"number":1,"small":3.4e38}"#,
+    ] {
+        assert_eq!(call(&registry, "taken", arguments).output(), Some("true"));
+    }
+}
+
+#[test]
+fn a_number_too_large_for_a_small_float_never_becomes_infinite() {
+    let registry = Registry::builder().tool(taken).build().unwrap();
+    let outcome = call(&registry, "taken", r#"{"number":1,"small":1e300}"#);
+    assert_ne!(
+        outcome.output(),
+        Some("false"),
+        "the body was given an infinity"
+    );
+    assert_eq!(outcome.status(), Status::InvalidArguments);
+}

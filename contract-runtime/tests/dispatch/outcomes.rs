@@ -1,0 +1,179 @@
+//! The nine ways a call may end, and the counts of them.
+
+use std::future::Future;
+use std::task::{Context as Task, Poll, Waker};
+use std::time::Duration;
+
+use contract_runtime::prelude::*;
+use serde_json::{Value, json};
+
+use crate::common::ended;
+
+/// End in the way that is asked for.
+#[tool(timeout = "40ms")]
+#[pre(way != "violation", "this way is closed")]
+async fn end(way: &str) -> Result<String, String> {
+    match way {
+        "failed" => Err("as asked".to_owned()),
+        "panicked" => panic!("as asked"),
+        "timed_out" | "cancelled" => std::future::pending().await,
+        "slow" => {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Ok(way.to_owned())
+        }
+        _ => Ok(way.to_owned()),
+    }
+}
+
+fn registry() -> Registry {
+    Registry::builder().tool(end).max_calls(1).build().unwrap()
+}
+
+fn call(way: &str) -> ToolCall {
+    ToolCall::new("1", "end", json!({"way": way}).to_string())
+}
+
+#[tokio::test]
+async fn every_call_ends_in_one_of_nine_ways_and_is_counted_once() {
+    let registry = registry();
+    let mut outcomes = Vec::new();
+    for way in ["ok", "violation", "failed", "panicked", "timed_out"] {
+        outcomes.push(registry.call(call(way)).await);
+    }
+    outcomes.push(registry.call(ToolCall::new("1", "end", "[]")).await);
+    outcomes.push(registry.call(ToolCall::new("1", "and", "{}")).await);
+    let token = CancellationToken::new();
+    let context = Context::new().cancellation(token.clone());
+    let (outcome, overloaded, ()) = tokio::join!(
+        biased;
+        registry.call_with(call("cancelled"), context),
+        registry.call(call("ok")),
+        async { token.cancel() }
+    );
+    outcomes.extend([outcome, overloaded]);
+    let expected = [
+        (Status::Ok, "ok"),
+        (Status::Violation, "violation"),
+        (Status::Failed, "failed"),
+        (Status::Panicked, "panicked"),
+        (Status::TimedOut, "timed_out"),
+        (Status::InvalidArguments, "invalid_arguments"),
+        (Status::UnknownTool, "unknown_tool"),
+        (Status::Cancelled, "cancelled"),
+        (Status::Overloaded, "overloaded"),
+    ];
+    assert_eq!(outcomes.len(), expected.len());
+    for (outcome, (status, name)) in outcomes.into_iter().zip(expected) {
+        assert_eq!(outcome.status(), status);
+        assert_eq!(status.to_string(), name);
+        assert_eq!(serde_json::to_value(status).unwrap(), json!(name));
+        assert_eq!(outcome.id(), "1");
+        assert_eq!(outcome.is_ok(), status == Status::Ok);
+        assert_eq!(outcome.output().is_some(), status == Status::Ok);
+        assert_eq!(outcome.error().is_none(), status == Status::Ok);
+        assert_eq!(outcome.violation().is_some(), status == Status::Violation);
+        assert_eq!(
+            outcome.invalid_arguments().is_some(),
+            status == Status::InvalidArguments
+        );
+        let result = outcome.into_result();
+        assert_eq!(result.success, status == Status::Ok);
+        assert_eq!(result.output.is_some(), result.success);
+        assert_eq!(result.error.is_some(), !result.success);
+        assert!(!result.text().is_empty());
+        assert_eq!(registry.statistics().ended(status), 1);
+    }
+    let statistics = registry.statistics();
+    assert_eq!(statistics.calls(), 9);
+    let json = serde_json::to_value(statistics).unwrap();
+    for (_, name) in expected {
+        assert_eq!(json[name], json!(1));
+    }
+    assert_eq!(json["calls"], json!(9));
+    assert_eq!(json["conditions"]["violated"], json!(1));
+}
+
+#[test]
+fn an_unknown_tool_is_told_the_nearest_name_and_not_its_own() {
+    let registry = registry();
+    let (status, error) = ended(&registry, "ennd", "{}");
+    assert_eq!(status, Status::UnknownTool);
+    assert!(error.contains("`end`"), "{error}");
+    let (_, error) = ended(&registry, "completely_different", "{}");
+    assert!(!error.contains("did you mean"), "{error}");
+    let long = "x".repeat(100_000);
+    assert!(ended(&registry, &long, "{}").1.len() < 2_000);
+}
+
+#[tokio::test]
+async fn a_call_whose_future_is_dropped_is_counted_as_cancelled() {
+    let registry = registry();
+    let mut task = Task::from_waker(Waker::noop());
+    // Never polled: it has not begun.
+    drop(registry.call(call("ok")));
+    assert_eq!(registry.statistics().calls(), 0);
+    for round in 1..=5 {
+        let mut begun = Box::pin(registry.call(call("cancelled")));
+        assert!(begun.as_mut().poll(&mut task).is_pending());
+        assert_eq!(registry.call(call("ok")).await.status(), Status::Overloaded);
+        drop(begun);
+        assert_eq!(registry.statistics().ended(Status::Cancelled), round);
+        // Its place is free again.
+        assert!(registry.call(call("ok")).await.is_ok());
+    }
+    let statistics = registry.statistics();
+    assert_eq!(statistics.calls(), 15);
+    assert_eq!(statistics.ended(Status::Ok), 5);
+    assert_eq!(statistics.ended(Status::Overloaded), 5);
+}
+
+#[tokio::test]
+async fn statistics_add_up_whatever_happens_to_the_calls() {
+    let registry = Registry::builder().tool(end).build().unwrap();
+    let ways = ["ok", "violation", "failed", "panicked", "slow", "cancelled"];
+    let mut begun = 0;
+    let mut told = 0;
+    for round in 0..200_usize {
+        let way = ways[round % ways.len()];
+        let mut call = Box::pin(registry.call(call(way)));
+        let mut task = Task::from_waker(Waker::noop());
+        begun += 1;
+        match call.as_mut().poll(&mut task) {
+            Poll::Ready(outcome) => {
+                told += 1;
+                assert_ne!(outcome.status(), Status::Cancelled);
+            }
+            Poll::Pending => drop(call),
+        }
+    }
+    let statistics = registry.statistics();
+    assert_eq!(statistics.calls(), begun);
+    assert_eq!(statistics.ended(Status::Cancelled), begun - told);
+}
+
+/// Give what was given.
+#[tool]
+fn echo(value: Value) -> Value {
+    value
+}
+
+#[tokio::test]
+async fn call_json_and_check_agree_with_call() {
+    let registry = Registry::builder().tool(echo).tool(end).build().unwrap();
+    let outcome = registry.call_json("echo", json!({"value": [1, "x"]})).await;
+    assert_eq!(outcome.value(), Some(json!([1, "x"])));
+    let outcome = registry.call_json("echo", json!([1])).await;
+    assert_eq!(outcome.status(), Status::InvalidArguments);
+    for (way, status) in [
+        ("ok", Status::Ok),
+        ("panicked", Status::Ok),
+        ("violation", Status::Violation),
+    ] {
+        let outcome = registry.check(call(way)).await;
+        assert_eq!(outcome.status(), status);
+    }
+    let outcome = registry.check(ToolCall::new("", "end", "{}")).await;
+    assert_eq!(outcome.status(), Status::InvalidArguments);
+    let outcome = registry.check(ToolCall::new("", "no", "{}")).await;
+    assert_eq!(outcome.status(), Status::UnknownTool);
+}

@@ -1,0 +1,163 @@
+//! Names, number and defaults of parameters, and those that take anything.
+
+use std::borrow::Cow;
+
+use contract_runtime::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::common::output;
+
+/// Keywords and other scripts.
+#[tool(name = "odd_names")]
+fn größe(
+    r#type: i32,
+    #[arg(name = "laenge")] länge: f64,
+    #[arg(name = "use")] xyz: bool,
+) -> Value {
+    json!([r#type, länge, xyz])
+}
+
+#[test]
+fn raw_unicode_and_renamed_parameters_are_known_by_their_names() {
+    let registry = Registry::builder().tool(größe).build().unwrap();
+    assert_eq!(
+        output(
+            &registry,
+            "odd_names",
+            r#"{"type":1,"laenge":2.5,"use":true}"#
+        ),
+        "[1,2.5,true]"
+    );
+    assert_eq!(
+        output(
+            &registry,
+            "odd_names",
+            "{\"use\":true,\"l\\u0061enge\":2.5,\"type\":1}"
+        ),
+        "[1,2.5,true]"
+    );
+}
+
+macro_rules! twenty_six {
+    ($($name:ident)*) => {
+        /// Sum twenty-six numbers.
+        #[tool]
+        fn sum($($name: u32),*) -> u32 {
+            0 $(+ $name)*
+        }
+    };
+}
+
+twenty_six! { a b c d e f g h i j k l m n o p q r s t u v w x y z }
+
+#[test]
+fn twenty_six_parameters_in_any_order() {
+    let registry = Registry::builder().tool(sum).build().unwrap();
+    let arguments: Vec<String> = ('a'..='z')
+        .rev()
+        .zip(1..)
+        .map(|(c, n)| format!(r#""{c}":{n}"#))
+        .collect();
+    assert_eq!(
+        output(&registry, "sum", &format!("{{{}}}", arguments.join(","))),
+        (26 * 27 / 2).to_string()
+    );
+}
+
+#[derive(Serialize)]
+struct Level(u8);
+
+const USUAL: Level = Level(3);
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u8::deserialize(deserializer).map(Self)
+    }
+}
+
+impl JsonSchema for Level {
+    fn schema_name() -> Cow<'static, str> {
+        "Level".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "integer", "minimum": 0, "maximum": 255})
+    }
+}
+
+/// Use what is usual.
+#[tool]
+fn defaults(
+    #[arg(default = 50)] limit: u32,
+    #[arg(default = "x")] text: &str,
+    #[arg(default = USUAL)] level: Level,
+    #[arg(default = Some(7))] maybe: Option<i32>,
+    #[arg(default = vec![1, 2])] list: Vec<i32>,
+    #[arg(default = -1.5)] ratio: f64,
+    #[cfg(any())] never: u8,
+    #[cfg(not(any()))] always: Option<u8>,
+) -> Value {
+    json!([limit, text, level, maybe, list, ratio, always])
+}
+
+#[test]
+fn a_default_is_in_the_schema_and_in_the_call() {
+    let registry = Registry::builder().tool(defaults).build().unwrap();
+    assert_eq!(
+        output(&registry, "defaults", ""),
+        r#"[50,"x",3,7,[1,2],-1.5,null]"#
+    );
+    assert_eq!(
+        output(
+            &registry,
+            "defaults",
+            r#"{"maybe":null,"limit":1,"level":9}"#
+        ),
+        r#"[1,"x",9,null,[1,2],-1.5,null]"#
+    );
+    let schema = registry.tool("defaults").unwrap().input_schema();
+    let properties = &schema["properties"];
+    assert_eq!(properties["limit"]["default"], json!(50));
+    assert_eq!(properties["text"]["default"], json!("x"));
+    assert_eq!(properties["level"]["default"], json!(3));
+    assert_eq!(properties["maybe"]["default"], json!(7));
+    assert_eq!(properties["list"]["default"], json!([1, 2]));
+    assert_eq!(properties["ratio"]["default"], json!(-1.5));
+    assert!(properties.get("never").is_none());
+}
+
+/// Take any JSON.
+#[tool]
+fn any(value: Value, maybe: Option<Value>) -> Value {
+    json!({"value": value, "maybe": maybe})
+}
+
+#[test]
+fn a_value_takes_any_json_and_keeps_the_order_of_its_keys() {
+    let registry = Registry::builder().tool(any).build().unwrap();
+    for value in [
+        "null",
+        "true",
+        "-1.5e10",
+        "\"x\"",
+        "[1,[2]]",
+        r#"{"z":1,"a":{"y":2,"b":3}}"#,
+    ] {
+        let text = output(&registry, "any", &format!(r#"{{"value":{value}}}"#));
+        let expected = serde_json::from_str::<Value>(value).unwrap();
+        assert_eq!(text, json!({"value": expected, "maybe": null}).to_string());
+    }
+    let (status, _) = crate::common::ended(&registry, "any", r#"{"value":{"a":1,"a":2}}"#);
+    assert_eq!(
+        status,
+        Status::InvalidArguments,
+        "a duplicate key deep inside"
+    );
+    let (status, _) = crate::common::ended(&registry, "any", "{}");
+    assert_eq!(
+        status,
+        Status::InvalidArguments,
+        "an absent value is no null"
+    );
+}

@@ -1,0 +1,350 @@
+//! Timeouts, deadlines and cancellation, of async and of blocking bodies.
+
+use std::future::Future;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::task::{Context as Task, Waker};
+use std::time::Duration;
+
+use contract_runtime::prelude::*;
+use tokio::sync::Notify;
+
+use crate::common::{Log, ended};
+
+/// Sleep.
+#[tool(timeout = "30s")]
+async fn sleep(milliseconds: u64, #[context] log: &Log) -> u64 {
+    tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+    log.add("woke");
+    milliseconds
+}
+
+/// Sleep without a limit of one's own.
+#[tool]
+async fn sleep_freely(milliseconds: u64) -> u64 {
+    tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+    milliseconds
+}
+
+/// Say how much time there is.
+#[tool]
+async fn time_left(#[context] deadline: Deadline) -> Option<u64> {
+    deadline
+        .remaining()
+        .map(|left| (left + Duration::from_millis(500)).as_secs())
+}
+
+fn registry(log: &Log) -> Registry {
+    Registry::builder()
+        .tool(sleep)
+        .tool(sleep_freely)
+        .tool(time_left)
+        .context(log.clone())
+        .build()
+        .unwrap()
+}
+
+fn call(name: &str, milliseconds: u64) -> ToolCall {
+    ToolCall::new("", name, format!(r#"{{"milliseconds":{milliseconds}}}"#))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_async_body_is_dropped_when_its_time_is_over() {
+    let log = Log::default();
+    let registry = registry(&log);
+    let outcome = registry.call(call("sleep", 31_000)).await;
+    assert_eq!(outcome.status(), Status::TimedOut);
+    assert!(!outcome.may_still_be_running());
+    let error = outcome.error().unwrap();
+    assert!(
+        error.contains("30 s") && !error.contains("may still"),
+        "{error}"
+    );
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(log.take().is_empty(), "the body went on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_async_body_that_ends_in_time_is_not_disturbed() {
+    let outcome = registry(&Log::default()).call(call("sleep", 29_000)).await;
+    assert_eq!(outcome.output(), Some("29000"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_is_measured_on_the_clock_of_the_runtime() {
+    let registry = registry(&Log::default());
+    for _ in 0..4 {
+        let outcome = registry.call(call("sleep", 20_000)).await;
+        assert_eq!(outcome.output(), Some("20000"), "{:?}", outcome.error());
+    }
+    let context = Context::new().timeout(Duration::from_secs(5));
+    let outcome = registry
+        .call_with(call("sleep_freely", 4_000), context)
+        .await;
+    assert_eq!(outcome.output(), Some("4000"), "{:?}", outcome.error());
+    let context = Context::new().timeout(Duration::from_secs(5));
+    let call = ToolCall::new("", "time_left", "");
+    let outcome = registry.call_with(call, context).await;
+    assert_eq!(outcome.output(), Some("5"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shorter_of_tool_and_context_holds() {
+    let registry = registry(&Log::default());
+    for (name, seconds, status) in [
+        ("sleep", 5, Status::TimedOut),
+        ("sleep_freely", 5, Status::TimedOut),
+        ("sleep_freely", 50, Status::Ok),
+    ] {
+        let runtime = Context::new().timeout(Duration::from_secs(seconds));
+        let started = tokio::time::Instant::now();
+        let outcome = registry.call_with(call(name, 20_000), runtime).await;
+        assert_eq!(outcome.status(), status, "{name} {seconds}");
+        assert!(started.elapsed() < Duration::from_secs(21));
+        if status == Status::TimedOut {
+            assert!(outcome.error().unwrap().contains("within"));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_registry_has_a_timeout_for_tools_without_one() {
+    let registry = Registry::builder()
+        .tool(sleep_freely)
+        .timeout(Duration::from_secs(2))
+        .build()
+        .unwrap();
+    let outcome = registry.call(call("sleep_freely", 3_000)).await;
+    assert_eq!(outcome.status(), Status::TimedOut);
+    assert!(outcome.error().unwrap().contains("2 s"));
+    assert_eq!(
+        registry.tool("sleep_freely").unwrap().timeout(),
+        Some(Duration::from_secs(2))
+    );
+}
+
+#[tokio::test]
+async fn a_deadline_can_be_asked_for() {
+    let registry = registry(&Log::default());
+    let call = || ToolCall::new("", "time_left", "");
+    let outcome = registry.call(call()).await;
+    assert_eq!(outcome.output(), Some("null"));
+    let context = Context::new().timeout(Duration::from_secs(100));
+    let outcome = registry.call_with(call(), context).await;
+    assert_eq!(outcome.output(), Some("100"));
+}
+
+#[tokio::test]
+async fn a_cancelled_token_ends_the_call_and_a_dropped_call_runs_no_further() {
+    let log = Log::default();
+    let registry = registry(&log);
+    let token = CancellationToken::new();
+    let context = Context::new().cancellation(token.clone());
+    let waiting = registry.call_with(call("sleep", 60_000), context);
+    let (outcome, ()) = tokio::join!(waiting, async { token.cancel() });
+    assert_eq!(outcome.status(), Status::Cancelled);
+    assert!(!outcome.may_still_be_running());
+    let mut begun = Box::pin(registry.call(call("sleep", 5)));
+    assert!(
+        begun
+            .as_mut()
+            .poll(&mut Task::from_waker(Waker::noop()))
+            .is_pending()
+    );
+    drop(begun);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(log.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_before_it_begins_runs_no_body() {
+    /// Note that it ran.
+    #[tool]
+    async fn noted(#[context] log: &Log) {
+        log.add("async");
+    }
+    /// Note that it ran, at once.
+    #[tool]
+    fn noted_at_once(#[context] log: &Log) {
+        log.add("sync");
+    }
+    /// Note that it ran, on a thread.
+    #[tool(blocking)]
+    fn noted_on_a_thread(#[context] log: &Log) {
+        log.add("blocking");
+    }
+    let log = Log::default();
+    let registry = Registry::builder()
+        .tool(noted)
+        .tool(noted_at_once)
+        .tool(noted_on_a_thread)
+        .context(log.clone())
+        .build()
+        .unwrap();
+    let token = CancellationToken::new();
+    token.cancel();
+    let mut statuses = Vec::new();
+    for name in ["noted", "noted_at_once", "noted_on_a_thread"] {
+        let context = Context::new().cancellation(token.clone());
+        let outcome = registry
+            .call_with(ToolCall::new("", name, ""), context)
+            .await;
+        statuses.push(outcome.status());
+    }
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(statuses, [Status::Cancelled; 3]);
+    assert_eq!(log.take(), [""; 0]);
+}
+
+type Gate = Mutex<mpsc::Receiver<()>>;
+
+/// Wait on a thread.
+#[tool(blocking, timeout = "20ms")]
+fn block(#[context] gate: &Gate, #[context] log: &Log, #[context] token: CancellationToken) {
+    if let Ok(gate) = gate.lock() {
+        let _ = gate.recv();
+    }
+    log.add(format!("told: {}", token.is_cancelled()));
+}
+
+fn blocking(log: &Log) -> (mpsc::Sender<()>, Registry) {
+    let (go, gate) = mpsc::channel();
+    let registry = Registry::builder()
+        .tool(block)
+        .context::<Gate>(Mutex::new(gate))
+        .context(log.clone())
+        .build()
+        .unwrap();
+    (go, registry)
+}
+
+async fn until_logged(log: &Log) -> Vec<String> {
+    loop {
+        let events = log.take();
+        if !events.is_empty() {
+            return events;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_blocking_body_that_is_given_up_may_still_be_running_and_is_told() {
+    let log = Log::default();
+    let (go, registry) = blocking(&log);
+    let outcome = registry.call(ToolCall::new("", "block", "")).await;
+    assert_eq!(outcome.status(), Status::TimedOut);
+    assert!(outcome.may_still_be_running());
+    assert!(outcome.error().unwrap().contains("it may still be running"));
+    assert!(log.take().is_empty());
+    go.send(()).unwrap();
+    assert_eq!(until_logged(&log).await, ["told: true"]);
+
+    let token = CancellationToken::new();
+    let context = Context::new().cancellation(token.clone());
+    let waiting = registry.call_with(ToolCall::new("", "block", ""), context);
+    let (outcome, ()) = tokio::join!(waiting, async { token.cancel() });
+    assert_eq!(outcome.status(), Status::Cancelled);
+    assert!(outcome.may_still_be_running());
+    go.send(()).unwrap();
+    assert_eq!(until_logged(&log).await, ["told: true"]);
+
+    let mut dropped = Box::pin(registry.call(ToolCall::new("", "block", "")));
+    assert!(
+        dropped
+            .as_mut()
+            .poll(&mut Task::from_waker(Waker::noop()))
+            .is_pending()
+    );
+    drop(dropped);
+    go.send(()).unwrap();
+    assert_eq!(until_logged(&log).await, ["told: true"]);
+
+    go.send(()).unwrap();
+    let outcome = registry.call(ToolCall::new("", "block", "")).await;
+    assert!(outcome.is_ok() && !outcome.may_still_be_running());
+    assert_eq!(log.take(), ["told: false"]);
+    assert_eq!(registry.statistics().calls(), 4);
+}
+
+#[test]
+fn a_blocking_body_that_is_given_up_does_not_hold_a_plain_thread() {
+    let log = Log::default();
+    let (go, registry) = blocking(&log);
+    let (status, error) = ended(&registry, "block", "");
+    assert_eq!(status, Status::TimedOut, "{error}");
+    go.send(()).unwrap();
+}
+
+/// Wait for a sign.
+#[tool]
+async fn wait(#[context] go: &Notify) -> &'static str {
+    go.notified().await;
+    "went"
+}
+
+/// Wait for a sign, not for long.
+#[tool(timeout = "20ms")]
+async fn wait_shortly(#[context] go: &Notify) -> &'static str {
+    go.notified().await;
+    "went"
+}
+
+#[test]
+fn a_call_polled_by_hand_on_no_runtime_works_where_no_timer_is_needed() {
+    let go = Arc::new(Notify::new());
+    let registry = Registry::builder()
+        .tool(wait)
+        .tool(wait_shortly)
+        .context_arc(Arc::clone(&go))
+        .build()
+        .unwrap();
+    let mut task = Task::from_waker(Waker::noop());
+    let mut call = Box::pin(registry.call(ToolCall::new("", "wait", "")));
+    assert!(call.as_mut().poll(&mut task).is_pending());
+    assert!(call.as_mut().poll(&mut task).is_pending());
+    go.notify_waiters();
+    match call.as_mut().poll(&mut task) {
+        std::task::Poll::Ready(outcome) => assert_eq!(outcome.output(), Some("went")),
+        std::task::Poll::Pending => panic!("the call did not see the sign"),
+    }
+    let mut call = Box::pin(registry.call(ToolCall::new("", "wait_shortly", "")));
+    match call.as_mut().poll(&mut task) {
+        std::task::Poll::Ready(outcome) => {
+            assert_eq!(outcome.status(), Status::Failed);
+            assert!(outcome.error().unwrap().contains("runtime"));
+        }
+        std::task::Poll::Pending => panic!("the call waits for a timer that is not there"),
+    }
+}
+
+#[test]
+fn a_runtime_without_timers_is_an_ordinary_failure() {
+    let registry = Registry::builder()
+        .tool(wait_shortly)
+        .context(Notify::new())
+        .build()
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let outcome = runtime.block_on(registry.call(ToolCall::new("", "wait_shortly", "")));
+    assert_eq!(outcome.status(), Status::Failed);
+}
+
+#[test]
+fn call_blocking_waits_outside_a_runtime_and_refuses_inside_one() {
+    let log = Log::default();
+    let registry = registry(&log);
+    let outcome = registry.call_blocking(call("sleep", 5));
+    assert_eq!(outcome.output(), Some("5"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let outcome = runtime.block_on(async { registry.call_blocking(call("sleep", 5)) });
+    assert_eq!(outcome.status(), Status::Failed);
+    assert!(outcome.error().unwrap().contains("await"), "{outcome:?}");
+    assert_eq!(outcome.tool(), "sleep");
+    assert_eq!(registry.statistics().calls(), 2);
+}

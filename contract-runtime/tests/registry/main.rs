@@ -1,0 +1,11 @@
+//! Which tools a registry holds, how it is built, and how calls of one turn run together.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod batch;
+mod builder;
+mod composition;
+mod explain;
+mod kinds;
+mod nested;

@@ -1,0 +1,21 @@
+//! What conditions mean: policies, order, ways in, scope and violations.
+
+#![allow(
+    clippy::unnecessary_wraps,
+    clippy::unused_async,
+    clippy::too_many_arguments,
+    reason = "the forms that tools may have are what is tested"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod handlers;
+mod order;
+mod policies;
+mod postconditions;
+mod predicates;
+mod scope;
+mod secrets;
+mod violations;
+mod ways_in;

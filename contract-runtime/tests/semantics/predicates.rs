@@ -1,0 +1,197 @@
+//! Predicates: evaluated whole, at most once, and judged even when they panic.
+
+use contract_runtime::prelude::*;
+use contract_runtime::{Detection, catch};
+
+use crate::common::{Count, Log, call};
+
+/// Look at one place of a list.
+#[tool]
+#[pre(items[place] > 0, "the item must be positive")]
+fn look(items: Vec<i64>, place: usize, #[context] log: &Log) -> i64 {
+    log.add("body");
+    items.get(place).copied().unwrap_or(-1)
+}
+
+/// Promise something by a predicate that may panic.
+#[tool]
+#[post(|items| items[0] > 0)]
+fn promise(items: Vec<i64>) -> Vec<i64> {
+    items
+}
+
+/// Keep something that may panic.
+#[tool]
+#[post(|_items| old(items[0]) > 0)]
+fn remember(items: Vec<i64>) -> Vec<i64> {
+    items
+}
+
+/// Assert by something that may panic.
+#[tool]
+fn asserting(items: Vec<i64>) -> usize {
+    contract_assert!(items[0] > 0, "the first of {}", items.len());
+    items.len()
+}
+
+fn registry(policy: Policy, told: &Count, log: &Log) -> Registry {
+    let heard = told.clone();
+    Registry::builder()
+        .tool(look)
+        .tool(promise)
+        .tool(remember)
+        .tool(asserting)
+        .context(log.clone())
+        .policy(policy)
+        .on_violation(move |violation| {
+            assert_eq!(violation.detection, Detection::Panicked);
+            heard.up();
+        })
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_predicate_that_panics_is_a_violation_under_every_policy() {
+    for policy in [
+        Policy::Ignore,
+        Policy::Observe,
+        Policy::Enforce,
+        Policy::QuickEnforce,
+    ] {
+        let (told, log) = (Count::default(), Log::default());
+        let registry = registry(policy, &told, &log);
+        let calls = [
+            ("look", r#"{"items":[],"place":3}"#),
+            ("promise", r#"{"items":[]}"#),
+            ("remember", r#"{"items":[]}"#),
+            // Its body panics as well, if the assertion lets it.
+            ("asserting", r#"{"items":[]}"#),
+        ];
+        for (name, arguments) in calls {
+            let outcome = call(&registry, name, arguments);
+            let case = format!("{policy} {name}: {:?}", outcome.error());
+            assert_eq!(
+                outcome.status() == Status::Violation,
+                policy.ends_the_call(),
+                "{case}"
+            );
+            assert_eq!(outcome.is_ok(), !policy.ends_the_call(), "{case}");
+            assert_eq!(
+                told.take(),
+                usize::from(policy.tells_the_handler()),
+                "{case}"
+            );
+            let observed = usize::from(policy == Policy::Observe);
+            assert_eq!(outcome.observed().len(), observed, "{case}");
+            if let Some(violation) = outcome.violation().or(outcome.observed().first()) {
+                assert_eq!(violation.detection, Detection::Panicked, "{case}");
+                assert!(violation.to_string().contains("panicked"), "{case}");
+            }
+        }
+        let ran = usize::from(!policy.ends_the_call());
+        assert_eq!(log.take().len(), ran);
+    }
+}
+
+#[test]
+fn a_predicate_that_panics_in_a_direct_call_is_a_violation() {
+    let violation = catch(|| promise(Vec::new())).unwrap_err();
+    assert_eq!(violation.detection, Detection::Panicked);
+}
+
+/// Short-circuit like Rust.
+#[tool]
+#[pre(log.judge("a", a) && log.judge("b", b) || log.judge("c", c))]
+fn short(a: bool, b: bool, c: bool, #[context] log: &Log) -> bool {
+    let _ = (b, c);
+    log.add("body");
+    a
+}
+
+#[test]
+fn a_predicate_is_evaluated_whole_with_rusts_own_short_circuit() {
+    let log = Log::default();
+    let registry = Registry::builder()
+        .tool(short)
+        .context(log.clone())
+        .build()
+        .unwrap();
+    for bits in 0..8_u8 {
+        let [a, b, c] = [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0];
+        let arguments = format!(r#"{{"a":{a},"b":{b},"c":{c}}}"#);
+        let outcome = call(&registry, "short", &arguments);
+        let mut expected = vec!["a"];
+        if a {
+            expected.push("b");
+        }
+        if !(a && b) {
+            expected.push("c");
+        }
+        let holds = a && b || c;
+        if holds {
+            expected.push("body");
+        }
+        assert_eq!(log.take(), expected, "{arguments}");
+        assert_eq!(outcome.is_ok(), holds, "{arguments}");
+    }
+}
+
+struct Loud;
+
+impl std::fmt::Display for Loud {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("no words")
+    }
+}
+
+impl serde::Serialize for Loud {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("no JSON")
+    }
+}
+
+#[pre(number > 0, "{loud} is not {number}")]
+#[pre(std::mem::size_of_val(&loud) == 0 && number > 1)]
+fn loud(loud: Loud, number: i32) -> i32 {
+    let Loud = loud;
+    number
+}
+
+#[test]
+fn a_parameter_that_cannot_be_shown_does_not_hide_its_violation() {
+    let violation = catch(|| loud(Loud, 0)).unwrap_err();
+    assert_eq!(violation.predicate, "number > 0");
+    assert_eq!(violation.detection, Detection::PredicateFalse);
+    let violation = catch(|| loud(Loud, 1)).unwrap_err();
+    assert_eq!(violation.contract, "loud.pre[1]");
+    assert_eq!(catch(|| loud(Loud, 2)), Ok(2));
+}
+
+#[contract_runtime::pre(number > 0)]
+fn positive(number: i64) -> bool {
+    number < 100
+}
+
+/// Judge by a function that has a contract of its own, observed.
+#[tool]
+#[pre(positive(number), policy = observe)]
+fn judged_by(number: i64, #[context] log: &Log) -> i64 {
+    log.add("body");
+    number
+}
+
+#[test]
+fn an_observed_predicate_that_breaks_another_contract_does_not_end_the_call() {
+    let log = Log::default();
+    let registry = Registry::builder()
+        .tool(judged_by)
+        .context(log.clone())
+        .build()
+        .unwrap();
+    let outcome = call(&registry, "judged_by", r#"{"number":0}"#);
+    // Under `observe` the call goes on, whatever the reason that the condition could not be judged.
+    assert_eq!(log.take(), ["body"]);
+    assert_eq!(outcome.output(), Some("0"), "{:?}", outcome.error());
+    assert_eq!(outcome.observed()[0].detection, Detection::Panicked);
+}
