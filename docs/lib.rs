@@ -1,0 +1,32 @@
+//! The pages of the guide, and the README, as documentation: `cargo test -p guide` compiles and runs every snippet.
+
+macro_rules! pages {
+    ($($(#[$doc:meta])* $page:ident)*) => {
+        $($(#[$doc])* pub mod $page {})*
+    };
+}
+
+pages! {
+    #[doc = include_str!("../README.md")]
+    readme
+    #[doc = include_str!("src/first-tool.md")]
+    first_tool
+    #[doc = include_str!("src/contracts.md")]
+    contracts
+    #[doc = include_str!("src/policies.md")]
+    policies
+    #[doc = include_str!("src/context.md")]
+    context
+    #[doc = include_str!("src/parameters.md")]
+    parameters
+    #[doc = include_str!("src/errors.md")]
+    errors
+    #[doc = include_str!("src/batches.md")]
+    batches
+    #[doc = include_str!("src/libraries.md")]
+    libraries
+    #[doc = include_str!("src/limits.md")]
+    limits
+    #[doc = include_str!("src/semantics.md")]
+    semantics
+}

@@ -1,0 +1,127 @@
+//! The pages hang together: links lead somewhere, snippets run, and the tests they name exist.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Written by whoever measures, so it may be absent.
+const MEASURED: &str = "numbers.md";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every page of the guide, the README and what stands beside it.
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> = fs::read_dir(root().join("docs/src"))
+        .expect("the guide has pages")
+        .map(|entry| entry.expect("a page").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
+    pages
+}
+
+/// What stands between two marks, line by line and outside of code blocks.
+fn between(page: &str, open: &str, close: char) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut inside_code = false;
+    for line in page.lines() {
+        if line.starts_with("```") {
+            inside_code = !inside_code;
+        }
+        let mut rest = if inside_code { "" } else { line };
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((inner, after)) = after.split_once(close) else {
+                break;
+            };
+            found.push(inner.to_owned());
+            rest = after;
+        }
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for page in pages() {
+        for link in between(&text(&page), "](", ')') {
+            let target = link.split('#').next().unwrap_or_default();
+            if link.contains("://") || target.is_empty() || target == MEASURED {
+                continue;
+            }
+            let target = page.with_file_name(target);
+            assert!(
+                target.exists(),
+                "{} links to {link}, which is not there",
+                page.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_page_is_in_the_summary_and_every_snippet_is_run() {
+    let summary = text(&root().join("docs/src/SUMMARY.md"));
+    let tested = text(&root().join("docs/lib.rs"));
+    for page in pages() {
+        let name = page
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("");
+        if page.starts_with(root().join("docs")) && name != "SUMMARY.md" {
+            assert!(
+                summary.contains(&format!("({name})")),
+                "{name} is not in SUMMARY.md"
+            );
+        }
+        let page = text(&page);
+        if page.contains("```rust") {
+            assert!(
+                tested.contains(&format!("{name}\")]")),
+                "no snippet of {name} is run"
+            );
+        }
+        for fence in page.lines().filter(|line| line.starts_with("```rust")) {
+            assert!(!fence.contains("ignore"), "{name} leaves out a snippet");
+            assert!(!fence.contains("no_run"), "{name} does not run a snippet");
+        }
+    }
+}
+
+/// Whether a function of this name stands below a `#[test]` of any sort.
+fn has_test(source: &str, name: &str) -> bool {
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    let opening = format!("fn {name}(");
+    lines.iter().enumerate().any(|(at, line)| {
+        line.contains(&opening)
+            && lines[..at]
+                .iter()
+                .rev()
+                .take_while(|above| above.starts_with("#[") || above.starts_with("///"))
+                .any(|above| above.starts_with("#[") && above.contains("test"))
+    })
+}
+
+#[test]
+fn every_test_that_semantics_names_exists() {
+    let page = text(&root().join("docs/src/semantics.md"));
+    let mut named = 0;
+    for word in between(&page, "`", '`') {
+        if let Some((file, test)) = word.split_once(".rs::") {
+            let source = text(&root().join(format!("{file}.rs")));
+            assert!(
+                has_test(&source, test),
+                "{file}.rs has no test `{test}`, which semantics.md names"
+            );
+            named += 1;
+        } else if word.starts_with("ui-tests/") {
+            assert!(root().join(&word).exists(), "there is no {word}");
+            named += 1;
+        }
+    }
+    assert!(named > 0, "semantics.md names no test");
+}
