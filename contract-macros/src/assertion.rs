@@ -40,6 +40,18 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         return None;
     }
     let (expr, condition) = ok(errors, source::expression(input))?;
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Str(message),
+        ..
+    }) = args::ungrouped(&expr)
+    {
+        let advice = "write `contract_assert!(total >= 0, \"..\")`";
+        errors.on(
+            message,
+            format_args!("the condition comes first, then the message; {advice}"),
+        );
+        return None;
+    }
     predicate::check(errors, &expr, &condition);
     if let Some(span) = predicate::find_old(&condition) {
         errors.at(

@@ -1,10 +1,13 @@
 //! Rules that need more than one part of the model; one function per rule.
 
+mod arguments;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{GenericParam, Pat, ReceiverKind, ReturnType, Safety, Type};
+use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::errors::Errors;
-use crate::model::{Contracted, Description, Member, Model, Options, Param, Role, Set, Tool};
+use crate::model::{Contracted, Description, Member, Model, Options, Set, Tool};
 use crate::source;
 
 /// Checks everything that was read.
@@ -12,6 +15,7 @@ pub(crate) fn all(errors: &mut Errors, model: &Model) {
     match model {
         Model::Tool(tool) => {
             without_receiver(errors, tool);
+            without_self_type(errors, tool);
             callable(errors, tool);
         }
         Model::Contracted(function) => checkable(errors, function),
@@ -34,12 +38,13 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     safe_and_plain(errors, tool);
     result_known(errors, tool);
     for param in &tool.function.params {
-        plainly_named(errors, param);
-        named_for_the_model(errors, param);
-        owned_or_shared(errors, param);
-        type_known(errors, param);
+        arguments::plainly_named(errors, param);
+        arguments::named_for_the_model(errors, param);
+        arguments::owned_or_shared(errors, param);
+        arguments::type_known(errors, param);
+        arguments::default_stands_alone(errors, param, &tool.function.params);
     }
-    names_differ(errors, tool);
+    arguments::names_differ(errors, tool);
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
     blocking_is_sync(errors, tool);
@@ -61,6 +66,24 @@ fn without_receiver(errors: &mut Errors, tool: &Tool) {
         let message = "a tool cannot take `self`; pass the state as an argument, or make this a free function, \
                        or write `#[tool]` above the `impl` block too";
         errors.on(receiver, message);
+    }
+}
+
+/// Inside a method `Self` would mean another type to what is generated than to the author.
+fn without_self_type(errors: &mut Errors, tool: &Tool) {
+    let sig = &tool.function.sig;
+    let types = tool.function.params.iter().map(|param| &param.ty);
+    let types = types.chain(match &sig.output {
+        ReturnType::Type(_, ty) => Some(&**ty),
+        ReturnType::Default => None,
+    });
+    for ty in types {
+        if let Some(word) = find_word(ty.to_token_stream(), "Self") {
+            errors.on(
+                word,
+                "a tool here cannot name `Self`; write the type, or write `#[tool]` above the `impl` block too",
+            );
+        }
     }
 }
 
@@ -211,152 +234,15 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
 
 /// Looks for the keyword anywhere in a type: `Option<impl Into<String>>`.
 fn holds_impl(ty: &Type) -> bool {
-    fn walk(tokens: proc_macro2::TokenStream) -> bool {
-        tokens.into_iter().any(|tree| match tree {
-            proc_macro2::TokenTree::Group(group) => walk(group.stream()),
-            proc_macro2::TokenTree::Ident(word) => word == "impl",
-            _ => false,
-        })
-    }
-    walk(ty.to_token_stream())
+    find_word(ty.to_token_stream(), "impl").is_some()
 }
 
-fn plainly_named(errors: &mut Errors, param: &Param) {
-    let Some(pattern) = &param.pattern else {
-        return;
-    };
-    let ty = source::text(&param.ty.to_token_stream());
-    let name = suggested(&param.ty);
-    let message = match (&param.role, pattern) {
-        (Role::Context, _) => {
-            format!("a context parameter needs a plain name; write `{name}: {ty}`")
-        }
-        (Role::Argument { .. }, Pat::Wild(_)) => {
-            format!(
-                "an argument needs a plain name, which the model will see; write `{name}: {ty}`"
-            )
-        }
-        (Role::Argument { .. }, _) => format!(
-            "an argument needs a plain name, which the model will see; write `{name}: {ty}` and take it apart in the body"
-        ),
-    };
-    errors.on(pattern, message);
-}
-
-/// A name for a parameter that has none, from its type.
-fn suggested(ty: &Type) -> String {
-    let word = match bare(ty) {
-        Type::Tuple(_) => return String::from("point"),
-        Type::Reference(reference) => return suggested(&reference.elem),
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map(|segment| segment.ident.to_string()),
+fn find_word(tokens: TokenStream, wanted: &str) -> Option<Ident> {
+    tokens.into_iter().find_map(|tree| match tree {
+        TokenTree::Group(group) => find_word(group.stream(), wanted),
+        TokenTree::Ident(word) => (word == wanted).then_some(word),
         _ => None,
-    };
-    let own = word.filter(|word| {
-        word.starts_with(char::is_uppercase)
-            && !matches!(word.as_str(), "Option" | "Vec" | "String" | "Self")
-    });
-    let Some(own) = own else {
-        return String::from("value");
-    };
-    let mut name = String::new();
-    for letter in own.chars() {
-        if letter.is_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.extend(letter.to_lowercase());
-    }
-    name
-}
-
-fn named_for_the_model(errors: &mut Errors, param: &Param) {
-    if matches!(param.role, Role::Context) || param.pattern.is_some() {
-        return;
-    }
-    let name = param.name.as_str();
-    let advice = "ASCII letters, digits and `_`, beginning with a letter or `_`";
-    let message = if name.is_empty() {
-        format!("the name of an argument cannot be empty; use {advice}")
-    } else if name.chars().count() > LONGEST_NAME {
-        format!(
-            "this argument's name has {} characters; not every model accepts more than {LONGEST_NAME}",
-            name.chars().count()
-        )
-    } else if is_name(name, false) {
-        return;
-    } else if param.ident == name {
-        format!(
-            "`{name}` is not an argument name every model accepts; add `#[arg(name = \"..\")]` with {advice}"
-        )
-    } else {
-        format!("`{name}` is not an argument name every model accepts; use {advice}")
-    };
-    errors.at(param.name_span, message);
-}
-
-fn owned_or_shared(errors: &mut Errors, param: &Param) {
-    let Type::Reference(reference) = bare(&param.ty) else {
-        return;
-    };
-    if reference.mutability.is_none() {
-        return;
-    }
-    let inner = source::text(&reference.elem.to_token_stream());
-    let message = match param.role {
-        Role::Context => format!(
-            "a context parameter is shared between calls; write `&{inner}`, with a `Mutex` around what changes"
-        ),
-        Role::Argument { .. } => format!(
-            "an argument cannot be `&mut`, because nobody would see the change; take `mut {}: {inner}` and return it",
-            param.name
-        ),
-    };
-    errors.on(&param.ty, message);
-}
-
-fn type_known(errors: &mut Errors, param: &Param) {
-    if matches!(param.role, Role::Context) {
-        return;
-    }
-    let ty = bare(&param.ty);
-    let pointee = match ty {
-        Type::Reference(reference) => bare(&reference.elem),
-        _ => ty,
-    };
-    if holds_impl(ty) {
-        errors.on(ty, "an argument cannot be `impl Trait`, because its schema needs a concrete type; write the type");
-    } else if matches!(pointee, Type::TraitObject(_)) {
-        errors.on(ty, "an argument cannot be `dyn Trait`, because its schema needs a concrete type; write the type");
-    }
-}
-
-fn names_differ(errors: &mut Errors, tool: &Tool) {
-    let is_argument =
-        |param: &&Param| matches!(param.role, Role::Argument { .. }) && param.pattern.is_none();
-    let params: Vec<&Param> = tool.function.params.iter().filter(is_argument).collect();
-    for (index, param) in params.iter().enumerate() {
-        let same = |other: &&&Param| {
-            other.name == param.name && (other.cfgs.is_empty() || param.cfgs.is_empty())
-        };
-        // Two equal names in the source are the compiler's to report.
-        if params
-            .iter()
-            .take(index)
-            .find(same)
-            .is_some_and(|other| other.ident != param.ident)
-        {
-            errors.at(
-                param.name_span,
-                format_args!(
-                    "two arguments are called `{}`; give one another name",
-                    param.name
-                ),
-            );
-        }
-    }
+    })
 }
 
 fn on(option: Option<&Set<bool>>) -> bool {

@@ -113,10 +113,6 @@ fn finish(
     mentions
         .params
         .extend(olds.iter().flat_map(|old| old.mentions.iter().copied()));
-    for old in &olds {
-        // Only for `self`: the parameters were counted when the `old(..)` was taken out.
-        mentions.add(&old.tokens, &[], &[]);
-    }
     Some(Clause {
         kind: written.kind,
         predicate,

@@ -75,10 +75,15 @@ type Unreadable = TokenStream;
 
 /// The work of the first contract attribute to run.
 pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result<Next, Unreadable> {
+    // Resolved as the author's own token, so that the compiler does not add a note on where the error comes from.
+    let author = item.clone().into_iter().next();
+    let span = author.map_or_else(Span::call_site, |tree| {
+        tree.span().located_at(Span::call_site())
+    });
     let first = Contract {
         kind,
         args,
-        span: Span::call_site(),
+        span,
         path: None,
     };
     let gathered = Gathered::new(vec![first], item)?;
@@ -222,12 +227,26 @@ fn sequence(args: TokenStream) -> Vec<Contract> {
     contracts
 }
 
-/// The paths of the attributes that were taken before they could run.
+/// The paths of the attributes that were taken before they could run, except those that no import can be needed for.
+///
+/// As tokens of the macro: written by a `macro_rules!` of the author, they would be reported as unused imports themselves.
 pub(crate) fn uses(contracts: &[Contract]) -> Vec<Path> {
-    contracts
+    let mut paths: Vec<Path> = contracts
         .iter()
         .filter_map(|contract| contract.path.clone())
-        .collect()
+        .collect();
+    paths.retain(|path| {
+        path.segments
+            .first()
+            .is_some_and(|first| first.ident != "$crate")
+    });
+    for path in &mut paths {
+        for segment in &mut path.segments {
+            let place = segment.ident.span();
+            segment.ident.set_span(Span::call_site().located_at(place));
+        }
+    }
+    paths
 }
 
 /// Line and column inside a compiler; elsewhere all places are equal, and a stable sort keeps the order.

@@ -1,6 +1,6 @@
 //! The item under the attributes: a function or an `impl` block, its bodies as untouched tokens.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -60,14 +60,14 @@ pub(crate) fn parse(errors: &mut Errors, gathered: &Gathered) -> Option<Item> {
     let parsed = match stands_on {
         What::Function => function.parse2(gathered.rest.clone()).map(Item::Function),
         What::Impl => impl_items.parse2(gathered.rest.clone()).map(Item::Impl),
-        What::Other(other) => {
+        What::Other(other, word) => {
             let message = match first.kind {
                 Kind::Tool => format!("a tool is a function or an `impl` block, not {other}"),
                 Kind::Pre | Kind::Post => {
                     format!("a contract belongs above a function, not {other}")
                 }
             };
-            errors.at(first.span, message);
+            errors.at(word.unwrap_or(first.span), message);
             return None;
         }
     };
@@ -77,7 +77,8 @@ pub(crate) fn parse(errors: &mut Errors, gathered: &Gathered) -> Option<Item> {
 enum What {
     Function,
     Impl,
-    Other(&'static str),
+    /// What it is, and the word that says so.
+    Other(&'static str, Option<Span>),
 }
 
 /// Tells items apart by their first keyword, so that unknown syntax inside them does not matter.
@@ -88,7 +89,7 @@ fn kind(item: &TokenStream) -> What {
         _ => String::new(),
     };
     if matches!(trees.get(1), Some(TokenTree::Punct(punct)) if punct.as_char() == '!') {
-        return What::Other("a macro call");
+        return What::Other("a macro call", trees.first().map(TokenTree::span));
     }
     for at in 0..trees.len() {
         let other = match word(at).as_str() {
@@ -114,20 +115,29 @@ fn kind(item: &TokenStream) -> What {
             }
             _ => continue,
         };
-        return What::Other(other);
+        return What::Other(other, trees.get(at).map(TokenTree::span));
     }
-    What::Other("this")
+    What::Other("this", None)
 }
 
 fn function(input: ParseStream<'_>) -> syn::Result<FunctionItem> {
     let vis = input.parse()?;
     let _: Option<Token![default]> = input.parse()?;
     let sig = input.parse()?;
-    let body = match input.parse::<TokenTree>()? {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
-        _ => None,
-    };
+    let body = block(input.parse()?);
     Ok(FunctionItem { vis, sig, body })
+}
+
+/// A block, also when `macro_rules!` handed it on.
+fn block(tree: TokenTree) -> Option<Group> {
+    let TokenTree::Group(group) = tree else {
+        return None;
+    };
+    match group.delimiter() {
+        Delimiter::Brace => Some(group),
+        Delimiter::None => group.stream().into_iter().next().and_then(block),
+        _ => None,
+    }
 }
 
 fn impl_items(input: ParseStream<'_>) -> syn::Result<ImplItems> {

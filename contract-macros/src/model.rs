@@ -164,6 +164,7 @@ pub(crate) struct Clause {
     pub(crate) mentions: Vec<usize>,
     /// The same without those named only inside `old(..)`: still needed after the body.
     pub(crate) mentions_after: Vec<usize>,
+    /// Whether `self` is still needed after the body.
     pub(crate) mentions_self: bool,
     pub(crate) olds: Vec<Old>,
     /// The predicate's own place.

@@ -90,6 +90,26 @@ fn is_value(trees: &[TokenTree], at: usize) -> bool {
     !(field || segment || lifetime || named || macro_name)
 }
 
+/// The tokens with another name for `self`.
+pub(crate) fn with_self_as(name: &Ident, tokens: TokenStream) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let renamed = trees.iter().enumerate().map(|(at, tree)| match tree {
+        TokenTree::Ident(word) if word == "self" && is_value(&trees, at) => {
+            let mut name = name.clone();
+            name.set_span(name.span().located_at(word.span()));
+            TokenTree::Ident(name)
+        }
+        TokenTree::Group(group) => {
+            let inside = with_self_as(name, group.stream());
+            let mut inside = Group::new(group.delimiter(), inside);
+            inside.set_span(group.span());
+            TokenTree::Group(inside)
+        }
+        other => other.clone(),
+    });
+    renamed.collect()
+}
+
 /// Whether the word at `at` starts `old(..)`.
 fn old_call(trees: &[TokenTree], at: usize) -> Option<(&Ident, &Group)> {
     match (trees.get(at)?, trees.get(at + 1)?) {
@@ -199,6 +219,34 @@ fn names(tokens: &TokenStream, name: &str) -> bool {
         TokenTree::Ident(word) => word == name && is_value(&trees, at),
         _ => false,
     })
+}
+
+/// The first parameter that a constant expression names; one with variables of its own is left to the compiler.
+pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<Ident> {
+    fn own_variables(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|tree| match tree {
+            TokenTree::Group(group) => own_variables(group.stream()),
+            TokenTree::Punct(punct) => punct.as_char() == '|',
+            TokenTree::Ident(word) => word == "let" || word == "match",
+            TokenTree::Literal(_) => false,
+        })
+    }
+    fn first(tokens: TokenStream, params: &[Param]) -> Option<Ident> {
+        let trees: Vec<TokenTree> = tokens.into_iter().collect();
+        trees.iter().enumerate().find_map(|(at, tree)| match tree {
+            TokenTree::Group(group) => first(group.stream(), params),
+            TokenTree::Ident(word) if is_value(&trees, at) => {
+                // A function or a path may be called like a parameter.
+                let other = matches!(trees.get(at + 1), Some(TokenTree::Group(_)));
+                (!other && params.iter().any(|param| param.ident == *word)).then(|| word.clone())
+            }
+            _ => None,
+        })
+    }
+    if own_variables(tokens.clone()) {
+        return None;
+    }
+    first(tokens, params)
 }
 
 /// Rules every condition obeys that rustc would report less clearly.

@@ -2,23 +2,28 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::Token;
 use syn::spanned::Spanned;
 
 use super::local;
+use super::place::Place;
 use crate::model::{Clause, ClauseKind, Param, Role};
+use crate::predicate;
 
 /// What the conditions of one function are rendered with.
 pub(super) struct Clauses<'m> {
-    pub(super) clauses: &'m [Clause],
+    pub(super) all: &'m [Clause],
     pub(super) params: &'m [Param],
     pub(super) runtime: &'m TokenStream,
     /// A body that takes its arguments by value leaves none behind; one that is run in place leaves the references.
     pub(super) body_in_place: bool,
+    /// The receiver, where the body takes it by value.
+    pub(super) given_self: Option<&'m Token![self]>,
 }
 
 impl Clauses<'_> {
     fn numbered(&self) -> impl Iterator<Item = (usize, &Clause)> {
-        self.clauses.iter().enumerate()
+        self.all.iter().enumerate()
     }
 
     /// `frame.pre(0, || rate > 0.0, |details| ..)`
@@ -46,39 +51,53 @@ impl Clauses<'_> {
                     let ident = &param.ident;
                     quote_spanned!(param.ty.span()=> #runtime::keep(&#ident))
                 });
+                let this = self
+                    .copied_self(clause)
+                    .map(|this| quote_spanned!(this.span=> #runtime::keep(&#this),));
                 let olds = clause.olds.iter().map(|old| &old.tokens);
-                quote!(let #kept = #frame.keep(#index, || (#(#copies,)* #(#olds,)*));)
+                let keep = quote_spanned!(clause.span=> || (#(#copies,)* #this #(#olds,)*));
+                quote!(let #kept = #frame.keep(#index, #keep);)
             })
             .collect()
     }
 
     /// `frame.post(1, rt::Got::new(&out).success(), kept, |judge, value, (amount, old)| ..)`
-    pub(super) fn after(&self, function_span: proc_macro2::Span) -> Vec<TokenStream> {
+    pub(super) fn after(&self, result: Place) -> Vec<TokenStream> {
         let runtime = self.runtime;
         self.after_clauses()
             .map(|(index, clause)| {
                 let (frame, out, judge) = (local("frame"), local("out"), local("judge"));
                 let (value, seen) = (local("value"), local("details"));
-                let side = match clause.kind {
-                    ClauseKind::PostErr => quote_spanned!(function_span=> #runtime::failure(&#out)),
-                    _ => quote!(#runtime::Got::new(&#out).success()),
+                let side = if clause.kind == ClauseKind::PostErr {
+                    let failure = result.begin(quote!(#runtime::failure));
+                    let out = result.holding(result.lent(quote!(&), &out));
+                    quote!(#failure #out)
+                } else {
+                    quote!(#runtime::Got::new(&#out).success())
                 };
                 let copied: Vec<&Ident> = self.copied(clause).map(|param| &param.ident).collect();
+                let this = self.copied_self(clause).map(|_| local("this"));
                 let olds: Vec<&Ident> = clause.olds.iter().map(|old| &old.ident).collect();
+                let kept_names = copied.iter().copied().chain(&this).chain(olds);
+                let kept_names: Vec<&Ident> = kept_names.collect();
                 let (kept, pattern, used) = if self.keeps_nothing(clause) {
                     (quote!(#runtime::Kept::nothing()), quote!(()), None)
                 } else {
                     let kept = kept(index);
                     // A name that the message alone shows is used only when the condition fails.
-                    let used = quote!(let _ = (#(&#copied,)* #(&#olds,)*););
-                    (quote!(#kept), quote!((#(#copied,)* #(#olds,)*)), Some(used))
+                    let used = quote!(let _ = (#(&#kept_names,)*););
+                    (quote!(#kept), quote!((#(#kept_names,)*)), Some(used))
                 };
-                let result = &clause.result;
-                let predicate = &clause.predicate;
-                let holds = quote_spanned!(clause.span=> |#result| #predicate);
+                let head = &clause.result;
+                let predicate = clause.predicate.clone();
+                let predicate = match &this {
+                    Some(this) => predicate::with_self_as(this, predicate),
+                    None => predicate,
+                };
+                let holds = quote_spanned!(clause.span=> |#head| #predicate);
                 let details = self.details(clause, &seen);
                 let shown = if self.shows_result(clause) {
-                    quote!(#result)
+                    quote!(#head)
                 } else {
                     quote!(_)
                 };
@@ -109,8 +128,15 @@ impl Clauses<'_> {
             })
     }
 
+    /// The receiver, if a copy must be kept until after the body.
+    fn copied_self(&self, clause: &Clause) -> Option<&Token![self]> {
+        self.given_self.filter(|_| clause.mentions_self)
+    }
+
     fn keeps_nothing(&self, clause: &Clause) -> bool {
-        clause.olds.is_empty() && self.copied(clause).next().is_none()
+        clause.olds.is_empty()
+            && self.copied_self(clause).is_none()
+            && self.copied(clause).next().is_none()
     }
 
     /// Whether the message names the result, and not only parameters.

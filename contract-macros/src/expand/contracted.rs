@@ -16,9 +16,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
+use syn::{Receiver, ReceiverKind, Token, Type};
 
 use super::clauses::Clauses;
-use super::function::{result_type, signature, uses};
+use super::function::{result_type, signature, uses, whole_result};
 use super::{data, local};
 use crate::model::Contracted;
 use crate::names;
@@ -30,14 +31,15 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
     let name = sig.ident.unraw().to_string();
     let contract = data::contract(&name, None, &contracted.clauses, &function.params, runtime);
     let clauses = Clauses {
-        clauses: &contracted.clauses,
+        all: &contracted.clauses,
         params: &function.params,
         runtime,
         body_in_place: true,
+        given_self: function.receiver.as_ref().and_then(given),
     };
     let (before, keep) = (clauses.before(), clauses.keep());
     let ty = result_type(&sig.output);
-    let after = clauses.after(syn::spanned::Spanned::span(&ty));
+    let after = clauses.after(whole_result(sig));
     let (frame, out) = (local("frame"), local("out"));
     let body = &function.body;
     // `impl Trait` has no name, so the closure's own type has to do.
@@ -65,6 +67,16 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
             #out
         }
     }
+}
+
+/// `self`, unless it is a reference.
+fn given(receiver: &Receiver) -> Option<&Token![self]> {
+    let is_reference = match &receiver.kind {
+        ReceiverKind::Reference(..) => true,
+        ReceiverKind::Typed(_, ty) => matches!(**ty, Type::Reference(_)),
+        _ => false,
+    };
+    (!is_reference).then_some(&receiver.self_token)
 }
 
 fn mentions_impl(ty: &TokenStream) -> bool {

@@ -1,10 +1,13 @@
 //! Static data: what a function says about itself.
 
+use std::fmt::Write as _;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
 
 use super::function::anonymous_lifetimes;
+use crate::describe;
 use crate::model::{Clause, ClauseKind, Description, Param, Policy, Role, Set, Tool};
 
 /// `rt::Contract { .. }`
@@ -68,7 +71,11 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     );
     let title = option(options.title.as_ref().map(|title| {
         let title = &title.value;
-        quote!(#title)
+        // In a constant of its own: as an argument of `Some` a wrong type would be explained by the types of `Option`.
+        quote!({
+            const __CONTRACT_TITLE: &str = #title;
+            __CONTRACT_TITLE
+        })
     }));
     let description = match &tool.description {
         Description::Text(text) => quote!(#text),
@@ -133,7 +140,14 @@ fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
     );
     let examples = examples
         .iter()
-        .map(|example| constant(example, &param.ty, runtime));
+        .map(|example| match describe::literal(example) {
+            // The model sees JSON, so the text of an example stands for any type that is read from a string.
+            Some(text) => {
+                let text = json(&text);
+                quote!(#runtime::Constant::Text(#text))
+            }
+            None => constant(example, &param.ty, runtime),
+        });
     Some(quote! {
         #(#cfgs)*
         #runtime::Parameter {
@@ -154,7 +168,8 @@ fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
     let ty = anonymous_lifetimes(ty);
     quote! {
         #runtime::Constant::Code(|| {
-            let value: #ty = #expr;
+            // A wrong type is reported as where the default is used, so the compiler says it once.
+            let value = ::core::option::Option::<#ty>::unwrap_or_else(::core::option::Option::None, || #expr);
             #runtime::constant::<#ty>(&value)
         })
     }
@@ -179,6 +194,22 @@ fn literal(expr: &Expr) -> Option<String> {
         Expr::Group(group) => literal(&group.expr),
         _ => None,
     }
+}
+
+/// A string as JSON text.
+fn json(text: &str) -> String {
+    let mut json = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => json.extend(['\\', letter]),
+            control if control < ' ' => {
+                let _ = write!(json, "\\u{:04x}", u32::from(control));
+            }
+            other => json.push(other),
+        }
+    }
+    json.push('"');
+    json
 }
 
 pub(super) fn policy(policy: Policy, runtime: &TokenStream) -> TokenStream {

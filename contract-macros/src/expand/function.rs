@@ -2,11 +2,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::spanned::Spanned;
-use syn::{GenericArgument, Path, PathArguments, ReturnType, Type};
+use syn::{GenericArgument, Path, PathArguments, ReturnType, Signature, Type};
 
 use super::clauses::Clauses;
 use super::local;
+use super::place::Place;
 use crate::model::{Function, Param};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
@@ -42,16 +42,27 @@ pub(super) fn signature(function: &Function) -> TokenStream {
     }
 }
 
-/// The arguments of a call that hands all parameters on.
+/// The arguments of a call that hands all parameters on, by the names they have there.
+fn arguments(function: &Function, named: impl Fn(&Ident) -> Ident) -> Vec<TokenStream> {
+    let argument = |param: &Param| {
+        let (cfgs, ident) = (&param.cfgs, named(&param.ident));
+        quote!(#(#cfgs)* #ident)
+    };
+    function.params.iter().map(argument).collect()
+}
+
+/// The same within the visible function.
 pub(super) fn handed_on(function: &Function) -> Vec<TokenStream> {
-    function
-        .params
-        .iter()
-        .map(|param| {
-            let (cfgs, ident) = (&param.cfgs, &param.ident);
-            quote!(#(#cfgs)* #ident)
-        })
-        .collect()
+    arguments(function, |ident| visible_name(function, ident))
+}
+
+/// A parameter that is called like the function would hide it from its own registration, so there no other token sees it.
+fn visible_name(function: &Function, ident: &Ident) -> Ident {
+    let mut ident = ident.clone();
+    if ident == function.sig.ident {
+        ident.set_span(Span::mixed_site().located_at(ident.span()));
+    }
+    ident
 }
 
 /// The visible function around `inside`.
@@ -61,7 +72,10 @@ pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream 
     let (output, bounds) = (&sig.output, &sig.generics.where_clause);
     let receiver = &function.receiver;
     let receiver = receiver.iter().map(ToTokens::to_token_stream);
-    let params = receiver.chain(function.params.iter().map(plain));
+    let params = receiver.chain(function.params.iter().map(|param| {
+        let (cfgs, ident, ty) = (&param.cfgs, visible_name(function, &param.ident), &param.ty);
+        quote!(#(#cfgs)* #ident: #ty)
+    }));
     let uses = uses(&function.uses);
     quote! {
         #(#attrs)*
@@ -105,18 +119,21 @@ pub(super) fn checked(
     let bounds = &sig.generics.where_clause;
     let output = result_type(&sig.output);
     let (frame, out) = (local("frame"), local("out"));
-    let mutable = (!clauses.clauses.is_empty()).then(|| quote!(mut));
+    let mutable = (!clauses.all.is_empty()).then(|| quote!(mut));
     let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
     let params = receiver
         .chain([quote!(#mutable #frame: #runtime::Frame)])
         .chain(function.params.iter().map(plain));
-    let handed_on = handed_on(function);
+    let handed_on = arguments(function, Ident::clone);
     let waited = asyncness.as_ref().map(|_| quote!(.await));
     let before = clauses.before();
     let keep = clauses.keep();
-    let after = clauses.after(output.span());
+    let after = clauses.after(whole_result(sig));
+    // The frame is one argument more than the author has written.
+    let many = (sig.inputs.len() == 7).then(|| quote!(#[allow(clippy::too_many_arguments)]));
     quote! {
         #head
+        #many
         #asyncness fn #name #generics (#(#params),*)
             -> ::core::result::Result<#output, #runtime::Stop> #bounds
         {
@@ -138,37 +155,38 @@ pub(super) fn result_type(output: &ReturnType) -> TokenStream {
     }
 }
 
+/// Where an error about all of a result belongs.
+pub(super) fn whole_result(sig: &Signature) -> Place {
+    match &sig.output {
+        ReturnType::Default => Place::of(&sig.ident),
+        ReturnType::Type(_, ty) => Place::of(ty),
+    }
+}
+
 /// Where an error about the value and one about the error of a result belong: a guess by spelling, used only to point.
-pub(super) fn result_spans(output: &ReturnType) -> (Span, Span) {
-    let ReturnType::Type(_, ty) = output else {
-        return (Span::call_site(), Span::call_site());
+pub(super) fn result_places(sig: &Signature) -> (Place, Place) {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return (Place::of(&sig.ident), Place::of(&sig.ident));
     };
-    let whole = (ty.span(), ty.span());
+    let whole = Place::of(ty);
     let Type::Path(path) = &**ty else {
-        return whole;
+        return (whole, whole);
     };
-    let Some(PathArguments::AngleBracketed(arguments)) =
-        path.path.segments.last().map(|last| &last.arguments)
+    let last = path.path.segments.last();
+    let Some((last, PathArguments::AngleBracketed(arguments))) =
+        last.map(|last| (last, &last.arguments))
     else {
-        return whole;
+        return (whole, whole);
     };
-    let types: Vec<Span> = arguments
-        .args
-        .iter()
-        .filter_map(|argument| match argument {
-            GenericArgument::Type(ty) => Some(ty.span()),
-            _ => None,
-        })
-        .collect();
-    let named = path
-        .path
-        .segments
-        .last()
-        .is_some_and(|last| last.ident == "Result");
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(Place::of(ty)),
+        _ => None,
+    });
+    let types: Vec<Place> = types.collect();
     match types.as_slice() {
-        [value, error] if named => (*value, *error),
-        [value] if named => (*value, ty.span()),
-        _ => whole,
+        [value, error] if last.ident == "Result" => (*value, *error),
+        [value] if last.ident == "Result" => (*value, whole),
+        _ => (whole, whole),
     }
 }
 

@@ -27,6 +27,7 @@ mod clauses;
 mod contracted;
 mod data;
 mod function;
+mod place;
 mod shim;
 mod tool;
 mod tool_set;

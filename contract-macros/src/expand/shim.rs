@@ -4,8 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::function::{anonymous_lifetimes, result_spans, result_type};
+use super::function::{anonymous_lifetimes, result_places, result_type};
 use super::local;
+use super::place::Place;
 use crate::model::{Function, Param, Role};
 
 /// The statements and the final expression that turn a `call` into a reply.
@@ -27,9 +28,19 @@ pub(super) fn reply(
         .enumerate()
         .map(|(index, param)| take(index, param));
     let waited = function.is_async.then(|| quote!(.await));
-    let (value_span, error_span) = result_spans(&function.sig.output);
-    let value = quote_spanned!(error_span=> .value());
-    let reply = quote_spanned!(value_span=> .reply());
+    let (value, error) = result_places(&function.sig);
+    let sorted = quote!(#runtime::Sort::of);
+    let of = quote!((&#out));
+    let split = {
+        let (begin, held) = (error.begin(sorted.clone()), error.holding(&out));
+        let (split, value) = (error.end(quote!(.split)), error.end(quote!(.value())));
+        quote!(#begin #of #split #held #value)
+    };
+    let reply = {
+        let (begin, held) = (value.begin(sorted), value.holding(&out));
+        let (form, reply) = (value.end(quote!(.form)), value.end(quote!(.reply())));
+        quote!(#begin #of #form #held #reply)
+    };
     let receiver = function.receiver.as_ref().map(|receiver| {
         let this = &receiver.self_token;
         quote!(#this,)
@@ -38,20 +49,38 @@ pub(super) fn reply(
         #(#open)*
         let #frame = #call.decode(&mut [#(#arguments),*], &mut [#(#contexts),*])?;
         let #out = #checked(#receiver #frame, #(#taken),*) #waited?;
-        let #out = #runtime::Sort::of(&#out).split(#out) #value?;
-        #runtime::Sort::of(&#out).form(#out) #reply
+        let #out = #split?;
+        #reply
     }
+}
+
+/// `rt::later(async move { .. })`, with the block at the author's `async`: that is where a future that is not `Send` is seen.
+pub(super) fn later(
+    function: &Function,
+    call: &Ident,
+    reply: &TokenStream,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let written = function.sig.asyncness.as_ref();
+    let span = written.map_or_else(Span::call_site, Spanned::span);
+    let body = quote!(let mut #call = #call; #reply);
+    let block = quote_spanned!(span=> async move { #body });
+    let place = Place::of(written);
+    let (later, block) = (place.begin(quote!(#runtime::later)), place.holding(block));
+    quote!(#later #block)
 }
 
 /// `let mut slot_0 = rt::Type::<f64>::NEW.kind().open();`
 fn open(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
     let (cfgs, slot) = (&param.cfgs, slot(index));
     let ty = anonymous_lifetimes(&param.ty);
-    let open = match param.role {
-        Role::Argument { .. } => quote_spanned!(param.ty.span()=> .open()),
-        Role::Context => quote_spanned!(param.ty.span()=> .context()),
+    let opened = match param.role {
+        Role::Argument { .. } => quote!(>::NEW.kind().open()),
+        Role::Context => quote!(>::NEW.kind().context()),
     };
-    quote!(#(#cfgs)* let mut #slot = #runtime::Type::<#ty>::NEW.kind()#open;)
+    let place = Place::of(&param.ty);
+    let (begin, end) = (place.begin(quote!(#runtime::Type::<)), place.end(opened));
+    quote!(#(#cfgs)* let mut #slot = #begin #ty #end;)
 }
 
 fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {
@@ -60,21 +89,28 @@ fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {
         .enumerate()
         .filter(|(_, param)| wanted(&param.role))
         .map(|(index, param)| {
-            let (cfgs, slot) = (&param.cfgs, slot(index));
-            quote!(#(#cfgs)* &mut #slot)
+            let (cfgs, slot) = (
+                &param.cfgs,
+                Place::of(&param.ty).lent(quote!(&mut), slot(index)),
+            );
+            quote!(#(#cfgs)* #slot)
         })
         .collect()
 }
 
 /// `slot_0.take()?`, or `slot_0.take_or(|| 50)?`
 fn take(index: usize, param: &Param) -> TokenStream {
-    let (cfgs, slot) = (&param.cfgs, slot(index));
-    match &param.role {
-        Role::Argument {
-            default: Some(default),
-            ..
-        } => quote!(#(#cfgs)* #slot.take_or(|| #default)?),
-        _ => quote!(#(#cfgs)* #slot.take()?),
+    let (cfgs, slot, place) = (&param.cfgs, slot(index), Place::of(&param.ty));
+    if let Role::Argument {
+        default: Some(default),
+        ..
+    } = &param.role
+    {
+        let take_or = place.end(quote!(.take_or));
+        quote!(#(#cfgs)* #slot #take_or(|| #default)?)
+    } else {
+        let take = place.end(quote!(.take()));
+        quote!(#(#cfgs)* #slot #take?)
     }
 }
 
@@ -86,11 +122,12 @@ fn slot(index: usize) -> Ident {
 pub(super) fn output(function: &Function, demanded: bool, runtime: &TokenStream) -> TokenStream {
     let generator = local("generator");
     let ty = anonymous_lifetimes(result_type(&function.sig.output));
-    let (value_span, _) = result_spans(&function.sig.output);
-    let schema = if demanded {
-        quote_spanned!(value_span=> .demanded_schema(#generator))
+    let (value, _) = result_places(&function.sig);
+    if demanded {
+        let described = quote!(>::NEW.success().demanded_schema);
+        let (begin, end) = (value.begin(quote!(#runtime::Type::<)), value.end(described));
+        quote!(#begin #ty #end(#generator))
     } else {
-        quote!(.schema(#generator))
-    };
-    quote!(#runtime::Type::<#ty>::NEW.success()#schema)
+        quote!(#runtime::Type::<#ty>::NEW.success().schema(#generator))
+    }
 }

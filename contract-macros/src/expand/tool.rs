@@ -15,10 +15,11 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let (body_name, checked_name) = (item("body"), item("checked"));
     let (call_name, output_name) = (item("call"), item("output"));
     let clauses = Clauses {
-        clauses: &tool.clauses,
+        all: &tool.clauses,
         params: &function.params,
         runtime,
         body_in_place: false,
+        given_self: None,
     };
     let none = TokenStream::new();
     let body = function::body(function, &body_name, &none);
@@ -32,7 +33,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let reply = shim::reply(function, &quote!(#checked_name), runtime);
     let (call, generator) = (local("call"), local("generator"));
     let running = if function.is_async {
-        quote!(#runtime::later(async move { let mut #call = #call; #reply }))
+        shim::later(function, &call, &reply, runtime)
     } else {
         quote!(#runtime::ready(#call, |#call| { #reply }))
     };

@@ -15,8 +15,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::Attribute;
 use syn::ext::IdentExt;
+use syn::{Attribute, Meta};
 
 use super::clauses::Clauses;
 use super::{data, function, local, shim};
@@ -56,7 +56,7 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
         #(#cfgs)*
         impl #generics #runtime::ToolSet for #self_ty #bounds {
             fn into_tools(self) -> #runtime::Vec<#runtime::Tool> {
-                #runtime::SharedToolSet::shared_tools(&#runtime::Arc::new(self))
+                #runtime::ToolSet::into_tools(#runtime::Arc::new(self))
             }
         }
     }
@@ -101,13 +101,15 @@ fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         spec,
     } = &names;
     let clauses = Clauses {
-        clauses: &tool.clauses,
+        all: &tool.clauses,
         params: &function.params,
         runtime,
         body_in_place: false,
+        given_self: None,
     };
     let cfgs = cfgs(&function.attrs_outer);
-    let head = &quote!(#(#cfgs)* #[doc(hidden)]);
+    let levels = lint_levels(&function.attrs_outer);
+    let head = &quote!(#(#cfgs)* #(#levels)* #[doc(hidden)]);
     let handed_on = function::handed_on(function);
     let waited = function.is_async.then(|| quote!(.await));
     let visible = function::visible(
@@ -121,7 +123,7 @@ fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let reply = shim::reply(function, &quote!(Self::#checked), runtime);
     let (call_local, generator) = (local("call"), local("generator"));
     let running = if function.is_async {
-        quote!(#runtime::later(async move { let mut #call_local = #call_local; #reply }))
+        shim::later(function, &call_local, &reply, runtime)
     } else {
         quote!(#runtime::ready(#call_local, |#call_local| { #reply }))
     };
@@ -161,6 +163,18 @@ fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream)
         #(#cfgs)*
         #tools.push(#runtime::method(#this, Self::#spec(), Self::#call, Self::#output));
     }
+}
+
+/// What the author allows for a method holds for what is generated beside it; it need not expect anything of that.
+fn lint_levels(attrs: &[Attribute]) -> Vec<TokenStream> {
+    let level = |attr: &Attribute| match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("allow") || attr.path().is_ident("expect") => {
+            let lints = &list.tokens;
+            Some(quote!(#[allow(#lints)]))
+        }
+        _ => None,
+    };
+    attrs.iter().filter_map(level).collect()
 }
 
 fn cfgs(attrs: &[Attribute]) -> Vec<&Attribute> {

@@ -249,3 +249,21 @@ fn options_agree() {
     tool("/// D\n #[tool(blocking, timeout = \"1s\")] fn f() {}");
     tool("/// D\n #[tool(read_only, destructive = false, blocking = false)] async fn f() {}");
 }
+
+#[test]
+fn no_self_type_outside_a_block() {
+    let expected = "a tool here cannot name `Self`; write the type, or write `#[tool]` above the `impl` block too";
+    refused_tool("fn f() -> Option<Self> { None }", expected);
+    refused_tool("fn f(a: &Self) {}", expected);
+    tool("/// D\n #[tool] fn f(a: u8) -> u8 { struct S; impl S { fn s() -> Self { Self } } a }");
+}
+
+#[test]
+fn defaults_stand_alone() {
+    refused_tool(
+        "fn f(a: u8, #[arg(default = a + 1)] b: u8) {}",
+        "a default cannot look at `a`, because it is shown to the model before there are arguments; write `Option<..>` and choose in the body",
+    );
+    tool("/// D\n #[tool] fn f(#[arg(default = a() + x.a + b::a)] a: u8) {}");
+    tool("/// D\n #[tool] fn f(#[arg(default = [1].map(|a| a))] a: [u8; 1]) {}");
+}

@@ -6,7 +6,6 @@
 )]
 
 use std::any::{Any, TypeId};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::reply::Ended;
@@ -103,7 +102,10 @@ pub struct Lent<'c, T>(Option<&'c T>);
 /// `#[context] value: Option<&T>`
 pub struct MaybeLent<'c, T>(Option<&'c T>);
 /// `#[context] value: T`
-pub struct Copied<'c, T: Held>(Option<T::Found<'c>>, PhantomData<&'c ()>);
+pub struct Copied<F, T> {
+    found: Option<F>,
+    take: fn(Option<F>) -> Result<T, Ended>,
+}
 
 impl<T> Reference<T> {
     #[must_use]
@@ -127,11 +129,14 @@ impl<T> MaybeReference<T> {
 
 impl<T> Plain<T> {
     #[must_use]
-    pub fn context<'c>(self) -> Copied<'c, T>
+    pub fn context<'c>(self) -> Copied<T::Found<'c>, T>
     where
         T: Held,
     {
-        Copied(None, PhantomData)
+        Copied {
+            found: None,
+            take: T::take,
+        }
     }
 }
 
@@ -144,7 +149,7 @@ impl<'c, T: Send + Sync + 'static> ContextValue<'c> for Lent<'c, T> {
     }
 }
 
-impl<'c, T: Send + Sync + 'static> Lent<'c, T> {
+impl<'c, T> Lent<'c, T> {
     pub fn take(&self) -> Result<&'c T, Ended> {
         self.0.ok_or_else(missing::<T>)
     }
@@ -159,7 +164,7 @@ impl<'c, T: Send + Sync + 'static> ContextValue<'c> for MaybeLent<'c, T> {
     }
 }
 
-impl<'c, T: Send + Sync + 'static> MaybeLent<'c, T> {
+impl<'c, T> MaybeLent<'c, T> {
     pub fn take(&self) -> Result<Option<&'c T>, Ended> {
         Ok(self.0)
     }
@@ -232,17 +237,17 @@ own! {
     super::progress::Progress
 }
 
-impl<'c, T: Held> ContextValue<'c> for Copied<'c, T> {
+impl<'c, T: Held> ContextValue<'c> for Copied<T::Found<'c>, T> {
     fn find(&mut self, call: &super::call::Call<'c>) {
-        self.0 = T::find(call);
+        self.found = T::find(call);
     }
     fn need(&self) -> NeedOf {
         T::need()
     }
 }
 
-impl<T: Held> Copied<'_, T> {
+impl<F, T> Copied<F, T> {
     pub fn take(&mut self) -> Result<T, Ended> {
-        T::take(self.0.take())
+        (self.take)(self.found.take())
     }
 }

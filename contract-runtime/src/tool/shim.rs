@@ -109,7 +109,7 @@ impl<S: Send + Sync> Shim for Method<S> {
 }
 
 /// A tool made of a method.
-pub fn method<S: Send + Sync + 'static>(
+pub fn method<S: SharedToolSet>(
     state: &Arc<S>,
     spec: &'static Spec,
     call: for<'c> fn(&'c S, Call<'c>) -> Running<'c>,

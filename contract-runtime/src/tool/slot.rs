@@ -92,21 +92,27 @@ pub trait Lend {
 
 impl<T: ?Sized> Reference<T> {
     #[must_use]
-    pub fn open<'c>(self) -> Borrowed<'c, T>
+    pub fn open<'c>(self) -> Borrowed<T::Owner<'c>, T>
     where
         T: Lend,
     {
-        Borrowed { owner: None }
+        Borrowed {
+            owner: None,
+            lend: T::lend,
+        }
     }
 }
 
 impl<T: ?Sized> MaybeReference<T> {
     #[must_use]
-    pub fn open<'c>(self) -> MaybeBorrowed<'c, T>
+    pub fn open<'c>(self) -> MaybeBorrowed<T::Owner<'c>, T>
     where
         T: Lend,
     {
-        MaybeBorrowed { owner: None }
+        MaybeBorrowed {
+            owner: None,
+            lend: T::lend,
+        }
     }
 }
 
@@ -116,7 +122,10 @@ impl<T> Plain<T> {
     where
         T: ToolArgument,
     {
-        Slot { value: None }
+        Slot {
+            value: None,
+            absent: absent::<T>,
+        }
     }
 }
 
@@ -143,18 +152,25 @@ fn read<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serd
 }
 
 /// An owned argument.
+///
+/// What generated code does with a slot needs no bound: a type that is no argument is reported where the slot is opened,
+/// and not again.
 #[derive(Debug)]
 pub struct Slot<T> {
     value: Option<T>,
+    absent: fn() -> Option<T>,
 }
 
-impl<T: ToolArgument> Slot<T> {
+/// What an absent argument stands for: of an optional, its `None`.
+fn absent<T: ToolArgument>() -> Option<T> {
+    T::deserialize(Absent).ok()
+}
+
+impl<T> Slot<T> {
     /// The value; of an absent optional, its `None`.
     pub fn take(&mut self) -> Result<T, Ended> {
-        match self.value.take() {
-            Some(value) => Ok(value),
-            None => T::deserialize(Absent).map_err(|_| Ended::unread()),
-        }
+        let value = self.value.take().or_else(self.absent);
+        value.ok_or_else(Ended::unread)
     }
 
     pub fn take_or(&mut self, default: impl FnOnce() -> T) -> Result<T, Ended> {
@@ -181,27 +197,29 @@ impl<'c, T: ToolArgument> Argument<'c> for Slot<T> {
     }
 
     fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
-        let optional = T::deserialize(Absent).is_ok();
+        let optional = absent::<T>().is_some();
         (generator.subschema_for::<T>(), optional)
     }
 }
 
 /// An argument read into its owner and lent to the body.
-pub struct Borrowed<'c, T: ?Sized + Lend> {
-    owner: Option<T::Owner<'c>>,
+#[derive(Debug)]
+pub struct Borrowed<O, T: ?Sized> {
+    owner: Option<O>,
+    lend: fn(&O) -> &T,
 }
 
-impl<'c, T: ?Sized + Lend> Borrowed<'c, T> {
+impl<O, T: ?Sized> Borrowed<O, T> {
     pub fn take(&self) -> Result<&T, Ended> {
-        self.owner.as_ref().map(T::lend).ok_or_else(Ended::unread)
+        self.owner.as_ref().map(self.lend).ok_or_else(Ended::unread)
     }
 
     pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, Ended> {
-        Ok(self.owner.as_ref().map_or_else(default, T::lend))
+        Ok(self.owner.as_ref().map_or_else(default, self.lend))
     }
 }
 
-impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<'c, T> {
+impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
     fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
         if self.owner.is_some() {
             return Ok(None);
@@ -225,14 +243,16 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<'c, T> {
 }
 
 /// An optional argument read into its owner and lent to the body.
-pub struct MaybeBorrowed<'c, T: ?Sized + Lend> {
+#[derive(Debug)]
+pub struct MaybeBorrowed<O, T: ?Sized> {
     /// Absent; or `null`; or a value.
-    owner: Option<Option<T::Owner<'c>>>,
+    owner: Option<Option<O>>,
+    lend: fn(&O) -> &T,
 }
 
-impl<'c, T: ?Sized + Lend> MaybeBorrowed<'c, T> {
+impl<O, T: ?Sized> MaybeBorrowed<O, T> {
     pub fn take(&self) -> Result<Option<&T>, Ended> {
-        Ok(self.owner.as_ref().and_then(Option::as_ref).map(T::lend))
+        Ok(self.owner.as_ref().and_then(Option::as_ref).map(self.lend))
     }
 
     pub fn take_or<'s>(
@@ -241,12 +261,12 @@ impl<'c, T: ?Sized + Lend> MaybeBorrowed<'c, T> {
     ) -> Result<Option<&'s T>, Ended> {
         Ok(match &self.owner {
             None => default(),
-            Some(owner) => owner.as_ref().map(T::lend),
+            Some(owner) => owner.as_ref().map(self.lend),
         })
     }
 }
 
-impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<'c, T> {
+impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
     fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
         if self.owner.is_some() {
             return Ok(None);

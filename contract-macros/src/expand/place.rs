@@ -1,0 +1,63 @@
+//! Where the compiler points when a type of the author's does not fit.
+//!
+//! It points from the first token of an expression to its last, and at the whole attribute as soon as one of the two is
+//! of the macro's making. So an expression whose types may not fit begins and ends with tokens placed at the author's.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+
+/// The first and the last token of what the author wrote.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    first: Span,
+    last: Span,
+}
+
+impl Place {
+    pub(super) fn of(written: impl ToTokens) -> Self {
+        let mut spans = written.into_token_stream().into_iter();
+        let first = spans
+            .next()
+            .map_or_else(Span::call_site, |tree| tree.span());
+        let last = spans.last().map_or(first, |tree| tree.span());
+        Self { first, last }
+    }
+
+    /// Tokens of ours where the author's begin.
+    pub(super) fn begin(self, tokens: TokenStream) -> TokenStream {
+        moved(tokens, self.first)
+    }
+
+    /// Tokens of ours where the author's end.
+    pub(super) fn end(self, tokens: TokenStream) -> TokenStream {
+        moved(tokens, self.last)
+    }
+
+    /// `(inside)`, with the parentheses where the author's tokens end; what is inside stays where it is.
+    pub(super) fn holding(self, inside: impl ToTokens) -> TokenStream {
+        quote_spanned!(self.last=> (#inside))
+    }
+
+    /// `&local` or `&mut local`, where `local` is one of ours.
+    pub(super) fn lent(self, sign: TokenStream, local: impl ToTokens) -> TokenStream {
+        let (sign, local) = (self.begin(sign), self.holding(local));
+        quote!(#sign #local)
+    }
+}
+
+/// `$crate` alone keeps its place, which says what it stands for.
+fn moved(tokens: TokenStream, to: Span) -> TokenStream {
+    let place = |tree| match tree {
+        TokenTree::Group(group) => {
+            let mut inside = Group::new(group.delimiter(), moved(group.stream(), to));
+            inside.set_span(to);
+            TokenTree::Group(inside)
+        }
+        TokenTree::Ident(word) if word == "$crate" => TokenTree::Ident(word),
+        mut other => {
+            other.set_span(to);
+            other
+        }
+    };
+    tokens.into_iter().map(place).collect()
+}

@@ -1,0 +1,9 @@
+use contract_runtime::prelude::*;
+
+/// Mix it.
+#[tool]
+fn mix(left: Reagant) -> f64 {
+    1.0
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use contract_runtime::prelude::*;
+
+struct Reagent;
+
+/// Mix it.
+#[tool]
+fn mix(left: Reagent, grams: f64) -> f64 {
+    let _ = left;
+    grams
+}
+
+fn main() {}

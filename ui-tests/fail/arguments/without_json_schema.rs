@@ -1,0 +1,14 @@
+use contract_runtime::prelude::*;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Reagent;
+
+/// Mix it.
+#[tool]
+fn mix(left: Reagent, grams: f64) -> f64 {
+    let _ = left;
+    grams
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use contract_runtime::prelude::*;
+
+fn main() {
+    let mut number = 5;
+    contract_assert!(number = 6);
+}

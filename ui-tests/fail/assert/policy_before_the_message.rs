@@ -1,0 +1,5 @@
+use contract_runtime::prelude::*;
+
+fn main() {
+    contract_assert!(5 % 2 == 0, policy = observe, "five is odd");
+}

@@ -1,0 +1,11 @@
+use contract_runtime::prelude::*;
+
+struct State;
+
+/// Set it.
+#[tool]
+fn set(#[context(shared)] state: &State) {
+    let _ = state;
+}
+
+fn main() {}

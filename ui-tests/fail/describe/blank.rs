@@ -1,0 +1,8 @@
+use contract_runtime::prelude::*;
+
+#[tool(description = " ")]
+fn area(width: f64, height: f64) -> f64 {
+    width * height
+}
+
+fn main() {}

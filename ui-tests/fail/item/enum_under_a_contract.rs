@@ -1,0 +1,8 @@
+use contract_runtime::prelude::*;
+
+#[pre(true)]
+enum Colour {
+    Red,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use contract_runtime::prelude::*;
+
+trait Shop {
+    #[pre(price > 0)]
+    fn sell(price: u32);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use contract_runtime::prelude::*;
+
+/// A shop.
+#[tool]
+trait Shop {
+    fn open(&self);
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use contract_runtime::prelude::*;
+
+/// Wait.
+#[tool(name = "")]
+fn wait() {}
+
+fn main() {}

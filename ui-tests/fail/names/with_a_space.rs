@@ -1,0 +1,7 @@
+use contract_runtime::prelude::*;
+
+/// Wait.
+#[tool(name = "wait a while")]
+fn wait() {}
+
+fn main() {}

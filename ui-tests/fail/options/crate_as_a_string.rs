@@ -1,0 +1,7 @@
+use contract_runtime::prelude::*;
+
+/// Wait.
+#[tool(crate = "contract_runtime")]
+async fn wait() {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use contract_runtime::prelude::*;
+
+/// Wait.
+#[tool(read_only, destructive)]
+async fn wait() {}
+
+fn main() {}

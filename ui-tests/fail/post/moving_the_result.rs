@@ -1,0 +1,10 @@
+use contract_runtime::prelude::*;
+
+/// Name it.
+#[tool]
+#[post(|name| name.into_bytes().is_ascii())]
+fn name(number: u32) -> String {
+    number.to_string()
+}
+
+fn main() {}

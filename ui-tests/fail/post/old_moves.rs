@@ -1,0 +1,10 @@
+use contract_runtime::prelude::*;
+
+/// Measure it.
+#[tool]
+#[post(|length| *length >= old(text).len())]
+fn measure(text: String) -> usize {
+    text.len()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use contract_runtime::prelude::*;
+
+/// Halve it.
+#[tool]
+#[pre(number % 2, "odd")]
+fn half(number: u32) -> u32 {
+    number / 2
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use contract_runtime::prelude::*;
+
+/// Show it.
+#[tool]
+fn show(value: &dyn ToString) -> String {
+    value.to_string()
+}
+
+fn main() {}

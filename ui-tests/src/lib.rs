@@ -1,0 +1,1 @@
+//! What authors see: `fail` holds every mistake the macros report, `pass` every form they accept.
