@@ -66,6 +66,11 @@ macro_rules! registry {
 /// A policy of its own comes last: `contract_assert!(fresh, "the cache is old", policy = observe)`.
 #[macro_export]
 macro_rules! contract_assert {
+    () => {
+        ::core::compile_error! {
+            "an assertion needs a condition; write `contract_assert!(total >= 0)`"
+        }
+    };
     ($($input:tt)*) => {
         $crate::__private::contract_assert! { $crate; $($input)* }
     };

@@ -19,4 +19,4 @@ pub use crate::tool::dynamic::Tool;
 pub use crate::tool::reply::{Ended, Got, Reply, Sort, failure};
 pub use crate::tool::shim::{Registered, SharedToolSet, ToolSet, method, type_of};
 pub use crate::tool::slot::Type;
-pub use crate::tool::spec::{Constant, Hints, Parameter, Spec, constant};
+pub use crate::tool::spec::{Constant, Hints, Parameter, Spec, constant, text};

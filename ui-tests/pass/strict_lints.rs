@@ -71,6 +71,12 @@ use contract_runtime::{Registry, ToolCall, contract_assert, post, pre, registry,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Keep a number that only a condition looks at.
+#[tool]
+#[pre(number > 0)]
+#[post(|()| limit > old(number))]
+fn looked_at_by_conditions(number: i64, limit: i64) {}
+
 /// A size.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct Size {

@@ -5,8 +5,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Token;
 use syn::spanned::Spanned;
 
-use super::local;
 use super::place::Place;
+use super::{data, local};
 use crate::model::{Clause, ClauseKind, Param, Role};
 use crate::predicate;
 
@@ -22,6 +22,12 @@ pub(super) struct Clauses<'m> {
 }
 
 impl Clauses<'_> {
+    /// The condition's own policy, as a constant that the compiler folds into the check.
+    fn own_policy(&self, clause: &Clause) -> TokenStream {
+        let own = clause.policy.as_ref();
+        data::option(own.map(|own| data::policy(own.value, self.runtime)))
+    }
+
     fn numbered(&self) -> impl Iterator<Item = (usize, &Clause)> {
         self.all.iter().enumerate()
     }
@@ -35,7 +41,8 @@ impl Clauses<'_> {
                 let predicate = &clause.predicate;
                 let details = self.details(clause, &seen);
                 let holds = quote_spanned!(clause.span=> || #predicate);
-                quote!(#frame.pre(#index, #holds, |#seen| { #details }))
+                let own = self.own_policy(clause);
+                quote!(#frame.pre(#index, #own, #holds, |#seen| { #details }))
             })
             .collect()
     }
@@ -56,7 +63,8 @@ impl Clauses<'_> {
                     .map(|this| quote_spanned!(this.span=> #runtime::keep(&#this),));
                 let olds = clause.olds.iter().map(|old| &old.tokens);
                 let keep = quote_spanned!(clause.span=> || (#(#copies,)* #this #(#olds,)*));
-                quote!(let #kept = #frame.keep(#index, #keep);)
+                let own = self.own_policy(clause);
+                quote!(let #kept = #frame.keep(#own, #keep);)
             })
             .collect()
     }
@@ -95,14 +103,14 @@ impl Clauses<'_> {
                     None => predicate,
                 };
                 let holds = quote_spanned!(clause.span=> |#head| #predicate);
-                let details = self.details(clause, &seen);
+                let (details, own) = (self.details(clause, &seen), self.own_policy(clause));
                 let shown = if self.shows_result(clause) {
                     quote!(#head)
                 } else {
                     quote!(_)
                 };
                 quote! {
-                    #frame.post(#index, #side, #kept, |#judge, #value, #pattern| {
+                    #frame.post(#index, #own, #side, #kept, |#judge, #value, #pattern| {
                         #used
                         #judge.judge(#value, #holds, |#seen, #shown| { #details })
                     })

@@ -140,14 +140,7 @@ fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
     );
     let examples = examples
         .iter()
-        .map(|example| match describe::literal(example) {
-            // The model sees JSON, so the text of an example stands for any type that is read from a string.
-            Some(text) => {
-                let text = json(&text);
-                quote!(#runtime::Constant::Text(#text))
-            }
-            None => constant(example, &param.ty, runtime),
-        });
+        .map(|example| constant(example, &param.ty, runtime));
     Some(quote! {
         #(#cfgs)*
         #runtime::Parameter {
@@ -160,9 +153,10 @@ fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// A number or a boolean as JSON text; any other expression as code that writes it.
+/// A literal as JSON text; any other expression as code that writes it.
 fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
-    if let Some(text) = literal(expr) {
+    let text = describe::literal(expr).map(|text| json(&text));
+    if let Some(text) = text.or_else(|| literal(expr)) {
         return quote!(#runtime::Constant::Text(#text));
     }
     let ty = anonymous_lifetimes(ty);

@@ -7,7 +7,7 @@ use syn::{GenericArgument, Path, PathArguments, ReturnType, Signature, Type};
 use super::clauses::Clauses;
 use super::local;
 use super::place::Place;
-use crate::model::{Function, Param};
+use crate::model::{Clause, Function, Param};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
 fn plain(param: &Param) -> TokenStream {
@@ -92,12 +92,30 @@ pub(super) fn uses(paths: &[Path]) -> TokenStream {
 }
 
 /// The author's body under another name, with every attribute that acts on it.
-pub(super) fn body(function: &Function, name: &Ident, head: &TokenStream) -> TokenStream {
+///
+/// A parameter that only a condition looks at is used, though not in the body.
+pub(super) fn body(
+    function: &Function,
+    name: &Ident,
+    clauses: &[Clause],
+    head: &TokenStream,
+) -> TokenStream {
     let (attrs, sig, body) = (&function.attrs_inner, &function.sig, &function.body);
     let (asyncness, generics) = (&sig.asyncness, &sig.generics);
     let (output, bounds) = (&sig.output, &sig.generics.where_clause);
     let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
-    let params = receiver.chain(function.params.iter().map(written));
+    let named = |index: usize| {
+        clauses
+            .iter()
+            .any(|clause| clause.mentions.contains(&index))
+    };
+    let params = function.params.iter().enumerate().map(|(index, param)| {
+        let used = named(index)
+            .then(|| quote!(#[allow(unused_variables, reason = "a condition looks at it")]));
+        let param = written(param);
+        quote!(#used #param)
+    });
+    let params = receiver.chain(params);
     quote! {
         #head
         #(#attrs)*
@@ -130,7 +148,8 @@ pub(super) fn checked(
     let keep = clauses.keep();
     let after = clauses.after(whole_result(sig));
     // The frame is one argument more than the author has written.
-    let many = (sig.inputs.len() == 7).then(|| quote!(#[allow(clippy::too_many_arguments)]));
+    let many = (sig.inputs.len() == 7)
+        .then(|| quote!(#[allow(clippy::too_many_arguments, reason = "see above")]));
     quote! {
         #head
         #many

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use super::function::{anonymous_lifetimes, result_places, result_type};
 use super::local;
 use super::place::Place;
+use crate::describe;
 use crate::model::{Function, Param, Role};
 
 /// The statements and the final expression that turn a `call` into a reply.
@@ -26,7 +27,7 @@ pub(super) fn reply(
     let taken = params
         .iter()
         .enumerate()
-        .map(|(index, param)| take(index, param));
+        .map(|(index, param)| take(index, param, runtime));
     let waited = function.is_async.then(|| quote!(.await));
     let (value, error) = result_places(&function.sig);
     let sorted = quote!(#runtime::Sort::of);
@@ -99,7 +100,7 @@ fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {
 }
 
 /// `slot_0.take()?`, or `slot_0.take_or(|| 50)?`
-fn take(index: usize, param: &Param) -> TokenStream {
+fn take(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
     let (cfgs, slot, place) = (&param.cfgs, slot(index), Place::of(&param.ty));
     if let Role::Argument {
         default: Some(default),
@@ -107,6 +108,15 @@ fn take(index: usize, param: &Param) -> TokenStream {
     } = &param.role
     {
         let take_or = place.end(quote!(.take_or));
+        // Text stands for every type that is made of text, as it does in the schema.
+        let default = match describe::literal(default) {
+            Some(_) => {
+                let place = Place::of(default);
+                let (text, held) = (place.begin(quote!(#runtime::text)), place.holding(default));
+                quote!(#text #held)
+            }
+            None => quote!(#default),
+        };
         quote!(#(#cfgs)* #slot #take_or(|| #default)?)
     } else {
         let take = place.end(quote!(.take()));

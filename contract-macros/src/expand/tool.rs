@@ -22,7 +22,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
         given_self: None,
     };
     let none = TokenStream::new();
-    let body = function::body(function, &body_name, &none);
+    let body = function::body(function, &body_name, &tool.clauses, &none);
     let checked = function::checked(
         function,
         &checked_name,

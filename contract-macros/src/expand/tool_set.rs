@@ -118,7 +118,7 @@ fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             #runtime::settle(self.#checked(#runtime::Frame::direct(&Self::#spec().contract), #(#handed_on),*) #waited)
         },
     );
-    let body_fn = function::body(function, body, head);
+    let body_fn = function::body(function, body, &tool.clauses, head);
     let checked_fn = function::checked(function, checked, &quote!(self.#body), &clauses, head);
     let reply = shim::reply(function, &quote!(Self::#checked), runtime);
     let (call_local, generator) = (local("call"), local("generator"));

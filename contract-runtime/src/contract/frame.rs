@@ -91,8 +91,8 @@ impl Frame {
     }
 
     #[inline]
-    fn active(&self, index: usize) -> bool {
-        !STRIPPED && self.policy_of(index).policy != Policy::Ignore
+    fn active(&self, own: Option<Policy>) -> bool {
+        !STRIPPED && self.policy.of_condition(own).policy != Policy::Ignore
     }
 
     /// Judges a precondition.
@@ -100,10 +100,11 @@ impl Frame {
     pub fn pre(
         &mut self,
         index: usize,
+        own: Option<Policy>,
         holds: impl Fn() -> bool,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
-        if !self.reach(index) {
+        if !self.reach(own) {
             return Ok(());
         }
         match self.scope.guard(holds) {
@@ -124,8 +125,8 @@ impl Frame {
 
     /// Keeps what a postcondition needs from before the body, if it will be judged.
     #[inline]
-    pub fn keep<S>(&self, index: usize, keep: impl FnOnce() -> S) -> Kept<S> {
-        if !self.active(index) {
+    pub fn keep<S>(&self, own: Option<Policy>, keep: impl FnOnce() -> S) -> Kept<S> {
+        if !self.active(own) {
             return Kept(None);
         }
         Kept(Some(self.scope.guard(keep)))
@@ -136,12 +137,13 @@ impl Frame {
     pub fn post<T: ?Sized, S>(
         &mut self,
         index: usize,
+        own: Option<Policy>,
         value: Option<&T>,
         kept: Kept<S>,
         judge: impl FnOnce(&mut Judge<'_>, &T, S) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let Some(value) = value else { return Ok(()) };
-        if !self.reach(index) {
+        if !self.reach(own) {
             return Ok(());
         }
         match kept.0 {
@@ -152,11 +154,11 @@ impl Frame {
     }
 
     #[inline]
-    fn reach(&mut self, index: usize) -> bool {
+    fn reach(&mut self, own: Option<Policy>) -> bool {
         if STRIPPED {
             return false;
         }
-        let active = self.active(index);
+        let active = self.active(own);
         if active {
             self.counts.evaluated += 1;
         } else {

@@ -218,12 +218,13 @@ impl ContractScope {
         CURRENT.try_with(Self::clone).unwrap_or(Self(None))
     }
 
-    /// The gates that a call made here is already behind, through the call around it.
-    pub(crate) fn current_gate() -> Option<Arc<Gate>> {
-        CURRENT
-            .try_with(|scope| scope.get().and_then(|scope| scope.gate.clone()))
-            .ok()
-            .flatten()
+    /// What a call made here has from the call around it: the gates it is behind, and the run it is part of.
+    pub(crate) fn inherited() -> (Option<Arc<Gate>>, Option<Arc<Authority>>) {
+        let of = |scope: &Self| {
+            let scope = scope.get();
+            scope.map(|scope| (scope.gate.clone(), scope.run.clone()))
+        };
+        CURRENT.try_with(of).ok().flatten().unwrap_or_default()
     }
 
     pub(crate) fn get(&self) -> Option<&Scope> {

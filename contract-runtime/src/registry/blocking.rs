@@ -1,5 +1,6 @@
 //! Bodies that run off the async threads, and callers that have no async threads.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +29,9 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
     let registry = Arc::clone(inner);
     let work = move || {
         let place = place;
+        INSIDE.set(true);
         let ran = body::here(&registry, &job);
+        INSIDE.set(false);
         // Before the answer, so that a caller who has it finds nothing of the call left over.
         let (scope, coercions) = job.conclude();
         drop((scope, place));
@@ -89,8 +92,20 @@ impl Drop for Place {
     }
 }
 
+thread_local! {
+    /// This thread runs the body of a `blocking` tool, and no async code.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+pub(super) fn may_block() -> bool {
+    INSIDE.get()
+}
+
 /// Waits for a call on a thread that runs no async code.
 pub(super) fn wait(call: impl Future<Output = Outcome>) -> Outcome {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        return runtime.block_on(call);
+    }
     match tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

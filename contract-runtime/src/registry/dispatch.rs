@@ -22,7 +22,7 @@ enum Begun<'r> {
 
 impl Inner {
     pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
-        if tokio::runtime::Handle::try_current().is_ok() {
+        if tokio::runtime::Handle::try_current().is_ok() && !blocking::may_block() {
             let why = "`call_blocking` was used inside an async runtime; await `call` instead";
             return self.refused(call, End::Failed(why.to_owned()));
         }

@@ -38,14 +38,15 @@ impl Job {
         let entry = &inner.entries[index];
         let deadline = earlier(context.deadline(), entry.timeout);
         let own = (!entry.needs.is_empty()).then(|| own(&call, &context, deadline));
+        let (gate, run) = ContractScope::inherited();
         let scope = Scope::new(
             call.id,
             call.name,
             call.arguments,
             entry.policy,
             Some(inner.authority.clone()),
-            context.run_authority(),
-            mode.gate.or_else(ContractScope::current_gate),
+            context.run_authority().or(run),
+            mode.gate.or(gate),
         );
         Self {
             index,

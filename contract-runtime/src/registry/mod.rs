@@ -73,7 +73,8 @@ impl Registry {
 
     /// Calls a tool from a thread that runs no async code.
     ///
-    /// Inside an async runtime the outcome is `failed`, because waiting here would stop that runtime's other tasks.
+    /// Inside an async runtime the outcome is `failed`, because waiting here would stop that runtime's other tasks; the
+    /// body of a `blocking` tool may wait.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         self.inner.call_blocking(call, Context::default())
     }

@@ -126,3 +126,18 @@ pub trait Shown: Serialize {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + ?Sized> Shown for T {}
+
+/// A default given as text, for a parameter whose type is made of text.
+pub fn text<'a, T: MadeOfText<'a>>(text: &'a str) -> T {
+    T::from(text)
+}
+
+/// What the type of a parameter must be whose default is a text.
+#[diagnostic::on_unimplemented(
+    message = "a text cannot be the default of `{Self}`",
+    label = "write a value of `{Self}`"
+)]
+pub trait MadeOfText<'a>: From<&'a str> {}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: From<&'a str>> MadeOfText<'a> for T {}

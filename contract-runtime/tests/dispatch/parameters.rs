@@ -161,3 +161,24 @@ fn a_value_takes_any_json_and_keeps_the_order_of_its_keys() {
         "an absent value is no null"
     );
 }
+
+/// Greet somebody.
+#[tool]
+fn greet(
+    #[arg(default = "you", example = "Ada")] owned: String,
+    #[arg(default = "there")] lent: &str,
+    #[arg(default = "\"quoted\"\n")] path: std::path::PathBuf,
+) -> String {
+    format!("{owned} {lent} {}", path.display())
+}
+
+#[test]
+fn a_text_is_the_default_of_every_type_made_of_text() {
+    let registry = Registry::builder().tool(greet).build().unwrap();
+    let outcome = registry.call_blocking(ToolCall::new("1", "greet", "{}"));
+    assert_eq!(outcome.output(), Some("you there \"quoted\"\n"));
+    let schema = registry.tool("greet").unwrap().input_schema().clone();
+    assert_eq!(schema["properties"]["owned"]["default"], "you");
+    assert_eq!(schema["properties"]["owned"]["examples"][0], "Ada");
+    assert_eq!(schema["properties"]["path"]["default"], "\"quoted\"\n");
+}

@@ -96,3 +96,49 @@ fn clones_of_a_registry_are_one_registry() {
     assert_eq!(inner.statistics(), clone.statistics());
     assert_eq!(inner.statistics().calls(), 1);
 }
+
+/// Halve by name, on a thread that may wait.
+#[tool(blocking)]
+fn by_name_off_the_async_threads(number: i64, #[context] inner: &Inner) -> String {
+    let text = format!(r#"{{"number":{number}}}"#);
+    let waited = inner.0.call_blocking(ToolCall::new("w", "wait", ""));
+    let halved = inner.0.call_blocking(ToolCall::new("h", "halve", text));
+    format!("{} {}", waited.status(), halved.into_result().text())
+}
+
+/// Wait for a moment.
+#[tool]
+async fn wait() {
+    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+}
+
+#[tokio::test]
+async fn a_blocking_body_may_wait_for_another_call() {
+    let inner = Registry::builder().tool(halve).tool(wait).build().unwrap();
+    let registry = Registry::builder()
+        .tool(by_name_off_the_async_threads)
+        .context(Inner(inner))
+        .build()
+        .unwrap();
+    let name = "by_name_off_the_async_threads";
+    let arguments = serde_json::json!({"number": 4});
+    assert_eq!(
+        registry.call_json(name, arguments).await.output(),
+        Some("ok 2")
+    );
+}
+
+#[tokio::test]
+async fn a_call_inside_a_call_is_part_of_the_same_run() {
+    let inner = Registry::builder().tool(halve).build().unwrap();
+    let registry = Registry::builder()
+        .tool(by_name)
+        .context(Inner(inner))
+        .build()
+        .unwrap();
+    let run = Run::new().policy(Policy::Observe);
+    let call = ToolCall::new("outer", "by_name", r#"{"number":3}"#);
+    let outcome = registry.call_with(call, Context::new().run(&run)).await;
+    assert_eq!(outcome.output(), Some("1"));
+    assert_eq!((run.counts().evaluated, run.counts().violated), (1, 1));
+}
