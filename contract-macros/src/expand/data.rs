@@ -22,12 +22,15 @@ pub(super) fn contract(
     let conditions = clauses
         .iter()
         .map(|clause| condition(clause, params, runtime));
+    let secrets = params.iter().filter(|param| param.is_secret());
+    let secrets = secrets.map(|param| &param.name);
     quote! {
         #runtime::Contract {
             name: #name,
             file: ::core::file!(),
             policy: #policy,
             conditions: &[#(#conditions),*],
+            secrets: &[#(#secrets),*],
         }
     }
 }

@@ -60,7 +60,14 @@ pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
     reason = "the cold path of tests and of callers who want the data"
 )]
 pub async fn catch_async<F: Future>(future: F) -> Result<F::Output, Violation> {
+    let outer = ContractScope::current();
     let scope = fresh();
+    // Declared first, so that it is dropped after the future.
+    let mut waiting = Waiting {
+        scope: scope.clone(),
+        outer,
+        over: false,
+    };
     let mut wrapped = pin!(scope.clone().wrap(future));
     let result =
         poll_fn(
@@ -71,7 +78,24 @@ pub async fn catch_async<F: Future>(future: F) -> Result<F::Output, Violation> {
             },
         )
         .await;
+    waiting.over = true;
     conclude(&scope, result)
+}
+
+/// Hands a violation up when nobody waits for it any more.
+struct Waiting {
+    scope: ContractScope,
+    outer: ContractScope,
+    over: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let noted = self.scope.get().and_then(Scope::noted);
+        if let (false, Some(violation), Some(outer)) = (self.over, noted, self.outer.get()) {
+            outer.note(violation);
+        }
+    }
 }
 
 fn fresh() -> ContractScope {

@@ -133,4 +133,6 @@ pub struct Contract {
     pub file: &'static str,
     pub policy: Option<Policy>,
     pub conditions: &'static [Condition],
+    /// The parameters whose values are shown nowhere.
+    pub secrets: &'static [&'static str],
 }

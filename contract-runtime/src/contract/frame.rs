@@ -231,7 +231,14 @@ impl Frame {
             call_id: None,
         };
         self.counts.violated += 1;
-        conclude(&self.scope, violation)
+        let concluded = conclude(&self.scope, violation);
+        if let (Err(Stop::Violation(violation)), Some(scope)) = (&concluded, self.scope.get())
+            && self.named
+        {
+            // It ends the call even where the result panics when it is dropped.
+            scope.note((**violation).clone());
+        }
+        concluded
     }
 }
 
@@ -239,6 +246,9 @@ impl Frame {
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
     if let Some(scope) = scope.get().filter(|scope| !scope.call_id.is_empty()) {
         violation.call_id = Some(scope.call_id.clone());
+    }
+    if let Some(scope) = scope.get() {
+        scope.hide_secrets(&mut violation);
     }
     let _ = guard(|| log(&violation));
     if violation.policy.tells_the_handler() {

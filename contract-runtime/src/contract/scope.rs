@@ -1,6 +1,8 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use serde_json::{Map, Value};
+
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
 use super::panics::{Panicked, guard};
@@ -59,6 +61,8 @@ pub(crate) struct Scope {
     pub(crate) tool: String,
     /// The arguments as they were sent.
     pub(crate) arguments: String,
+    /// The arguments whose values are shown nowhere.
+    secrets: &'static [&'static str],
     pub(crate) policy: Resolved,
     pub(crate) registry: Option<Arc<Authority>>,
     pub(crate) run: Option<Arc<Authority>>,
@@ -87,6 +91,9 @@ impl Gate {
     }
 }
 
+/// The most observed violations that an outcome holds; a condition in a loop must not fill the memory.
+const OBSERVED: usize = 100;
+
 /// The violations of a call, of which most calls have none.
 #[derive(Default)]
 struct Seen {
@@ -110,6 +117,7 @@ impl Scope {
         call_id: String,
         tool: String,
         arguments: String,
+        secrets: &'static [&'static str],
         own: Option<Resolved>,
         registry: Option<Arc<Authority>>,
         run: Option<Arc<Authority>>,
@@ -127,6 +135,7 @@ impl Scope {
             call_id,
             tool,
             arguments,
+            secrets,
             policy,
             registry,
             run,
@@ -141,11 +150,24 @@ impl Scope {
             call_id: outer.map(|outer| outer.call_id.clone()).unwrap_or_default(),
             tool: outer.map(|outer| outer.tool.clone()).unwrap_or_default(),
             arguments: String::new(),
+            secrets: &[],
             policy: outer.map_or_else(Resolved::process, |outer| outer.policy),
             registry: outer.and_then(|outer| outer.registry.clone()),
             run: outer.and_then(|outer| outer.run.clone()),
             gate: outer.and_then(|outer| outer.gate.clone()),
             seen: OnceLock::new(),
+        }
+    }
+
+    /// Hides the secrets of the call in a violation below it, where they go by other names.
+    pub(crate) fn hide_secrets(&self, violation: &mut Violation) {
+        if self.secrets.is_empty() {
+            return;
+        }
+        let sent: Map<String, Value> = serde_json::from_str(&self.arguments).unwrap_or_default();
+        let secrets = self.secrets.iter().filter_map(|name| sent.get(*name));
+        for secret in secrets {
+            violation.hide(secret);
         }
     }
 
@@ -180,7 +202,10 @@ impl Scope {
 
     #[cold]
     pub(crate) fn observe(&self, violation: Violation) {
-        locked(&self.seen.get_or_init(Box::default).observed).push(violation);
+        let mut observed = locked(&self.seen.get_or_init(Box::default).observed);
+        if observed.len() < OBSERVED {
+            observed.push(violation);
+        }
     }
 
     pub(crate) fn observed(&self) -> Vec<Violation> {

@@ -108,6 +108,9 @@ pub enum Blame {
 
 pub(crate) const MASK: &str = "***";
 
+/// The shortest secret that is looked for inside longer texts, in bytes; a shorter one is found by chance.
+const TELLING: usize = 4;
+
 /// The longest text of one value in a sentence, in characters.
 const SHOWN: usize = 80;
 
@@ -125,6 +128,22 @@ impl Violation {
             masked.message = Some(template);
         }
         masked
+    }
+
+    /// Takes a secret out, under whatever name and in whatever sentence it stands.
+    pub(crate) fn hide(&mut self, secret: &Value) {
+        let text = match secret {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        for value in self.values.values_mut() {
+            if value == secret || (text.len() >= TELLING && value.to_string().contains(&text)) {
+                *value = Value::from(MASK);
+            }
+        }
+        if let Some(message) = self.message.as_mut().filter(|_| text.len() >= TELLING) {
+            *message = message.replace(&text, MASK);
+        }
     }
 
     fn verb(&self) -> &'static str {
@@ -159,6 +178,15 @@ impl fmt::Display for Violation {
 impl std::error::Error for Violation {}
 
 fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+    // Characters that turn the direction of a line, or have no width, would falsify what people read.
+    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.contains(hidden) {
+        let shown = text.chars().map(|c| match hidden(c) {
+            true => c.escape_unicode().to_string(),
+            false => c.to_string(),
+        });
+        return shortened(&shown.collect::<String>()).into_owned().into();
+    }
     match text.char_indices().nth(SHOWN) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),

@@ -229,7 +229,8 @@ impl Builder {
         self
     }
 
-    /// The longest output, in characters; 100,000 unless set. A longer one keeps its head and its tail.
+    /// How many characters of an output are kept, 100,000 unless set: of a longer one the head and the tail, with a line
+    /// between them that says how many are left out.
     pub fn max_output_chars(mut self, chars: usize) -> Self {
         self.limits.output_chars = chars;
         self

@@ -43,6 +43,7 @@ impl Job {
             call.id,
             call.name,
             call.arguments,
+            entry.tool.contract.secrets,
             entry.policy,
             Some(inner.authority.clone()),
             context.run_authority().or(run),

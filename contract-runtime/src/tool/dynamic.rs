@@ -116,6 +116,7 @@ static UNCONDITIONAL: Contract = Contract {
     file: "",
     policy: None,
     conditions: &[],
+    secrets: &[],
 };
 
 impl Tool {

@@ -223,6 +223,12 @@ impl Outcome {
             End::TimedOut {
                 after,
                 may_still_run,
+            } if after.is_zero() && !may_still_run => {
+                format!("`{tool}` was not started, because its time was over")
+            }
+            End::TimedOut {
+                after,
+                may_still_run,
             } => format!(
                 "`{tool}` did not end within {}{}",
                 seconds(*after),
@@ -256,7 +262,7 @@ impl Outcome {
         }
     }
 
-    /// The violations that were observed and did not end the call, in order.
+    /// The violations that were observed and did not end the call, in order; the first 100, while statistics count all.
     #[must_use]
     pub fn observed(&self) -> &[Violation] {
         self.notes.as_ref().map_or(&[], |notes| &notes.observed)

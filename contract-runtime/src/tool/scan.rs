@@ -16,20 +16,26 @@ pub(crate) enum Unsure {
     Text,
     /// The type of this parameter refused its value.
     Value(usize, serde_json::Error),
+    /// The type of this parameter took only a part of its value.
+    Tail(usize),
 }
 
 impl Unsure {
     /// What is wrong, of a text that has already been put right: a type that refuses what its schema admits.
     #[cold]
     pub(crate) fn refuse(self, inputs: &Inputs) -> Ended {
-        let Self::Value(index, error) = self else {
-            return Ended::unread();
+        let (index, error) = match self {
+            Self::Value(index, error) => (index, Some(error)),
+            Self::Tail(index) => (index, None),
+            Self::Text => return Ended::unread(),
         };
         let Some(input) = inputs.parameters.get(index) else {
             return Ended::unread();
         };
         // The text of a type's own error may repeat the value.
-        let message = (!input.secret).then(|| error.to_string());
+        let message = error
+            .filter(|_| !input.secret)
+            .map(|error| without_place(&error.to_string()));
         let pointer = format!("/{}", input.name);
         Ended::Invalid(Box::new(rejected(
             &pointer,
@@ -37,6 +43,12 @@ impl Unsure {
             message.as_deref(),
         )))
     }
+}
+
+/// What serde says of a value, without a place that counts from somewhere inside the text.
+fn without_place(message: &str) -> String {
+    let end = message.rfind(" at line ").unwrap_or(message.len());
+    message.get(..end).unwrap_or_default().to_owned()
 }
 
 /// Reads an object's members into the slots of the same names, and returns how many there were.
@@ -79,7 +91,7 @@ pub(crate) fn fill<'c>(
         match bytes.get(at) {
             Some(b',') => at += 1,
             Some(b'}') => return end(bytes, at + 1).map(|()| filled),
-            _ => return Err(Unsure::Text),
+            _ => return Err(Unsure::Tail(index)),
         }
     }
 }

@@ -21,7 +21,7 @@ use super::content::Artifact;
 /// assert_eq!(call, ToolCall::new("1", "add", r#"{"a":1}"#));
 /// # Ok::<(), contract_runtime::MalformedCall>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct ToolCall {
     /// The caller's id; equal ids are legal, because results go by position.
     pub id: String,
@@ -29,6 +29,20 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as JSON text.
     pub arguments: String,
+}
+
+/// Without the arguments, among which may be secrets.
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCall")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field(
+                "arguments",
+                &format_args!("({} bytes)", self.arguments.len()),
+            )
+            .finish()
+    }
 }
 
 impl ToolCall {

@@ -209,3 +209,51 @@ async fn a_body_that_was_given_up_keeps_its_place_among_the_blocking_ones() {
     }
     assert_eq!(outcome.output(), Some("true"));
 }
+
+/// Take a very large number.
+#[tool]
+fn very_large(number: u128) -> u128 {
+    number
+}
+
+#[test]
+fn a_number_that_its_type_reads_in_part_is_refused_as_an_argument() {
+    let registry = Registry::builder().tool(very_large).build().unwrap();
+    for number in [
+        "340282366920938463463374607431768211455.0",
+        "340282366920938463463374607431768211456",
+        "1e38.5",
+    ] {
+        let outcome = call(
+            &registry,
+            "very_large",
+            &format!(r#"{{"number":{number}}}"#),
+        );
+        assert_eq!(
+            outcome.status(),
+            Status::InvalidArguments,
+            "{number} {outcome:?}"
+        );
+        let error = outcome.error().unwrap();
+        assert!(
+            !error.contains(" at line ") || number.contains("e38"),
+            "{error}"
+        );
+    }
+}
+
+/// Observe very often.
+#[tool]
+fn observes(times: u32) {
+    for _ in 0..times {
+        contract_assert!(times == 0, policy = observe);
+    }
+}
+
+#[test]
+fn an_outcome_holds_a_hundred_observed_violations_and_statistics_count_all() {
+    let registry = Registry::builder().tool(observes).build().unwrap();
+    let outcome = call(&registry, "observes", r#"{"times":1000}"#);
+    assert_eq!((outcome.is_ok(), outcome.observed().len()), (true, 100));
+    assert_eq!(registry.statistics().conditions.violated, 1000);
+}

@@ -277,3 +277,39 @@ fn a_violation_is_an_event_without_its_values() {
     assert!(log.contains("policy = \"observe\""), "{log}");
     assert!(!log.contains(PUBLIC) && !log.contains(SECRET), "{log}");
 }
+
+/// What a tool calls with its secret under another name.
+#[pre(text.len() > 100, "{text} is too short")]
+fn long_enough(text: &str) {}
+
+/// Log in with help.
+#[tool]
+fn log_in_with_help(#[arg(secret)] token: String) {
+    long_enough(&token);
+}
+
+#[test]
+fn a_secret_is_hidden_below_the_call_and_in_arguments_of_the_wrong_shape() {
+    let told = Arc::new(Mutex::new(String::new()));
+    let hears = Arc::clone(&told);
+    let registry = Registry::builder()
+        .tool(log_in_with_help)
+        .on_violation(move |violation| hears.lock().unwrap().push_str(&violation.to_string()))
+        .build()
+        .unwrap();
+    for arguments in [
+        r#"{"token":"S3CR3T"}"#,
+        r#""S3CR3T""#,
+        r#""{\"token\":\"S3CR3T\"}""#,
+        r#"["S3CR3T"]"#,
+    ] {
+        let call = ToolCall::new("1", "log_in_with_help", arguments);
+        let shown = format!("{call:?}");
+        let outcome = registry.call_blocking(call);
+        let violation = serde_json::to_string(&outcome.violation()).unwrap();
+        let said = format!("{shown} {outcome:?} {:?} {violation}", outcome.error());
+        assert!(!outcome.is_ok() && !said.contains("S3CR3T"), "{said}");
+    }
+    assert!(told.lock().unwrap().contains("***"));
+    assert!(!told.lock().unwrap().contains("S3CR3T"));
+}

@@ -292,3 +292,56 @@ fn a_method_is_checked_by_name_and_directly() {
     assert_eq!(status, Status::Violation);
     assert!(error.contains("reading <= self.most"), "{error}");
 }
+
+/// Fail inside a future that is dropped before its end.
+#[tool]
+async fn fails_inside_a_dropped_future() -> i32 {
+    let inside = async {
+        let _ = std::panic::catch_unwind(|| contract_runtime::contract_assert!(1 > 2));
+        std::future::pending::<()>().await;
+    };
+    let mut caught = Box::pin(contract_runtime::catch_async(inside));
+    std::future::poll_fn(|task| {
+        assert!(caught.as_mut().poll(task).is_pending());
+        std::task::Poll::Ready(())
+    })
+    .await;
+    drop(caught);
+    3
+}
+
+#[tokio::test]
+async fn a_violation_that_nobody_waits_for_ends_the_call_around_it() {
+    let registry = Registry::builder()
+        .tool(fails_inside_a_dropped_future)
+        .build()
+        .unwrap();
+    let outcome = registry
+        .call_json("fails_inside_a_dropped_future", serde_json::json!({}))
+        .await;
+    assert_eq!(outcome.status(), Status::Violation);
+}
+
+/// A result whose destructor panics.
+#[derive(serde::Serialize)]
+struct Fragile(u8);
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// Break a promise with a fragile result.
+#[tool]
+#[post(|fragile| fragile.0 > 0)]
+fn fragile() -> Fragile {
+    Fragile(0)
+}
+
+#[test]
+fn a_broken_promise_ends_the_call_even_where_the_result_panics_when_dropped() {
+    let registry = Registry::builder().tool(fragile).build().unwrap();
+    let outcome = registry.call_blocking(ToolCall::new("1", "fragile", ""));
+    assert_eq!(outcome.status(), Status::Violation);
+}

@@ -96,18 +96,22 @@ impl ArgumentProblem {
             write!(out, "; did you mean `{}`?", escaped(name))?;
         }
         let names: Vec<_> = self.allowed.iter().filter_map(Value::as_str).collect();
-        let joint = if self.nearest.is_some() { "" } else { ";" };
+        let joint = if self.nearest.is_some() {
+            " The"
+        } else {
+            "; the"
+        };
         match names.as_slice() {
             [] if self.nearest.is_some() => Ok(()),
             [] => write!(out, "; expected {}", self.expected),
-            [only] => write!(out, "{joint} The only {noun} is `{only}`"),
+            [only] => write!(out, "{joint} only {noun} is `{only}`"),
             _ => {
                 let shown: Vec<_> = names
                     .iter()
                     .take(20)
                     .map(|name| format!("`{}`", clip(name, 60)))
                     .collect();
-                write!(out, "{joint} The {noun}s are {}", shown.join(", "))?;
+                write!(out, "{joint} {noun}s are {}", shown.join(", "))?;
                 match names.len().saturating_sub(20) {
                     0 => Ok(()),
                     more => write!(out, " and {more} more"),

@@ -8,7 +8,8 @@ use super::found::{Found, Verdict};
 use super::nearest::nearest;
 use super::node::Node;
 use super::path::Path;
-use super::problem::ProblemKind;
+use super::problem::{ArgumentProblem, ProblemKind};
+use super::shown::given;
 use crate::schema::{InputSchema, Rule, RuleId, Rules, Types};
 
 /// Steps of one walk. A megabyte of plain values needs about a million; alternatives inside alternatives
@@ -139,8 +140,15 @@ impl<'s> Walk<'s> {
             return;
         }
         if path.is_root() && !matches!(node, Node::Object(_)) {
-            found.refuse(ProblemKind::NotAnObject, path, node, || {
-                "an object".to_owned()
+            // Not even one of its values is shown: a text may hold all the arguments, secrets included.
+            found.problem(|| {
+                let expected = match node {
+                    Node::String(_) => "an object, not the text of one",
+                    _ => "an object",
+                };
+                let (kind, list) = (ProblemKind::NotAnObject, matches!(node, Node::Array(_)));
+                let got = given(node, !list);
+                ArgumentProblem::new(path.pointer(), kind, expected, got)
             });
             return;
         }
