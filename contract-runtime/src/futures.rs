@@ -4,26 +4,12 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::contract::panics::{Panicked, guard};
-
 /// What a future gives at its first poll, if it gives anything.
 pub(crate) fn at_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Output> {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
     }
-}
-
-/// A future that gives a panic back as a value.
-pub(crate) async fn guarded<F: Future + ?Sized>(
-    mut future: Pin<&mut F>,
-) -> Result<F::Output, Panicked> {
-    poll_fn(|task| match guard(|| future.as_mut().poll(task)) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-        Err(panicked) => Poll::Ready(Err(panicked)),
-    })
-    .await
 }
 
 /// Runs futures side by side, at most `limit` at a time, and gives what they give in their order.

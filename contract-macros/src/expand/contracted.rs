@@ -16,7 +16,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Receiver, ReceiverKind, Token, Type};
+use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
 use super::function::{result_type, signature, uses, whole_result};
@@ -52,6 +52,17 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
     };
     let signature = signature(function);
     let uses = uses(&function.uses);
+    // After a body that never returns, nothing can be judged.
+    let ending = if matches!(&sig.output, ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)))
+    {
+        quote!(#run)
+    } else {
+        quote! {
+            let #out = #run;
+            #(#runtime::settle(#after);)*
+            #out
+        }
+    };
     let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
     quote! {
         #(#outer)*
@@ -62,9 +73,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
             let mut #frame = #runtime::Frame::direct(&__CONTRACT);
             #(#runtime::settle(#before);)*
             #(#keep)*
-            let #out = #run;
-            #(#runtime::settle(#after);)*
-            #out
+            #ending
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::oneshot;
 
@@ -27,8 +27,13 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
     let told = job.told();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
+    let start = Start::default();
+    let waiting = Waiting(start.clone());
     let work = move || {
         let place = place;
+        if !start.begin() {
+            return;
+        }
         INSIDE.set(true);
         let ran = body::here(&registry, &job);
         INSIDE.set(false);
@@ -57,10 +62,10 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
     };
     let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
         Ran::TimedOut { .. } => Ran::TimedOut {
-            may_still_run: true,
+            may_still_run: !waiting.0.give_up(),
         },
         Ran::Cancelled { .. } => Ran::Cancelled {
-            may_still_run: true,
+            may_still_run: !waiting.0.give_up(),
         },
         ran => {
             if let Some(told) = told {
@@ -70,6 +75,31 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
         }
     };
     (ran, coercions)
+}
+
+/// Whether a body has begun, so that none begins after its call has ended.
+#[derive(Clone, Default)]
+struct Start(Arc<AtomicBool>);
+
+impl Start {
+    /// The body may run, because nobody has given it up.
+    fn begin(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+
+    /// The body will not run any more; false if it has begun.
+    fn give_up(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// A call that waits for its body; when it is dropped, a body that has not begun never will.
+struct Waiting(Start);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
 }
 
 /// A blocking body's place among those that may run at once.

@@ -2,14 +2,14 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use tokio_util::sync::CancellationToken;
 
 use super::inner::Inner;
 use super::job::{At, Job};
 use crate::contract::panics::{discard, guard};
-use crate::futures;
+use crate::contract::scope::ContractScope;
 use crate::tool::call::Running;
 use crate::tool::context::now;
 use crate::tool::reply::Reply;
@@ -64,29 +64,51 @@ pub(super) fn here(inner: &Inner, job: &Job) -> Ran {
     }
 }
 
-/// Runs an async body.
-pub(super) async fn later(inner: &Inner, job: &Job) -> Ran {
-    let future = match guard(|| job.call(inner)) {
-        Ok(Running::Done(reply)) => return Ran::Replied(reply),
-        Ok(Running::Later(future)) => future,
-        Err(_) => return Ran::Panicked,
-    };
-    let mut body = Body(Some(future));
-    match &mut body.0 {
-        Some(future) => match futures::guarded(future.as_mut()).await {
-            Ok(reply) => Ran::Replied(reply),
-            Err(_) => Ran::Panicked,
-        },
-        None => Ran::Panicked,
+/// Starts an async body; the error is how it ended before it could.
+pub(super) fn later<'c>(inner: &'c Inner, job: &'c Job) -> Result<Body<'c>, Ran> {
+    let scope = &job.scope;
+    // Nothing of the author's runs before the first poll.
+    match guard(|| job.call(inner)) {
+        Ok(Running::Done(reply)) => Err(Ran::Replied(reply)),
+        Ok(Running::Later(future)) => Ok(Body {
+            future: Some(future),
+            scope,
+        }),
+        Err(_) => Err(Ran::Panicked),
     }
 }
 
-/// A body's future, whose destructor may panic.
-struct Body<'c>(Option<Pin<Box<dyn Future<Output = Reply> + Send + 'c>>>);
+/// A body that is polled and dropped in its scope, and may panic in either.
+pub(super) struct Body<'c> {
+    future: Option<Pin<Box<dyn Future<Output = Reply> + Send + 'c>>>,
+    scope: &'c ContractScope,
+}
+
+impl Future for Body<'_> {
+    type Output = Ran;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Ran> {
+        let Self { future, scope } = &mut *self;
+        scope.clone().enter(|| {
+            let Some(running) = &mut *future else {
+                return Poll::Ready(Ran::Panicked);
+            };
+            let ran = match guard(|| running.as_mut().poll(task)) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(reply)) => Ran::Replied(reply),
+                Err(_) => Ran::Panicked,
+            };
+            discard(future.take());
+            Poll::Ready(ran)
+        })
+    }
+}
 
 impl Drop for Body<'_> {
     fn drop(&mut self) {
-        discard(self.0.take());
+        if let Some(future) = self.future.take() {
+            self.scope.clone().enter(|| discard(future));
+        }
     }
 }
 
@@ -96,9 +118,6 @@ pub(super) async fn until(
     cancellation: Option<&CancellationToken>,
     deadline: Option<At>,
 ) -> Ran {
-    if cancellation.is_none() && deadline.is_none() {
-        return body.await;
-    }
     let mut body = pin!(body);
     let mut cancelled = pin!(async {
         match cancellation {

@@ -106,10 +106,12 @@ impl Inner {
             ticket.conclude(outcome.status());
             return outcome;
         }
-        let ran = {
-            let body = body::later(self, &job);
-            let until = body::until(body, job.context.token(), job.deadline);
-            job.scope.clone().wrap(until).await
+        let (token, deadline) = (job.context.token(), job.deadline);
+        let ran = match body::later(self, &job) {
+            Err(ran) => ran,
+            Ok(body) if token.is_none() && deadline.is_none() => body.await,
+            // Boxed, so that the future of every call stays small.
+            Ok(body) => Box::pin(body::until(body, token, deadline)).await,
         };
         self.over(job, ran, ticket)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use contract_runtime::prelude::*;
 use tokio::sync::Notify;
 
-use crate::common::{Log, ended};
+use crate::common::{Count, Log, ended};
 
 /// Sleep.
 #[tool(timeout = "30s")]
@@ -240,31 +240,30 @@ async fn a_blocking_body_that_is_given_up_may_still_be_running_and_is_told() {
     go.send(()).unwrap();
     assert_eq!(until_logged(&log).await, ["told: true"]);
 
+    let (let_go, receiver) = mpsc::channel();
+    let began = Count::default();
+    let held = Held {
+        began: began.clone(),
+        let_go: Mutex::new(receiver),
+    };
+    let registry = Registry::builder()
+        .tool(hold)
+        .context(held)
+        .build()
+        .unwrap();
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
-    let waiting = registry.call_with(ToolCall::new("", "block", ""), context);
-    let (outcome, ()) = tokio::join!(waiting, async { token.cancel() });
+    let waiting = registry.call_with(ToolCall::new("", "hold", ""), context);
+    let cancelling = async {
+        while began.get() == 0 {
+            tokio::task::yield_now().await;
+        }
+        token.cancel();
+    };
+    let (outcome, ()) = tokio::join!(waiting, cancelling);
     assert_eq!(outcome.status(), Status::Cancelled);
     assert!(outcome.may_still_be_running());
-    go.send(()).unwrap();
-    assert_eq!(until_logged(&log).await, ["told: true"]);
-
-    let mut dropped = Box::pin(registry.call(ToolCall::new("", "block", "")));
-    assert!(
-        dropped
-            .as_mut()
-            .poll(&mut Task::from_waker(Waker::noop()))
-            .is_pending()
-    );
-    drop(dropped);
-    go.send(()).unwrap();
-    assert_eq!(until_logged(&log).await, ["told: true"]);
-
-    go.send(()).unwrap();
-    let outcome = registry.call(ToolCall::new("", "block", "")).await;
-    assert!(outcome.is_ok() && !outcome.may_still_be_running());
-    assert_eq!(log.take(), ["told: false"]);
-    assert_eq!(registry.statistics().calls(), 4);
+    let_go.send(()).unwrap();
 }
 
 #[test]
@@ -347,4 +346,59 @@ fn call_blocking_waits_outside_a_runtime_and_refuses_inside_one() {
     assert!(outcome.error().unwrap().contains("await"), "{outcome:?}");
     assert_eq!(outcome.tool(), "sleep");
     assert_eq!(registry.statistics().calls(), 2);
+}
+
+/// Hold a thread until it is let go.
+#[tool(blocking)]
+fn hold(#[context] held: &Held) {
+    held.began.up();
+    let _ = held.let_go.lock().unwrap().recv();
+}
+
+/// Come too late.
+#[tool(blocking, timeout = "20ms")]
+fn late(#[context] ran: &Count) {
+    ran.up();
+}
+
+struct Held {
+    began: Count,
+    let_go: Mutex<mpsc::Receiver<()>>,
+}
+
+#[test]
+fn a_blocking_body_never_begins_after_its_call_has_ended() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    let (let_go, receiver) = mpsc::channel();
+    let (began, ran) = (Count::default(), Count::default());
+    let registry = Registry::builder()
+        .tool(hold)
+        .tool(late)
+        .context(Held {
+            began: began.clone(),
+            let_go: Mutex::new(receiver),
+        })
+        .context(ran.clone())
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let holding = registry.clone();
+        let call = ToolCall::new("1", "hold", "");
+        let holding = tokio::spawn(async move { holding.call(call).await });
+        while began.get() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let outcome = registry.call(ToolCall::new("2", "late", "")).await;
+        assert_eq!(outcome.status(), Status::TimedOut);
+        assert!(!outcome.may_still_be_running());
+        let_go.send(()).unwrap();
+        assert!(holding.await.unwrap().is_ok());
+        // The one thread is free again, and has met the late body by the time it answers this.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+    });
+    assert_eq!(ran.get(), 0);
 }

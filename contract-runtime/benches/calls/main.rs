@@ -1,0 +1,142 @@
+//! Instructions and wall time of calls by name, beside the same work written by hand with serde.
+//!
+//! `cargo bench -p contract-runtime --bench calls` prints one table; a word after `--` keeps the rows that hold it.
+//! Instructions are counted by callgrind around each call alone; without valgrind those columns stay empty.
+
+mod by_hand;
+mod contracts;
+mod meter;
+mod registries;
+mod table;
+mod tools;
+
+use meter::{Callgrind, Meter};
+
+/// One measured thing.
+struct Case {
+    name: &'static str,
+    /// The name of the case that it is compared with.
+    beside: Option<&'static str>,
+    run: fn(&Meter) -> f64,
+}
+
+const fn case(name: &'static str, beside: &'static str, run: fn(&Meter) -> f64) -> Case {
+    Case {
+        name,
+        beside: Some(beside),
+        run,
+    }
+}
+
+const fn baseline(name: &'static str, run: fn(&Meter) -> f64) -> Case {
+    Case {
+        name,
+        beside: None,
+        run,
+    }
+}
+
+const CASES: &[Case] = &[
+    baseline("add, by hand", by_hand::add),
+    case("add", "add, by hand", registries::add),
+    baseline("add, by hand, boxed future", by_hand::add_async),
+    case(
+        "add, async",
+        "add, by hand, boxed future",
+        registries::add_async,
+    ),
+    baseline("search, by hand", by_hand::search),
+    case("search", "search, by hand", registries::search),
+    baseline("search, by hand, boxed future", by_hand::search_async),
+    case(
+        "search, async",
+        "search, by hand, boxed future",
+        registries::search_async,
+    ),
+    baseline("making a `ToolCall` of three strings", registries::make),
+    baseline("dropping an `Outcome`", registries::forget),
+    baseline("no condition, by hand", contracts::by_hand_none),
+    case("no condition", "no condition, by hand", contracts::none),
+    baseline("1 precondition, by hand", contracts::by_hand_one),
+    case("1 precondition", "1 precondition, by hand", contracts::one),
+    baseline("4 pre, 1 post, by hand", contracts::by_hand_five),
+    case("4 pre, 1 post", "4 pre, 1 post, by hand", contracts::five),
+    case(
+        "4 pre, 1 post, all ignored",
+        "no condition, by hand",
+        contracts::five_ignored,
+    ),
+    baseline(
+        "direct call, 4 `if`s before, 1 after",
+        contracts::direct_by_hand,
+    ),
+    case(
+        "direct call, 4 pre, 1 post",
+        "direct call, 4 `if`s before, 1 after",
+        contracts::direct,
+    ),
+    baseline("call among 10 tools", registries::dynamic_10),
+    case(
+        "call among 1,000 tools",
+        "call among 10 tools",
+        registries::dynamic_1_000,
+    ),
+    case(
+        "call among 10,000 tools",
+        "call among 10 tools",
+        registries::dynamic_10_000,
+    ),
+    baseline("finding 1 of 10 tools", registries::find_10),
+    case(
+        "finding 1 of 1,000 tools",
+        "finding 1 of 10 tools",
+        registries::find_1_000,
+    ),
+    case(
+        "finding 1 of 10,000 tools",
+        "finding 1 of 10 tools",
+        registries::find_10_000,
+    ),
+    baseline("build and first listing, 10 tools", registries::list_10),
+    baseline(
+        "build and first listing, 1,000 tools",
+        registries::list_1_000,
+    ),
+    baseline(
+        "build and first listing, 10,000 tools",
+        registries::list_10_000,
+    ),
+    baseline("listing again, 10,000 tools", registries::list_again),
+];
+
+fn main() {
+    // Cargo passes `--bench`.
+    let words: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .collect();
+    if let [marker, name] = words.as_slice()
+        && marker == meter::MARKER
+    {
+        if let Some(case) = CASES.iter().find(|case| case.name == name) {
+            (case.run)(&Meter::Instructions);
+        }
+        return;
+    }
+    let wanted = |case: &&Case| words.iter().all(|word| case.name.contains(word.as_str()));
+    let callgrind = Callgrind::find();
+    if callgrind.is_none() {
+        println!("valgrind is not installed, so no instructions are counted; wall time follows");
+    }
+    let rows: Vec<table::Row> = CASES
+        .iter()
+        .filter(wanted)
+        .map(|case| table::Row {
+            name: case.name,
+            beside: case.beside,
+            instructions: callgrind.as_ref().and_then(|tool| tool.count(case.name)),
+            nanoseconds: (case.run)(&Meter::WallTime),
+        })
+        .collect();
+    table::print(&rows);
+}

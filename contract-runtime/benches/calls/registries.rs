@@ -1,0 +1,161 @@
+//! The same calls through a registry, and what grows with the number of tools.
+
+use std::pin::pin;
+
+use contract_runtime::prelude::*;
+use serde_json::json;
+
+use crate::by_hand::once;
+use crate::meter::Meter;
+use crate::tools::{self, ADD, SEARCH};
+
+/// The tools in the registry of every call that is compared with one by hand.
+pub(crate) const TOOLS: usize = 100;
+
+/// Tools that no macro made, as many as are wanted.
+fn fillers(count: usize) -> Vec<Tool> {
+    (0..count)
+        .map(|index| {
+            let spec = DynamicSpec::new(format!("tool_{index}"), "Repeat a number.").input_schema(
+                json!({
+                    "type": "object",
+                    "properties": {"number": {"type": "integer", "description": "The number to repeat."}},
+                    "required": ["number"],
+                    "additionalProperties": false,
+                }),
+            );
+            Tool::dynamic(spec, |arguments| async move {
+                Ok::<_, String>(Content::text(arguments["number"].to_string()))
+            })
+        })
+        .collect()
+}
+
+pub(crate) fn built(builder: contract_runtime::Builder) -> Registry {
+    match builder.build() {
+        Ok(registry) => registry,
+        Err(error) => unreachable!("the tools of the benchmark are in order: {error}"),
+    }
+}
+
+fn registry() -> Registry {
+    built(
+        Registry::builder()
+            .tool(tools::add)
+            .tool(tools::add_async)
+            .tool(tools::search)
+            .tool(tools::search_async)
+            .with(fillers(TOOLS - 4)),
+    )
+}
+
+/// `Registry::call`, polled once; the `ToolCall` is made before and the `Outcome` dropped after.
+pub(crate) fn measure(meter: &Meter, registry: &Registry, name: &str, text: &str) -> f64 {
+    let outcome = once(pin!(registry.call(ToolCall::new("1", name, text))));
+    assert!(
+        outcome.as_ref().is_some_and(Outcome::is_ok),
+        "{name}: {outcome:?}"
+    );
+    meter.measure(
+        1_000,
+        || ToolCall::new("1", name, text),
+        |call| once(pin!(registry.call(call))),
+    )
+}
+
+pub(crate) fn add(meter: &Meter) -> f64 {
+    measure(meter, &registry(), "add", ADD)
+}
+
+pub(crate) fn add_async(meter: &Meter) -> f64 {
+    measure(meter, &registry(), "add_async", ADD)
+}
+
+pub(crate) fn search(meter: &Meter) -> f64 {
+    measure(meter, &registry(), "search", SEARCH)
+}
+
+pub(crate) fn search_async(meter: &Meter) -> f64 {
+    measure(meter, &registry(), "search_async", SEARCH)
+}
+
+pub(crate) fn make(meter: &Meter) -> f64 {
+    meter.measure(1_000, || (), |()| ToolCall::new("1", "add", ADD))
+}
+
+pub(crate) fn forget(meter: &Meter) -> f64 {
+    let registry = registry();
+    meter.measure(
+        1_000,
+        || once(pin!(registry.call(ToolCall::new("1", "add", ADD)))),
+        drop,
+    )
+}
+
+fn dynamic(meter: &Meter, count: usize) -> f64 {
+    let registry = built(Registry::builder().with(fillers(count)));
+    measure(meter, &registry, "tool_7", r#"{"number": 7}"#)
+}
+
+pub(crate) fn dynamic_10(meter: &Meter) -> f64 {
+    dynamic(meter, 10)
+}
+
+pub(crate) fn dynamic_1_000(meter: &Meter) -> f64 {
+    dynamic(meter, 1_000)
+}
+
+pub(crate) fn dynamic_10_000(meter: &Meter) -> f64 {
+    dynamic(meter, 10_000)
+}
+
+fn find(meter: &Meter, count: usize) -> f64 {
+    let registry = built(Registry::builder().with(fillers(count)));
+    meter.measure(
+        1_000,
+        || "tool_7",
+        |name| registry.tool(name).map(|tool| tool.name().len()),
+    )
+}
+
+pub(crate) fn find_10(meter: &Meter) -> f64 {
+    find(meter, 10)
+}
+
+pub(crate) fn find_1_000(meter: &Meter) -> f64 {
+    find(meter, 1_000)
+}
+
+pub(crate) fn find_10_000(meter: &Meter) -> f64 {
+    find(meter, 10_000)
+}
+
+/// Building the registry and listing it for a model, as text.
+fn list(meter: &Meter, count: usize) -> f64 {
+    meter.measure(
+        1,
+        || fillers(count),
+        |tools| {
+            let registry = built(Registry::builder().with(tools));
+            let text = registry.functions().to_string();
+            (registry, text)
+        },
+    )
+}
+
+pub(crate) fn list_10(meter: &Meter) -> f64 {
+    list(meter, 10)
+}
+
+pub(crate) fn list_1_000(meter: &Meter) -> f64 {
+    list(meter, 1_000)
+}
+
+pub(crate) fn list_10_000(meter: &Meter) -> f64 {
+    list(meter, 10_000)
+}
+
+pub(crate) fn list_again(meter: &Meter) -> f64 {
+    let registry = built(Registry::builder().with(fillers(10_000)));
+    meter.measure(1, || (), |()| registry.functions().as_array().map(Vec::len))
+}
