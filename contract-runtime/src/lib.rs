@@ -12,8 +12,8 @@ pub mod __private;
 
 pub use contract::{
     Blame, Condition, ConditionKind, ContractScope, Counts, Detection, Location, Policy,
-    PolicyOrigin, Violation, catch, catch_async, process_policy, set_process_handler,
-    set_process_policy,
+    PolicyOrigin, UnknownPolicy, Violation, catch, catch_async, process_policy,
+    set_process_handler, set_process_policy,
 };
 pub use contract_macros::{post, pre, tool};
 pub use registry::{BuildError, BuildProblem, Builder, Registry, Statistics, ToolInfo};

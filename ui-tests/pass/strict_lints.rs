@@ -74,8 +74,10 @@ use serde::{Deserialize, Serialize};
 /// Keep a number that only a condition looks at.
 #[tool]
 #[pre(number > 0)]
-#[post(|()| limit > old(number))]
-fn looked_at_by_conditions(number: i64, limit: i64) {}
+#[post(|seven| *seven < limit && limit > old(number))]
+fn looked_at_by_conditions(number: i64, limit: i64) -> i64 {
+    7
+}
 
 /// A size.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

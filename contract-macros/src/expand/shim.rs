@@ -109,13 +109,12 @@ fn take(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
     {
         let take_or = place.end(quote!(.take_or));
         // Text stands for every type that is made of text, as it does in the schema.
-        let default = match describe::literal(default) {
-            Some(_) => {
-                let place = Place::of(default);
-                let (text, held) = (place.begin(quote!(#runtime::text)), place.holding(default));
-                quote!(#text #held)
-            }
-            None => quote!(#default),
+        let default = if describe::literal(default).is_some() {
+            let place = Place::of(default);
+            let (text, held) = (place.begin(quote!(#runtime::text)), place.holding(default));
+            quote!(#text #held)
+        } else {
+            quote!(#default)
         };
         quote!(#(#cfgs)* #slot #take_or(|| #default)?)
     } else {

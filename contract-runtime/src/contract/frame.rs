@@ -2,6 +2,10 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
+    clippy::unused_self,
+    clippy::must_use_candidate,
+    clippy::unnecessary_wraps,
     reason = "most of it is the hidden interface of generated code"
 )]
 

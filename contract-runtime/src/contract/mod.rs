@@ -15,6 +15,6 @@ pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
 pub use counts::Counts;
 pub use handler::set_process_handler;
-pub use policy::{Policy, PolicyOrigin, process_policy, set_process_policy};
+pub use policy::{Policy, PolicyOrigin, UnknownPolicy, process_policy, set_process_policy};
 pub use scope::ContractScope;
 pub use violation::{Blame, Detection, Location, Violation};

@@ -71,6 +71,14 @@ pub(crate) struct Scope {
     seen: OnceLock<Box<Seen>>,
 }
 
+/// What was called, and how.
+pub(crate) struct Called {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) secrets: &'static [&'static str],
+}
+
 /// A registry whose batch is running, by address, and the gates outside that one.
 #[derive(Debug)]
 pub(crate) struct Gate {
@@ -114,10 +122,7 @@ impl std::fmt::Debug for Scope {
 
 impl Scope {
     pub(crate) fn new(
-        call_id: String,
-        tool: String,
-        arguments: String,
-        secrets: &'static [&'static str],
+        called: Called,
         own: Option<Resolved>,
         registry: Option<Arc<Authority>>,
         run: Option<Arc<Authority>>,
@@ -132,10 +137,10 @@ impl Scope {
             .or_else(|| authority(&registry, PolicyOrigin::Registry))
             .unwrap_or_else(Resolved::process);
         Self {
-            call_id,
-            tool,
-            arguments,
-            secrets,
+            call_id: called.id,
+            tool: called.tool,
+            arguments: called.arguments,
+            secrets: called.secrets,
             policy,
             registry,
             run,

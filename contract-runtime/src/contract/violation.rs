@@ -181,9 +181,11 @@ fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
     // Characters that turn the direction of a line, or have no width, would falsify what people read.
     let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if text.contains(hidden) {
-        let shown = text.chars().map(|c| match hidden(c) {
-            true => c.escape_unicode().to_string(),
-            false => c.to_string(),
+        let shown = text.chars().map(|c| {
+            if hidden(c) {
+                return c.escape_unicode().to_string();
+            }
+            c.to_string()
         });
         return shortened(&shown.collect::<String>()).into_owned().into();
     }

@@ -59,17 +59,19 @@ impl Batch<'_> {
     }
 
     async fn alone(&self, call: ToolCall) -> Outcome {
-        let _gate = match self.inside {
-            true => None,
-            false => Some(self.inner.gate.write().await),
+        let _gate = if self.inside {
+            None
+        } else {
+            Some(self.inner.gate.write().await)
         };
         self.one(call).await
     }
 
     async fn side_by_side(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
-        let _gate = match self.inside {
-            true => None,
-            false => Some(self.inner.gate.read().await),
+        let _gate = if self.inside {
+            None
+        } else {
+            Some(self.inner.gate.read().await)
         };
         futures::side_by_side(
             calls.into_iter().map(|call| self.one(call)),

@@ -73,6 +73,10 @@ impl Builder {
 
     /// Adds one tool: the function itself.
     #[track_caller]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a function item is a name, and its type says all"
+    )]
     pub fn tool<F: 'static>(mut self, function: F) -> Self {
         let _ = function;
         let of = TypeId::of::<F>();

@@ -183,16 +183,13 @@ fn schemas(
     let mut generator = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator();
-    let output = match guard(|| tool.shim.output(&mut generator)) {
-        Ok(output) => output,
-        Err(_) => {
-            problems.push(BuildProblem::Undescribed {
-                tool: tool.name.clone(),
-                location: tool.location.clone(),
-            });
-            None
-        }
-    };
+    let output = guard(|| tool.shim.output(&mut generator)).unwrap_or_else(|_| {
+        problems.push(BuildProblem::Undescribed {
+            tool: tool.name.clone(),
+            location: tool.location.clone(),
+        });
+        None
+    });
     let output = output
         .map(|schema| correct_output(schema.to_value(), generator.take_definitions(true)))
         // `()` is given as nothing at all.

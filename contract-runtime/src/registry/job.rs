@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::panics::discard;
-use crate::contract::scope::{ContractScope, Gate, Scope};
+use crate::contract::scope::{Called, ContractScope, Gate, Scope};
 use crate::tool::arguments::Examined;
 use crate::tool::call::{Call, Request, Running};
 use crate::tool::context::{CallInfo, Context, Deadline, now};
@@ -37,13 +37,15 @@ impl Job {
     ) -> Self {
         let entry = &inner.entries[index];
         let deadline = earlier(context.deadline(), entry.timeout);
-        let own = (!entry.needs.is_empty()).then(|| own(&call, &context, deadline));
+        let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
         let (gate, run) = ContractScope::inherited();
         let scope = Scope::new(
-            call.id,
-            call.name,
-            call.arguments,
-            entry.tool.contract.secrets,
+            Called {
+                id: call.id,
+                tool: call.name,
+                arguments: call.arguments,
+                secrets: entry.tool.contract.secrets,
+            },
             entry.policy,
             Some(inner.authority.clone()),
             context.run_authority().or(run),
@@ -109,8 +111,8 @@ impl Job {
 }
 
 #[cold]
-fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> Box<Own> {
-    Box::new(Own {
+fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> Own {
+    Own {
         info: CallInfo {
             id: call.id.clone(),
             tool: call.name.clone(),
@@ -121,7 +123,7 @@ fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> Box<Own> {
         },
         deadline: Deadline(deadline.map(|deadline| deadline.at)),
         progress: context.reports(),
-    })
+    }
 }
 
 /// How far a call goes, and behind which gate it already is.

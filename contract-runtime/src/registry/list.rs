@@ -110,6 +110,7 @@ impl<'r> ToolInfo<'r> {
 
 impl Registry {
     /// Its tools, by name in the order of their bytes.
+    #[must_use]
     pub fn tools(&self) -> impl ExactSizeIterator<Item = ToolInfo<'_>> {
         self.inner.entries.iter().map(|entry| self.info(entry))
     }

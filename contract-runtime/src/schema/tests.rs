@@ -176,6 +176,49 @@ fn only_what_serde_judges_alone_decodes_exactly() {
     enum Color {
         Red,
     }
+    let yes = [
+        of::<u8>(),
+        of::<u64>(),
+        of::<i128>(),
+        of::<usize>(),
+        of::<f64>(),
+        of::<bool>(),
+        of::<String>(),
+        of::<Option<String>>(),
+        of::<Option<i32>>(),
+        of::<Vec<Vec<Option<f64>>>>(),
+        of::<Option<Vec<String>>>(),
+        of::<()>(),
+    ];
+    for schema in yes {
+        assert!(schema.decodes_exactly(0), "{}", schema.json());
+    }
+    let no = [
+        of::<f32>(),
+        of::<Value>(),
+        of::<Color>(),
+        of::<Node>(),
+        of::<(u8, u8)>(),
+        of::<[u8; 2]>(),
+        of::<std::collections::BTreeSet<u8>>(),
+        of::<std::collections::BTreeMap<String, u8>>(),
+        of::<std::num::NonZeroU8>(),
+        of::<Vec<f32>>(),
+        of::<std::net::IpAddr>(),
+        by_hand(json!({"type": "integer"})).unwrap(),
+        by_hand(json!({"type": "integer", "format": "uint8", "maximum": 9})).unwrap(),
+        by_hand(json!({"type": "integer", "format": "uint8", "multipleOf": 2})).unwrap(),
+        by_hand(json!({"type": "string", "pattern": "a"})).unwrap(),
+        by_hand(json!({"type": ["string", "integer"]})).unwrap(),
+        by_hand(json!({})).unwrap(),
+    ];
+    for schema in no {
+        assert!(!schema.decodes_exactly(0), "{}", schema.json());
+    }
+    assert!(!of::<u8>().decodes_exactly(1));
+    // The reason for `Color`: serde reads what the schema refuses.
+    let object = serde_json::from_str::<Color>(r#"{"Red":null}"#);
+    assert_eq!(object.ok(), Some(Color::Red));
 }
 
 #[test]

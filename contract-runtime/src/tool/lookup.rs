@@ -2,6 +2,10 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
+    clippy::unused_self,
+    clippy::must_use_candidate,
+    clippy::unnecessary_wraps,
     reason = "most of it is the hidden interface of generated code"
 )]
 
@@ -142,7 +146,7 @@ impl<T> Plain<T> {
 
 impl<'c, T: Send + Sync + 'static> ContextValue<'c> for Lent<'c, T> {
     fn find(&mut self, call: &super::call::Call<'c>) {
-        self.0 = call.sources().and_then(|sources| sources.find());
+        self.0 = call.sources().and_then(Sources::find);
     }
     fn need(&self) -> NeedOf {
         need::<T>(false)
@@ -157,7 +161,7 @@ impl<'c, T> Lent<'c, T> {
 
 impl<'c, T: Send + Sync + 'static> ContextValue<'c> for MaybeLent<'c, T> {
     fn find(&mut self, call: &super::call::Call<'c>) {
-        self.0 = call.sources().and_then(|sources| sources.find());
+        self.0 = call.sources().and_then(Sources::find);
     }
     fn need(&self) -> NeedOf {
         need::<T>(true)
@@ -188,8 +192,8 @@ pub trait Held: Sized {
 
 impl<T: Send + Sync + 'static> Held for Arc<T> {
     type Found<'c> = Self;
-    fn find<'c>(call: &super::call::Call<'c>) -> Option<Self> {
-        call.sources().and_then(|sources| sources.find_shared())
+    fn find(call: &super::call::Call<'_>) -> Option<Self> {
+        call.sources().and_then(Sources::find_shared)
     }
     fn need() -> NeedOf {
         need::<T>(false)
@@ -201,8 +205,8 @@ impl<T: Send + Sync + 'static> Held for Arc<T> {
 
 impl<T: Send + Sync + 'static> Held for Option<Arc<T>> {
     type Found<'c> = Arc<T>;
-    fn find<'c>(call: &super::call::Call<'c>) -> Option<Arc<T>> {
-        call.sources().and_then(|sources| sources.find_shared())
+    fn find(call: &super::call::Call<'_>) -> Option<Arc<T>> {
+        call.sources().and_then(Sources::find_shared)
     }
     fn need() -> NeedOf {
         need::<T>(true)
@@ -217,7 +221,7 @@ macro_rules! own {
     ($($type:ty)*) => {
         $(impl Held for $type {
             type Found<'c> = Self;
-            fn find<'c>(call: &super::call::Call<'c>) -> Option<Self> {
+            fn find(call: &super::call::Call<'_>) -> Option<Self> {
                 call.sources().and_then(|sources| sources.find::<Self>().cloned())
             }
             fn need() -> NeedOf {

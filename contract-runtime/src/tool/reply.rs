@@ -2,6 +2,10 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
+    clippy::unused_self,
+    clippy::must_use_candidate,
+    clippy::unnecessary_wraps,
     reason = "most of it is the hidden interface of generated code"
 )]
 
@@ -54,7 +58,8 @@ pub struct Output {
     pub(crate) text: String,
     /// The text is JSON, rather than a string given as it is.
     pub(crate) is_json: bool,
-    /// Most results carry none.
+    /// Most results carry none, and one word is moved faster than three.
+    #[allow(clippy::box_collection, reason = "see above")]
     pub(crate) artifacts: Option<Box<Vec<Artifact>>>,
 }
 

@@ -2,6 +2,10 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
+    clippy::unused_self,
+    clippy::must_use_candidate,
+    clippy::unnecessary_wraps,
     reason = "most of it is the hidden interface of generated code"
 )]
 
@@ -246,6 +250,10 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
 #[derive(Debug)]
 pub struct MaybeBorrowed<O, T: ?Sized> {
     /// Absent; or `null`; or a value.
+    #[allow(
+        clippy::option_option,
+        reason = "absent, null and a value are three states"
+    )]
     owner: Option<Option<O>>,
     lend: fn(&O) -> &T,
 }
@@ -327,7 +335,7 @@ impl Lend for Path {
         read(text)
     }
 
-    fn lend<'s>(owner: &'s PathBuf) -> &'s Path {
+    fn lend(owner: &PathBuf) -> &Path {
         owner
     }
 
@@ -348,7 +356,7 @@ impl<T: ToolArgument> Lend for [T] {
         read(text)
     }
 
-    fn lend<'s>(owner: &'s Vec<T>) -> &'s [T] {
+    fn lend(owner: &Vec<T>) -> &[T] {
         owner
     }
 
@@ -369,7 +377,7 @@ impl<T: ToolArgument> Lend for T {
         read(text)
     }
 
-    fn lend<'s>(owner: &'s T) -> &'s T {
+    fn lend(owner: &T) -> &T {
         owner
     }
 

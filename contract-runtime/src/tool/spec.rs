@@ -1,5 +1,9 @@
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
+    clippy::unused_self,
+    clippy::must_use_candidate,
+    clippy::unnecessary_wraps,
     reason = "most of it is the hidden interface of generated code"
 )]
 

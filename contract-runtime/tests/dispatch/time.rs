@@ -244,8 +244,10 @@ async fn a_blocking_body_that_is_given_up_may_still_be_running_and_is_told() {
     let began = Count::default();
     let held = Held {
         began: began.clone(),
+        log: log.clone(),
         let_go: Mutex::new(receiver),
     };
+    let blocking = registry;
     let registry = Registry::builder()
         .tool(hold)
         .context(held)
@@ -264,6 +266,24 @@ async fn a_blocking_body_that_is_given_up_may_still_be_running_and_is_told() {
     assert_eq!(outcome.status(), Status::Cancelled);
     assert!(outcome.may_still_be_running());
     let_go.send(()).unwrap();
+    assert_eq!(until_logged(&log).await, ["told: true"]);
+
+    let mut dropped = Box::pin(registry.call(ToolCall::new("", "hold", "")));
+    let mut task = Task::from_waker(Waker::noop());
+    assert!(dropped.as_mut().poll(&mut task).is_pending());
+    while began.get() == 1 {
+        tokio::task::yield_now().await;
+    }
+    drop(dropped);
+    let_go.send(()).unwrap();
+    assert_eq!(until_logged(&log).await, ["told: true"]);
+    assert_eq!(registry.statistics().calls(), 2);
+
+    go.send(()).unwrap();
+    let outcome = blocking.call(ToolCall::new("", "block", "")).await;
+    assert!(outcome.is_ok() && !outcome.may_still_be_running());
+    assert_eq!(log.take(), ["told: false"]);
+    assert_eq!(blocking.statistics().calls(), 2);
 }
 
 #[test]
@@ -350,9 +370,10 @@ fn call_blocking_waits_outside_a_runtime_and_refuses_inside_one() {
 
 /// Hold a thread until it is let go.
 #[tool(blocking)]
-fn hold(#[context] held: &Held) {
+fn hold(#[context] held: &Held, #[context] token: &CancellationToken) {
     held.began.up();
     let _ = held.let_go.lock().unwrap().recv();
+    held.log.add(format!("told: {}", token.is_cancelled()));
 }
 
 /// Come too late.
@@ -363,6 +384,7 @@ fn late(#[context] ran: &Count) {
 
 struct Held {
     began: Count,
+    log: Log,
     let_go: Mutex<mpsc::Receiver<()>>,
 }
 
@@ -380,6 +402,7 @@ fn a_blocking_body_never_begins_after_its_call_has_ended() {
         .tool(late)
         .context(Held {
             began: began.clone(),
+            log: Log::default(),
             let_go: Mutex::new(receiver),
         })
         .context(ran.clone())
