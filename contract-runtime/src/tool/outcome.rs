@@ -216,6 +216,9 @@ impl Outcome {
                 None => "there is no tool of that name".to_owned(),
             },
             End::Violation(violation) => violation.to_string(),
+            End::Failed(message) if message.trim().is_empty() => {
+                format!("`{tool}` failed and did not say why")
+            }
             End::Failed(message) => message.clone(),
             End::Panicked => {
                 format!("`{tool}` panicked; this is a fault of the tool, not of the arguments")

@@ -89,6 +89,10 @@ impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
 pub trait Lend {
     type Owner<'c>: Send;
     fn read(text: &str) -> Result<(Self::Owner<'_>, usize), serde_json::Error>;
+    /// What an absent argument stands for: behind a reference to an `Option`, its `None`.
+    fn absent<'c>() -> Option<Self::Owner<'c>> {
+        None
+    }
     fn lend<'s>(owner: &'s Self::Owner<'_>) -> &'s Self;
     fn schema(generator: &mut SchemaGenerator) -> Schema;
     fn optional_schema(generator: &mut SchemaGenerator) -> Schema;
@@ -101,7 +105,8 @@ impl<T: ?Sized> Reference<T> {
         T: Lend,
     {
         Borrowed {
-            owner: None,
+            owner: T::absent(),
+            is_read: false,
             lend: T::lend,
         }
     }
@@ -209,7 +214,9 @@ impl<'c, T: ToolArgument> Argument<'c> for Slot<T> {
 /// An argument read into its owner and lent to the body.
 #[derive(Debug)]
 pub struct Borrowed<O, T: ?Sized> {
+    /// What was read, or what an absent argument stands for.
     owner: Option<O>,
+    is_read: bool,
     lend: fn(&O) -> &T,
 }
 
@@ -219,30 +226,33 @@ impl<O, T: ?Sized> Borrowed<O, T> {
     }
 
     pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, Ended> {
-        Ok(self.owner.as_ref().map_or_else(default, self.lend))
+        let read = self.owner.as_ref().filter(|_| self.is_read);
+        Ok(read.map_or_else(default, self.lend))
     }
 }
 
 impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
     fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
-        if self.owner.is_some() {
+        if self.is_read {
             return Ok(None);
         }
         let (owner, length) = T::read(text)?;
         self.owner = Some(owner);
+        self.is_read = true;
         Ok(Some(length))
     }
 
     fn is_read(&self) -> bool {
-        self.owner.is_some()
+        self.is_read
     }
 
     fn clear(&mut self) {
-        self.owner = None;
+        self.owner = T::absent();
+        self.is_read = false;
     }
 
     fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
-        (T::schema(generator), false)
+        (T::schema(generator), T::absent().is_some())
     }
 }
 
@@ -375,6 +385,10 @@ impl<T: ToolArgument> Lend for T {
 
     fn read(text: &str) -> Result<(T, usize), serde_json::Error> {
         read(text)
+    }
+
+    fn absent<'c>() -> Option<Self::Owner<'c>> {
+        absent::<T>()
     }
 
     fn lend(owner: &T) -> &T {

@@ -162,6 +162,25 @@ fn a_value_takes_any_json_and_keeps_the_order_of_its_keys() {
     );
 }
 
+/// Fail without a word.
+#[tool]
+fn silent(level: &Option<u8>) -> Result<u8, String> {
+    level.ok_or_else(String::new)
+}
+
+#[test]
+fn a_reference_to_an_option_is_optional_and_a_silent_failure_is_told() {
+    let registry = Registry::builder().tool(silent).build().unwrap();
+    assert_eq!(output(&registry, "silent", r#"{"level":3}"#), "3");
+    for arguments in ["{}", r#"{"level":null}"#] {
+        let outcome = registry.call_blocking(ToolCall::new("1", "silent", arguments));
+        assert_eq!(
+            outcome.error().unwrap(),
+            "`silent` failed and did not say why"
+        );
+    }
+}
+
 /// Greet somebody.
 #[tool]
 fn greet(
