@@ -1,4 +1,43 @@
 //! Declarative tool contracts for agents: what stands above a function is enforced wherever the function is called.
+//!
+//! A plain function with [`#[tool]`](tool) above it can be called by name, with JSON arguments, by a language model.
+//! [`#[pre]`](pre) and [`#[post]`](post) say what must hold before it runs and after it has run; a direct Rust call is
+//! checked as well.
+//!
+//! ```
+//! use contract_runtime::prelude::*;
+//!
+//! /// Book a room for a part of one day.
+//! #[tool]
+//! #[pre(end > start, "the end ({end}) must come after the start ({start})")]
+//! #[post(|minutes| *minutes > 0)]
+//! fn book_room(
+//!     /// Minutes after midnight.
+//!     start: u32,
+//!     /// Minutes after midnight.
+//!     end: u32,
+//! ) -> u32 {
+//!     end - start
+//! }
+//!
+//! let registry = Registry::builder().tool(book_room).build()?;
+//! let outcome = registry.call_blocking(ToolCall::new("1", "book_room", r#"{"start":600,"end":540}"#));
+//! assert_eq!(outcome.status(), Status::Violation);
+//! assert_eq!(
+//!     outcome.error().unwrap(),
+//!     "the end (540) must come after the start (600); `book_room` requires `end > start`, got start = 600, end = 540",
+//! );
+//! assert_eq!(book_room(540, 600), 60);
+//! # Ok::<(), BuildError>(())
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | make tools | [`tool`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`] |
+//! | choose and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Context`] |
+//! | read what came of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
+//! | say what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
+//! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 
 mod contract;
 mod futures;

@@ -8,14 +8,24 @@ use super::function::{anonymous_lifetimes, result_places, result_type};
 use super::local;
 use super::place::Place;
 use crate::describe;
-use crate::model::{Function, Param, Role};
+use crate::model::{Function, Param, Role, Tool};
 
-/// The statements and the final expression that turn a `call` into a reply.
-pub(super) fn reply(
+/// What becomes of a `call`: a reply at once, or a future of one.
+pub(super) fn running(
     function: &Function,
     checked: &TokenStream,
     runtime: &TokenStream,
 ) -> TokenStream {
+    let call = local("call");
+    let reply = reply(function, checked, runtime);
+    if function.is_async {
+        return later(function, &call, &reply, runtime);
+    }
+    quote!(#runtime::ready(#call, |#call| { #reply }))
+}
+
+/// The statements and the final expression that turn a `call` into a reply.
+fn reply(function: &Function, checked: &TokenStream, runtime: &TokenStream) -> TokenStream {
     let (call, frame, out) = (local("call"), local("frame"), local("out"));
     let params = &function.params;
     let open = params
@@ -56,7 +66,7 @@ pub(super) fn reply(
 }
 
 /// `rt::later(async move { .. })`, with the block at the author's `async`: that is where a future that is not `Send` is seen.
-pub(super) fn later(
+fn later(
     function: &Function,
     call: &Ident,
     reply: &TokenStream,
@@ -128,11 +138,13 @@ fn slot(index: usize) -> Ident {
 }
 
 /// The body of the function that describes the result.
-pub(super) fn output(function: &Function, demanded: bool, runtime: &TokenStream) -> TokenStream {
+pub(super) fn output(tool: &Tool, runtime: &TokenStream) -> TokenStream {
+    let function = &tool.function;
+    let demanded = tool.options.output_schema.as_ref();
     let generator = local("generator");
     let ty = anonymous_lifetimes(result_type(&function.sig.output));
     let (value, _) = result_places(&function.sig);
-    if demanded {
+    if demanded.is_some_and(|set| set.value) {
         let described = quote!(>::NEW.success().demanded_schema);
         let (begin, end) = (value.begin(quote!(#runtime::Type::<)), value.end(described));
         quote!(#begin #ty #end(#generator))

@@ -30,19 +30,9 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
         &clauses,
         &none,
     );
-    let reply = shim::reply(function, &quote!(#checked_name), runtime);
     let (call, generator) = (local("call"), local("generator"));
-    let running = if function.is_async {
-        shim::later(function, &call, &reply, runtime)
-    } else {
-        quote!(#runtime::ready(#call, |#call| { #reply }))
-    };
-    let demanded = tool
-        .options
-        .output_schema
-        .as_ref()
-        .is_some_and(|set| set.value);
-    let output = shim::output(function, demanded, runtime);
+    let running = shim::running(function, &quote!(#checked_name), runtime);
+    let output = shim::output(tool, runtime);
     let spec = data::spec(tool, runtime);
     let name = &function.sig.ident;
     let handed_on = function::handed_on(function);

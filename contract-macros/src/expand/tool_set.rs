@@ -120,19 +120,9 @@ fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     );
     let body_fn = function::body(function, body, &tool.clauses, head);
     let checked_fn = function::checked(function, checked, &quote!(self.#body), &clauses, head);
-    let reply = shim::reply(function, &quote!(Self::#checked), runtime);
     let (call_local, generator) = (local("call"), local("generator"));
-    let running = if function.is_async {
-        shim::later(function, &call_local, &reply, runtime)
-    } else {
-        quote!(#runtime::ready(#call_local, |#call_local| { #reply }))
-    };
-    let demanded = tool
-        .options
-        .output_schema
-        .as_ref()
-        .is_some_and(|set| set.value);
-    let output_body = shim::output(function, demanded, runtime);
+    let running = shim::running(function, &quote!(Self::#checked), runtime);
+    let output_body = shim::output(tool, runtime);
     let data = data::spec(tool, runtime);
     quote! {
         #visible
