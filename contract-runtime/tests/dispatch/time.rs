@@ -425,3 +425,21 @@ fn a_blocking_body_never_begins_after_its_call_has_ended() {
     });
     assert_eq!(ran.get(), 0);
 }
+
+#[tokio::test]
+async fn a_call_whose_time_is_over_is_not_started_and_says_so() {
+    let registry = Registry::builder()
+        .tool(late)
+        .context(Count::default())
+        .build()
+        .unwrap();
+    let over = Context::new().timeout(Duration::ZERO);
+    let outcome = registry
+        .call_with(ToolCall::new("1", "late", ""), over)
+        .await;
+    assert_eq!(outcome.status(), Status::TimedOut);
+    assert_eq!(
+        outcome.error().unwrap(),
+        "`late` was not started, because its time was over"
+    );
+}

@@ -169,3 +169,36 @@ fn a_value_that_cannot_be_written_is_shown_as_it_was_sent() {
     let direct = catch(|| unwritable(Limit(0))).unwrap_err();
     assert!(direct.values.is_empty());
 }
+
+/// Take a short text.
+#[tool]
+#[pre(text.is_empty())]
+fn nothing(text: String) -> usize {
+    text.len()
+}
+
+#[test]
+fn characters_that_turn_a_line_around_are_escaped_in_the_sentence() {
+    let registry = Registry::builder().tool(nothing).build().unwrap();
+    let arguments = serde_json::json!({"text": "a\u{202e}b\u{200b}c\u{2066}d"}).to_string();
+    let outcome = registry.call_blocking(ToolCall::new("1", "nothing", arguments));
+    let error = outcome.error().unwrap();
+    assert!(error.contains(r"a\u{202e}b\u{200b}c\u{2066}d"), "{error}");
+}
+
+/// Warnings of generated code after a body that never returns would be errors here.
+#[deny(warnings)]
+mod never {
+    use contract_runtime::prelude::*;
+
+    #[pre(code > 0, "the code must be positive")]
+    pub(super) fn leave(code: i32) -> ! {
+        panic!("left with {code}")
+    }
+}
+
+#[test]
+fn a_function_that_never_returns_has_preconditions() {
+    let violation = contract_runtime::catch(|| never::leave(0)).unwrap_err();
+    assert_eq!(violation.predicate, "code > 0");
+}
