@@ -139,7 +139,7 @@ fn again<'c>(request: &Request<'c>, arguments: &mut [&mut dyn Argument<'c>]) -> 
         argument.clear();
     }
     let inputs = request.inputs;
-    let examined = arguments::examine(request.text, &inputs.schema, inputs.coerce)
+    let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| examined).text;
     scan::fill(text, &inputs.parameters, arguments)

@@ -228,7 +228,7 @@ where
 fn read(call: &Call<'_>) -> Result<Map<String, Value>, Ended> {
     let request = call.request().ok_or(Ended::Described)?;
     let inputs = request.inputs;
-    let examined = arguments::examine(request.text, &inputs.schema, inputs.coerce)
+    let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| examined).text;
     serde_json::from_str(text).map_err(|_| Ended::unread())

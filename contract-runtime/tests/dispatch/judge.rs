@@ -309,7 +309,11 @@ impl Judge {
     fn judge(&self, arguments: &Value) {
         let call = ToolCall::new("", "kinds", arguments.to_string());
         let checked = self.runtime.block_on(self.registry.check(call.clone()));
-        let valid = self.input.is_valid(arguments);
+        let mut valid = self.input.is_valid(arguments);
+        // Under strict schemas a model writes null for what it leaves out.
+        if checked.is_ok() && !valid {
+            valid = self.input.is_valid(&without_nulls(arguments));
+        }
         assert_eq!(
             checked.is_ok(),
             valid,
@@ -328,6 +332,19 @@ impl Judge {
             self.output.is_valid(&output),
             "{output} is not what the output schema promises"
         );
+    }
+}
+
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), without_nulls(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other.clone(),
     }
 }
 

@@ -70,9 +70,24 @@ impl Judge {
         }
         if validator.is_valid(&value) {
             Verdict::Valid
+        } else if validator.is_valid(&without_nulls(&value)) {
+            // The dispatcher reads null in the place of an absent member; which members may be absent is its to say.
+            Verdict::Undecided
         } else {
             Verdict::Invalid
         }
+    }
+}
+
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        Value::Object(members) => {
+            let members = members.iter().filter(|(_, value)| !value.is_null());
+            let members = members.map(|(name, value)| (name.clone(), without_nulls(value)));
+            Value::Object(members.collect())
+        }
+        other => other.clone(),
     }
 }
 

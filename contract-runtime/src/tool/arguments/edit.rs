@@ -36,18 +36,29 @@ impl Coercion {
     }
 }
 
-/// A node of the parsed arguments, known by its address, and what replaces it.
+/// A node of the parsed arguments, known by its address, and what replaces it; nothing for a member that is left out.
 pub(super) struct Edit {
     at: usize,
-    to: Node,
+    to: Option<Node>,
 }
 
 impl Edit {
     pub(super) fn new(node: &Node, to: Node) -> Self {
         Self {
             at: address(node),
-            to,
+            to: Some(to),
         }
+    }
+
+    pub(super) fn removal(node: &Node) -> Self {
+        Self {
+            at: address(node),
+            to: None,
+        }
+    }
+
+    pub(super) fn is_removal(&self) -> bool {
+        self.to.is_none()
     }
 }
 
@@ -65,8 +76,8 @@ pub(super) fn write(node: &Node, edits: &mut [Edit]) -> String {
 }
 
 fn write_node(node: &Node, edits: &[Edit], out: &mut String) {
-    let edited = edits.binary_search_by_key(&address(node), |edit| edit.at);
-    let node = edited.map_or(node, |found| &edits[found].to);
+    let edited = edit(node, edits).and_then(|edit| edit.to.as_ref());
+    let node = edited.unwrap_or(node);
     match node {
         Node::Null => out.push_str("null"),
         Node::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
@@ -85,7 +96,10 @@ fn write_node(node: &Node, edits: &[Edit], out: &mut String) {
         }
         Node::Object(entries) => {
             out.push('{');
-            for (index, (key, value)) in entries.iter().enumerate() {
+            let kept = entries
+                .iter()
+                .filter(|(_, value)| !edit(value, edits).is_some_and(Edit::is_removal));
+            for (index, (key, value)) in kept.enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
@@ -96,6 +110,11 @@ fn write_node(node: &Node, edits: &[Edit], out: &mut String) {
             out.push('}');
         }
     }
+}
+
+fn edit<'e>(node: &Node, edits: &'e [Edit]) -> Option<&'e Edit> {
+    let found = edits.binary_search_by_key(&address(node), |edit| edit.at);
+    edits.get(found.ok()?)
 }
 
 /// Notes how an admitted number has to be written for a Rust integer, if it is not already.

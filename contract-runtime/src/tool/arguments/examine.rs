@@ -2,7 +2,7 @@
 
 use serde_json::error::Category;
 
-use super::edit::{Coercion, write};
+use super::edit::{Coercion, Edit, write};
 use super::node::Node;
 use super::object::duplicates;
 use super::path::Path;
@@ -20,6 +20,22 @@ pub(crate) struct Examined {
     pub(crate) coercions: Vec<Coercion>,
 }
 
+/// Reads the arguments of a call: as [`examine`], and where they are refused for it, null in the place of an absent member
+/// is taken as that. Under strict schemas a model must write every member, and this is how it leaves one out.
+///
+/// # Errors
+/// Everything else that is wrong with the arguments.
+pub(crate) fn read(
+    text: &str,
+    schema: &InputSchema,
+    coerce: bool,
+) -> Result<Examined, InvalidArguments> {
+    match examine(text, schema, coerce) {
+        Err(_) if text.contains("null") => judge(text, schema, coerce, true),
+        examined => examined,
+    }
+}
+
 /// Judges `text` by `schema`. Blank text and `null` mean no arguments.
 ///
 /// # Errors
@@ -29,12 +45,22 @@ pub(crate) fn examine(
     schema: &InputSchema,
     coerce: bool,
 ) -> Result<Examined, InvalidArguments> {
+    judge(text, schema, coerce, false)
+}
+
+fn judge(
+    text: &str,
+    schema: &InputSchema,
+    coerce: bool,
+    null_is_absent: bool,
+) -> Result<Examined, InvalidArguments> {
     let text = if is_blank(text) { "{}" } else { text };
     let node = match Node::parse(text).map_err(|error| malformed(&error))? {
         Node::Null => Node::Object(Box::default()),
         node => node,
     };
     let mut walk = Walk::new(schema, coerce);
+    walk.null_is_absent = null_is_absent;
     let mut found = walk.arguments(&node);
     if walk.is_exhausted() {
         return Err(too_complex());
@@ -43,17 +69,18 @@ pub(crate) fn examine(
     if found.total > 0 {
         return Err(InvalidArguments::new(found.problems, found.total));
     }
+    let shortened = found.edits.iter().any(Edit::is_removal);
     let text = match (&node, found.edits.is_empty()) {
         (Node::Object(entries), true) if !entries.is_empty() => text.to_owned(),
         _ => write(&node, &mut found.edits),
     };
-    if found.coercions.is_empty() {
+    if found.coercions.is_empty() && !shortened {
         return Ok(Examined {
             text,
             coercions: Vec::new(),
         });
     }
-    // What one schema coerces, another that is applied to the same value has seen as a string.
+    // What one schema coerces or leaves out, another that is applied to the same value has seen as it was.
     let examined = examine(&text, schema, false)?;
     Ok(Examined {
         coercions: found.coercions,

@@ -13,7 +13,7 @@ pub(super) enum Verdict {
     Fits,
     /// It is admitted, but has to be written in another way (`5.0` for an integer).
     Normalised,
-    /// Only after a coercion.
+    /// Only after a coercion, or without members that are null for absent.
     Coerced,
     /// It is not admitted.
     Refused,
@@ -73,6 +73,14 @@ impl Found {
             let got = super::shown::given(node, path.is_secret());
             ArgumentProblem::new(path.pointer(), kind, expected(), got)
         });
+    }
+
+    /// The member that holds `node` is to be left out.
+    pub(super) fn leave_out(&mut self, node: &Node) {
+        self.verdict = self.verdict.max(Verdict::Coerced);
+        if self.loud {
+            self.edits.push(Edit::removal(node));
+        }
     }
 
     /// `node` is to be written as `to`.

@@ -27,6 +27,6 @@ pub use edit::Coercion;
 pub use problem::{ArgumentProblem, ProblemKind};
 pub use refusal::InvalidArguments;
 
-pub(crate) use examine::{Examined, examine};
+pub(crate) use examine::{Examined, examine, read};
 pub(crate) use nearest::nearest;
 pub(crate) use refusal::rejected;

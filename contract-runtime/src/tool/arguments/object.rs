@@ -76,6 +76,10 @@ impl Walk<'_> {
             }
         }
         if let Some(by) = property {
+            if self.is_absent(rule, by, name, node) {
+                found.leave_out(node);
+                return;
+            }
             self.judge(by, node, &here, found);
         }
         let mut evaluated = property.is_some();
@@ -88,6 +92,14 @@ impl Walk<'_> {
         if let (false, Some(by)) = (evaluated, rule.additional) {
             self.other(by, name, node, &here, found, || Known::of(rule));
         }
+    }
+
+    /// Whether a null says that an optional member is not there: it could say nothing else.
+    fn is_absent(&mut self, rule: &ObjectRule, by: RuleId, name: &str, node: &Node) -> bool {
+        self.null_is_absent
+            && *node == Node::Null
+            && !rule.required.iter().any(|required| required == name)
+            && !self.verdict(by, node).is_valid()
     }
 
     /// A key that only `additionalProperties` or `unevaluatedProperties` speaks of.

@@ -27,6 +27,8 @@ pub(super) struct Walk<'s> {
     schema: &'s InputSchema,
     pub(super) rules: &'s Rules,
     coerce: bool,
+    /// Whether null stands for an absent member where it could not stand for itself.
+    pub(super) null_is_absent: bool,
     steps: usize,
     /// How many quiet walks are under way inside each other.
     trials: usize,
@@ -40,6 +42,7 @@ impl<'s> Walk<'s> {
             schema,
             rules: schema.rules(),
             coerce,
+            null_is_absent: false,
             steps: 0,
             trials: 0,
             known: HashMap::new(),
