@@ -1,6 +1,8 @@
 //! Rules that need more than one part of the model; one function per rule.
 
 mod arguments;
+mod conditions;
+mod spoken;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -45,6 +47,10 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         arguments::default_stands_alone(errors, param, &tool.function.params);
     }
     arguments::names_differ(errors, tool);
+    for clause in &tool.clauses {
+        conditions::shown_if_demanded(errors, clause);
+        spoken::of_the_call(errors, clause);
+    }
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
     blocking_is_sync(errors, tool);
@@ -58,6 +64,10 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     }
     if sig.abi.is_some() {
         errors.on(&sig.abi, "a violation must not unwind into foreign code; put the contract on a Rust function and call that");
+    }
+    for clause in &contracted.clauses {
+        conditions::never_shown(errors, clause);
+        spoken::of_the_call(errors, clause);
     }
 }
 

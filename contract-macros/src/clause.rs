@@ -23,6 +23,7 @@ pub(crate) struct Written {
     pub(crate) text: String,
     pub(crate) message: Option<LitStr>,
     pub(crate) policy: Option<Set<Policy>>,
+    pub(crate) shown: Option<Set<bool>>,
 }
 
 /// Reads all clauses of one function, in source order.
@@ -113,6 +114,7 @@ fn written(
         text,
         message: None,
         policy: None,
+        shown: None,
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
@@ -234,9 +236,11 @@ impl Written {
     fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {
         let keyed = {
             let ahead = input.fork();
-            ahead.call(Ident::parse_any).is_ok()
-                && ((ahead.peek(Token![=]) && !ahead.peek(Token![==]))
-                    || ahead.peek(syn::token::Paren))
+            ahead.call(Ident::parse_any).is_ok_and(|word| {
+                word == "shown"
+                    || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
+                    || ahead.peek(syn::token::Paren)
+            })
         };
         if !input.is_empty() && !keyed {
             match source::expression(input) {
@@ -265,8 +269,9 @@ impl Written {
         for entry in args::entries(errors, input) {
             match entry.name().as_str() {
                 "policy" => args::set(errors, &mut self.policy, &entry, args::policy),
+                "shown" => args::set(errors, &mut self.shown, &entry, args::flag),
                 "crate" => args::set(errors, &mut krate, &entry, args::path),
-                _ => args::unknown(errors, &entry, &owner, &["policy", "crate"]),
+                _ => args::unknown(errors, &entry, &owner, &["policy", "shown", "crate"]),
             }
         }
     }

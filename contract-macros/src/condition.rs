@@ -8,7 +8,8 @@ use crate::clause::Written;
 use crate::closure;
 use crate::errors::Errors;
 use crate::message;
-use crate::model::{Clause, Old, Param};
+use crate::model::{Clause, Old, Param, Portable};
+use crate::portable;
 use crate::predicate::{self, Mentions, Olds};
 
 /// A condition over the parameters.
@@ -19,8 +20,10 @@ pub(crate) fn pre(errors: &mut Errors, written: Written, params: &[Param]) -> Op
     }
     let mut mentions = Mentions::default();
     mentions.add(&written.tokens, params, &[]);
+    let speaks = !mentions.is_empty() || predicate::names_a_variable(&written.tokens);
     let span = written.expr.span();
     let tokens = written.tokens.clone();
+    let portable = portable::read(&written.expr, params);
     finish(
         errors,
         written,
@@ -32,6 +35,8 @@ pub(crate) fn pre(errors: &mut Errors, written: Written, params: &[Param]) -> Op
             result: None,
             mentions,
             olds: Vec::new(),
+            portable: Some(portable),
+            speaks,
             span,
         },
     )
@@ -66,6 +71,10 @@ pub(crate) fn post(
     let olds = olds.found;
     let mut mentions = Mentions::default();
     mentions.add(&predicate, params, &shadowed);
+    let speaks = !mentions.is_empty()
+        || !olds.is_empty()
+        || predicate::names_a_variable(&predicate)
+        || names_any(&predicate, &shadowed);
     let result = closure::head(&written.tokens);
     let span = written.expr.span();
     let parts = Parts {
@@ -73,9 +82,17 @@ pub(crate) fn post(
         result: Some(result),
         mentions,
         olds,
+        portable: None,
+        speaks,
         span,
     };
     finish(errors, written, params, &shadowed, plain.as_deref(), parts)
+}
+
+/// Whether one of the names stands anywhere, be it inside a text that a macro formats.
+fn names_any(tokens: &TokenStream, names: &[String]) -> bool {
+    let text = tokens.to_string();
+    names.iter().any(|name| text.contains(name.as_str()))
 }
 
 struct Parts {
@@ -84,6 +101,8 @@ struct Parts {
     /// Without those inside `old(..)`.
     mentions: Mentions,
     olds: Vec<Old>,
+    portable: Option<Portable>,
+    speaks: bool,
     span: Span,
 }
 
@@ -100,6 +119,8 @@ fn finish(
         result: head,
         mut mentions,
         olds,
+        portable,
+        speaks,
         span,
     } = parts;
     let message = match written.message {
@@ -120,6 +141,9 @@ fn finish(
         text: written.text,
         message,
         policy: written.policy,
+        shown: written.shown,
+        portable,
+        speaks,
         mentions: mentions.params.into_iter().collect(),
         mentions_after,
         mentions_self: mentions.names_self,

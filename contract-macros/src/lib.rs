@@ -20,8 +20,10 @@ mod names;
 mod nearest;
 mod options;
 mod param;
+mod portable;
 mod predicate;
 mod read;
+mod regular;
 mod source;
 
 #[cfg(test)]
@@ -71,8 +73,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// States what must hold before a function runs.
 ///
-/// First the condition over the parameters, then an optional message, then `policy = ..`:
+/// First the condition over the parameters, then an optional message, then `policy = ..` and `shown`:
 /// `#[pre(divisor != 0.0, "cannot divide {dividend} by zero", policy = observe)]`.
+///
+/// Every condition of a tool is enforced, and as much of it as can be is shown to the model in the schema. With `shown` it is
+/// a mistake if some part cannot be, and the message says which.
 ///
 /// A condition compares and never changes anything:
 ///

@@ -9,6 +9,7 @@ use crate::errors::Errors;
 use crate::message;
 use crate::model::{Old, Param};
 use crate::names;
+use crate::regular;
 use crate::source::is_punct;
 
 /// What some tokens name.
@@ -19,6 +20,11 @@ pub(crate) struct Mentions {
 }
 
 impl Mentions {
+    /// Nothing that a call brings.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.params.is_empty() && !self.names_self
+    }
+
     /// Adds what `tokens` name; `shadowed` are names a closure has taken.
     pub(crate) fn add(&mut self, tokens: &TokenStream, params: &[Param], shadowed: &[String]) {
         self.walk(tokens, params, shadowed, false);
@@ -221,6 +227,30 @@ fn names(tokens: &TokenStream, name: &str) -> bool {
     })
 }
 
+/// Whether some word can only be a variable, known or misspelt: functions are called, constants are in capitals.
+pub(crate) fn names_a_variable(tokens: &TokenStream) -> bool {
+    /// Words of the language that stand where a variable could; `return` is the compiler's to explain.
+    const WORDS: [&str; 6] = ["true", "false", "if", "else", "match", "as"];
+    /// Their arguments are no expressions.
+    const MACROS: [&str; 4] = ["cfg", "env", "option_env", "concat"];
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let before = |at: usize, steps: usize| at.checked_sub(steps).and_then(|at| trees.get(at));
+    trees.iter().enumerate().any(|(at, tree)| match tree {
+        TokenTree::Group(group) => {
+            let asked = matches!(before(at, 2), Some(TokenTree::Ident(word)) if MACROS.iter().any(|name| word == name));
+            !(asked && is_punct(before(at, 1), '!')) && names_a_variable(&group.stream())
+        }
+        TokenTree::Ident(word) => {
+            let called = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+            let cast = matches!(before(at, 1), Some(TokenTree::Ident(word)) if word == "as");
+            word.to_string().starts_with(char::is_lowercase)
+                && is_value(&trees, at)
+                && !(called || cast || WORDS.iter().any(|known| word == known))
+        }
+        _ => false,
+    })
+}
+
 /// The first parameter that a constant expression names; one with variables of its own is left to the compiler.
 pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<Ident> {
     fn own_variables(tokens: TokenStream) -> bool {
@@ -253,6 +283,7 @@ pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<
 pub(crate) fn check(errors: &mut Errors, expr: &Expr, tokens: &TokenStream) {
     compares(errors, expr);
     never_waits(errors, tokens);
+    regular::check(errors, tokens);
 }
 
 fn compares(errors: &mut Errors, expr: &Expr) {

@@ -51,12 +51,19 @@ pub mod __private;
 
 pub use contract::{
     Blame, Condition, ConditionKind, ContractScope, Counts, Detection, Location, Policy,
-    PolicyOrigin, UnknownPolicy, Violation, catch, catch_async, process_policy,
+    PolicyOrigin, UnknownPolicy, Violation, catch, catch_async, matches_pattern, process_policy,
     set_process_handler, set_process_policy,
 };
 pub use contract_macros::{post, pre, tool};
-pub use registry::{BuildError, BuildProblem, Builder, Registry, Statistics, ToolInfo};
-pub use schema::SchemaError;
+pub use registry::{
+    BuildError, BuildProblem, Builder, Change, ConditionManifest, Diff, ExportError, Finding,
+    FindingKind, Manifest, ManifestError, ManifestVersion, Position, Registry, Statistics,
+    ToolInfo, ToolManifest, Verdict,
+};
+pub use schema::{
+    Dialect, ExportProblem, Lowering, McpRevision, PortableRule, PublishedCondition, SchemaError,
+    UnknownDialect,
+};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
     ArgumentProblem, Artifact, CallInfo, Coercion, Content, Context, Deadline, DynamicSpec, Hints,
@@ -115,11 +122,57 @@ macro_rules! contract_assert {
     };
 }
 
+/// Holds the contracts of a package to a file that is committed with it.
+///
+/// It fails with a report of every change, breaking ones first, and passes when nothing has changed but places in the
+/// source. `UPDATE_CONTRACTS=1 cargo test` writes the file instead, which is how a change is accepted. The path is relative
+/// to the directory of the package's `Cargo.toml`.
+///
+/// Without a registry it takes the tools of the calling package; the values of `#[context]` parameters need not be given.
+///
+/// ```no_run
+/// // in tests/contracts.rs
+/// use contract_runtime::prelude::*;
+/// # mod toolkit {}
+/// use toolkit as _; // so that the linker keeps the tools of the package under test
+///
+/// # fn main() {}
+/// #[test]
+/// fn contracts_are_frozen() {
+///     contract_runtime::assert_frozen!("contracts.json");
+/// }
+///
+/// #[test]
+/// fn all_contracts_of_the_server_are_frozen() -> Result<(), BuildError> {
+///     let registry = registry!().prefix("server_").build()?;
+///     contract_runtime::assert_frozen!("tests/server.json", registry);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Panics
+///
+/// When the contracts differ from those in the file, and when the file is missing or is not a [`Manifest`].
+#[macro_export]
+macro_rules! assert_frozen {
+    ($file:expr $(,)?) => {
+        $crate::__private::assert_frozen(
+            ::core::env!("CARGO_MANIFEST_DIR"),
+            $file,
+            &$crate::__private::own_registry(::core::env!("CARGO_PKG_NAME")),
+        )
+    };
+    ($file:expr, $registry:expr $(,)?) => {
+        $crate::__private::assert_frozen(::core::env!("CARGO_MANIFEST_DIR"), $file, &$registry)
+    };
+}
+
 /// Everything an author of tools uses, for one `use`.
 pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
         Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Status, Tool, ToolCall,
-        ToolResult, ToolSet, Violation, contract_assert, post, pre, registry, tool,
+        ToolResult, ToolSet, Violation, contract_assert, matches_pattern, post, pre, registry,
+        tool,
     };
 }

@@ -10,12 +10,20 @@ pub use contract_macros::{contract_assert, finish};
 
 pub use crate::contract::assert::assert;
 pub use crate::contract::condition::{Condition, ConditionKind, Contract};
+pub use crate::contract::expression::{Comparison, Expression, Operation};
+pub use crate::contract::findings::build::{Judged, judge, report};
 pub use crate::contract::frame::{
     Details, Frame, Judge, Kept, Seen, Stop, keep, run, run_async, settle,
 };
 pub use crate::contract::policy::Policy;
+pub use crate::registry::manifest::{assert_frozen, own_registry};
 pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;
+pub use crate::tool::findings::{judge_tool, report_default, report_example};
+pub use crate::tool::form::{
+    Container, Form, Formed, Known, Shape, Unformed, either, form, pattern,
+};
+pub use crate::tool::probe::{asked, probe};
 pub use crate::tool::reply::{Ended, Got, Reply, Sort, failure};
 pub use crate::tool::shim::{Registered, SharedToolSet, ToolSet, method, type_of};
 pub use crate::tool::slot::Type;

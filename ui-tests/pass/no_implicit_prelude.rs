@@ -8,9 +8,13 @@ use ::std::result::Result::{self, Err, Ok};
 use ::std::string::String;
 use ::std::{assert, assert_eq};
 
+const MOST: u32 = 1_000;
+const NAME: &str = "nobody";
+
 /// Name it.
 #[tool(read_only)]
 #[pre(number > 0, "{number} is too small")]
+#[pre(number <= MOST && more.is_none_or(|more| more < 9) && text != NAME, shown)]
 #[post(|name| !name.is_empty(), "{name}")]
 fn name(
     /// Which.

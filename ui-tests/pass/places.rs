@@ -33,7 +33,7 @@ macro_rules! scaled {
         #[doc = $text]
         #[tool(read_only)]
         #[pre(number > 0 && $factor > 0, $text)]
-        #[pre($check)]
+        #[pre(number < 500 && $check)]
         #[post(|scaled| *scaled >= number)]
         fn $name(#[arg(default = $factor)] number: $ty) -> $ty {
             contract_assert!(number < 1000);
@@ -125,7 +125,7 @@ fn main() {
     assert_eq!(called("show", r#"{"times":2}"#), "store:77");
     assert!(called("show", r#"{"times":5}"#).contains("5 times do not fit"));
     assert_eq!(called("show_later", r#"{"prefix":"a"}"#), "a7");
-    let predicate = |name| registry.tool(name).unwrap().conditions()[0].predicate().to_owned();
+    let predicate = |name| registry.tool(name).unwrap().conditions()[0].condition().predicate().to_owned();
     assert_eq!(predicate("difference"), "a > b");
     assert_eq!(predicate("thrice"), "number > 0 && 1 + 2 > 0");
     assert_eq!(twice(2) as u64 + thrice(1) + u64::from(difference(2, 1)), 8);

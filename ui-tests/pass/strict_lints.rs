@@ -115,6 +115,40 @@ async fn nothing(mut text: String) -> Result<(), String> {
     if text.len() > 5 { Err(text) } else { Ok(()) }
 }
 
+/// How much at most.
+const MOST: u32 = 5;
+
+/// As much as is half.
+const HALF: f64 = 0.5;
+
+/// A unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+enum Unit {
+    /// A kilogram.
+    KG,
+    /// A pound.
+    Pound,
+}
+
+/// Compared with constants, asked of Rust, and shown.
+#[tool]
+#[pre(count < MOST && much > i128::MIN && share <= HALF && wide < u128::MAX, shown)]
+#[pre(unit == Unit::KG || matches!(unit, Unit::Pound))]
+#[pre(name.is_none_or(|text| text.len() > 1) && numbers.iter().all(|number| *number > 0))]
+fn compared(
+    count: u32,
+    much: i128,
+    share: f64,
+    wide: u128,
+    #[arg(default = Unit::KG)] unit: Unit,
+    name: Option<&str>,
+    numbers: Vec<i8>,
+) -> u32 {
+    let _: (i128, f64, u128, Unit) = (much, share, wide, unit);
+    drop((name, numbers));
+    count
+}
+
 /// Tools with a state.
 #[derive(Debug, Clone, Copy)]
 struct Base(u32);
@@ -137,9 +171,12 @@ impl Base {
             .sum()
     }
 
+    /// The most.
+    const MOST: u32 = 50;
+
     /// The base itself.
     #[tool]
-    #[pre(least <= 50)]
+    #[pre(least <= Self::MOST)]
     #[post(|value| *value >= least)]
     fn value(&self, least: u32, #[context] size: Option<&Size>) -> u32 {
         let _: Option<&Size> = size;

@@ -20,7 +20,7 @@ use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
 use super::function::{result_type, signature, uses, whole_result};
-use super::{data, local};
+use super::{data, findings, local};
 use crate::model::Contracted;
 use crate::names;
 
@@ -29,7 +29,15 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
     let function = &contracted.function;
     let sig = &function.sig;
     let name = sig.ident.unraw().to_string();
-    let contract = data::contract(&name, None, &contracted.clauses, &function.params, runtime);
+    let contract = data::contract(
+        &name,
+        None,
+        &contracted.clauses,
+        &function.params,
+        false,
+        runtime,
+    );
+    let findings = findings::of_contracted(contracted, runtime);
     let clauses = Clauses {
         all: &contracted.clauses,
         params: &function.params,
@@ -70,6 +78,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         #vis #signature {
             #uses
             static __CONTRACT: #runtime::Contract = #contract;
+            #findings
             let mut #frame = #runtime::Frame::direct(&__CONTRACT);
             #(#runtime::settle(#before);)*
             #(#keep)*

@@ -4,24 +4,29 @@ use std::fmt::Write as _;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
 
 use super::function::anonymous_lifetimes;
+use super::portable;
 use crate::describe;
-use crate::model::{Clause, ClauseKind, Description, Param, Policy, Role, Set, Tool};
+use crate::model::{Clause, ClauseKind, Description, Param, Policy, Portable, Role, Set, Tool};
 
-/// `rt::Contract { .. }`
+/// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes.
 pub(super) fn contract(
     name: &str,
     policy: Option<&Set<Policy>>,
     clauses: &[Clause],
     params: &[Param],
+    tool: bool,
     runtime: &TokenStream,
 ) -> TokenStream {
     let policy = option(policy.map(|policy| self::policy(policy.value, runtime)));
-    let conditions = clauses
-        .iter()
-        .map(|clause| condition(clause, params, runtime));
+    let conditions = clauses.iter().map(|clause| {
+        let condition = condition(clause, params, runtime);
+        let read = tool.then(|| read(clause, params, runtime));
+        quote!(#condition #read)
+    });
     let secrets = params.iter().filter(|param| param.is_secret());
     let secrets = secrets.map(|param| &param.name);
     quote! {
@@ -35,7 +40,7 @@ pub(super) fn contract(
     }
 }
 
-fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
+pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
     let kind = match clause.kind {
         ClauseKind::Pre => quote!(Pre),
         ClauseKind::Post | ClauseKind::PostErr => quote!(Post),
@@ -58,7 +63,54 @@ fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenS
         .filter(|param| matches!(param.role, Role::Argument { .. }))
         .map(|param| &param.name);
     let (line, column) = position(clause.span);
-    quote!(#runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#names),*], (#line, #column)))
+    let renamed = renamed(clause, params);
+    quote! {
+        #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#names),*], (#line, #column))
+            #renamed
+    }
+}
+
+/// `.renaming(&[("start", "begin")])`, where the author's name of an argument is not the model's.
+fn renamed(clause: &Clause, params: &[Param]) -> Option<TokenStream> {
+    let named = clause
+        .mentions
+        .iter()
+        .filter_map(|&index| params.get(index));
+    let pairs: Vec<TokenStream> = named
+        .filter(|param| matches!(param.role, Role::Argument { .. }))
+        .map(|param| (param.ident.unraw().to_string(), &param.name))
+        .filter(|(own, name)| own != *name)
+        .map(|(own, name)| quote!((#own, #name)))
+        .collect();
+    (!pairs.is_empty()).then(|| quote!(.renaming(&[#(#pairs),*])))
+}
+
+/// `.reading(&expression).probing(probe).shown()`
+fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
+    let portable = clause.portable.as_ref();
+    let portable = portable.filter(|portable| !matches!(portable, Portable::Opaque(_)));
+    let reading = portable.map(|portable| {
+        let expression = portable::expression(portable, params, runtime);
+        quote!(.reading(&#expression))
+    });
+    let probing = probed(clause, params).map(|index| {
+        let probe = portable::probe(index, params, &clause.predicate, runtime);
+        quote!(.probing(#probe))
+    });
+    let shown = flag(clause.shown.as_ref()).then(|| quote!(.shown()));
+    quote!(#reading #probing #shown)
+}
+
+/// The parameter a precondition speaks of alone, if it has a default or an example to be judged.
+fn probed(clause: &Clause, params: &[Param]) -> Option<usize> {
+    let [index] = clause.mentions.as_slice() else {
+        return None;
+    };
+    let judged = params.get(*index).is_some_and(|param| {
+        matches!(&param.role, Role::Argument { default, examples, .. } if default.is_some() || !examples.is_empty())
+    });
+    let alone = clause.kind == ClauseKind::Pre && !clause.mentions_self;
+    (judged && alone).then_some(*index)
 }
 
 /// `rt::Spec { .. }`
@@ -70,6 +122,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         options.policy.as_ref(),
         &tool.clauses,
         params,
+        true,
         runtime,
     );
     let title = option(options.title.as_ref().map(|title| {
@@ -106,7 +159,18 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         let timeout = timeout.value;
         quote!(#timeout)
     }));
-    let parameters = params.iter().filter_map(|param| parameter(param, runtime));
+    let mut named = Vec::new();
+    for portable in tool
+        .clauses
+        .iter()
+        .filter_map(|clause| clause.portable.as_ref())
+    {
+        portable::named(portable, &mut named);
+    }
+    let parameters = params
+        .iter()
+        .enumerate()
+        .filter_map(|(index, param)| parameter(param, named.contains(&index), runtime));
     let (line, column) = position(tool.function.sig.ident.span());
     quote! {
         #runtime::Spec {
@@ -125,7 +189,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
+fn parameter(param: &Param, named: bool, runtime: &TokenStream) -> Option<TokenStream> {
     let Role::Argument {
         default,
         examples,
@@ -144,6 +208,11 @@ fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
     let examples = examples
         .iter()
         .map(|example| constant(example, &param.ty, runtime));
+    let form = if named {
+        portable::form(param, runtime)
+    } else {
+        quote!(#runtime::Form::Opaque)
+    };
     Some(quote! {
         #(#cfgs)*
         #runtime::Parameter {
@@ -152,14 +221,14 @@ fn parameter(param: &Param, runtime: &TokenStream) -> Option<TokenStream> {
             default: #default,
             examples: &[#(#examples),*],
             secret: #secret,
+            form: #form,
         }
     })
 }
 
 /// A literal as JSON text; any other expression as code that writes it.
 fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
-    let text = describe::literal(expr).map(|text| json(&text));
-    if let Some(text) = text.or_else(|| literal(expr)) {
+    if let Some(text) = literal(expr) {
         return quote!(#runtime::Constant::Text(#text));
     }
     let ty = anonymous_lifetimes(ty);
@@ -172,7 +241,13 @@ fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-fn literal(expr: &Expr) -> Option<String> {
+/// A literal as JSON text.
+pub(super) fn literal(expr: &Expr) -> Option<String> {
+    let text = describe::literal(expr).map(|text| json(&text));
+    text.or_else(|| no_text(expr))
+}
+
+fn no_text(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
             Lit::Int(number) => Some(number.base10_digits().to_owned()),
@@ -187,8 +262,8 @@ fn literal(expr: &Expr) -> Option<String> {
             op: UnOp::Neg(_),
             expr,
             ..
-        }) => literal(expr).map(|number| format!("-{number}")),
-        Expr::Group(group) => literal(&group.expr),
+        }) => no_text(expr).map(|number| format!("-{number}")),
+        Expr::Group(group) => no_text(&group.expr),
         _ => None,
     }
 }

@@ -83,7 +83,12 @@ fn later(
 
 /// `let mut slot_0 = rt::Type::<f64>::NEW.kind().open();`
 fn open(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
-    let (cfgs, slot) = (&param.cfgs, slot(index));
+    let (cfgs, slot, opened) = (&param.cfgs, slot(index), opened(param, runtime));
+    quote!(#(#cfgs)* let mut #slot = #opened;)
+}
+
+/// `rt::Type::<f64>::NEW.kind().open()`
+pub(super) fn opened(param: &Param, runtime: &TokenStream) -> TokenStream {
     let ty = anonymous_lifetimes(&param.ty);
     let opened = match param.role {
         Role::Argument { .. } => quote!(>::NEW.kind().open()),
@@ -91,7 +96,7 @@ fn open(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
     };
     let place = Place::of(&param.ty);
     let (begin, end) = (place.begin(quote!(#runtime::Type::<)), place.end(opened));
-    quote!(#(#cfgs)* let mut #slot = #begin #ty #end;)
+    quote!(#begin #ty #end)
 }
 
 fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {

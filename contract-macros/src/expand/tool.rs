@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::clauses::Clauses;
-use super::{data, function, local, shim};
+use super::{data, findings, function, local, portable, shim};
 use crate::model::Tool;
 use crate::names;
 
@@ -34,6 +34,8 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let running = shim::running(function, &quote!(#checked_name), runtime);
     let output = shim::output(tool, runtime);
     let spec = data::spec(tool, runtime);
+    let levels = portable::lint_levels(&tool.clauses);
+    let findings = findings::of_tool(tool, &quote!(__CONTRACT_SPEC), runtime);
     let name = &function.sig.ident;
     let handed_on = function::handed_on(function);
     let waited = function.is_async.then(|| quote!(.await));
@@ -46,7 +48,9 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
         fn #output_name(#generator: &mut #runtime::SchemaGenerator) -> ::core::option::Option<#runtime::Schema> {
             #output
         }
+        #levels
         static __CONTRACT_SPEC: #runtime::Spec = #spec;
+        #findings
         #runtime::inventory::submit! {
             #runtime::Registered {
                 spec: &__CONTRACT_SPEC,

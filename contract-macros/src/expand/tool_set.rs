@@ -16,10 +16,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Attribute, Meta};
+use syn::{Attribute, Generics, Meta};
 
 use super::clauses::Clauses;
-use super::{data, function, local, shim};
+use super::{data, findings, function, local, portable, shim};
 use crate::model::{Member, Tool, ToolSet};
 use crate::names;
 
@@ -28,7 +28,7 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
     let (attrs, self_ty) = (&set.attrs, &set.self_ty);
     let (generics, _, bounds) = set.generics.split_for_impl();
     let members = set.members.iter().map(|member| match member {
-        Member::Tool(tool) => method(tool, runtime),
+        Member::Tool(tool) => method(tool, &set.generics, runtime),
         Member::Other(tokens) => tokens.clone(),
     });
     let (this, tools) = (local("this"), local("tools"));
@@ -90,7 +90,7 @@ impl Names {
     }
 }
 
-fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
+fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStream {
     let function = &tool.function;
     let names = Names::new(tool);
     let Names {
@@ -124,6 +124,8 @@ fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let running = shim::running(function, &quote!(Self::#checked), runtime);
     let output_body = shim::output(tool, runtime);
     let data = data::spec(tool, runtime);
+    let findings = findings::of_method(tool, generics, runtime);
+    let casts = portable::lint_levels(&tool.clauses);
     quote! {
         #visible
         #body_fn
@@ -137,9 +139,11 @@ fn method(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             #output_body
         }
         #head
+        #casts
         fn #spec() -> &'static #runtime::Spec {
-            static __CONTRACT_SPEC: #runtime::Spec = #data;
-            &__CONTRACT_SPEC
+            #findings
+            // Not a `static`, which could name neither `Self` nor what the block is generic over.
+            const { &#data }
         }
     }
 }

@@ -90,17 +90,17 @@ fn olds_are_numbered_through_the_function() {
 #[test]
 fn what_is_a_mention() {
     for (predicate, expected) in [
-        ("x.a > 0", &[][..]),
+        ("x.a > b.len()", &[1][..]),
         ("a.x > 0", &[0]),
-        ("a::x() || x::a()", &[]),
+        ("a::x() || x::a(b)", &[1]),
         ("(0..a).contains(&1)", &[0]),
         ("(0..=a).contains(&1)", &[0]),
         ("matches!(a, 1)", &[0]),
-        ("S { a: 1 }.ok()", &[]),
-        ("a!(1) == 1", &[]),
+        ("S { a: 1 }.ok(b)", &[1]),
+        ("a!(1) == b.len()", &[1]),
         ("a != 0", &[0]),
         ("c.eq(&format!(\"{b}\"))", &[1]),
-        ("c.eq(\"{b}\")", &[]),
+        ("a > 0 || c.eq(\"{b}\")", &[0]),
         ("[a, 2][b.len()] > 0", &[0, 1]),
     ] {
         assert_eq!(
@@ -283,14 +283,14 @@ fn messages_name_parameters() {
         "this message closes a `}` it never opened; write `}}` for a brace",
     );
     refused(
-        "#[pre(true, \"{c}\")] fn f() {}",
+        "#[pre(self.a, \"{c}\")] fn f(&self) {}",
         &["`{c}` names no parameter; write `{{` and `}}` for braces"],
     );
     refused(
         "/// D\n #[tool] #[pre(!key.is_empty(), \"bad {key}\")] fn f(#[arg(secret)] key: String) {}",
         &["`key` is secret, and this message would show it; leave it out"],
     );
-    let message = clause("pre(true, \"{{a}} {b:>a$} {a:.2}\")")
+    let message = clause("pre(a > 0, \"{{a}} {b:>a$} {a:.2}\")")
         .message
         .expect("a message");
     assert_eq!(message.placeholders, ["b", "a"]);
@@ -303,4 +303,48 @@ fn unfinished_conditions() {
         "pre(a > 0, policy = )",
         "`policy` needs a value; write `policy = ..`",
     );
+}
+
+#[test]
+fn a_condition_speaks_of_the_call() {
+    let pre = "a precondition must speak of a parameter; check anything else in the body, with `contract_assert!`";
+    for predicate in [
+        "true",
+        "LIMIT > 3",
+        "ready()",
+        "cfg!(unix) && true",
+        "b::a() || u8::MAX > 3",
+    ] {
+        refused(
+            &format!("#[pre({predicate})] fn f(a: bool, b: u8) {{}}"),
+            &[pre],
+        );
+    }
+    for predicate in [
+        "a",
+        "self.open()",
+        "misspelt > 0",
+        "matches!(misspelt, 1)",
+        "return 5",
+        "check!(a)",
+        "format!(\"{a}\").is_empty()",
+        "(x > 0)",
+    ] {
+        contracted(&format!(
+            "#[pre({predicate})] fn f(&self, a: bool, (x, _): (u8, u8)) {{}}"
+        ));
+    }
+    let post = "a postcondition must speak of the result or of a parameter; check anything else in the body, with `contract_assert!`";
+    for predicate in ["|_| true", "|result| LIMIT > 3", "|()| ready()"] {
+        refused(&format!("#[post({predicate})] fn f(a: bool) {{}}"), &[post]);
+    }
+    for predicate in [
+        "|_| a",
+        "|r| r.ok()",
+        "|_| now() == old(now())",
+        "|r| format!(\"{r}\") == \"\"",
+        "err |e| e.ok()",
+    ] {
+        contracted(&format!("#[post({predicate})] fn f(a: bool) {{}}"));
+    }
 }

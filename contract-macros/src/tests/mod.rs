@@ -5,6 +5,7 @@ mod clauses;
 mod functions;
 mod gathering;
 mod grammar;
+mod portable;
 mod robust;
 mod rules;
 mod sets;

@@ -185,13 +185,13 @@ fn qualifiers() {
         "a tool cannot take any number of arguments; take a `Vec`",
     );
     refused(
-        "#[pre(true)] const fn f() {}",
+        "#[pre(a)] const fn f(a: bool) {}",
         &[
             "a condition cannot be checked in a `const fn`; remove `const`, or use `assert!` in the body",
         ],
     );
     refused(
-        "#[pre(true)] extern \"C\" fn f() {}",
+        "#[pre(a)] extern \"C\" fn f(a: bool) {}",
         &[
             "a violation must not unwind into foreign code; put the contract on a Rust function and call that",
         ],

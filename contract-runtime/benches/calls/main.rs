@@ -5,11 +5,13 @@
 
 mod by_hand;
 mod contracts;
+mod exports;
 mod meter;
 mod registries;
 mod table;
 mod tools;
 
+use contract_runtime::{Dialect, McpRevision};
 use meter::{Callgrind, Meter};
 
 /// One measured thing.
@@ -107,6 +109,36 @@ const CASES: &[Case] = &[
         registries::list_10_000,
     ),
     baseline("listing again, 10,000 tools", registries::list_again),
+    baseline("build, 500 contracted tools", exports::build),
+    baseline("500 tools, neutral", |meter| {
+        exports::first(meter, Dialect::Neutral)
+    }),
+    case("500 tools, OpenAI", "500 tools, neutral", |meter| {
+        exports::first(meter, Dialect::OpenAiChat { strict: false })
+    }),
+    case("500 tools, OpenAI strict", "500 tools, neutral", |meter| {
+        exports::first(meter, Dialect::OpenAiChat { strict: true })
+    }),
+    case("500 tools, Anthropic", "500 tools, neutral", |meter| {
+        exports::first(meter, Dialect::Anthropic { strict: false })
+    }),
+    case("500 tools, Gemini", "500 tools, neutral", |meter| {
+        exports::first(meter, Dialect::GeminiParameters)
+    }),
+    case(
+        "500 tools, Gemini JSON Schema",
+        "500 tools, neutral",
+        |meter| exports::first(meter, Dialect::GeminiJsonSchema),
+    ),
+    case("500 tools, MCP", "500 tools, neutral", |meter| {
+        exports::first(meter, Dialect::Mcp(McpRevision::July2026))
+    }),
+    baseline("20 tools, Anthropic strict", |meter| {
+        exports::first(meter, Dialect::Anthropic { strict: true })
+    }),
+    baseline("500 tools, again", |meter| {
+        exports::again(meter, Dialect::OpenAiChat { strict: true })
+    }),
 ];
 
 fn main() {

@@ -2,8 +2,9 @@
 
 use std::pin::pin;
 
+use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::by_hand::once;
 use crate::meter::Meter;
@@ -130,6 +131,11 @@ pub(crate) fn find_10_000(meter: &Meter) -> f64 {
     find(meter, 10_000)
 }
 
+/// The tools in the function-calling format.
+fn listed(registry: &Registry) -> Option<&Value> {
+    registry.export(Dialect::OpenAiChat { strict: false }).ok()
+}
+
 /// Building the registry and listing it for a model, as text.
 fn list(meter: &Meter, count: usize) -> f64 {
     meter.measure(
@@ -137,7 +143,7 @@ fn list(meter: &Meter, count: usize) -> f64 {
         || fillers(count),
         |tools| {
             let registry = built(Registry::builder().with(tools));
-            let text = registry.functions().to_string();
+            let text = listed(&registry).map(Value::to_string);
             (registry, text)
         },
     )
@@ -157,5 +163,9 @@ pub(crate) fn list_10_000(meter: &Meter) -> f64 {
 
 pub(crate) fn list_again(meter: &Meter) -> f64 {
     let registry = built(Registry::builder().with(fillers(10_000)));
-    meter.measure(1, || (), |()| registry.functions().as_array().map(Vec::len))
+    meter.measure(
+        1,
+        || (),
+        |()| listed(&registry).and_then(Value::as_array).map(Vec::len),
+    )
 }

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::expression::Expression;
 use super::policy::Policy;
 
 /// What a condition speaks about.
@@ -49,7 +50,7 @@ impl ConditionKind {
 /// }
 ///
 /// let registry = Registry::builder().tool(halve).build()?;
-/// let condition = &registry.tool("halve").unwrap().conditions()[0];
+/// let condition = &registry.tool("halve").unwrap().conditions()[0].condition();
 /// assert_eq!(condition.predicate(), "number % 2 == 0");
 /// assert_eq!(condition.message(), Some("only even numbers can be halved"));
 /// assert_eq!(condition.parameters(), ["number"]);
@@ -64,7 +65,17 @@ pub struct Condition {
     parameters: &'static [&'static str],
     line: u32,
     column: u32,
+    expression: Option<&'static Expression>,
+    probe: Option<Probe>,
+    shown: bool,
+    renamed: Names,
 }
+
+/// What the author calls some arguments, and what the model calls them.
+pub(crate) type Names = &'static [(&'static str, &'static str)];
+
+/// The answer of a predicate over one parameter, for that parameter's value as JSON text; `None` if its type refuses it.
+pub(crate) type Probe = fn(&str) -> Option<bool>;
 
 impl Condition {
     #[doc(hidden)]
@@ -85,7 +96,59 @@ impl Condition {
             parameters,
             line,
             column,
+            expression: None,
+            probe: None,
+            shown: false,
+            renamed: &[],
         }
+    }
+
+    /// With the arguments that the predicate and the message call by another name than the model.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn renaming(mut self, names: Names) -> Self {
+        self.renamed = names;
+        self
+    }
+
+    /// With what the predicate computes, as far as that is portable.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn reading(mut self, expression: &'static Expression) -> Self {
+        self.expression = Some(expression);
+        self
+    }
+
+    /// With a way to ask the predicate about a default or an example.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn probing(mut self, probe: Probe) -> Self {
+        self.probe = Some(probe);
+        self
+    }
+
+    /// Demanded to be portable by its author.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn shown(mut self) -> Self {
+        self.shown = true;
+        self
+    }
+
+    pub(crate) const fn expression(&self) -> Option<&'static Expression> {
+        self.expression
+    }
+
+    pub(crate) const fn probe(&self) -> Option<Probe> {
+        self.probe
+    }
+
+    pub(crate) const fn renamed(&self) -> Names {
+        self.renamed
+    }
+
+    pub(crate) const fn is_shown(&self) -> bool {
+        self.shown
     }
 
     /// Whether it speaks of the arguments or of the result.

@@ -164,6 +164,57 @@ pub enum BuildProblem {
         /// Where the tool is written.
         location: String,
     },
+    /// No arguments satisfy all preconditions of a tool.
+    #[error("tool `{tool}` accepts no call: {message} ({})", locations.join(", "))]
+    Contradiction {
+        /// The tool.
+        tool: String,
+        /// Which conditions, as typed.
+        message: String,
+        /// Where they are written, in the same order.
+        locations: Vec<String>,
+    },
+    /// A default or an example breaks a precondition.
+    #[error(
+        "`{predicate}` of tool `{tool}` does not hold for {what} ({location}); change one of them"
+    )]
+    Broken {
+        /// Which default or example, with its value unless that is secret.
+        what: String,
+        /// The tool.
+        tool: String,
+        /// The predicate as typed.
+        predicate: &'static str,
+        /// Where the condition is written.
+        location: String,
+    },
+    /// A pattern in a precondition is not a regular expression.
+    #[error("`{pattern}` in tool `{tool}` is not a regular expression ({location}): {reason}")]
+    Pattern {
+        /// The tool.
+        tool: String,
+        /// The pattern.
+        pattern: String,
+        /// Why.
+        reason: String,
+        /// Where the condition is written.
+        location: String,
+    },
+    /// A precondition must be shown, by its own `shown` or by [`require_shown`](super::Builder::require_shown), and neither
+    /// the schema nor a portable rule says all of it.
+    #[error(
+        "`{predicate}` of tool `{tool}` must be shown, and `{part}` is not portable ({location}); compare values that JSON has, or do not demand it"
+    )]
+    NotShown {
+        /// The tool.
+        tool: String,
+        /// The predicate as typed.
+        predicate: &'static str,
+        /// The part of it that is known to Rust alone.
+        part: &'static str,
+        /// Where the condition is written.
+        location: String,
+    },
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {

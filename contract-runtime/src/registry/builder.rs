@@ -8,6 +8,7 @@ use super::build_error::{BuildError, BuildProblem};
 
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits};
+use super::{findings, shown};
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
 use crate::contract::violation::Violation;
@@ -46,6 +47,8 @@ pub struct Builder {
     limits: Limits,
     timeout: Option<Duration>,
     coerce: bool,
+    without_contexts: bool,
+    shown: bool,
 }
 
 impl std::fmt::Debug for Builder {
@@ -68,6 +71,8 @@ impl Builder {
             limits: Limits::default(),
             timeout: None,
             coerce: false,
+            without_contexts: false,
+            shown: false,
         }
     }
 
@@ -227,6 +232,32 @@ impl Builder {
         self
     }
 
+    /// Demands of every precondition what `shown` demands of one: that the schema or a portable rule says all of it.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Reverse a word.
+    /// #[tool]
+    /// #[pre(word.trim() == word, "no blanks around the word")]
+    /// fn reverse(word: String) -> String {
+    ///     word.chars().rev().collect()
+    /// }
+    ///
+    /// let error = Registry::builder().tool(reverse).require_shown().build().unwrap_err();
+    /// assert!(error.to_string().contains("`word.trim()` is not portable"));
+    /// ```
+    pub fn require_shown(mut self) -> Self {
+        self.shown = true;
+        self
+    }
+
+    /// Builds also without the values that tools ask for, as long as nothing is called.
+    pub(crate) fn without_contexts(mut self) -> Self {
+        self.without_contexts = true;
+        self
+    }
+
     /// The longest arguments that are read at all, in bytes; 1 MiB unless set.
     pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
         self.limits.argument_bytes = bytes;
@@ -265,7 +296,8 @@ impl Builder {
     /// # Errors
     ///
     /// [`BuildError`] with every [`BuildProblem`]: names that clash or are not legal, values that nobody gives, functions that
-    /// are no tools, packages that are not linked, selections that name nothing, schemas that cannot be used.
+    /// are no tools, packages that are not linked, selections that name nothing, schemas that cannot be used, conditions that
+    /// must be shown and cannot be.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         let mut overrides = std::mem::take(&mut self.overrides)
             .into_iter()
@@ -289,8 +321,11 @@ impl Builder {
             let Some(entry) = Entry::new(tool, overruled, &settings, &mut problems) else {
                 continue;
             };
+            shown::judge(&entry, self.shown, &mut problems);
+            findings::judge(&entry, &mut problems);
             for need in &entry.needs {
-                let given = need.optional
+                let given = self.without_contexts
+                    || need.optional
                     || Own::has(need.of)
                     || self.shared.has(need.of)
                     || self.per_call.contains(&need.of);

@@ -8,9 +8,11 @@ use super::build_error::BuildProblem;
 use crate::contract::panics::guard;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::futures;
+use crate::schema::lower::{Published, Subject, lower};
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
 use crate::tool::arguments::examine;
 use crate::tool::call::{Call, Description, Running};
+use crate::tool::form::Form;
 use crate::tool::inputs::Inputs;
 use crate::tool::lookup::Need;
 use crate::tool::spec::Constant;
@@ -22,6 +24,8 @@ pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) inputs: Inputs,
     pub(crate) output: Option<Value>,
+    /// Its contract as everybody but the program sees it.
+    pub(crate) published: Published,
     /// The operator's override, or the author's setting.
     pub(crate) policy: Option<Resolved>,
     pub(crate) timeout: Option<Duration>,
@@ -59,10 +63,12 @@ impl Entry {
                 return None;
             }
         };
+        let published = publish(&tool, &inputs.schema);
         let set = |policy, origin| Resolved { policy, origin };
         Some(Self {
             inputs,
             output,
+            published,
             policy: overruled
                 .map(|policy| set(policy, PolicyOrigin::Override))
                 .or_else(|| {
@@ -99,6 +105,29 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
         return None;
     }
     Some(into.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn publish(tool: &Tool, schema: &InputSchema) -> Published {
+    let form = |name: &str| {
+        let known = tool.parameters.iter().find(|one| one.name == name);
+        known.map_or(Form::Opaque, |one| one.form)
+    };
+    let subjects: Vec<Subject> = schema
+        .parameters()
+        .map(|parameter| Subject {
+            name: parameter.name.clone(),
+            form: form(&parameter.name),
+            schema: parameter.schema.clone(),
+            required: parameter.required,
+            default: parameter.default.clone(),
+        })
+        .collect();
+    lower(
+        tool.contract.name,
+        tool.contract.conditions,
+        &subjects,
+        schema.json(),
+    )
 }
 
 /// A default and an example must be what a call could send.

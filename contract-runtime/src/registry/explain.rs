@@ -1,8 +1,10 @@
 use std::fmt::Write as _;
 
 use super::Registry;
+use super::lint::Finding;
 use super::list::ToolInfo;
 use crate::contract::condition::ConditionKind;
+use crate::schema::Lowering;
 
 impl Registry {
     /// One tool in the forms of its contract, as text for people; `None` if there is no such tool.
@@ -28,6 +30,7 @@ impl Registry {
         let mut text = String::new();
         // Writing to a `String` cannot fail.
         let _ = explain(&tool, &mut text);
+        let _ = tested(&self.lint(), name, &mut text);
         Some(text)
     }
 }
@@ -37,11 +40,23 @@ fn explain(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     for line in tool.description().lines() {
         writeln!(text, "    {line}")?;
     }
+    enforced(tool, text)?;
+    shown(tool, text)?;
+    sent(tool, text)?;
+    if let Some(output) = tool.output_schema() {
+        writeln!(text, "\ngives")?;
+        pretty(output, text)?;
+    }
+    Ok(())
+}
+
+fn enforced(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     writeln!(text, "\nenforced")?;
     if tool.conditions().is_empty() {
         writeln!(text, "    nothing beyond its types")?;
     }
-    for condition in tool.conditions() {
+    for published in tool.conditions() {
+        let condition = published.condition();
         let verb = match condition.kind() {
             ConditionKind::Pre => "requires",
             _ => "promises",
@@ -50,20 +65,47 @@ fn explain(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
         if let Some(message) = condition.message() {
             write!(text, " ({message})")?;
         }
-        let base = tool.policy();
-        writeln!(
-            text,
-            ", policy {}",
-            base.of_condition(condition.policy()).policy
-        )?;
-    }
-    writeln!(text, "\nshown")?;
-    pretty(tool.input_schema(), text)?;
-    if let Some(output) = tool.output_schema() {
-        writeln!(text, "\ngives")?;
-        pretty(output, text)?;
+        let policy = tool.policy().of_condition(condition.policy()).policy;
+        writeln!(text, ", policy {policy}")?;
     }
     Ok(())
+}
+
+fn shown(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "\nshown")?;
+    for published in tool.conditions() {
+        let how = match published.lowering() {
+            Lowering::Exact => "in the schema",
+            Lowering::Implied => "in the schema in part, and told",
+            Lowering::Told => "told",
+        };
+        writeln!(text, "    {how}: {}", published.sentence())?;
+    }
+    pretty(tool.input_schema(), text)
+}
+
+fn sent(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
+    let mut rules = tool
+        .conditions()
+        .iter()
+        .filter_map(|one| one.rule())
+        .peekable();
+    if rules.peek().is_some() {
+        writeln!(text, "\nsent")?;
+    }
+    rules.try_for_each(|rule| writeln!(text, "    {}", rule.rule))
+}
+
+/// What the building of the registry and the lint have found of the conditions themselves.
+fn tested(findings: &[Finding], tool: &str, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "\ntested")?;
+    writeln!(
+        text,
+        "    the conditions do not contradict each other, nor a default or an example"
+    )?;
+    let own = findings.iter().filter(|finding| finding.tool == tool);
+    own.into_iter()
+        .try_for_each(|finding| writeln!(text, "    {}", finding.message))
 }
 
 fn pretty(schema: &serde_json::Value, text: &mut String) -> std::fmt::Result {

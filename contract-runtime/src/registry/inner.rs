@@ -1,10 +1,11 @@
 //! Everything behind a registry's clones.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use super::entry::Entry;
+use super::export::Exports;
 use super::statistics::{Statistics, Tally};
 use crate::contract::scope::Authority;
 use crate::tool::arguments::nearest;
@@ -22,7 +23,7 @@ pub(crate) struct Inner {
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
     pub(super) gate: tokio::sync::RwLock<()>,
-    pub(super) listing: OnceLock<serde_json::Value>,
+    pub(super) exports: Exports,
 }
 
 impl std::fmt::Debug for Inner {
@@ -76,7 +77,7 @@ impl Inner {
             running: AtomicUsize::new(0),
             blocking: Arc::default(),
             gate: tokio::sync::RwLock::new(()),
-            listing: OnceLock::new(),
+            exports: Exports::default(),
         }
     }
 

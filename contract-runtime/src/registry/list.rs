@@ -1,11 +1,12 @@
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Registry;
 use super::entry::Entry;
-use crate::contract::condition::Condition;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::schema::PublishedCondition;
+use crate::schema::dialects::Neutral;
 use crate::tool::Hints;
 
 /// What a registry knows about one of its tools.
@@ -55,10 +56,13 @@ impl<'r> ToolInfo<'r> {
         &self.entry.tool.description
     }
 
-    /// The JSON Schema (2020-12) of its arguments: exactly what a call accepts before its conditions are judged.
+    /// The JSON Schema (2020-12) of its arguments: the types, and every condition for which there is a keyword.
+    ///
+    /// Arguments that it refuses are refused by a call, by their types or by a condition; some that it accepts are still
+    /// refused by a condition: see [`conditions`](Self::conditions).
     #[must_use]
     pub fn input_schema(&self) -> &'r Value {
-        self.entry.inputs.schema.json()
+        &self.entry.published.input
     }
 
     /// The JSON Schema (2020-12) of its result, if the type of the result describes itself.
@@ -73,10 +77,23 @@ impl<'r> ToolInfo<'r> {
         self.entry.tool.hints
     }
 
-    /// Its conditions, in source order.
+    /// Its conditions, in source order, and how each is shown to a model.
     #[must_use]
-    pub fn conditions(&self) -> &'static [Condition] {
-        self.entry.tool.contract.conditions
+    pub fn conditions(&self) -> &'r [PublishedCondition] {
+        &self.entry.published.conditions
+    }
+
+    pub(super) fn neutral(&self) -> Neutral<'r> {
+        Neutral {
+            name: self.name(),
+            title: self.title(),
+            description: self.description(),
+            conditions: self.conditions(),
+            input: self.input_schema(),
+            types: self.entry.inputs.schema.json(),
+            output: self.output_schema(),
+            hints: self.hints(),
+        }
     }
 
     /// The policy of its conditions outside any run, before their own settings.
@@ -126,38 +143,5 @@ impl Registry {
             entry,
             registry: self.inner.authority.policy,
         }
-    }
-
-    /// Its tools in the function-calling format: a list of `{"type":"function","function":{name, description, parameters}}`.
-    ///
-    /// ```
-    /// use contract_runtime::prelude::*;
-    ///
-    /// /// Say hello.
-    /// #[tool]
-    /// fn hello(name: String) -> String {
-    ///     format!("hello {name}")
-    /// }
-    ///
-    /// let registry = Registry::builder().tool(hello).build()?;
-    /// assert_eq!(registry.functions()[0]["function"]["name"], "hello");
-    /// # Ok::<(), contract_runtime::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn functions(&self) -> &Value {
-        self.inner.listing.get_or_init(|| {
-            self.tools()
-                .map(|tool| {
-                    json!({
-                        "type": "function",
-                        "function": {
-                            "name": tool.name(),
-                            "description": tool.description(),
-                            "parameters": tool.input_schema(),
-                        },
-                    })
-                })
-                .collect()
-        })
     }
 }

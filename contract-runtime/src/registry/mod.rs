@@ -9,16 +9,27 @@ mod conclude;
 mod dispatch;
 mod entry;
 mod explain;
+mod export;
+mod findings;
 mod inner;
 mod job;
+mod lint;
 mod list;
+pub(crate) mod manifest;
+mod shown;
 mod statistics;
 
 use std::sync::Arc;
 
 pub use build_error::{BuildError, BuildProblem};
 pub use builder::Builder;
+pub use export::ExportError;
+pub use lint::{Finding, FindingKind};
 pub use list::ToolInfo;
+pub use manifest::{
+    Change, ConditionManifest, Diff, Manifest, ManifestError, ManifestVersion, Position,
+    ToolManifest, Verdict,
+};
 pub use statistics::Statistics;
 
 use inner::Inner;

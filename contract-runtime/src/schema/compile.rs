@@ -14,7 +14,7 @@ type Result<T> = std::result::Result<T, SchemaError>;
 
 /// Reads the schema `root`, references included. Where it is `whole`, the author wrote all of it, so that
 /// `#` means what it says; a part of a type that was put into a larger object means something else by it.
-pub(super) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
+pub(crate) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
     let mut compiler = Compiler {
         root,
         whole,

@@ -8,7 +8,7 @@ use super::vocabulary::{Holds, holds, standard_format};
 
 /// The largest `f32` by its shortest decimal, 3.4028235e38: what reads as it must be admitted, and what
 /// is larger reads as infinity or as another number.
-const F32_MAX: f64 = 3.402_823_5e38;
+pub(super) const F32_MAX: f64 = 3.402_823_5e38;
 
 /// The prefix of every reference to a definition.
 pub(super) const DEFINITIONS: &str = "#/$defs/";
@@ -182,7 +182,7 @@ pub(super) fn unescape(step: &str) -> String {
 }
 
 /// The text of a URI fragment (RFC 3986, section 2.1); `None` when it is not valid.
-pub(super) fn percent_decode(text: &str) -> Option<String> {
+pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

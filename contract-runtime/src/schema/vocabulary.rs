@@ -2,7 +2,7 @@
 
 /// What the value of a keyword is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(crate) enum Holds {
     /// One schema.
     Schema,
     /// An array of schemas.
@@ -14,7 +14,7 @@ pub(super) enum Holds {
 }
 
 /// What the value of `keyword` is made of.
-pub(super) fn holds(keyword: &str) -> Holds {
+pub(crate) fn holds(keyword: &str) -> Holds {
     match keyword {
         "items"
         | "additionalProperties"

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::finite;
+use super::form::Form;
 use crate::contract::condition::Contract;
 
 /// What a tool says about its own effects; advice for the caller, enforced by nobody but [`call_all`].
@@ -94,6 +95,8 @@ pub struct Parameter {
     pub default: Option<Constant>,
     pub examples: &'static [Constant],
     pub secret: bool,
+    /// What is known of its type, where a portable condition names it.
+    pub form: Form,
 }
 
 /// A constant in an attribute, on its way into the schema.

@@ -271,7 +271,8 @@ fn the_tools_of_a_package_are_those_that_are_linked() {
 fn an_empty_registry_is_a_registry() {
     let registry = Registry::builder().build().unwrap();
     assert_eq!(registry.tools().len(), 0);
-    assert_eq!(registry.functions(), &json!([]));
+    let dialect = contract_runtime::Dialect::OpenAiChat { strict: false };
+    assert_eq!(registry.export(dialect).unwrap(), &json!([]));
     assert_eq!(call(&registry, "x", "").status(), Status::UnknownTool);
 }
 

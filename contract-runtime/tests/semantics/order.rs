@@ -46,23 +46,23 @@ fn before(name: &str) -> i32 {
 
 /// Trace every step.
 #[tool]
-#[pre(holds("pre 1"))]
+#[pre(holds("pre 1") && number.0 != 9)]
 #[post(|_out| old(before("old 1")) == 1 && holds("post 1"))]
 #[pre(holds("pre 2") && number.0 > 0)]
 #[post(|out| out.0 == 1 && old(before("old 2")) == 1 && holds("post 2"))]
-#[pre(holds("pre 3"))]
+#[pre(holds("pre 3") && number.0 != 9)]
 fn traced(number: Traced) -> Traced {
     event("body");
     number
 }
 
 /// Trace every step, across awaits.
-#[pre(holds("pre 1"))]
+#[pre(holds("pre 1") && number.0 != 9)]
 #[post(|_out| old(before("old 1")) == 1 && holds("post 1"))]
 #[tool]
 #[pre(holds("pre 2") && number.0 > 0)]
 #[post(|out| out.0 == 1 && old(before("old 2")) == 1 && holds("post 2"))]
-#[pre(holds("pre 3"))]
+#[pre(holds("pre 3") && number.0 != 9)]
 async fn traced_async(number: Traced) -> Traced {
     tokio::task::yield_now().await;
     event("body");

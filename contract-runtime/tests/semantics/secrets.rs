@@ -95,7 +95,7 @@ fn log_in(
 /// Log in, later.
 #[tool]
 #[pre(token.parse::<u8>().unwrap_or(0) > 9)]
-async fn log_in_later(#[arg(secret, example = "abc")] token: &str, public: &str) -> usize {
+async fn log_in_later(#[arg(secret, example = "42")] token: &str, public: &str) -> usize {
     tokio::task::yield_now().await;
     token.len() + public.len()
 }

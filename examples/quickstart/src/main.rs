@@ -8,6 +8,7 @@ mod tools;
 use std::io::{self, BufRead, BufReader};
 use std::process::ExitCode;
 
+use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
 
 use show::Show;
@@ -32,10 +33,13 @@ async fn run(show: &Show) -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
 
     show.heading("What the model sees");
-    println!("{:#}", registry.functions());
+    println!(
+        "{:#}",
+        registry.export(Dialect::OpenAiChat { strict: false })?
+    );
 
-    show.heading("One tool in full");
-    println!("{}", registry.explain("divide").unwrap_or_default());
+    show.heading("One contract in four forms");
+    println!("{}", registry.explain("book_room").unwrap_or_default());
 
     show.heading("Calls");
     for (number, line) in (1..).zip(calls()?.lines()) {
@@ -61,4 +65,22 @@ fn calls() -> io::Result<Box<dyn BufRead>> {
         Some("-") => Box::new(BufReader::new(io::stdin())),
         Some(path) => Box::new(BufReader::new(std::fs::File::open(path)?)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use contract_runtime::prelude::*;
+
+    /// The fourth form: a change of any contract shows in the file, and in the review of it.
+    #[test]
+    fn the_contracts_are_frozen() {
+        contract_runtime::assert_frozen!("contracts.json");
+    }
+
+    #[test]
+    fn no_condition_is_there_for_nothing() -> Result<(), Box<dyn std::error::Error>> {
+        let registry = registry!().context(super::tools::Shelf::open()?).build()?;
+        assert_eq!(registry.lint(), []);
+        Ok(())
+    }
 }

@@ -2,7 +2,7 @@ use contract_runtime::prelude::*;
 
 /// Wait.
 #[tool]
-#[post(err |error| true)]
+#[post(err |error| { let _ = error; true })]
 fn wait() {}
 
 fn main() {}

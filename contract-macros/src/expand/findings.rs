@@ -1,0 +1,228 @@
+//! What the compiler is asked to judge: a constant that does not evaluate where a contract cannot be kept.
+//!
+//! ```text
+//! const _: () = {
+//!     let judged = rt::judge_tool(&__CONTRACT_SPEC);
+//!     rt::report(&judged, 0);        // placed at the first condition, so that an error lands there
+//!     rt::report(&judged, 1);
+//!     rt::report_default(&__CONTRACT_SPEC, "size");
+//! };
+//! ```
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Expr, Generics};
+
+use super::place::Place;
+use super::{data, local, portable};
+use crate::model::{Clause, ClauseKind, Contracted, Opaque, Param, Portable, Role, Tool};
+use crate::source::is_punct;
+
+/// For a free function, whose static data may be read.
+pub(super) fn of_tool(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> TokenStream {
+    let judged = local("judged");
+    let reports = reports(&tool.clauses, runtime);
+    let constants = constants(tool, spec, runtime);
+    if reports.is_empty() && constants.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        const _: () = {
+            let #judged = #runtime::judge_tool(&#spec);
+            #(#reports)*
+            #(#constants)*
+        };
+    }
+}
+
+/// For a method, whose data may name `Self` and what the block is generic over, as a constant that is always judged may not.
+pub(super) fn of_method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStream {
+    let free = generics.params.is_empty();
+    apart(&tool.clauses, &tool.function.params, free, runtime)
+}
+
+/// For an ordinary function, of which it is unknown where it stands.
+pub(super) fn of_contracted(contracted: &Contracted, runtime: &TokenStream) -> TokenStream {
+    let params = &contracted.function.params;
+    apart(&contracted.clauses, params, false, runtime)
+}
+
+/// With conditions of its own; where names are not `free`, only with those that can mean nothing generic.
+fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream) -> TokenStream {
+    let reports = reports(clauses, runtime);
+    if reports.is_empty() {
+        return TokenStream::new();
+    }
+    let judged = local("judged");
+    let conditions = clauses.iter().map(|clause| {
+        let condition = data::condition(clause, params, runtime);
+        let known = clause.portable.as_ref().filter(|_| judgeable(clause));
+        let known = known.map(|portable| {
+            let known = known_here(portable, free);
+            let expression = portable::expression(&known, params, runtime);
+            quote!(.reading(&#expression))
+        });
+        quote!(#condition #known)
+    });
+    let mut named = Vec::new();
+    for portable in clauses.iter().filter_map(|clause| clause.portable.as_ref()) {
+        portable::named(portable, &mut named);
+    }
+    let typed = params.iter().enumerate();
+    let typed = typed.filter(|(index, param)| named.contains(index) && nameable(&param.ty, free));
+    let typed = typed.map(|(_, param)| {
+        let (cfgs, name, form) = (&param.cfgs, &param.name, portable::form(param, runtime));
+        quote!(#(#cfgs)* (#name, #form))
+    });
+    let levels = portable::lint_levels(clauses);
+    quote! {
+        #levels
+        const _: () = {
+            let #judged = #runtime::judge(&[#(#conditions),*], &[#(#typed),*]);
+            #(#reports)*
+        };
+    }
+}
+
+/// `rt::report(&judged, 0);` from the first token of the condition to its last.
+fn reports(clauses: &[Clause], runtime: &TokenStream) -> Vec<TokenStream> {
+    let judged = local("judged");
+    let judgeable = clauses
+        .iter()
+        .enumerate()
+        .filter(|(_, clause)| judgeable(clause));
+    judgeable
+        .map(|(index, clause)| {
+            let place = Place::of(&clause.predicate);
+            let call = place.begin(quote!(#runtime::report));
+            let arguments = place.holding(quote!(&#judged, #index));
+            quote!(#call #arguments;)
+        })
+        .collect()
+}
+
+/// Whether the compiler could find anything wrong with a condition.
+fn judgeable(clause: &Clause) -> bool {
+    fn compares(portable: &Portable) -> bool {
+        match portable {
+            Portable::Native { .. } | Portable::Opaque(_) => false,
+            Portable::Parameter(_) | Portable::Compare(..) | Portable::Among(..) => true,
+            other => other.parts().into_iter().any(compares),
+        }
+    }
+    clause.kind == ClauseKind::Pre && clause.portable.as_ref().is_some_and(compares)
+}
+
+/// `rt::report_default(&SPEC, "size");` where the default of a parameter is written.
+fn constants(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<TokenStream> {
+    let params = tool.function.params.iter().enumerate();
+    let spoken_of = |index| {
+        let mut clauses = tool.clauses.iter();
+        clauses.any(|clause| judgeable(clause) && clause.mentions.contains(&index))
+    };
+    let mut found = Vec::new();
+    for (_, param) in params.filter(|(index, _)| spoken_of(*index)) {
+        let Role::Argument {
+            default, examples, ..
+        } = &param.role
+        else {
+            continue;
+        };
+        let (cfgs, name) = (&param.cfgs, &param.name);
+        let mut report = |function: TokenStream, expr: &Expr, arguments: TokenStream| {
+            if data::literal(expr).is_some() {
+                let place = Place::of(expr);
+                let call = place.begin(quote!(#runtime::#function));
+                let arguments = place.holding(arguments);
+                found.push(quote!(#(#cfgs)* #call #arguments;));
+            }
+        };
+        if let Some(default) = default {
+            report(quote!(report_default), default, quote!(&#spec, #name));
+        }
+        for (index, example) in examples.iter().enumerate() {
+            report(
+                quote!(report_example),
+                example,
+                quote!(&#spec, #name, #index),
+            );
+        }
+    }
+    found
+}
+
+/// What of a predicate means the same in an item of its own.
+fn known_here(portable: &Portable, free: bool) -> Portable {
+    let sub = |part: &Portable| Box::new(known_here(part, free));
+    match portable {
+        Portable::Bool(value) => Portable::Bool(*value),
+        Portable::Integer(value) => Portable::Integer(*value),
+        Portable::Float(value) => Portable::Float(*value),
+        Portable::Text(value) => Portable::Text(value.clone()),
+        Portable::Named {
+            text,
+            tokens,
+            primitive: Some(primitive),
+        } if nameable(tokens, free) => Portable::Named {
+            text: text.clone(),
+            tokens: tokens.clone(),
+            primitive: Some(primitive),
+        },
+        Portable::Parameter(index) => Portable::Parameter(*index),
+        Portable::Variable(name) => Portable::Variable(name.clone()),
+        Portable::One(name, of) => Portable::One(name, sub(of)),
+        Portable::Two(name, a, b) => Portable::Two(name, sub(a), sub(b)),
+        Portable::Compare(name, a, b) => Portable::Compare(name, sub(a), sub(b)),
+        Portable::Arithmetic(name, a, b) => Portable::Arithmetic(name, sub(a), sub(b)),
+        Portable::Among(of, list) => {
+            let list = list.iter().map(|one| known_here(one, free));
+            Portable::Among(sub(of), list.collect())
+        }
+        Portable::Each(name, of, variable, body) => {
+            Portable::Each(name, sub(of), variable.clone(), sub(body))
+        }
+        // Where its type is one of Rust's own; elsewhere nothing is known of the parameter at all.
+        Portable::Either(_, known, _) => *sub(known),
+        Portable::Named { .. }
+        | Portable::Pattern { .. }
+        | Portable::Native { .. }
+        | Portable::Opaque(_) => Portable::Opaque(Opaque {
+            text: String::new(),
+            tokens: TokenStream::new(),
+            reason: "",
+            advice: "",
+        }),
+    }
+}
+
+/// Whether a type or a constant means the same in an item of its own: there `Self` and what is generic outside have no meaning.
+fn nameable(what: impl ToTokens, free: bool) -> bool {
+    /// What nobody calls a generic parameter.
+    const PLAIN: [&str; 25] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+        "f32", "f64", "bool", "char", "str", "String", "Vec", "VecDeque", "Option", "Box", "Arc",
+        "Rc", "Cow",
+    ];
+    fn plain(tokens: TokenStream, free: bool) -> bool {
+        let trees: Vec<TokenTree> = tokens.into_iter().collect();
+        trees.iter().enumerate().all(|(at, tree)| match tree {
+            TokenTree::Group(group) => plain(group.stream(), free),
+            TokenTree::Ident(word) => {
+                let name = word.to_string();
+                let inside = at
+                    .checked_sub(1)
+                    .is_some_and(|before| is_punct(trees.get(before), ':'));
+                let lifetime = at
+                    .checked_sub(1)
+                    .is_some_and(|before| is_punct(trees.get(before), '\''));
+                // Behind a module or a type of Rust's own stands no generic parameter.
+                let module = is_punct(trees.get(at + 1), ':')
+                    && name.starts_with(|first: char| first.is_ascii_lowercase());
+                let known = inside || lifetime || module || PLAIN.contains(&name.as_str());
+                name != "Self" && (free || known)
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => true,
+        })
+    }
+    plain(what.into_token_stream(), free)
+}

@@ -1,0 +1,190 @@
+//! What of a predicate is portable, as constant data.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::function::anonymous_lifetimes;
+use super::place::Place;
+use super::shim;
+use crate::model::{Clause, Param, Portable};
+
+/// `rt::Expression::Compare(rt::Comparison::More, &rt::Expression::Parameter("count"), &rt::Expression::Integer(0))`
+pub(super) fn expression(
+    portable: &Portable,
+    params: &[Param],
+    runtime: &TokenStream,
+) -> TokenStream {
+    let sub = |part: &Portable| expression(part, params, runtime);
+    let head = |name: &str| {
+        let name = Ident::new(name, Span::call_site());
+        quote!(#runtime::Expression::#name)
+    };
+    match portable {
+        Portable::Bool(value) => quote!(#runtime::Expression::Bool(#value)),
+        Portable::Integer(value) => quote!(#runtime::Expression::Integer(#value)),
+        Portable::Float(value) => quote!(#runtime::Expression::Float(#value)),
+        Portable::Text(value) => quote!(#runtime::Expression::Text(#value)),
+        Portable::Named {
+            tokens,
+            primitive: Some(kind),
+            ..
+        } => typed(tokens, kind, runtime),
+        Portable::Named { text, tokens, .. } => quote! {
+            #runtime::Expression::Named {
+                text: #text,
+                value: || #runtime::Known::new(&#tokens).json(),
+            }
+        },
+        Portable::Pattern {
+            text,
+            function,
+            pattern,
+        } => quote! {
+            #runtime::Expression::Named {
+                text: #text,
+                value: || #runtime::pattern(&#function, #runtime::Known::new(&#pattern).json()),
+            }
+        },
+        Portable::Parameter(index) => {
+            let name = name(*index, params);
+            quote!(#runtime::Expression::Parameter(#name))
+        }
+        Portable::Variable(name) => quote!(#runtime::Expression::Variable(#name)),
+        Portable::One(name, of) => {
+            let (head, of) = (head(name), sub(of));
+            quote!(#head(&#of))
+        }
+        Portable::Two(name, a, b) => {
+            let (head, a, b) = (head(name), sub(a), sub(b));
+            quote!(#head(&#a, &#b))
+        }
+        Portable::Compare(name, a, b) => {
+            let (name, a, b) = (Ident::new(name, Span::call_site()), sub(a), sub(b));
+            quote!(#runtime::Expression::Compare(#runtime::Comparison::#name, &#a, &#b))
+        }
+        Portable::Arithmetic(name, a, b) => {
+            let (name, a, b) = (Ident::new(name, Span::call_site()), sub(a), sub(b));
+            quote!(#runtime::Expression::Arithmetic(#runtime::Operation::#name, &#a, &#b))
+        }
+        Portable::Among(of, list) => {
+            let (of, list) = (sub(of), list.iter().map(sub));
+            quote!(#runtime::Expression::Among(&#of, &[#(#list),*]))
+        }
+        Portable::Each(name, of, variable, body) => {
+            let (head, of, body) = (head(name), sub(of), sub(body));
+            quote!(#head(&#of, #variable, &#body))
+        }
+        Portable::Native {
+            text,
+            parameter,
+            tokens,
+        } => {
+            let name = name(*parameter, params);
+            let holds = probe(*parameter, params, tokens, runtime);
+            quote!(#runtime::Expression::Native { text: #text, parameter: #name, holds: #holds })
+        }
+        Portable::Either(index, known, unknown) => {
+            let form = params.get(*index).map(|param| form(param, runtime));
+            let (known, unknown) = (sub(known), sub(unknown));
+            quote!(const { #runtime::either(#form, #known, #unknown) })
+        }
+        Portable::Opaque(opaque) => {
+            let text = &opaque.text;
+            quote!(#runtime::Expression::Opaque(#text))
+        }
+    }
+}
+
+fn name(index: usize, params: &[Param]) -> &str {
+    params.get(index).map_or("", |param| param.name.as_str())
+}
+
+/// `rt::Expression::Integer(LIMIT as i128)`: a cast, because a constant of another number's type is a mistake that the
+/// compiler reports where the two are compared, and once is enough.
+fn typed(tokens: &TokenStream, kind: &str, runtime: &TokenStream) -> TokenStream {
+    let place = Place::of(tokens);
+    let cast = |to: TokenStream| place.end(quote!(as ::core::primitive::#to));
+    match kind {
+        "bool" => quote!(#runtime::Expression::Bool(#tokens)),
+        "f32" | "f64" => {
+            let cast = cast(quote!(f64));
+            quote!(#runtime::Expression::Float(#tokens #cast))
+        }
+        "u128" => {
+            let cast = cast(quote!(u128));
+            quote!(const { #runtime::Expression::u128(#tokens #cast) })
+        }
+        _ => {
+            let cast = cast(quote!(i128));
+            quote!(#runtime::Expression::Integer(#tokens #cast))
+        }
+    }
+}
+
+/// What the casts of constants would be told by a strict linter, in code that nobody wrote.
+pub(super) fn lint_levels(clauses: &[Clause]) -> Option<TokenStream> {
+    fn casts(portable: &Portable) -> bool {
+        matches!(portable, Portable::Named { primitive: Some(kind), .. } if *kind != "bool")
+            || portable.parts().into_iter().any(casts)
+    }
+    let mut read = clauses.iter().filter_map(|clause| clause.portable.as_ref());
+    read.any(casts).then(|| {
+        quote! {
+            #[allow(
+                trivial_numeric_casts,
+                clippy::as_conversions,
+                clippy::cast_lossless,
+                clippy::cast_precision_loss,
+                clippy::unnecessary_cast,
+                reason = "a constant is kept as the widest number"
+            )]
+        }
+    })
+}
+
+/// `|text| { let mut slot = ..; rt::probe(text, &mut slot)?; let mode = slot.take().ok()?; rt::asked(|| predicate) }`
+pub(super) fn probe(
+    index: usize,
+    params: &[Param],
+    predicate: &TokenStream,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let Some(param) = params.get(index) else {
+        return TokenStream::new();
+    };
+    let (text, slot) = (super::local("text"), super::local("slot"));
+    let (opened, ident) = (shim::opened(param, runtime), &param.ident);
+    let lent = Place::of(&param.ty).lent(quote!(&mut), &slot);
+    let taken = Place::of(&param.ty).end(quote!(.take()));
+    let span = predicate.clone().into_iter().next();
+    let span = span.map_or_else(Span::call_site, |first| first.span());
+    let holds = quote_spanned!(span=> || #predicate);
+    quote! {
+        |#text| {
+            let mut #slot = #opened;
+            #runtime::probe(#text, #lent)?;
+            #[allow(unused_variables, reason = "the message alone may name it")]
+            let #ident = #slot #taken.ok()?;
+            #runtime::asked(#holds)
+        }
+    }
+}
+
+/// What is known of a parameter's type, as a constant.
+pub(super) fn form(param: &Param, runtime: &TokenStream) -> TokenStream {
+    let ty = anonymous_lifetimes(&param.ty);
+    quote! {{
+        use #runtime::Unformed as _;
+        #runtime::form(#runtime::Shape::<#ty>::FORM, #runtime::Container::<#ty>::FORM)
+    }}
+}
+
+/// The parameters that a portable condition names.
+pub(super) fn named(portable: &Portable, found: &mut Vec<usize>) {
+    if let Portable::Parameter(index) | Portable::Either(index, ..) = portable {
+        found.push(*index);
+    }
+    for part in portable.parts() {
+        named(part, found);
+    }
+}

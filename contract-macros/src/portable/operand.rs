@@ -1,0 +1,195 @@
+//! Names in a predicate: parameters, the variables of closures, constants.
+
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{Expr, ExprBinary, ExprCall, ExprPath, Ident, Path, PathArguments, PathSegment};
+
+use super::opaque::opaque;
+use super::{Reader, Variable};
+use crate::args;
+use crate::model::{Param, Portable, Role};
+use crate::source;
+
+/// The expression behind references, parentheses and invisible groups.
+pub(super) fn plain(expr: &Expr) -> &Expr {
+    match args::ungrouped(expr) {
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => plain(&unary.expr),
+        other => match same(other) {
+            Some(inner) => plain(inner),
+            None => other,
+        },
+    }
+}
+
+/// The expression inside parentheses or behind a `&`, which a comparison of types sees through.
+fn same(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Paren(paren) => Some(&paren.expr),
+        Expr::Reference(reference) => Some(&reference.expr),
+        Expr::Group(group) => Some(&group.expr),
+        _ => None,
+    }
+}
+
+/// Whether this is `None`, whose type only the other side knows.
+pub(super) fn is_none(expr: &Expr) -> bool {
+    matches!(plain(expr), Expr::Path(path) if path.path.is_ident("None"))
+}
+
+/// The value in `Some(value)`.
+pub(super) fn in_some(expr: &Expr) -> Option<&Expr> {
+    let Expr::Call(ExprCall { func, args, .. }) = plain(expr) else {
+        return None;
+    };
+    let is_some = matches!(&**func, Expr::Path(path) if path.path.is_ident("Some"));
+    args.first().filter(|_| is_some && args.len() == 1)
+}
+
+/// Whether a path is spelled as constants are: only of these the type is known without what stands around them.
+pub(super) fn is_constant(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| {
+        let name = last.ident.unraw().to_string();
+        name.starts_with(|first: char| first.is_ascii_uppercase())
+            && !name.chars().any(char::is_lowercase)
+            && matches!(last.arguments, PathArguments::None)
+    })
+}
+
+/// Whether a path is spelled as free functions are.
+pub(super) fn is_function(path: &Path) -> bool {
+    let small = |segment: &PathSegment| {
+        let name = segment.ident.unraw().to_string();
+        name.starts_with(|first: char| first.is_ascii_lowercase())
+    };
+    path.segments.last().is_some_and(small)
+}
+
+/// A constant, by any expression that is one.
+fn named(expr: &Expr) -> Portable {
+    let tokens = expr.to_token_stream();
+    Portable::Named {
+        text: source::text(&tokens),
+        tokens,
+        primitive: None,
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn path(&self, expr: &Expr, path: &ExprPath) -> Portable {
+        if let Some(name) = path.path.get_ident() {
+            if self.variable(name).is_some() {
+                return Portable::Variable(name.unraw().to_string());
+            }
+            if let Some(index) = self.parameter(expr) {
+                return Portable::Parameter(index);
+            }
+            let name = name.unraw().to_string();
+            if name == "self" || self.is_bound(&name) {
+                return opaque(
+                    expr,
+                    "it is nothing the model gives",
+                    "compare parameters the model gives",
+                );
+            }
+        }
+        if is_constant(&path.path) {
+            return named(expr);
+        }
+        opaque(
+            expr,
+            "of all names only parameters and `CONSTANTS` are",
+            "name a constant",
+        )
+    }
+
+    /// `const { .. }`: whatever stands in it is a constant.
+    pub(super) fn constant(expr: &Expr) -> Portable {
+        named(expr)
+    }
+
+    /// `*x`, which is `x` itself where `x` is a parameter; of a constant it may be another type.
+    pub(super) fn dereferenced(&mut self, expr: &Expr, of: &Expr) -> Portable {
+        match self.expression(of) {
+            Portable::Named { .. } => named(expr),
+            other => other,
+        }
+    }
+
+    /// An operand whose type is that of the other side, where that is spelled.
+    pub(super) fn operand(&mut self, expr: &Expr, kind: Option<&'static str>) -> Portable {
+        fn is_constant(expr: &Expr) -> bool {
+            match same(expr) {
+                Some(inner) => is_constant(inner),
+                None => matches!(expr, Expr::Path(_) | Expr::Const(_)),
+            }
+        }
+        match self.expression(expr) {
+            Portable::Named { text, tokens, .. } if is_constant(expr) => Portable::Named {
+                text,
+                tokens,
+                primitive: kind,
+            },
+            other => other,
+        }
+    }
+
+    /// Both sides of an operator, each with the type of the other.
+    pub(super) fn operands(&mut self, left: &Expr, right: &Expr) -> (Portable, Portable) {
+        let kinds = (self.spelled(right), self.spelled(left));
+        (self.operand(left, kinds.0), self.operand(right, kinds.1))
+    }
+
+    pub(super) fn arithmetic_operands(&mut self, binary: &ExprBinary) -> (Portable, Portable) {
+        // `u32` alone can be multiplied by what is no number of its own type: by a `Duration`.
+        let product = matches!(binary.op, syn::BinOp::Mul(_));
+        let kind = |kind: Option<&'static str>| kind.filter(|kind| !(product && *kind == "u32"));
+        let left = kind(self.spelled(&binary.right));
+        let right = kind(self.spelled(&binary.left));
+        (
+            self.operand(&binary.left, left),
+            self.operand(&binary.right, right),
+        )
+    }
+
+    /// The closure's variable of that name.
+    pub(super) fn variable(&self, name: &Ident) -> Option<&Variable> {
+        let name = name.unraw().to_string();
+        let mut inner = self.variables.iter().rev();
+        inner.find(|variable| variable.name == name)
+    }
+
+    /// A name that no closure around has bound.
+    pub(super) fn fresh(&self) -> String {
+        let mut name = String::from("value");
+        while self.is_bound(&name) || self.variables.iter().any(|known| known.name == name) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn is_bound(&self, name: &str) -> bool {
+        let mut bindings = self.params.iter().flat_map(|param| &param.bindings);
+        bindings.any(|binding| binding == name)
+    }
+
+    /// The parameter that an expression is, behind references and parentheses.
+    pub(super) fn parameter(&self, expr: &Expr) -> Option<usize> {
+        let Expr::Path(path) = plain(expr) else {
+            return None;
+        };
+        let name = path.path.get_ident()?;
+        if self.variable(name).is_some() {
+            return None;
+        }
+        let name = name.unraw().to_string();
+        let is = |param: &Param| param.pattern.is_none() && param.bindings.contains(&name);
+        let index = self.params.iter().position(is)?;
+        let argument = matches!(self.params.get(index)?.role, Role::Argument { .. });
+        argument.then_some(index)
+    }
+
+    pub(super) fn param(&self, expr: &Expr) -> Option<&Param> {
+        self.parameter(expr)
+            .and_then(|index| self.params.get(index))
+    }
+}

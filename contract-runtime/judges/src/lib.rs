@@ -1,0 +1,1 @@
+//! Nothing: the judges are tests.

@@ -1,0 +1,186 @@
+//! A predicate as constant data: what the schema, the portable rule and the compile-time findings are made of.
+//!
+//! ```text
+//! #[pre(count > 0 && !name.is_empty())]
+//!
+//! And(
+//!     &Compare(More, &Parameter("count"), &Integer(0)),
+//!     &Not(&Compare(Equal, &Length(&Parameter("name")), &Integer(0))),
+//! )
+//! ```
+//!
+//! It says what the native predicate computes and never more: what has no place here is `Opaque`. Types are unknown to it;
+//! what a `Length` counts is decided by the [`Form`](crate::tool::form::Form) of the parameter.
+
+#![allow(
+    missing_docs,
+    reason = "it is the hidden interface of generated code; each variant says which Rust it stands for"
+)]
+
+use serde_json::Value;
+
+/// A part of a predicate.
+#[derive(Clone, Copy, Debug)]
+pub enum Expression {
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    /// A string or a character.
+    Text(&'static str),
+    /// A named constant: its value is found when a registry is built; none, if its type has a meaning of its own.
+    Named {
+        text: &'static str,
+        value: fn() -> Option<Value>,
+    },
+    /// A parameter, by the name the model knows.
+    Parameter(&'static str),
+    /// The variable of the closure around it, such as `tag` in `tags.iter().all(|tag| ..)`; the innermost of its name.
+    Variable(&'static str),
+    /// `!x`
+    Not(&'static Self),
+    /// `a && b`
+    And(&'static Self, &'static Self),
+    /// `a || b`
+    Or(&'static Self, &'static Self),
+    /// `a < b` and its kin; `(a..=b).contains(&x)` is two of them, `x.is_empty()` is `x.len() == 0`.
+    Compare(Comparison, &'static Self, &'static Self),
+    /// `a + b` and its kin.
+    Arithmetic(Operation, &'static Self, &'static Self),
+    /// `-a`
+    Negative(&'static Self),
+    /// `x.len()`: bytes of a text, items of a list.
+    Length(&'static Self),
+    /// `x.chars().count()`
+    Characters(&'static Self),
+    /// `x.starts_with("..")`
+    StartsWith(&'static Self, &'static Self),
+    /// `x.ends_with("..")`
+    EndsWith(&'static Self, &'static Self),
+    /// `x.contains("..")` of a text, `x.contains(&item)` of a list.
+    Contains(&'static Self, &'static Self),
+    /// `[a, b].contains(&x)`, with `x` first.
+    Among(&'static Self, &'static [Self]),
+    /// `matches_pattern(&x, r"..")`
+    Matches(&'static Self, &'static Self),
+    /// `x.iter().all(|name| ..)`
+    All(&'static Self, &'static str, &'static Self),
+    /// `x.iter().any(|name| ..)`
+    Any(&'static Self, &'static str, &'static Self),
+    /// `x.is_some()`
+    IsSome(&'static Self),
+    /// `x.is_some_and(|name| ..)`
+    SomeAnd(&'static Self, &'static str, &'static Self),
+    /// `x.is_none_or(|name| ..)`
+    NoneOr(&'static Self, &'static str, &'static Self),
+    /// `x.is_finite()`
+    IsFinite(&'static Self),
+    /// A test of one parameter that only Rust can make, such as `matches!(mode, Mode::Fast)`.
+    Native {
+        text: &'static str,
+        parameter: &'static str,
+        /// The answer for the parameter's value as JSON text; `None` if that is no value of its type.
+        holds: fn(&str) -> Option<bool>,
+    },
+    /// Anything else, as typed.
+    Opaque(&'static str),
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl Comparison {
+    /// The comparison that holds where this one does not, of values that are ordered.
+    pub(crate) const fn negated(self) -> Self {
+        match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Less => Self::AtLeast,
+            Self::AtMost => Self::More,
+            Self::More => Self::AtMost,
+            Self::AtLeast => Self::Less,
+        }
+    }
+
+    /// The comparison that says the same with its sides exchanged.
+    pub(crate) const fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::More,
+            Self::AtMost => Self::AtLeast,
+            Self::More => Self::Less,
+            Self::AtLeast => Self::AtMost,
+            same => same,
+        }
+    }
+}
+
+/// An operation on two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    /// With the sign of the left side, as in Rust.
+    Remainder,
+}
+
+impl Expression {
+    /// What it is made of.
+    pub(crate) fn parts(&self) -> Vec<&'static Self> {
+        match self {
+            Self::Bool(_)
+            | Self::Integer(_)
+            | Self::Float(_)
+            | Self::Text(_)
+            | Self::Named { .. }
+            | Self::Parameter(_)
+            | Self::Variable(_)
+            | Self::Native { .. }
+            | Self::Opaque(_) => Vec::new(),
+            Self::Not(of)
+            | Self::Negative(of)
+            | Self::Length(of)
+            | Self::Characters(of)
+            | Self::IsSome(of)
+            | Self::IsFinite(of) => vec![of],
+            Self::And(a, b)
+            | Self::Or(a, b)
+            | Self::Compare(_, a, b)
+            | Self::Arithmetic(_, a, b)
+            | Self::StartsWith(a, b)
+            | Self::EndsWith(a, b)
+            | Self::Contains(a, b)
+            | Self::Matches(a, b)
+            | Self::All(a, _, b)
+            | Self::Any(a, _, b)
+            | Self::SomeAnd(a, _, b)
+            | Self::NoneOr(a, _, b) => vec![a, b],
+            Self::Among(of, list) => std::iter::once(*of).chain(*list).collect(),
+        }
+    }
+
+    /// The first part that is not portable, as typed.
+    pub(crate) fn opaque(&self) -> Option<&'static str> {
+        match self {
+            Self::Opaque(text) => Some(text),
+            other => other.parts().into_iter().find_map(Self::opaque),
+        }
+    }
+
+    /// A constant of the one type that `i128` does not hold: beyond its end, the end.
+    #[must_use]
+    #[allow(clippy::cast_possible_wrap, reason = "what would wrap is above")]
+    pub const fn u128(value: u128) -> Self {
+        if value > i128::MAX as u128 {
+            return Self::Integer(i128::MAX);
+        }
+        Self::Integer(value as i128)
+    }
+}

@@ -1,0 +1,53 @@
+//! The core as generated code calls it.
+
+#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
+
+use super::facts::Facts;
+use super::judge::{Contradiction, contradiction};
+use crate::contract::condition::Condition;
+use crate::tool::form::Form;
+
+/// What the compiler found in the preconditions of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    conditions: &'static [Condition],
+    found: Option<Contradiction>,
+}
+
+impl Judged {
+    pub(crate) const fn new(conditions: &'static [Condition], facts: &Facts<'_>) -> Self {
+        Self {
+            conditions,
+            found: contradiction(facts, conditions),
+        }
+    }
+}
+
+/// Judges the preconditions of a function over parameters of these types.
+#[must_use]
+pub const fn judge(
+    conditions: &'static [Condition],
+    parameters: &[(&'static str, Form)],
+) -> Judged {
+    let mut facts = Facts::new(&[]);
+    let mut rest = parameters;
+    while let Some(((name, form), others)) = rest.split_first() {
+        facts.typed(name, *form);
+        rest = others;
+    }
+    Judged::new(conditions, &facts)
+}
+
+/// Ends the build where the condition of this index stands, if it is the one to be blamed.
+///
+/// # Panics
+///
+/// That is how a constant ends a build.
+#[track_caller]
+pub const fn report(judged: &Judged, index: usize) {
+    if let Some(found) = judged.found
+        && found.later == index
+    {
+        panic!("{}", found.message(judged.conditions).text());
+    }
+}

@@ -1,0 +1,263 @@
+//! What is wrong with a contract that the compiler could not see: with constants, enums and defaults as they are here.
+
+use serde_json::Value as Json;
+
+use super::build_error::BuildProblem;
+use super::entry::Entry;
+use crate::contract::condition::Condition;
+use crate::contract::expression::Expression;
+use crate::contract::findings::judge::{broken_by, contradiction};
+use crate::contract::findings::{Facts, Known, Value};
+use crate::contract::panics::guard;
+use crate::contract::pattern;
+use crate::schema::lower::finite;
+
+/// Reports what no call could satisfy, and defaults and examples that their own contract refuses.
+pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
+    patterns(entry, problems);
+    let asked = Asked::of(entry);
+    let known = asked.known();
+    let facts = asked.facts(entry, &known);
+    constants(entry, problems);
+    defaults(entry, &facts, problems);
+    let conditions = entry.tool.contract.conditions;
+    if let Some(found) = contradiction(&facts, conditions) {
+        let members = members(conditions, found.set);
+        problems.push(BuildProblem::Contradiction {
+            tool: entry.tool.name.clone(),
+            message: found.message(conditions).text().to_owned(),
+            locations: members.map(|one| place(entry, one)).collect(),
+        });
+    }
+}
+
+/// The conditions of a set.
+pub(super) fn members(conditions: &[Condition], set: u64) -> impl Iterator<Item = &Condition> {
+    let numbered = conditions.iter().take(64).enumerate();
+    numbered
+        .filter(move |(index, _)| set & (1 << index) != 0)
+        .map(|(_, condition)| condition)
+}
+
+/// `file:line:column`
+pub(super) fn place(entry: &Entry, condition: &Condition) -> String {
+    let (line, column) = condition.position();
+    format!("{}:{line}:{column}", entry.tool.contract.file)
+}
+
+/// What the expressions of a tool name, asked once.
+pub(super) struct Asked {
+    named: Vec<(&'static str, Json)>,
+    tests: Vec<(&'static str, Value<'static>)>,
+    /// The parameters whose values can be counted, and how many those are.
+    finite: Vec<(&'static str, u32)>,
+}
+
+impl Asked {
+    pub(super) fn of(entry: &Entry) -> Self {
+        let mut asked = Self {
+            named: Vec::new(),
+            tests: Vec::new(),
+            finite: Vec::new(),
+        };
+        for condition in entry.tool.contract.conditions {
+            if let Some(expression) = condition.expression() {
+                asked.ask(expression, entry);
+            }
+        }
+        asked
+    }
+
+    fn ask(&mut self, expression: &'static Expression, entry: &Entry) {
+        match expression {
+            Expression::Named { text, value } => {
+                if let Some(value) = guard(value).ok().flatten() {
+                    self.named.push((text, value));
+                }
+            }
+            Expression::Native {
+                text,
+                parameter,
+                holds,
+            } => self.test(text, parameter, *holds, entry),
+            other => {
+                for part in other.parts() {
+                    self.ask(part, entry);
+                }
+            }
+        }
+    }
+
+    /// Asks a test about every value of its parameter, if they are few.
+    fn test(
+        &mut self,
+        text: &'static str,
+        parameter: &'static str,
+        holds: fn(&str) -> Option<bool>,
+        entry: &Entry,
+    ) {
+        let schema = &entry.inputs.schema;
+        let subject = schema.parameters().find(|one| one.name == parameter);
+        let values = subject.and_then(|one| finite::values(&one.schema, schema.json()));
+        let Some(values) = values.filter(|values| values.len() <= 64) else {
+            return;
+        };
+        let (mut holding, mut failing) = (0, 0);
+        let mut bit = 1_u64;
+        let mut count = 0;
+        for value in &values {
+            let text = value.to_string();
+            match guard(|| holds(&text)).ok().flatten() {
+                Some(true) => holding |= bit,
+                Some(false) => failing |= bit,
+                None => {}
+            }
+            bit <<= 1;
+            count += 1;
+        }
+        self.tests.push((text, Value::Values { holding, failing }));
+        self.finite.push((parameter, count));
+    }
+
+    pub(super) fn known(&self) -> Vec<Known<'_>> {
+        let named = self.named.iter();
+        let named = named.map(|(text, value)| Known {
+            text,
+            value: value_of(value),
+        });
+        let tests = self.tests.iter();
+        let tests = tests.map(|&(text, value)| Known { text, value });
+        named.chain(tests).collect()
+    }
+
+    pub(super) fn facts<'a>(&self, entry: &Entry, known: &'a [Known<'a>]) -> Facts<'a> {
+        let mut facts = Facts::new(known);
+        for parameter in entry.tool.parameters {
+            facts.typed(parameter.name, parameter.form);
+        }
+        for (parameter, count) in &self.finite {
+            facts.few(parameter, *count);
+        }
+        facts
+    }
+}
+
+fn value_of(json: &Json) -> Value<'_> {
+    match json {
+        Json::Null => Value::Nothing,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::String(text) => Value::Text(text),
+        Json::Array(items) => Value::List(items.len()),
+        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(value), _, _) => Value::Integer(value.into()),
+            (_, Some(value), _) => Value::Integer(value.into()),
+            (_, _, Some(value)) => Value::Float(value),
+            _ => Value::Unknown,
+        },
+        Json::Object(_) => Value::Unknown,
+    }
+}
+
+/// Asks each predicate about the defaults and the examples of the one parameter it speaks of.
+fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
+    let conditions = entry.tool.contract.conditions.iter();
+    for (condition, probe) in conditions.filter_map(|one| Some((one, one.probe()?))) {
+        let [name] = condition.parameters() else {
+            continue;
+        };
+        let parameters = entry.inputs.schema.parameters();
+        for parameter in parameters.filter(|parameter| parameter.name == *name) {
+            let defaults = parameter.default.iter().map(|value| ("default", value));
+            let examples = parameter.examples.iter().map(|value| ("example", value));
+            for (what, value) in defaults.chain(examples) {
+                let text = value.to_string();
+                // Where its own type refuses it there is no answer, and that is reported already.
+                if matches!(guard(|| probe(&text)), Ok(None | Some(true))) {
+                    continue;
+                }
+                let shown = shown(parameter.secret, value);
+                problems.push(BuildProblem::Broken {
+                    what: format!("the {what} of `{name}`{shown}"),
+                    tool: entry.tool.name.clone(),
+                    predicate: condition.predicate(),
+                    location: place(entry, condition),
+                });
+            }
+        }
+    }
+}
+
+fn shown(secret: bool, value: &Json) -> String {
+    if secret {
+        String::new()
+    } else {
+        format!(" ({value})")
+    }
+}
+
+/// Where all parameters of a condition have defaults, a call without any of them must hold.
+fn defaults(entry: &Entry, facts: &Facts<'_>, problems: &mut Vec<BuildProblem>) {
+    let conditions = entry.tool.contract.conditions;
+    let schema = &entry.inputs.schema;
+    for (index, condition) in conditions.iter().take(64).enumerate() {
+        let names = condition.parameters();
+        let given = |name: &&str| {
+            let known = schema.parameters().find(|one| one.name == **name);
+            known.filter(|one| one.default.is_some())
+        };
+        let parameters: Vec<_> = names.iter().filter_map(given).collect();
+        if parameters.len() < 2 || parameters.len() != names.len() {
+            continue;
+        }
+        let values = parameters.iter().map(|one| {
+            let value = one.default.as_ref().map_or(Value::Unknown, value_of);
+            (one.name.as_str(), value)
+        });
+        if broken_by(facts, conditions, index, values) {
+            let given = parameters.iter().map(|one| {
+                let value = one.default.as_ref().map(|value| shown(one.secret, value));
+                format!("`{}`{}", one.name, value.unwrap_or_default())
+            });
+            problems.push(BuildProblem::Broken {
+                what: format!(
+                    "the defaults of {}",
+                    given.collect::<Vec<_>>().join(" and ")
+                ),
+                tool: entry.tool.name.clone(),
+                predicate: condition.predicate(),
+                location: place(entry, condition),
+            });
+        }
+    }
+}
+
+/// Patterns that have names were not seen by the macro.
+fn patterns(entry: &Entry, problems: &mut Vec<BuildProblem>) {
+    for condition in entry.tool.contract.conditions {
+        let mut found = Vec::new();
+        if let Some(expression) = condition.expression() {
+            matched(expression, &mut found);
+        }
+        for pattern in found {
+            if let Err(reason) = pattern::check(&pattern) {
+                problems.push(BuildProblem::Pattern {
+                    tool: entry.tool.name.clone(),
+                    pattern,
+                    reason,
+                    location: place(entry, condition),
+                });
+            }
+        }
+    }
+}
+
+fn matched(expression: &'static Expression, found: &mut Vec<String>) {
+    if let Expression::Matches(_, Expression::Named { value, .. }) = expression
+        && let Ok(Some(Json::String(pattern))) = guard(value)
+    {
+        found.push(pattern);
+    }
+    for part in expression.parts() {
+        matched(part, found);
+    }
+}

@@ -1,0 +1,323 @@
+//! One keyword of the outer schema after another, against every case of the inner one.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::Defaults;
+use super::accepts::{accepts, equal};
+use super::case::{Case, cases};
+use super::finding::Finding;
+use super::node::{Node, is_note};
+use super::same::same;
+
+/// Claims are given up beyond these, so that no schema can make a diff endless.
+const MOST_STEPS: usize = 100_000;
+const DEEPEST: usize = 64;
+
+/// The places of the inner schemas and of the outer one.
+type Claim = (Vec<usize>, usize);
+
+pub(super) struct Prover {
+    pub(super) defaults: Defaults,
+    steps: usize,
+    depth: usize,
+    /// What is being shown, and what was shown with its help.
+    claims: HashSet<Claim>,
+    trail: Vec<Claim>,
+}
+
+impl Prover {
+    pub(super) fn new(defaults: Defaults) -> Self {
+        Self {
+            defaults,
+            steps: 0,
+            depth: 0,
+            claims: HashSet::new(),
+            trail: Vec::new(),
+        }
+    }
+
+    /// Shows that `outer` accepts what all of `inner` accept.
+    pub(super) fn prove(
+        &mut self,
+        inner: &[Node<'_>],
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
+        if outer.is_anything() {
+            return Ok(());
+        }
+        if self.depth >= DEEPEST || !self.may_go_on() {
+            return Err(Finding::unclear(path, "the schema is too large to judge"));
+        }
+        let mut places: Vec<_> = inner.iter().map(|node| node.address()).collect();
+        places.sort_unstable();
+        let claim = (places, outer.address());
+        // It is about a smaller value here: no schema applies itself to the same value (see `readable`).
+        if !self.claims.insert(claim.clone()) {
+            return Ok(());
+        }
+        let mark = self.trail.len();
+        self.trail.push(claim);
+        self.depth += 1;
+        let result = self.every_case(inner, outer, path);
+        self.depth -= 1;
+        if result.is_err() {
+            for claim in self.trail.drain(mark..) {
+                self.claims.remove(&claim);
+            }
+        }
+        result
+    }
+
+    pub(super) fn may_go_on(&mut self) -> bool {
+        self.steps += 1;
+        self.steps <= MOST_STEPS
+    }
+
+    fn every_case(
+        &mut self,
+        inner: &[Node<'_>],
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
+        let cases = cases(inner)
+            .ok_or_else(|| Finding::unclear(path, "the schema has too many alternatives"))?;
+        for case in cases {
+            if !self.impossible(&case) {
+                self.covered(&case, outer, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn covered(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+        if !self.may_go_on() {
+            return Err(Finding::unclear(path, "the schema is too large to judge"));
+        }
+        let Some(keywords) = outer.keywords() else {
+            return match outer.schema {
+                Value::Bool(true) => Ok(()),
+                _ => Err(Finding::refused(path, "accepted", "not accepted")),
+            };
+        };
+        let by_value = self.every_value(case, outer, path);
+        if let Some(Ok(())) = by_value {
+            return Ok(());
+        }
+        let by_keyword = keywords
+            .iter()
+            .try_for_each(|(keyword, value)| self.keyword(case, outer, keyword, value, path));
+        let Err(finding) = by_keyword else {
+            return Ok(());
+        };
+        if case
+            .nodes
+            .iter()
+            .any(|node| same(*node, outer, self.defaults))
+        {
+            return Ok(());
+        }
+        match by_value {
+            Some(Err(refused)) if case.is_listed() => Err(refused),
+            _ => Err(finding),
+        }
+    }
+
+    /// Judges a case of few values by trying each; `None` if there are many, or one could not be judged.
+    fn every_value(
+        &mut self,
+        case: &Case<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Option<Result<(), Finding>> {
+        for value in self.values(case)? {
+            if !accepts(outer, &value)? {
+                return Some(Err(Finding::refused(
+                    path,
+                    format!("may be `{value}`"),
+                    format!("never `{value}`"),
+                )));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    fn keyword(
+        &mut self,
+        case: &Case<'_>,
+        outer: Node<'_>,
+        keyword: &str,
+        value: &Value,
+        path: &str,
+    ) -> Result<(), Finding> {
+        if is_note(keyword) {
+            return Ok(());
+        }
+        match keyword {
+            "type" if case.kind.is_named(value) => Ok(()),
+            "type" => Err(Finding::refused(
+                path,
+                format!("may be {}", case.kind.name()),
+                format!("never {}", case.kind.name()),
+            )),
+            "enum" | "const" => self.listed(case, keyword, value, path),
+            "$ref" => match outer.target() {
+                Some(target) => self.covered(case, target, path),
+                None => Err(Finding::unclear(path, "a reference leads nowhere")),
+            },
+            "allOf" => outer
+                .list(keyword)
+                .try_for_each(|one| self.covered(case, one, path)),
+            "anyOf" => self.any_of(case, outer, path).map(drop),
+            "oneOf" => self.one_of(case, outer, path),
+            "not" => self.not(case, outer.at(value), path),
+            "if" => self.conditional(case, outer, path),
+            "then" | "else" => Ok(()),
+            _ => self.of_one_type(case, outer, keyword, value, path),
+        }
+    }
+
+    fn of_one_type(
+        &mut self,
+        case: &Case<'_>,
+        outer: Node<'_>,
+        keyword: &str,
+        value: &Value,
+        path: &str,
+    ) -> Result<(), Finding> {
+        match keyword {
+            "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "multipleOf" => {
+                self.number(case, outer, keyword, path)
+            }
+            "minLength" | "maxLength" | "pattern" => self.text(case, outer, keyword, path),
+            "minItems" | "maxItems" | "uniqueItems" | "prefixItems" | "items" | "contains"
+            | "minContains" | "maxContains" => self.array(case, outer, keyword, path),
+            "properties"
+            | "required"
+            | "patternProperties"
+            | "additionalProperties"
+            | "propertyNames"
+            | "minProperties"
+            | "maxProperties"
+            | "dependentRequired"
+            | "dependentSchemas" => self.object(case, outer, keyword, path),
+            _ => Self::kept(case, keyword, value, path),
+        }
+    }
+
+    /// A keyword that is not understood, or only understood together with others, must have been there before.
+    fn kept(case: &Case<'_>, keyword: &str, value: &Value, path: &str) -> Result<(), Finding> {
+        // It depends on the keywords beside it, so the whole schema would have to be the same.
+        let alone = !keyword.starts_with("unevaluated") || value == &Value::Bool(true);
+        if alone && case.all(keyword).any(|before| equal(before, value)) {
+            return Ok(());
+        }
+        Err(Finding::unclear(
+            path,
+            format!("`{keyword}` is new or has changed"),
+        ))
+    }
+
+    fn listed(
+        &mut self,
+        case: &Case<'_>,
+        keyword: &str,
+        value: &Value,
+        path: &str,
+    ) -> Result<(), Finding> {
+        let listed = match value {
+            Value::Array(values) if keyword == "enum" => values.as_slice(),
+            only => std::slice::from_ref(only),
+        };
+        let Some(values) = self.values(case) else {
+            return Err(Finding::refused(path, "any value", "only listed values"));
+        };
+        let is_listed = |value: &Value| listed.iter().any(|one| equal(one, value));
+        match values.iter().find(|value| !is_listed(value)) {
+            None => Ok(()),
+            Some(value) => Err(Finding::refused(
+                path,
+                format!("may be `{value}`"),
+                format!("never `{value}`"),
+            )),
+        }
+    }
+
+    /// The place of an alternative that covers the case.
+    fn any_of(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<usize, Finding> {
+        self.alternative(case, outer.list("anyOf"), path)
+    }
+
+    fn alternative<'s>(
+        &mut self,
+        case: &Case<'_>,
+        alternatives: impl Iterator<Item = Node<'s>>,
+        path: &str,
+    ) -> Result<usize, Finding> {
+        let mut findings = Vec::new();
+        for (place, one) in alternatives.enumerate() {
+            match self.covered(case, one, path) {
+                Ok(()) => return Ok(place),
+                // An alternative for another type says nothing of this case.
+                Err(finding) if !self.is_empty_with(case, one) => findings.push(finding),
+                Err(_) => {}
+            }
+        }
+        match findings.len() {
+            0 => Err(Finding::refused(
+                path,
+                format!("may be {}", case.kind.name()),
+                "no alternative for it",
+            )),
+            1 => Err(findings.swap_remove(0)),
+            _ => Err(Finding::unclear(
+                path,
+                format!(
+                    "no alternative alone accepts all that is {}",
+                    case.kind.name()
+                ),
+            )),
+        }
+    }
+
+    fn one_of(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+        let chosen = self.alternative(case, outer.list("oneOf"), path)?;
+        for (place, other) in outer.list("oneOf").enumerate() {
+            if place != chosen && !self.is_empty_with(case, other) {
+                return Err(Finding::unclear(
+                    path,
+                    "more than one alternative of `oneOf` may hold",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn not(&mut self, case: &Case<'_>, refused: Node<'_>, path: &str) -> Result<(), Finding> {
+        if self.is_empty_with(case, refused) {
+            return Ok(());
+        }
+        for node in &case.nodes {
+            // What was refused before covers what is refused now: the sides change places.
+            if let Some(before) = node.child("not")
+                && self.prove(&[refused], before, path).is_ok()
+            {
+                return Ok(());
+            }
+        }
+        if self.steps > MOST_STEPS {
+            return Err(Finding::unclear(path, "the schema is too large to judge"));
+        }
+        Err(Finding::unclear(path, "`not` refuses more"))
+    }
+
+    fn conditional(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+        let branches = ["then", "else"].into_iter();
+        branches
+            .filter_map(|keyword| outer.child(keyword))
+            .try_for_each(|branch| self.covered(case, branch, path))
+            .map_err(|_| Finding::unclear(path, "`if` is new or has changed"))
+    }
+}

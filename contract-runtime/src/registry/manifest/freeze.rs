@@ -1,0 +1,100 @@
+//! A test that holds the contracts of a package to a file that is committed with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, io, process};
+
+use super::{Manifest, Registry};
+
+/// Set to `1`, it makes the tests write what they would otherwise compare.
+const UPDATE: &str = "UPDATE_CONTRACTS";
+const COMMAND: &str = "UPDATE_CONTRACTS=1 cargo test";
+
+/// The tools of one package, without the values that their calls would need.
+///
+/// # Panics
+///
+/// When they make no registry, or there are none.
+#[must_use]
+#[track_caller]
+pub fn own_registry(package: &str) -> Registry {
+    let built = Registry::builder()
+        .own_package(package)
+        .without_contexts()
+        .build();
+    let registry = match built {
+        Ok(registry) => registry,
+        Err(error) => panic!("{error}"),
+    };
+    assert!(
+        registry.tools().len() > 0,
+        "no tool of package `{package}` is linked into this test; write `use {} as _;` beside it so that the linker keeps them, or give a registry: `assert_frozen!(\"..\", registry)`",
+        package.replace('-', "_")
+    );
+    registry
+}
+
+/// Compares the contracts of a registry with those in a file, or writes them there.
+///
+/// # Panics
+///
+/// When they differ, and when the file cannot be read or written.
+#[track_caller]
+pub fn assert_frozen(directory: &str, file: &str, registry: &Registry) {
+    let update = env::var_os(UPDATE).is_some_and(|value| value == "1");
+    let path = Path::new(directory).join(file);
+    let manifest = registry.manifest().without_locations();
+    let judged = if update {
+        write(&path, &manifest.to_json())
+    } else {
+        compare(&path, &manifest)
+    };
+    if let Err(report) = judged {
+        panic!("{report}");
+    }
+}
+
+fn compare(path: &Path, manifest: &Manifest) -> Result<(), String> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "the contracts are not frozen yet: there is no `{shown}`; write it with `{COMMAND}`, and commit it"
+        ),
+        _ => format!("`{shown}` cannot be read: {error}"),
+    })?;
+    let frozen = Manifest::from_json(&text).map_err(|error| {
+        format!("`{shown}`: {error}; restore the file, or write it anew with `{COMMAND}`")
+    })?;
+    let diff = manifest.diff(&frozen);
+    if diff.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{diff}\nfrozen in `{shown}`; to accept the changes run `{COMMAND}`, and commit the file"
+    ))
+}
+
+/// Writes all of a file or nothing: tests run side by side, and may freeze into one file.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if fs::read_to_string(path).is_ok_and(|before| before == text) {
+        return Ok(());
+    }
+    let whole = || {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let beside = beside(path);
+        fs::write(&beside, text)?;
+        fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
+    };
+    whole().map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
+}
+
+/// A name that no other test and no other process uses.
+fn beside(path: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}-{count}.tmp", process::id()));
+    PathBuf::from(name)
+}

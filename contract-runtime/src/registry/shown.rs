@@ -1,0 +1,56 @@
+//! What an author or an operator demands to be shown, and is not.
+
+use super::build_error::BuildProblem;
+use super::entry::Entry;
+use crate::contract::condition::{Condition, ConditionKind};
+use crate::contract::expression::Expression;
+use crate::schema::Lowering;
+use crate::tool::form::Form;
+use crate::tool::spec::Parameter;
+
+/// Reports the preconditions that neither the schema nor a rule says whole: those that demand it, or `all`.
+pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) {
+    let tool = &entry.tool;
+    for published in &entry.published.conditions {
+        let condition = published.condition();
+        let demanded = condition.is_shown() || (all && condition.kind() == ConditionKind::Pre);
+        let said = published.lowering() == Lowering::Exact || published.rule().is_some();
+        if demanded && !said {
+            let (line, column) = condition.position();
+            problems.push(BuildProblem::NotShown {
+                tool: tool.name.clone(),
+                predicate: condition.predicate(),
+                part: part(condition, tool.parameters),
+                location: format!("{}:{line}:{column}", tool.contract.file),
+            });
+        }
+    }
+}
+
+/// The part that is not portable, as far as one can be named.
+fn part(condition: &Condition, parameters: &[Parameter]) -> &'static str {
+    let unknown = |name: &str| {
+        let parameter = parameters.iter().find(|one| one.name == name);
+        parameter.is_none_or(|one| matches!(one.form, Form::Opaque | Form::Optional(&Form::Opaque)))
+    };
+    condition
+        .expression()
+        .and_then(|expression| {
+            expression
+                .opaque()
+                .or_else(|| of_unknown(expression, &unknown))
+        })
+        .unwrap_or_else(|| condition.predicate())
+}
+
+/// The first parameter, or test of one, whose type is known to Rust alone.
+fn of_unknown(expression: &Expression, unknown: &impl Fn(&str) -> bool) -> Option<&'static str> {
+    match expression {
+        Expression::Parameter(name) => unknown(name).then_some(*name),
+        Expression::Native { text, .. } => Some(text),
+        other => other
+            .parts()
+            .into_iter()
+            .find_map(|part| of_unknown(part, unknown)),
+    }
+}

@@ -1,0 +1,172 @@
+//! Anthropic, Messages API: a tool definition, plain or `strict`.
+//!
+//! Sources: "Define tools" and "Structured outputs" (Anthropic API documentation, as of September 2026), and the types
+//! `ToolParam` and `transform_schema` of Anthropic's Python library (2026-08-07).
+//!
+//! - A tool is `{name, description, input_schema}`; the schema is JSON Schema 2020-12 with an object at its root.
+//! - `input_examples` are whole arguments; one that the schema refuses fails the request.
+//! - Not `strict`: the whole neutral schema, as a hint to the model. `strict` is left out: older models do not know it.
+//! - `strict` has types, `enum` of scalars, `anyOf`, `default`, `required`, ten formats, and `minItems` of 0 or 1. Every
+//!   object says `additionalProperties: false`, and no type lies inside itself. Numeric bounds, lengths, other bounds of
+//!   lists and all further keywords fail the request: they become words. `pattern` is accepted in part; it becomes words
+//!   too, as in Anthropic's own library.
+//! - A parameter that may be left out stays so; what is required is generated first.
+//! - The letters of a listed value may come back in another case, so two values must differ in more.
+//! - All strict tools of a request together: 20 tools, 24 parameters that may be left out, 16 with several types.
+
+use serde_json::{Map, Value, json};
+
+use super::limits::{Size, total};
+use super::quiet::quiet;
+use super::walk::{References, Subset, reduce};
+use super::{ExportProblem, Neutral, Problems, examples, words};
+use crate::schema::reader::join;
+use crate::schema::vocabulary::{Holds, holds};
+
+type Keywords = Map<String, Value>;
+
+const TOOLS: usize = 20;
+const OPTIONAL: usize = 24;
+const UNIONS: usize = 16;
+
+const STRICT: Subset = Subset {
+    // `maxItems` is taken out at the end: until then it tells a tuple from a list of any length.
+    keywords: &["format", "default", "minItems", "maxItems"],
+    formats: &[
+        "date-time",
+        "time",
+        "date",
+        "duration",
+        "email",
+        "hostname",
+        "uri",
+        "ipv4",
+        "ipv6",
+        "uuid",
+    ],
+    closed: true,
+    typed: true,
+    all_required: false,
+    // Definitions are accepted, but not said to be counted once: what is written out is counted as it is used.
+    references: References::Inlined,
+    prepare,
+    finish,
+};
+
+pub(super) fn tool(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> {
+    let schema = if strict {
+        let quiet = quiet(tool.input, tool.types, false);
+        let schema = reduce(tool.name, &quiet, &STRICT)?;
+        distinct(tool.name, &schema)?;
+        schema
+    } else {
+        tool.input.clone()
+    };
+    let mut exported = Map::new();
+    let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
+    put("name", json!(tool.name));
+    put("description", json!(tool.told()));
+    let examples = examples::whole(tool, &schema);
+    put("input_schema", schema);
+    if strict {
+        put("strict", json!(true));
+    }
+    if !examples.is_empty() {
+        put("input_examples", json!(examples));
+    }
+    Ok(Value::Object(exported))
+}
+
+/// What one request may hold, all its strict tools together.
+pub(super) fn totals(tools: &[Value]) -> Problems {
+    let sizes: Vec<(&str, Size)> = tools
+        .iter()
+        .filter_map(|tool| {
+            let schema = tool.get("input_schema")?;
+            Some((tool.get("name")?.as_str()?, Size::of(schema)))
+        })
+        .collect();
+    let few = "parameters that may be left out";
+    [
+        total("strict tools", TOOLS, &sizes, |_| 1),
+        total(few, OPTIONAL, &sizes, |size| size.optional),
+        total("values of several types", UNIONS, &sizes, |size| {
+            size.unions
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// How long a list must be is said, but for the one item that the dialect can ask for.
+fn prepare(node: &mut Keywords, said: &mut Vec<String>) {
+    if let (Some(Value::Array(places)), Some(Value::Bool(false))) =
+        (node.get("prefixItems"), node.get("items"))
+        && !node.contains_key("maxItems")
+    {
+        let most = json!(places.len());
+        node.insert("maxItems".to_owned(), most);
+    }
+    let least = node.get("minItems").and_then(Value::as_u64);
+    let ends = ["minItems", "maxItems"].into_iter();
+    let ends = ends.filter(|end| *end == "maxItems" || least > Some(1));
+    let ends = ends.filter_map(|end| Some((end.to_owned(), node.get(end)?.clone())));
+    said.extend(words::phrases(&ends.collect()));
+    if least > Some(1) {
+        node.insert("minItems".to_owned(), json!(1));
+    }
+}
+
+/// Takes out what has been said.
+fn finish(node: &mut Keywords) {
+    node.shift_remove("maxItems");
+}
+
+/// Refuses values that differ only in the case of their letters.
+fn distinct(tool: &str, schema: &Value) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    look(schema, "", &mut |values, at| {
+        let mut folded: Vec<(String, &str)> = Vec::new();
+        for value in values.iter().filter_map(Value::as_str) {
+            let lower = value.to_lowercase();
+            if let Some((_, other)) = folded.iter().find(|(known, _)| *known == lower) {
+                problems.push(ExportProblem::Inexpressible {
+                    tool: tool.to_owned(),
+                    pointer: at.to_owned(),
+                    what: format!("the choice between `{other}` and `{value}`"),
+                    advice: "use values that differ in more than the case of their letters",
+                });
+            }
+            folded.push((lower, value));
+        }
+    });
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(problems)
+}
+
+fn look<'s>(schema: &'s Value, at: &str, see: &mut impl FnMut(&'s [Value], &str)) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    for (keyword, value) in keywords {
+        let at_keyword = join(at, keyword);
+        match (holds(keyword), value) {
+            (Holds::Schema, below) => look(below, &at_keyword, see),
+            (Holds::List, Value::Array(list)) => {
+                for (index, below) in list.iter().enumerate() {
+                    look(below, &format!("{at_keyword}/{index}"), see);
+                }
+            }
+            (Holds::Map, Value::Object(map)) => {
+                for (name, below) in map {
+                    look(below, &join(&at_keyword, name), see);
+                }
+            }
+            (_, Value::Array(values)) if keyword == "enum" => see(values, at),
+            _ => {}
+        }
+    }
+}

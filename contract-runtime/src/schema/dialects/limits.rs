@@ -1,0 +1,158 @@
+//! Counting what is limited: over the exported schemas of one tool, and over all tools of one request.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::problem::ExportProblem;
+use crate::schema::vocabulary::{Holds, holds};
+
+/// How many tools a problem names.
+const NAMED: usize = 3;
+
+/// What one exported schema holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    /// Properties of all its objects.
+    pub(super) properties: usize,
+    /// Properties of all its objects that may be left out.
+    pub(super) optional: usize,
+    /// Values with several types: `anyOf`, and `type` as a list.
+    pub(super) unions: usize,
+    /// Values in enums.
+    pub(super) values: usize,
+    /// Characters in names of properties and definitions, and in the texts of enums.
+    pub(super) characters: usize,
+    /// Objects and arrays inside each other.
+    pub(super) levels: usize,
+}
+
+impl Size {
+    /// Counts every part of `schema` once, however often it is referred to.
+    pub(super) fn of(schema: &Value) -> Self {
+        let mut size = Self::default();
+        each(schema, &mut |keywords| size.add(keywords));
+        size.levels = Levels::of(schema);
+        size
+    }
+
+    fn add(&mut self, keywords: &Map<String, Value>) {
+        let names = |keyword: &str| keywords.get(keyword).and_then(Value::as_object);
+        let required = keywords.get("required").and_then(Value::as_array);
+        for name in names("properties")
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+        {
+            self.properties += 1;
+            self.characters += name.chars().count();
+            let is_required = required.is_some_and(|names| names.iter().any(|one| one == name));
+            self.optional += usize::from(!is_required);
+        }
+        for name in names("$defs").into_iter().flatten().map(|(name, _)| name) {
+            self.characters += name.chars().count();
+        }
+        let several = keywords.get("type").is_some_and(Value::is_array);
+        self.unions += usize::from(several || keywords.contains_key("anyOf"));
+        let listed = keywords.get("enum").and_then(Value::as_array);
+        self.values += listed.map_or(0, Vec::len);
+        let texts = listed.into_iter().flatten().chain(keywords.get("const"));
+        self.characters += texts.map(characters).sum::<usize>();
+    }
+}
+
+fn characters(value: &Value) -> usize {
+    value.as_str().map_or(0, |text| text.chars().count())
+}
+
+/// Calls with every schema object in `schema`.
+pub(super) fn each<'s>(schema: &'s Value, see: &mut impl FnMut(&'s Map<String, Value>)) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    see(keywords);
+    for (keyword, value) in keywords {
+        match (holds(keyword), value) {
+            (Holds::Schema, below) => each(below, see),
+            (Holds::List, Value::Array(list)) => list.iter().for_each(|below| each(below, see)),
+            (Holds::Map, Value::Object(map)) => map.values().for_each(|below| each(below, see)),
+            _ => {}
+        }
+    }
+}
+
+/// How many objects and arrays lie inside each other; one that lies inside itself is counted once.
+struct Levels<'s> {
+    root: &'s Value,
+    /// By reference; what is still being counted counts nothing.
+    known: HashMap<&'s str, usize>,
+}
+
+impl<'s> Levels<'s> {
+    fn of(root: &'s Value) -> usize {
+        let known = HashMap::new();
+        Self { root, known }.below(root)
+    }
+
+    fn below(&mut self, schema: &'s Value) -> usize {
+        let Value::Object(keywords) = schema else {
+            return 0;
+        };
+        let mut levels = 0;
+        for (keyword, value) in keywords {
+            let found = match (holds(keyword), value) {
+                (Holds::Map, _) if keyword == "$defs" => 0,
+                (Holds::Map, Value::Object(map)) => 1 + self.deepest(map.values()),
+                (Holds::Schema, schema) if schema.is_object() => 1 + self.below(schema),
+                (Holds::List, Value::Array(list)) => {
+                    self.deepest(list.iter()) + usize::from(keyword == "prefixItems")
+                }
+                (_, Value::String(target)) if keyword == "$ref" => self.target(target),
+                _ => 0,
+            };
+            levels = levels.max(found);
+        }
+        levels
+    }
+
+    fn deepest(&mut self, schemas: impl Iterator<Item = &'s Value>) -> usize {
+        schemas.map(|schema| self.below(schema)).max().unwrap_or(0)
+    }
+
+    fn target(&mut self, target: &'s str) -> usize {
+        if let Some(levels) = self.known.get(target) {
+            return *levels;
+        }
+        self.known.insert(target, 0);
+        let schema = super::open::resolve(self.root, target);
+        let levels = schema.map_or(0, |(_, schema)| self.below(schema));
+        self.known.insert(target, levels);
+        levels
+    }
+}
+
+/// A total over all tools of one request, refused where it is over `limit`.
+pub(super) fn total(
+    what: &'static str,
+    limit: usize,
+    tools: &[(&str, Size)],
+    count: impl Fn(&Size) -> usize,
+) -> Option<ExportProblem> {
+    let mut most: Vec<_> = tools
+        .iter()
+        .map(|(tool, size)| ((*tool).to_owned(), count(size)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let found = most.iter().map(|(_, count)| count).sum();
+    if found <= limit {
+        return None;
+    }
+    most.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
+    most.truncate(NAMED);
+    Some(ExportProblem::Total {
+        what,
+        found,
+        limit,
+        most,
+    })
+}

@@ -1,0 +1,106 @@
+//! Model Context Protocol: a tool as `tools/list` gives it, in two revisions.
+//!
+//! Source: Model Context Protocol, "Server Features: Tools" and `schema.ts` (`Tool`, `ToolAnnotations`), revisions
+//! 2025-11-25 and 2026-07-28.
+//!
+//! - `inputSchema` is JSON Schema 2020-12 where no `$schema` says otherwise, with an object at its root: the neutral schema.
+//! - A tool without arguments is `{"type":"object","additionalProperties":false}`.
+//! - `outputSchema` is that of an object in 2025-11-25, and any schema in 2026-07-28. A tool whose result is no object has
+//!   none in the older revision: to wrap the result is a matter of the server that sends it.
+//! - An annotation is there where its author gave the hint; the defaults are the protocol's.
+//! - `_meta` carries the contract as data, under a key whose prefix is a domain in reverse ("General fields: `_meta`"):
+//!   each condition, how much of it the schema says, and its rule, with the version of the rules' profile.
+
+use serde_json::{Map, Value, json};
+
+use super::{McpRevision, Neutral};
+use crate::schema::lower::PublishedCondition;
+use crate::schema::portable::PortableRule;
+use crate::tool::Hints;
+
+/// Where the contract stands in `_meta`: `docs.rs/contract-runtime`, in reverse.
+const CONTRACT: &str = "rs.docs.contract-runtime/contract";
+
+pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
+    let mut exported = Map::new();
+    let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
+    put("name", json!(tool.name));
+    if let Some(title) = tool.title {
+        put("title", json!(title));
+    }
+    put("description", json!(tool.told()));
+    put("inputSchema", input(tool.input));
+    if let Some(output) = tool.output.filter(|schema| admits(schema, revision)) {
+        put("outputSchema", output.clone());
+    }
+    let annotations = annotations(tool.hints);
+    if !annotations.is_empty() {
+        put("annotations", Value::Object(annotations));
+    }
+    if !tool.conditions.is_empty() {
+        let conditions: Vec<_> = tool.conditions.iter().map(condition).collect();
+        let contract = json!({"rules": PortableRule::VERSION, "conditions": conditions});
+        put("_meta", json!({ CONTRACT: contract }));
+    }
+    Value::Object(exported)
+}
+
+fn input(neutral: &Value) -> Value {
+    let mut schema = neutral.clone();
+    if let Value::Object(keywords) = &mut schema {
+        for keyword in ["properties", "required"] {
+            if keywords.get(keyword).is_some_and(is_empty) {
+                keywords.shift_remove(keyword);
+            }
+        }
+    }
+    schema
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+fn admits(output: &Value, revision: McpRevision) -> bool {
+    match revision {
+        McpRevision::November2025 => output.get("type").is_some_and(|types| types == "object"),
+        McpRevision::July2026 => true,
+    }
+}
+
+fn annotations(hints: Hints) -> Map<String, Value> {
+    [
+        ("readOnlyHint", hints.read_only),
+        ("destructiveHint", hints.destructive),
+        ("idempotentHint", hints.idempotent),
+        ("openWorldHint", hints.open_world),
+    ]
+    .into_iter()
+    .filter_map(|(name, hint)| Some((name.to_owned(), json!(hint?))))
+    .collect()
+}
+
+fn condition(published: &PublishedCondition) -> Value {
+    let condition = published.condition();
+    let mut data = Map::new();
+    let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
+    put("id", json!(published.id()));
+    put("kind", json!(condition.kind()));
+    put("predicate", json!(condition.predicate()));
+    if let Some(message) = condition.message() {
+        put("message", json!(message));
+    }
+    put("lowering", json!(published.lowering()));
+    put("sentence", json!(published.sentence()));
+    if let Some(rule) = published.rule() {
+        put(
+            "rule",
+            json!({"rule": rule.rule, "message": rule.message, "paths": rule.paths}),
+        );
+    }
+    Value::Object(data)
+}

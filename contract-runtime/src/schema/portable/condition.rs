@@ -1,0 +1,334 @@
+//! A predicate as a rule: negation is pushed to the leaves, so that whatever is weaker there makes the whole weaker.
+
+use serde_json::Value;
+
+use super::cel::Cel;
+use super::number::{form_of, is_constant};
+use super::pattern;
+use super::place::{Place, variable};
+use crate::contract::expression::{Comparison, Expression};
+use crate::contract::panics::guard;
+use crate::schema::lower::Subject;
+use crate::schema::lower::constant::Constant;
+use crate::tool::form::Form;
+
+/// What the rules of one condition are made from.
+pub(super) struct Rules<'s> {
+    pub(super) subjects: &'s [Subject],
+    scope: Vec<(&'static str, Place)>,
+    /// The variables of the comprehensions around the current place.
+    variables: Vec<String>,
+}
+
+impl<'s> Rules<'s> {
+    pub(super) fn new(subjects: &'s [Subject]) -> Self {
+        Self {
+            subjects,
+            scope: Vec::new(),
+            variables: Vec::new(),
+        }
+    }
+
+    /// A condition that is as expected.
+    ///
+    /// Where the rule is `false`, the native predicate is not as expected, or panics; where it fails, nothing is known.
+    pub(super) fn condition(&mut self, expression: &Expression, expected: bool) -> Option<Cel> {
+        Some(match expression {
+            Expression::Bool(value) => Cel::bool(*value == expected),
+            Expression::Named { .. } => match Constant::of(expression, Form::Bool)? {
+                Constant::Bool(value) => Cel::bool(value == expected),
+                _ => return None,
+            },
+            Expression::Parameter(_) | Expression::Variable(_) => {
+                let place = self.place(expression)?;
+                let is = (place.form == Form::Bool).then_some(place.value)?;
+                if expected { is } else { is.not() }
+            }
+            Expression::Not(of) => self.condition(of, !expected)?,
+            Expression::And(left, right) | Expression::Or(left, right) => {
+                let both = matches!(expression, Expression::And(..)) == expected;
+                let left = self.condition(left, expected)?;
+                let right = self.condition(right, expected)?;
+                if both {
+                    left.and(right)
+                } else {
+                    left.or(right)
+                }
+            }
+            Expression::Compare(comparison, left, right) => {
+                self.compare(*comparison, left, right, expected)?
+            }
+            Expression::Among(of, list) => self.among(of, list, expected)?,
+            Expression::All(list, name, body) | Expression::Any(list, name, body) => {
+                let all = matches!(expression, Expression::All(..)) == expected;
+                self.each(list, name, body, (all, expected))?
+            }
+            Expression::SomeAnd(of, name, body) | Expression::NoneOr(of, name, body) => {
+                let without = matches!(expression, Expression::NoneOr(..)) == expected;
+                self.inside(of, name, body, (without, expected))?
+            }
+            Expression::IsSome(of) => {
+                let present = self.place(of)?.present()?;
+                if expected { present } else { present.not() }
+            }
+            Expression::IsFinite(of) => match form_of(self, of)? {
+                Form::Float { single } => self.is_finite(of, single, expected)?,
+                _ => return None,
+            },
+            Expression::Native {
+                parameter, holds, ..
+            } => self.native(parameter, *holds, expected)?,
+            leaf => {
+                let leaf = self.leaf(leaf)?;
+                if expected { leaf } else { leaf.not() }
+            }
+        })
+    }
+
+    /// A test that is as strong as the native one.
+    fn leaf(&self, expression: &Expression) -> Option<Cel> {
+        match expression {
+            Expression::StartsWith(of, affix) => {
+                Some(self.text(of)?.method("startsWith", &self.text(affix)?))
+            }
+            Expression::EndsWith(of, affix) => {
+                Some(self.text(of)?.method("endsWith", &self.text(affix)?))
+            }
+            Expression::Contains(of, item) => self.contains(of, item),
+            Expression::Matches(of, pattern) => {
+                let Constant::Text(pattern) = Constant::of(pattern, Form::Text)? else {
+                    return None;
+                };
+                let pattern = Cel::text(&pattern::portable(&pattern)?);
+                Some(self.text(of)?.method("matches", &pattern))
+            }
+            _ => None,
+        }
+    }
+
+    fn compare(
+        &mut self,
+        comparison: Comparison,
+        left: &Expression,
+        right: &Expression,
+        expected: bool,
+    ) -> Option<Cel> {
+        let form = form_of(self, left).or_else(|| form_of(self, right));
+        let found = if expected {
+            comparison
+        } else {
+            comparison.negated()
+        };
+        match form {
+            Some(form @ Form::Integer { .. }) => self.compare_whole(found, left, right, form),
+            Some(Form::Float { single }) => {
+                self.compare_floats(comparison, left, right, (single, expected))
+            }
+            Some(Form::Text | Form::Character) => {
+                let operator = match found {
+                    Comparison::Equal => "==",
+                    Comparison::NotEqual => "!=",
+                    // By bytes in Rust, by UTF-16 in some engines.
+                    _ => return None,
+                };
+                let (left, right) = (self.text(left)?, self.text(right)?);
+                Some(Cel::relation(operator, &left, &right))
+            }
+            Some(Form::Bool) => match found {
+                Comparison::Equal => self.same(left, right, true),
+                Comparison::NotEqual => self.same(left, right, false),
+                _ => None,
+            },
+            Some(_) => None,
+            None => constants(found, left, right).map(Cel::bool),
+        }
+    }
+
+    /// Two truth values that are the same, or not.
+    fn same(&mut self, left: &Expression, right: &Expression, same: bool) -> Option<Cel> {
+        let truth = |constant: &Expression| match Constant::of(constant, Form::Bool)? {
+            Constant::Bool(value) => Some(value),
+            _ => None,
+        };
+        if is_constant(right) {
+            return self.condition(left, truth(right)? == same);
+        }
+        if is_constant(left) {
+            return self.condition(right, truth(left)? == same);
+        }
+        // A guard says `true` wherever it stands: each side is asked for both answers. Nor is `==` good enough for two
+        // arguments: `"true"`, which a tool may read as `true`, would differ from it instead of being an error.
+        let holds = self
+            .condition(left, true)?
+            .and(self.condition(right, same)?);
+        let fails = self
+            .condition(left, false)?
+            .and(self.condition(right, !same)?);
+        Some(holds.or(fails))
+    }
+
+    fn among(&mut self, of: &Expression, list: &[Expression], expected: bool) -> Option<Cel> {
+        let found = match form_of(self, of)? {
+            Form::Text | Form::Character => {
+                let list: Option<Vec<Cel>> = list.iter().map(|item| self.text(item)).collect();
+                Some(Cel::relation("in", &self.text(of)?, &Cel::list(&list?)))
+            }
+            form @ Form::Integer { .. } => self.among_whole(of, list, form),
+            _ => None,
+        };
+        if let Some(found) = found {
+            return Some(if expected { found } else { found.not() });
+        }
+        let equal = Comparison::Equal;
+        list.iter().try_fold(Cel::bool(!expected), |all, item| {
+            let one = self.compare(equal, of, item, expected)?;
+            Some(if expected { all.or(one) } else { all.and(one) })
+        })
+    }
+
+    fn contains(&self, of: &Expression, item: &Expression) -> Option<Cel> {
+        if let Expression::Named { value, .. } = of {
+            return self.listed(*value, item);
+        }
+        let place = self.place(of)?;
+        let Form::List(inner) = place.form else {
+            let text = (place.form == Form::Text).then_some(place.value)?;
+            return Some(text.method("contains", &self.text(item)?));
+        };
+        let (kind, item) = match *inner {
+            Form::Text | Form::Character => {
+                return Some(Cel::relation("in", &self.text(item)?, &place.value));
+            }
+            form @ Form::Integer { .. } => ("int", self.whole_item(item, form)?),
+            Form::Float { single: false } => ("double", self.float(item)?),
+            _ => return None,
+        };
+        // Engines differ on what kind the numbers of a list are.
+        let name = self.variable("item");
+        let same = Cel::relation("==", &Cel::call(kind, &Cel::primary(&*name)), &item);
+        Some(place.value.each("exists", &name, &same))
+    }
+
+    /// `LIST.contains(&item)`
+    fn listed(&self, list: fn() -> Option<Value>, item: &Expression) -> Option<Cel> {
+        let form = form_of(self, item)?;
+        let item = match form {
+            Form::Text | Form::Character => self.text(item)?,
+            Form::Integer { .. } => Cel::call("int", &self.place(item)?.value),
+            Form::Float { single: false } => self.float(item)?,
+            _ => return None,
+        };
+        let one = |value: &Value| match form {
+            Form::Float { .. } => Cel::float(value.as_f64()?),
+            _ => Cel::json(value).filter(|_| value.is_string() || value.is_i64()),
+        };
+        let list = guard(list).ok()??;
+        let list: Option<Vec<Cel>> = list.as_array()?.iter().map(one).collect();
+        Some(Cel::relation("in", &item, &Cel::list(&list?)))
+    }
+
+    /// `list.iter().all(|name| body)` or `any`, with a body that is as expected.
+    fn each(
+        &mut self,
+        list: &Expression,
+        name: &'static str,
+        body: &Expression,
+        (all, expected): (bool, bool),
+    ) -> Option<Cel> {
+        let list = self.place(list)?;
+        let Form::List(inner) = list.form else {
+            return None;
+        };
+        let variable = self.variable(name);
+        let item = Place::new(Cel::primary(&*variable), *inner);
+        self.variables.push(variable.clone());
+        let body = self.within(name, item, body, expected);
+        self.variables.pop();
+        let body = body?;
+        // Of nothing all is true, and nothing exists.
+        if body.is(all) {
+            return Some(body);
+        }
+        Some(
+            list.value
+                .each(if all { "all" } else { "exists" }, &variable, &body),
+        )
+    }
+
+    /// `of.is_some_and(|name| body)`, or with another answer `without` a value.
+    fn inside(
+        &mut self,
+        of: &Expression,
+        name: &'static str,
+        body: &Expression,
+        (without, expected): (bool, bool),
+    ) -> Option<Cel> {
+        let place = self.place(of)?;
+        let present = place.present()?;
+        let body = self.within(name, place.inner()?, body, expected)?;
+        Some(present.choose(&body, &Cel::bool(without)))
+    }
+
+    fn within(
+        &mut self,
+        name: &'static str,
+        place: Place,
+        body: &Expression,
+        expected: bool,
+    ) -> Option<Cel> {
+        self.scope.push((name, place));
+        let body = self.condition(body, expected);
+        self.scope.pop();
+        body
+    }
+
+    fn variable(&self, wanted: &str) -> String {
+        variable(wanted, |name| self.variables.iter().any(|one| one == name))
+    }
+
+    pub(super) fn place(&self, expression: &Expression) -> Option<Place> {
+        match expression {
+            Expression::Parameter(name) => Place::of(self.subject(name)?, false),
+            Expression::Variable(name) => {
+                let bound = self.scope.iter().rev().find(|(bound, _)| bound == name);
+                bound.map(|(_, place)| place.clone())
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn subject(&self, name: &str) -> Option<&'s Subject> {
+        self.subjects.iter().find(|subject| subject.name == name)
+    }
+
+    fn text(&self, expression: &Expression) -> Option<Cel> {
+        if is_constant(expression) {
+            return match Constant::of(expression, Form::Text)? {
+                Constant::Text(text) => Some(Cel::text(&text)),
+                _ => None,
+            };
+        }
+        let place = self.place(expression)?;
+        matches!(place.form, Form::Text | Form::Character).then_some(place.value)
+    }
+}
+
+/// A comparison without arguments.
+fn constants(comparison: Comparison, left: &Expression, right: &Expression) -> Option<bool> {
+    let value = |expression| Constant::of(expression, Form::Opaque);
+    let order = match (value(left)?, value(right)?) {
+        (Constant::Bool(left), Constant::Bool(right)) => left.cmp(&right),
+        (Constant::Integer(left), Constant::Integer(right)) => left.cmp(&right),
+        (Constant::Float(left), Constant::Float(right)) => left.partial_cmp(&right)?,
+        (Constant::Text(left), Constant::Text(right)) => left.cmp(&right),
+        _ => return None,
+    };
+    Some(match comparison {
+        Comparison::Equal => order.is_eq(),
+        Comparison::NotEqual => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::AtMost => order.is_le(),
+        Comparison::More => order.is_gt(),
+        Comparison::AtLeast => order.is_ge(),
+    })
+}

@@ -1,0 +1,334 @@
+//! Whole numbers: what Rust computes in a type of its own, CEL computes in 64 bits.
+//!
+//! Where the two could differ, a guard stands before the comparison, and out of its bounds the rule says `true`: the native
+//! code decides. The bounds are those of the type, where a result is needed that may leave it, and plus and minus
+//! 2^53 - 1, where a value may have been rounded by a reader to whom every number of JSON is a `double` (RFC 8259, section 6).
+
+use super::cel::Cel;
+use super::condition::Rules;
+use crate::contract::expression::{Comparison, Expression, Operation};
+use crate::schema::lower::constant::Constant;
+use crate::tool::form::Form;
+
+/// The largest whole number that every reader of JSON keeps, with all its neighbours.
+const EXACT: i128 = (1 << 53) - 1;
+
+/// What a count is in Rust.
+const COUNT: Form = Form::Integer {
+    low: 0,
+    high: usize::MAX as i128,
+};
+
+/// A whole number between two ends.
+struct Whole {
+    cel: Cel,
+    low: i128,
+    high: i128,
+}
+
+/// What must hold of the operands for CEL and Rust to compute the same.
+#[derive(Default)]
+struct Guards {
+    /// Arguments that are perhaps beyond what every reader keeps.
+    wide: Vec<Cel>,
+    /// Results that are perhaps beyond their type.
+    results: Vec<Cel>,
+}
+
+/// A literal of the kind `int`.
+pub(super) fn literal(value: i128) -> Option<Cel> {
+    (-EXACT..=EXACT)
+        .contains(&value)
+        .then(|| Cel::number(value.to_string()))
+}
+
+/// How a comparison is spelled.
+pub(super) const fn operator(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => "==",
+        Comparison::NotEqual => "!=",
+        Comparison::Less => "<",
+        Comparison::AtMost => "<=",
+        Comparison::More => ">",
+        Comparison::AtLeast => ">=",
+    }
+}
+
+impl Rules<'_> {
+    /// A comparison in the type that `form` stands for.
+    pub(super) fn compare_whole(
+        &self,
+        comparison: Comparison,
+        left: &Expression,
+        right: &Expression,
+        form: Form,
+    ) -> Option<Cel> {
+        if let Some(emptiness) = self.emptiness(comparison, left, right) {
+            return Some(emptiness);
+        }
+        let mut guards = Guards::default();
+        let (a, b) = (
+            self.whole(left, form, &mut guards)?,
+            self.whole(right, form, &mut guards)?,
+        );
+        // Rounding keeps the order to a number that it does not change.
+        if is_constant(left) && is_place(right) || is_place(left) && is_constant(right) {
+            guards.wide.clear();
+        }
+        let comparison = Cel::relation(operator(comparison), &a.cel, &b.cel);
+        Some(guards.before(&comparison))
+    }
+
+    /// `x in [1, 2]`, or nothing where that needs a guard.
+    pub(super) fn among_whole(
+        &self,
+        of: &Expression,
+        list: &[Expression],
+        form: Form,
+    ) -> Option<Cel> {
+        if !is_place(of) || !list.iter().all(is_constant) {
+            return None;
+        }
+        let mut guards = Guards::default();
+        let value = self.whole(of, form, &mut guards)?;
+        let list: Option<Vec<Cel>> = list
+            .iter()
+            .map(|item| Some(self.whole(item, form, &mut guards)?.cel))
+            .collect();
+        Some(Cel::relation("in", &value.cel, &Cel::list(&list?)))
+    }
+
+    /// An item of a list as a number to compare its items with.
+    pub(super) fn whole_item(&self, item: &Expression, form: Form) -> Option<Cel> {
+        let mut guards = Guards::default();
+        let item = self.whole(item, form, &mut guards)?;
+        (guards.wide.is_empty() && guards.results.is_empty()).then_some(item.cel)
+    }
+
+    /// Whether a text is empty is the same in bytes as in characters.
+    fn emptiness(
+        &self,
+        comparison: Comparison,
+        left: &Expression,
+        right: &Expression,
+    ) -> Option<Cel> {
+        let (Expression::Length(of), Expression::Integer(0 | 1)) = (left, right) else {
+            return None;
+        };
+        let zero = matches!(right, Expression::Integer(0));
+        let apart = matches!(
+            (comparison, zero),
+            (
+                Comparison::Equal | Comparison::NotEqual | Comparison::More | Comparison::AtMost,
+                true
+            ) | (Comparison::Less | Comparison::AtLeast, false)
+        );
+        let place = self.place(of).filter(|_| apart)?;
+        let size = Cel::call("size", &place.value);
+        let bound = Cel::number(if zero { "0" } else { "1" }.to_owned());
+        (place.form == Form::Text).then(|| Cel::relation(operator(comparison), &size, &bound))
+    }
+
+    fn whole(&self, expression: &Expression, form: Form, guards: &mut Guards) -> Option<Whole> {
+        if is_constant(expression) {
+            let Constant::Integer(value) = Constant::of(expression, form)? else {
+                return None;
+            };
+            return Some(Whole {
+                cel: literal(value)?,
+                low: value,
+                high: value,
+            });
+        }
+        match expression {
+            Expression::Parameter(_) | Expression::Variable(_) => {
+                let place = self.place(expression).filter(|place| place.form == form)?;
+                Some(guards.argument(Cel::call("int", &place.value), form))
+            }
+            Expression::Length(of) => {
+                let place = self.place(of)?;
+                Some(Whole::count(match place.form {
+                    Form::Text => Cel::call("size", &Cel::call("bytes", &place.value)),
+                    Form::List(_) => Cel::call("size", &place.value),
+                    _ => return None,
+                }))
+            }
+            Expression::Characters(of) => {
+                let place = self.place(of).filter(|place| place.form == Form::Text)?;
+                Some(Whole::count(Cel::call("size", &place.value)))
+            }
+            Expression::Negative(of) => {
+                let of = self.whole(of, form, guards)?;
+                let result = Whole {
+                    cel: of.cel.negative(),
+                    low: of.high.checked_neg()?,
+                    high: of.low.checked_neg()?,
+                };
+                guards.result(result, form)
+            }
+            Expression::Arithmetic(operation, left, right) => {
+                let left = self.whole(left, form, guards)?;
+                let right = self.whole(right, form, guards)?;
+                guards.result(left.combined(*operation, &right)?, form)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Whole {
+    const fn count(cel: Cel) -> Self {
+        Self {
+            cel,
+            low: 0,
+            high: EXACT,
+        }
+    }
+
+    fn combined(&self, operation: Operation, other: &Self) -> Option<Self> {
+        let ends = |ends: [Option<i128>; 4]| {
+            let ends: Option<Vec<i128>> = ends.into_iter().collect();
+            let ends = ends?;
+            Some((*ends.iter().min()?, *ends.iter().max()?))
+        };
+        let each = |apply: fn(i128, i128) -> Option<i128>| {
+            ends([
+                apply(self.low, other.low),
+                apply(self.low, other.high),
+                apply(self.high, other.low),
+                apply(self.high, other.high),
+            ])
+        };
+        let (operator, (low, high)) = match operation {
+            Operation::Add => ("+", each(i128::checked_add)?),
+            Operation::Subtract => ("-", each(i128::checked_sub)?),
+            Operation::Multiply => ("*", each(i128::checked_mul)?),
+            Operation::Remainder => ("%", self.remainder(other)?),
+        };
+        let mut cel = Cel::arithmetic(operator, &self.cel, &other.cel);
+        cel.fails |= operation == Operation::Remainder && other.low <= 0 && other.high >= 0;
+        Some(Self { cel, low, high })
+    }
+
+    /// With the sign of the left side; nothing where the right side is always zero.
+    fn remainder(&self, by: &Self) -> Option<(i128, i128)> {
+        let most = by.low.checked_abs()?.max(by.high.checked_abs()?);
+        let most = most.checked_sub(1).filter(|most| *most >= 0)?;
+        Some((self.low.clamp(-most, 0), self.high.clamp(0, most)))
+    }
+}
+
+impl Guards {
+    /// An argument of the type that `form` stands for.
+    fn argument(&mut self, cel: Cel, form: Form) -> Whole {
+        let (low, high) = ends(form);
+        if (low < -EXACT || high > EXACT) && !self.wide.contains(&cel) {
+            self.wide.push(cel.clone());
+        }
+        Whole {
+            cel,
+            low: low.clamp(-EXACT, EXACT),
+            high: high.clamp(-EXACT, EXACT),
+        }
+    }
+
+    /// A result that is of the type that `form` stands for, or else wraps or panics.
+    ///
+    /// Beyond 64 bits CEL gives no result either (language definition, "Overflow").
+    fn result(&mut self, of: Whole, form: Form) -> Option<Whole> {
+        let Whole {
+            mut cel,
+            mut low,
+            mut high,
+        } = of;
+        cel.fails |= low < i64::MIN.into() || high > i64::MAX.into();
+        let (least, most) = ends(form);
+        let mut within = |operator: &str, end: i128| {
+            let end = Cel::number(end.to_string());
+            self.results.push(Cel::relation(operator, &cel, &end));
+        };
+        if low < least && least > i64::MIN.into() {
+            within(">=", least);
+        }
+        if high > most && most < i64::MAX.into() {
+            within("<=", most);
+        }
+        low = low.max(least.max(i64::MIN.into()));
+        high = high.min(most.min(i64::MAX.into()));
+        Some(Whole { cel, low, high }).filter(|whole| whole.low <= whole.high)
+    }
+
+    fn before(self, comparison: &Cel) -> Cel {
+        let all = wide(&self.wide)
+            .into_iter()
+            .chain(self.results)
+            .fold(Cel::bool(true), Cel::and);
+        all.choose(comparison, &Cel::bool(true))
+    }
+}
+
+/// That no reader has rounded these.
+fn wide(numbers: &[Cel]) -> Option<Cel> {
+    let exact = |number: &Cel| {
+        let (low, high) = (
+            Cel::number((-EXACT).to_string()),
+            Cel::number(EXACT.to_string()),
+        );
+        Cel::relation("<=", &low, number).and(Cel::relation("<=", number, &high))
+    };
+    match numbers {
+        [] => None,
+        [one] => Some(exact(one)),
+        several => {
+            let name = "number";
+            Some(Cel::list(several).each("all", name, &exact(&Cel::primary(name))))
+        }
+    }
+}
+
+fn ends(form: Form) -> (i128, i128) {
+    match form {
+        Form::Integer { low, high } => (low, high),
+        _ => (i128::MIN, i128::MAX),
+    }
+}
+
+/// Whether no argument is in it.
+pub(super) fn is_constant(expression: &Expression) -> bool {
+    match expression {
+        Expression::Bool(_)
+        | Expression::Integer(_)
+        | Expression::Float(_)
+        | Expression::Text(_)
+        | Expression::Named { .. } => true,
+        Expression::Negative(of) => is_constant(of),
+        Expression::Arithmetic(_, left, right) => is_constant(left) && is_constant(right),
+        _ => false,
+    }
+}
+
+fn is_place(expression: &Expression) -> bool {
+    matches!(
+        expression,
+        Expression::Parameter(_) | Expression::Variable(_)
+    )
+}
+
+/// The type in which an expression is computed, as far as its arguments tell.
+pub(super) fn form_of(rules: &Rules<'_>, expression: &Expression) -> Option<Form> {
+    match expression {
+        Expression::Parameter(_) | Expression::Variable(_) => Some(rules.place(expression)?.form),
+        Expression::Length(_) | Expression::Characters(_) => Some(COUNT),
+        Expression::Negative(of) => form_of(rules, of),
+        Expression::Arithmetic(_, left, right) => {
+            form_of(rules, left).or_else(|| form_of(rules, right))
+        }
+        Expression::Bool(_)
+        | Expression::Integer(_)
+        | Expression::Float(_)
+        | Expression::Text(_)
+        | Expression::Named { .. }
+        | Expression::Opaque(_) => None,
+        _ => Some(Form::Bool),
+    }
+}

@@ -1,0 +1,18 @@
+//! One value asked about by itself, outside any call.
+
+#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
+
+use super::slot::Argument;
+
+/// Reads the whole text into the slot, or nothing.
+#[must_use]
+pub fn probe<'c>(text: &'c str, slot: &mut dyn Argument<'c>) -> Option<()> {
+    let length = slot.read(text).ok()??;
+    (length == text.len()).then_some(())
+}
+
+/// The answer, from a closure as in a check, so that a predicate means the same and is refused in the same words.
+#[must_use]
+pub fn asked(holds: impl FnOnce() -> bool) -> Option<bool> {
+    Some(holds())
+}

@@ -1,0 +1,126 @@
+//! What a client of the Model Context Protocol is given.
+
+use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, McpRevision};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::judges_tools::registry;
+
+const REVISIONS: [McpRevision; 2] = [McpRevision::November2025, McpRevision::July2026];
+
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Weight {
+    grams: u32,
+}
+
+/// Weigh a parcel.
+#[tool(read_only, open_world = false)]
+#[pre(number > 0, "numbers begin with {number}")]
+#[post(|weight| weight.grams > 0)]
+fn weigh(number: u32) -> Weight {
+    Weight { grams: number }
+}
+
+/// Count parcels.
+#[tool]
+fn count() -> u32 {
+    0
+}
+
+fn listed(registry: &Registry, revision: McpRevision, name: &str) -> Value {
+    let tools = registry
+        .export(Dialect::Mcp(revision))
+        .unwrap()
+        .as_array()
+        .unwrap();
+    tools
+        .iter()
+        .find(|tool| tool["name"] == name)
+        .unwrap()
+        .clone()
+}
+
+#[test]
+fn a_tool_is_listed_with_its_contract() {
+    let registry = Registry::builder().tool(weigh).build().unwrap();
+    for revision in REVISIONS {
+        let tool = listed(&registry, revision, "weigh");
+        let info = registry.tool("weigh").unwrap();
+        assert_eq!(&tool["inputSchema"], info.input_schema());
+        assert_eq!(Some(&tool["outputSchema"]), info.output_schema());
+        assert_eq!(
+            tool["annotations"],
+            json!({"readOnlyHint": true, "openWorldHint": false})
+        );
+        assert_eq!(tool.get("title"), None);
+        let text = tool["description"].as_str().unwrap();
+        assert!(text.starts_with("Weigh a parcel."), "{text}");
+        assert!(text.contains("Ensures:"), "{text}");
+        let contract = &tool["_meta"]["rs.docs.contract-runtime/contract"];
+        assert_eq!(contract["rules"], contract_runtime::PortableRule::VERSION);
+        let conditions = &contract["conditions"];
+        let [pre, post] = conditions.as_array().unwrap().as_slice() else {
+            panic!("{conditions}");
+        };
+        assert_eq!(pre["id"], "weigh.pre[0]");
+        assert_eq!(pre["kind"], "pre");
+        assert_eq!(pre["predicate"], "number > 0");
+        assert_eq!(pre["lowering"], json!(info.conditions()[0].lowering()));
+        assert_eq!(pre["sentence"], info.conditions()[0].sentence());
+        let rule = info.conditions()[0].rule();
+        assert_eq!(
+            pre.pointer("/rule/rule").and_then(Value::as_str),
+            rule.map(|rule| rule.rule.as_str())
+        );
+        assert_eq!(
+            (&post["id"], &post["kind"]),
+            (&json!("weigh.post[1]"), &json!("post"))
+        );
+        assert_eq!((post.get("message"), post.get("rule")), (None, None));
+    }
+}
+
+#[test]
+fn a_result_that_is_no_object_is_described_in_the_newer_revision_only() {
+    let registry = Registry::builder().tool(count).build().unwrap();
+    let [older, newer] = REVISIONS.map(|revision| listed(&registry, revision, "count"));
+    assert_eq!(older.get("outputSchema"), None);
+    assert_eq!(
+        newer["outputSchema"],
+        json!({"type": "integer", "minimum": 0, "maximum": u32::MAX})
+    );
+}
+
+#[test]
+fn a_tool_without_arguments_or_conditions_is_short() {
+    let registry = registry();
+    for revision in REVISIONS {
+        assert_eq!(
+            listed(&registry, revision, "nothing"),
+            json!({
+                "name": "nothing",
+                "description": "Do nothing.",
+                "inputSchema": {"type": "object", "additionalProperties": false},
+            })
+        );
+    }
+}
+
+#[test]
+fn hints_are_those_that_were_given() {
+    let registry = registry();
+    let expected =
+        json!({"destructiveHint": true, "idempotentHint": false, "openWorldHint": false});
+    for revision in REVISIONS {
+        assert_eq!(
+            listed(&registry, revision, "nested")["annotations"],
+            expected
+        );
+        assert_eq!(
+            listed(&registry, revision, "floats").get("annotations"),
+            None
+        );
+        assert_eq!(listed(&registry, revision, "relations")["title"], "Book");
+    }
+}

@@ -1,0 +1,125 @@
+//! What `OpenAI` limits, in one strict schema and over all of one request.
+
+use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, ExportProblem};
+use serde_json::{Map, Value, json};
+
+const STRICT: Dialect = Dialect::OpenAiResponses { strict: true };
+
+fn tool(index: usize, properties: &Value) -> Tool {
+    let names: Vec<_> = properties.as_object().unwrap().keys().collect();
+    let schema = json!({
+        "type": "object", "properties": properties, "required": names, "additionalProperties": false,
+    });
+    let spec = DynamicSpec::new(format!("tool_{index}"), "Take it.").input_schema(schema);
+    Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) })
+}
+
+fn registry(tools: &[Value]) -> Registry {
+    let tools = tools.iter().enumerate();
+    let tools: Vec<_> = tools
+        .map(|(index, properties)| tool(index, properties))
+        .collect();
+    Registry::builder().with(tools).build().unwrap()
+}
+
+fn choice(values: usize, length: usize) -> Value {
+    let values: Vec<_> = (0..values)
+        .map(|value| format!("{value:0length$}"))
+        .collect();
+    json!({"v": {"type": "string", "enum": values}})
+}
+
+#[test]
+fn totals_are_of_all_tools_together() {
+    let of = |counts: &[usize]| {
+        let tools: Vec<_> = counts.iter().map(|count| choice(*count, 4)).collect();
+        registry(&tools)
+    };
+    assert!(of(&[400, 600]).export(STRICT).is_ok());
+    let error = of(&[400, 1, 600]).export(STRICT).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the tools cannot be exported to `openai-responses-strict`:\n  - 1001 values in enums, and one request may hold \
+         1000; most are in `tool_2` (600), `tool_0` (400), `tool_1` (1); export fewer tools at once, or make these smaller"
+    );
+    let loose = Dialect::OpenAiResponses { strict: false };
+    assert!(of(&[400, 1, 600]).export(loose).is_ok());
+}
+
+#[test]
+fn properties_and_characters_are_counted() {
+    let wide = |count: usize, length: usize| -> Value {
+        let names = (0..count).map(|index| format!("{index:0length$}"));
+        names
+            .map(|name| (name, json!({"type": "string"})))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    assert!(
+        registry(&[wide(2_500, 5), wide(2_500, 5)])
+            .export(STRICT)
+            .is_ok()
+    );
+    assert!(
+        registry(&[wide(60, 1_000), wide(60, 1_000)])
+            .export(STRICT)
+            .is_ok()
+    );
+    for (tools, what, found, limit) in [
+        ([wide(2_500, 5), wide(2_501, 5)], "properties", 5_001, 5_000),
+        (
+            [wide(60, 1_000), wide(1, 60_001)],
+            "characters in names, definitions and enums",
+            120_001,
+            120_000,
+        ),
+    ] {
+        let error = registry(&tools).export(STRICT).unwrap_err();
+        let [
+            ExportProblem::Total {
+                what: of,
+                found: count,
+                limit: most,
+                ..
+            },
+        ] = error.problems()
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((*of, *count, *most), (what, found, limit));
+    }
+}
+
+#[test]
+fn a_long_enum_has_short_values() {
+    assert!(registry(&[choice(250, 100)]).export(STRICT).is_ok());
+    assert!(registry(&[choice(300, 50)]).export(STRICT).is_ok());
+    let error = registry(&[choice(300, 51)]).export(STRICT).unwrap_err();
+    let [ExportProblem::Limit { found, limit, .. }] = error.problems() else {
+        panic!("{error}");
+    };
+    assert_eq!((*found, *limit), (15_300, 15_000));
+}
+
+#[test]
+fn ten_levels_are_the_deepest() {
+    let nested = |levels: usize| {
+        let inner = (1..levels).fold(json!({"type": "string"}), |inner, level| {
+            if level % 2 == 0 {
+                json!({"type": "array", "items": inner})
+            } else {
+                json!({
+                    "type": "object", "properties": {"v": inner}, "required": ["v"], "additionalProperties": false,
+                })
+            }
+        });
+        json!({"v": inner})
+    };
+    assert!(registry(&[nested(10)]).export(STRICT).is_ok());
+    let error = registry(&[nested(11)]).export(STRICT).unwrap_err();
+    assert_eq!(
+        error.problems()[0].to_string(),
+        "`tool_0`: 11 objects and lists inside each other, and there may be 10; make the types flatter"
+    );
+}

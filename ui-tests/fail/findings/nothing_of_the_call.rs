@@ -1,0 +1,21 @@
+use contract_runtime::prelude::*;
+
+static READY: bool = true;
+
+fn ready() -> bool {
+    READY
+}
+
+#[pre(READY)]
+fn run(_: u32) {}
+
+#[pre(ready())]
+#[post(|_| ready())]
+fn start(_: u32) {}
+
+#[pre(cfg!(unix), "{number} needs unix")]
+fn stop(number: u32) -> u32 {
+    number
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use contract_runtime::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+enum Mode {
+    Fast,
+    Slow,
+}
+
+/// Run it.
+#[tool]
+#[pre(mode.is_quick())]
+fn run(#[arg(default = Mode::Fast)] mode: Mode) -> u32 {
+    1
+}
+
+fn main() {}
