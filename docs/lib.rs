@@ -1,5 +1,7 @@
 //! The pages of the guide, and the README, as documentation: `cargo test -p guide` compiles and runs every snippet.
 
+#![allow(clippy::doc_markdown, reason = "names of companies are no code")]
+
 macro_rules! pages {
     ($($(#[$doc:meta])* $page:ident)*) => {
         $($(#[$doc])* pub mod $page {})*
@@ -19,12 +21,19 @@ pages! {
     context
     #[doc = include_str!("src/parameters.md")]
     parameters
+    #[doc = include_str!("src/model.md")]
+    model
+    #[doc = include_str!("src/rules.md")]
+    rules
     #[doc = include_str!("src/errors.md")]
     errors
     #[doc = include_str!("src/batches.md")]
     batches
     #[doc = include_str!("src/libraries.md")]
     libraries
+    #[allow(clippy::test_attr_in_doctest, reason = "it shows what stands in a test file")]
+    #[doc = include_str!("src/freezing.md")]
+    freezing
     #[doc = include_str!("src/limits.md")]
     limits
     #[doc = include_str!("src/semantics.md")]

@@ -3,6 +3,7 @@
 #[path = "readme/tool.rs"]
 mod tool;
 
+use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
 
 const README: &str = include_str!("../../README.md");
@@ -28,6 +29,11 @@ fn the_schema_and_the_answers_are_real() -> Result<(), BuildError> {
     let registry = registry!().build()?;
     let schema = registry.tool("book_room").map(|tool| tool.input_schema());
     assert_shown("json", &format!("{:#}", schema.unwrap_or_default()));
+    let neutral = registry.export(Dialect::Neutral);
+    let description = neutral
+        .ok()
+        .and_then(|tools| tools[0]["description"].as_str());
+    assert_shown("text", description.unwrap_or_default());
 
     let calls = [
         r#"{"start": 540, "end": 600}"#,
