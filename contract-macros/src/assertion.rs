@@ -22,7 +22,7 @@ pub(crate) fn parse(errors: &mut Errors, tokens: TokenStream) -> Option<Assertio
         }
         Ok(assertion)
     };
-    match parser.parse2(tokens) {
+    match parser.parse2(source::grouped(tokens)) {
         Ok(assertion) => assertion,
         Err(error) => {
             errors.add(error);

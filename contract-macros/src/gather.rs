@@ -17,7 +17,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, Path};
 
 use crate::names;
-use crate::source::is_punct;
+use crate::source::{self, is_punct};
 
 /// Which of the attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
     });
     let first = Contract {
         kind,
-        args,
+        args: source::grouped(args),
         span,
         path: None,
     };
@@ -143,7 +143,7 @@ impl Contract {
         let word = &attr.path().segments.last()?.ident;
         let args = match &attr.meta {
             Meta::Path(_) => TokenStream::new(),
-            Meta::List(list) => list.tokens.clone(),
+            Meta::List(list) => source::grouped(list.tokens.clone()),
             // Kept with its sign, so that reading it reports the form.
             Meta::NameValue(pair) => {
                 let (sign, value) = (&pair.eq_token, &pair.value);

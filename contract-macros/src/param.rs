@@ -11,6 +11,7 @@ use crate::describe;
 use crate::errors::Errors;
 use crate::model::{Description, Param, Role, Set};
 use crate::names;
+use crate::source;
 
 /// Whether the function is a tool: only a tool's parameters take helper attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,7 +140,7 @@ fn helped(
             );
             continue;
         };
-        for entry in args::parse(errors, list.tokens.clone()) {
+        for entry in args::parse(errors, source::grouped(list.tokens.clone())) {
             match entry.name().as_str() {
                 "name" => args::set(errors, &mut rename, &entry, |errors, entry| {
                     args::string(errors, entry, "\"type\"")

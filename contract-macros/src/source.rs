@@ -1,6 +1,6 @@
 //! Tokens as the author typed them.
 
-use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::Expr;
 use syn::parse::ParseStream;
 
@@ -41,6 +41,57 @@ pub(crate) fn without_invisible_group(tokens: TokenStream) -> TokenStream {
         }
         _ => tokens,
     }
+}
+
+/// The tokens with parentheses where `macro_rules!` has put an expression of several parts between others.
+///
+/// The compiler takes what a macro of this kind gives back without the invisible groups in it (rust-lang/rust#67062), so
+/// that `10 - $e` with `1 + 1` would become `10 - 1 + 1`.
+pub(crate) fn grouped(tokens: TokenStream) -> TokenStream {
+    if !has_invisible_group(&tokens) {
+        return tokens;
+    }
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let ends = |tree: Option<&TokenTree>| tree.is_none() || is_punct(tree, ',');
+    let grouped = trees.iter().enumerate().map(|(at, tree)| {
+        let TokenTree::Group(group) = tree else {
+            return tree.clone();
+        };
+        let alone =
+            ends(at.checked_sub(1).and_then(|before| trees.get(before))) && ends(trees.get(at + 1));
+        let delimiter = match group.delimiter() {
+            Delimiter::None if !alone && is_composed(group.stream()) => Delimiter::Parenthesis,
+            other => other,
+        };
+        let mut grouped = Group::new(delimiter, self::grouped(group.stream()));
+        grouped.set_span(group.span());
+        TokenTree::Group(grouped)
+    });
+    grouped.collect()
+}
+
+fn has_invisible_group(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|tree| {
+        matches!(tree, TokenTree::Group(group)
+            if group.delimiter() == Delimiter::None || has_invisible_group(&group.stream()))
+    })
+}
+
+/// Whether these tokens are an expression that binds less tightly than a name does.
+fn is_composed(tokens: TokenStream) -> bool {
+    matches!(
+        syn::parse2(tokens),
+        Ok(Expr::Binary(_)
+            | Expr::Unary(_)
+            | Expr::Reference(_)
+            | Expr::Cast(_)
+            | Expr::Range(_)
+            | Expr::Closure(_)
+            | Expr::Assign(_)
+            | Expr::Let(_)
+            | Expr::If(_)
+            | Expr::Match(_))
+    )
 }
 
 /// Whether the token is this punctuation character.

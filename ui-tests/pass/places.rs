@@ -127,7 +127,7 @@ fn main() {
     assert_eq!(called("show_later", r#"{"prefix":"a"}"#), "a7");
     let predicate = |name| registry.tool(name).unwrap().conditions()[0].condition().predicate().to_owned();
     assert_eq!(predicate("difference"), "a > b");
-    assert_eq!(predicate("thrice"), "number > 0 && 1 + 2 > 0");
+    assert_eq!(predicate("thrice"), "number > 0 && (1 + 2) > 0");
     assert_eq!(twice(2) as u64 + thrice(1) + u64::from(difference(2, 1)), 8);
     assert_eq!(inner::deeper::in_module(1) + in_function(1), 2);
     assert_eq!(Store(1).show(1), "store:1");

@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod fragments;
 mod handlers;
 mod order;
 mod policies;
