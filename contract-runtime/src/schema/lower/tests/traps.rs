@@ -19,7 +19,6 @@ use super::property::pre;
 use super::subjects::{Parameter, tool};
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
 use crate::contract::expression::Expression::{self, *};
-use crate::contract::expression::Operation;
 use crate::schema::lower::{Lowering, PublishedCondition, lower};
 
 /// What one condition adds to the schema of a parameter, and whether it must be given.

@@ -1,9 +1,26 @@
 //! Integers and floats.
 
 use super::*;
+use crate::contract::expression::{Comparison, Operation};
 use crate::schema::lower::tests::subjects::parameter;
 use crate::schema::lower::tests::subjects::*;
 use crate::tool::form::{Container, Shape, Unformed as _, form};
+
+#[test]
+fn a_step_that_doubles_cannot_hold_is_told() {
+    static BY: Expression = Expression::Compare(
+        Comparison::Equal,
+        &Expression::Arithmetic(
+            Operation::Remainder,
+            &Expression::Parameter("n"),
+            &Expression::Integer((1 << 53) + 1),
+        ),
+        &Expression::Integer(0),
+    );
+    let tool = tool(&[&parameter!("n": u64)]);
+    let published = lower("tool", &[pre(BY)], &tool.subjects, &tool.input);
+    assert_eq!(published.conditions[0].lowering(), Lowering::Told);
+}
 
 #[test]
 fn bounds_of_integers_are_inclusive() {
