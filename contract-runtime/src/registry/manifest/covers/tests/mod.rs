@@ -1,6 +1,7 @@
 mod edits;
 mod random;
 mod real;
+mod special;
 mod table;
 
 use serde_json::Value;
@@ -14,4 +15,19 @@ fn shown(outer: &Value, inner: &Value) -> Result<(), String> {
     }
     let judged = accepts_all(Node::root(outer), Node::root(inner), Defaults::AreNotes);
     judged.map_err(|finding| format!("{}: {}", finding.path, finding.reason(Direction::Input)))
+}
+
+#[track_caller]
+fn wider(outer: &Value, inner: &Value) {
+    assert_eq!(
+        shown(outer, inner),
+        Ok(()),
+        "{outer} accepts all of {inner}"
+    );
+}
+
+#[track_caller]
+fn not_wider(outer: &Value, inner: &Value, why: &str) {
+    let found = shown(outer, inner).expect_err("it does not accept all of it");
+    assert_eq!(found, why);
 }
