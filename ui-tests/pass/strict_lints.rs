@@ -132,9 +132,9 @@ enum Unit {
 
 /// Compared with constants, asked of Rust, and shown.
 #[tool]
-#[pre(count < MOST && much > i128::MIN && share <= HALF && wide < u128::MAX, shown)]
+#[pre(count < MOST && much > i128::MIN && share <= HALF && wide < u128::MAX)]
 #[pre(unit == Unit::KG || matches!(unit, Unit::Pound))]
-#[pre(name.is_none_or(|text| text.len() > 1) && numbers.iter().all(|number| *number > 0))]
+#[pre(name.is_none_or(|text| text.len() > 1) && numbers.iter().all(|number| *number > 0), shown)]
 fn compared(
     count: u32,
     much: i128,
