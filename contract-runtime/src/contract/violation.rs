@@ -179,7 +179,10 @@ impl std::error::Error for Violation {}
 
 fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
     // Characters that turn the direction of a line, or have no width, would falsify what people read.
-    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
     if text.contains(hidden) {
         let shown = text.chars().map(|c| {
             if hidden(c) {

@@ -9,7 +9,7 @@ use super::inner::{Inner, Ticket};
 use super::job::{Job, Mode};
 use super::{blocking, conclude};
 use crate::futures;
-use crate::tool::arguments::InvalidArguments;
+use crate::tool::arguments::{InvalidArguments, escaped};
 use crate::tool::dynamic::Runs;
 use crate::tool::outcome::End;
 use crate::tool::{Context, Outcome, ToolCall};
@@ -48,10 +48,11 @@ impl Inner {
     ) -> Outcome {
         let span = tracing::info_span!(
             "execute_tool",
-            otel.name = format_args!("execute_tool {}", call.name),
+            // Both come from outside and could move the cursor of whoever reads the log.
+            otel.name = format_args!("execute_tool {}", escaped(&call.name)),
             gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = %call.name,
-            gen_ai.tool.call.id = %call.id,
+            gen_ai.tool.name = %escaped(&call.name),
+            gen_ai.tool.call.id = %escaped(&call.id),
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
         );

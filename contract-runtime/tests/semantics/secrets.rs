@@ -261,6 +261,24 @@ fn the_span_of_a_call_has_the_names_of_the_genai_conventions() {
 }
 
 #[test]
+fn a_span_escapes_what_moves_the_cursor_in_a_name_or_an_id() {
+    let written = Written::default();
+    let registry = registry(Policy::Enforce);
+    tracing::subscriber::with_default(written.clone(), || {
+        let call = ToolCall::new("a\u{1b}[2J\r", "b\n\u{9b}31m\u{202e}", "{}");
+        let _ = registry.call_blocking(call);
+    });
+    let log = written.take();
+    for part in [
+        r"gen_ai.tool.call.id = a\u{1b}[2J\u{d}",
+        r"gen_ai.tool.name = b\n\u{9b}31m\u{202e}",
+        r"otel.name = execute_tool b\n\u{9b}31m\u{202e}",
+    ] {
+        assert!(log.contains(part), "{part} is not in\n{log}");
+    }
+}
+
+#[test]
 fn a_violation_is_an_event_without_its_values() {
     let written = Written::default();
     let registry = registry(Policy::Observe);

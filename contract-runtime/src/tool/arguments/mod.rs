@@ -30,3 +30,4 @@ pub use refusal::InvalidArguments;
 pub(crate) use examine::{Examined, examine, read};
 pub(crate) use nearest::nearest;
 pub(crate) use refusal::rejected;
+pub(crate) use shown::escaped;

@@ -18,7 +18,7 @@ pub(super) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// `text` without characters that move the cursor, hide or reorder others.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
