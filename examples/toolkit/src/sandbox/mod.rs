@@ -1,0 +1,41 @@
+//! Keeping commands apart from the machine.
+//!
+//! A command is started by a helper, which is this program itself, executed again: three short stages, each with one
+//! thread, so that nothing runs between a fork and an exec. The helper and the host share one socket. It carries the
+//! request and the answers, and its closing, by the host or by the host's death, ends every process of the command.
+//!
+//! ```text
+//! host ── socket ── stage 1: namespaces, mounts
+//!                   stage 2: first process of its namespace: counts, limits, ends
+//!                   stage 3: no capabilities, Landlock, seccomp, then becomes the command
+//! ```
+
+#[cfg(target_os = "linux")]
+mod aftermath;
+#[cfg(target_os = "linux")]
+mod copy;
+mod ended;
+#[cfg(target_os = "linux")]
+mod folder;
+#[cfg(target_os = "linux")]
+mod held;
+#[cfg(target_os = "linux")]
+mod helper;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(not(target_os = "linux"))]
+mod nowhere;
+mod problem;
+#[cfg(target_os = "linux")]
+mod protected;
+mod settings;
+#[cfg(target_os = "linux")]
+mod wire;
+
+pub use ended::{Ended, Exit, Layers, Level, Limit};
+#[cfg(target_os = "linux")]
+pub(crate) use host::{Running, launch};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use nowhere::{Running, launch};
+pub use problem::SandboxProblem;
+pub use settings::{Sandbox, enter};

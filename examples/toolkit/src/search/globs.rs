@@ -1,0 +1,35 @@
+//! The globs of a search.
+
+use ignore::overrides::{Override, OverrideBuilder};
+
+use super::SearchProblem;
+use crate::place::shown;
+
+/// Globs that are separated by spaces.
+pub(super) fn parse(text: &str) -> Result<Override, SearchProblem> {
+    let problem = |glob: &str, error: &ignore::Error| SearchProblem::Glob {
+        glob: shown(glob),
+        reason: reason(error),
+    };
+    let mut builder = OverrideBuilder::new("");
+    for glob in text.split_whitespace() {
+        // `./src/*.rs` means what `src/*.rs` means.
+        let plain = match glob.strip_prefix("!./") {
+            Some(rest) => format!("!/{rest}"),
+            None => match glob.strip_prefix("./") {
+                Some(rest) => format!("/{rest}"),
+                None => glob.to_owned(),
+            },
+        };
+        builder.add(&plain).map_err(|error| problem(glob, &error))?;
+    }
+    builder.build().map_err(|error| problem(text, &error))
+}
+
+/// What is wrong, without the glob, which stands in front of it.
+fn reason(error: &ignore::Error) -> String {
+    match error {
+        ignore::Error::Glob { err, .. } => shown(err),
+        other => shown(&other.to_string()),
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a command was not run.
+
+use super::courtesy::Refusal;
+use crate::problem::Problem;
+use crate::sandbox::SandboxProblem;
+
+/// Why a command was not run, or its report is missing: one sentence, and what to do instead.
+///
+/// A command that was run and went wrong is no problem of the tool: see [`Ending`](super::Ending).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShellProblem {
+    /// The folder to run in cannot be had.
+    #[error(transparent)]
+    Folder(#[from] Problem),
+    /// The command is plainly destructive.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The command asks for more time than the workspace allows.
+    #[error(
+        "{asked} seconds are more than the {allowed} seconds that a command may run here; ask for at most {allowed}, and split what takes longer"
+    )]
+    TooLong {
+        /// What was asked for, in seconds.
+        asked: u32,
+        /// What is allowed, in seconds.
+        allowed: u64,
+    },
+    /// The sandbox did not run it.
+    #[error(transparent)]
+    Sandbox(SandboxProblem),
+    /// The time was over before the command was started.
+    #[error(
+        "the command could not be started within {seconds} seconds, and nothing was run; try again with more time"
+    )]
+    Slow {
+        /// What was asked for.
+        seconds: u64,
+    },
+}
+
+impl From<SandboxProblem> for ShellProblem {
+    fn from(problem: SandboxProblem) -> Self {
+        match problem {
+            SandboxProblem::Refused(refusal) => Self::Refused(refusal),
+            problem => Self::Sandbox(problem),
+        }
+    }
+}
