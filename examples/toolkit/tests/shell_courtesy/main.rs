@@ -1,0 +1,7 @@
+//! What `run_shell` refuses with a sentence before anything is run. What passes runs, in a sandbox and
+//! without any program in its path.
+
+mod desk;
+mod hostile;
+mod passing;
+mod refused;
