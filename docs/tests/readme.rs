@@ -56,3 +56,25 @@ fn the_schema_and_the_answers_are_real() -> Result<(), BuildError> {
 fn the_two_commands_are_shown() {
     assert_shown("sh", "cargo run -p quickstart\ncargo test --workspace");
 }
+
+#[test]
+fn the_search_finds_what_is_shown() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = "examples/quickstart";
+    let arguments = r#"{"pattern":"fn main"}"#;
+    let command =
+        format!("cargo run -p toolkit -- --root {folder} call search_in_files '{arguments}'");
+    assert_shown("sh", &format!("cargo run -p toolkit -- list\n{command}"));
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(folder);
+    let registry = Registry::builder()
+        .package("toolkit")
+        .context(toolkit::Workspace::new(root)?)
+        .build()?;
+    let call = ToolCall::new("1", "search_in_files", arguments);
+    assert_shown(
+        "json",
+        registry.call_blocking(call).output().unwrap_or_default(),
+    );
+    Ok(())
+}
