@@ -21,6 +21,7 @@ pub(crate) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
         rules: Vec::new(),
         pointers: Vec::new(),
         known: HashMap::new(),
+        depth: 0,
     };
     let id = compiler.schema("", root)?;
     compiler.definitions()?;
@@ -40,10 +41,28 @@ struct Compiler<'a> {
     pointers: Vec<String>,
     /// By pointer; `None` while a bare reference is being followed.
     known: HashMap<String, Option<RuleId>>,
+    /// How many schemas this one stands in, references followed.
+    depth: usize,
 }
+
+/// Deeper schemas are refused, before they take all of the stack. No value that the dispatcher reads is nested so deeply.
+const DEEPEST: usize = 200;
 
 impl<'a> Compiler<'a> {
     fn schema(&mut self, pointer: &str, schema: &'a Value) -> Result<RuleId> {
+        if self.depth == DEEPEST {
+            return Err(SchemaError::Depth {
+                pointer: pointer.to_owned(),
+                limit: DEEPEST,
+            });
+        }
+        self.depth += 1;
+        let id = self.schema_within(pointer, schema);
+        self.depth -= 1;
+        id
+    }
+
+    fn schema_within(&mut self, pointer: &str, schema: &'a Value) -> Result<RuleId> {
         match self.known.get(pointer) {
             Some(Some(id)) => return Ok(*id),
             Some(None) => {

@@ -20,6 +20,14 @@ pub enum SchemaError {
         /// A schema on the cycle.
         pointer: String,
     },
+    /// Schemas stand in schemas too deeply, references followed.
+    #[error("`{pointer}`: schemas are nested more than {limit} deep here; make them flatter")]
+    Depth {
+        /// The schema that is too deep.
+        pointer: String,
+        /// How deep they may be.
+        limit: usize,
+    },
     /// A regular expression that cannot be enforced.
     #[error("`{pointer}`: the pattern `{pattern}` cannot be enforced: {reason}")]
     Pattern {

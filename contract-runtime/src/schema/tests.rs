@@ -392,3 +392,23 @@ fn decimals_do_not_round() {
     let long = format!("{}.5", "1".repeat(60));
     assert_eq!(read(&long).integer_text(), None);
 }
+
+/// A schema from outside, as of a dynamic tool, must not take the stack.
+#[test]
+fn a_chain_of_definitions_is_followed_only_so_far() {
+    let chain = |links: usize| {
+        let mut definitions = serde_json::Map::new();
+        for link in 0..links {
+            let next = json!({"type": "object", "properties": {"next": {"$ref": format!("#/$defs/D{}", link + 1)}}});
+            definitions.insert(format!("D{link}"), next);
+        }
+        definitions.insert(format!("D{links}"), json!({"type": "integer"}));
+        InputSchema::from_object(json!({
+            "type": "object",
+            "properties": {"first": {"$ref": "#/$defs/D0"}},
+            "$defs": definitions,
+        }))
+    };
+    assert!(chain(60).is_ok());
+    assert!(matches!(chain(5_000), Err(SchemaError::Depth { .. })));
+}
