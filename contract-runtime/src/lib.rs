@@ -39,6 +39,8 @@
 //! | say what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 
+#[cfg(feature = "agent")]
+pub mod agent;
 mod contract;
 mod futures;
 mod registry;
@@ -50,9 +52,9 @@ mod tool;
 pub mod __private;
 
 pub use contract::{
-    Blame, Condition, ConditionKind, ContractScope, Counts, Detection, Location, Policy,
-    PolicyOrigin, UnknownPolicy, Violation, catch, catch_async, matches_pattern, process_policy,
-    set_process_handler, set_process_policy,
+    Blame, Check, Condition, ConditionKind, ContractScope, Counts, Detection, Location, Policy,
+    PolicyOrigin, UnknownPolicy, Violation, Watched, catch, catch_async, matches_pattern,
+    process_policy, set_process_handler, set_process_policy,
 };
 pub use contract_macros::{post, pre, tool};
 pub use registry::{

@@ -15,6 +15,7 @@ use super::frame::{Details, Stop, conclude, unwind};
 use super::policy::{Policy, Resolved};
 use super::scope::ContractScope;
 use super::violation::{Blame, Detection, Location, Violation};
+use super::watch::{self, Check, Watched};
 
 /// Judges an assertion where it stands.
 #[track_caller]
@@ -38,6 +39,9 @@ pub fn assert(
                 ..Counts::default()
             },
         );
+    }
+    if scope.get().is_some_and(|scope| scope.watch().is_some()) {
+        tell(&scope, condition, file);
     }
     let detection = match scope.guard(holds) {
         Ok(true) => {
@@ -73,6 +77,28 @@ fn count(scope: &ContractScope, counts: Counts) {
 }
 
 #[cold]
+fn tell(scope: &ContractScope, condition: &'static Condition, file: &str) {
+    let check = Check {
+        contract: name(scope, condition, file),
+        kind: ConditionKind::Assert,
+        predicate: condition.predicate().to_owned(),
+        call_id: watch::call_id(scope.get()),
+    };
+    watch::tell(scope.get(), Watched::Check(check));
+}
+
+/// Such as `divide.assert@src/tools.rs:7:5`.
+fn name(scope: &ContractScope, condition: &Condition, file: &str) -> String {
+    let (line, column) = condition.position();
+    match scope.get() {
+        Some(scope) if !scope.tool.is_empty() => {
+            format!("{}.assert@{file}:{line}:{column}", scope.tool)
+        }
+        _ => format!("assert@{file}:{line}:{column}"),
+    }
+}
+
+#[cold]
 fn failed(
     scope: &ContractScope,
     condition: &'static Condition,
@@ -94,14 +120,7 @@ fn failed(
     conclude(
         scope,
         Violation {
-            contract: format!(
-                "{}assert@{file}:{line}:{column}",
-                if tool.is_empty() {
-                    String::new()
-                } else {
-                    format!("{tool}.")
-                }
-            ),
+            contract: name(scope, condition, file),
             kind: ConditionKind::Assert,
             tool: tool.to_owned(),
             predicate: condition.predicate().to_owned(),

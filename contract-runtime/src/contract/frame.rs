@@ -20,6 +20,7 @@ use super::panics::{Panicked, guard};
 use super::policy::{Policy, Resolved};
 use super::scope::{ContractScope, Scope};
 use super::violation::{Blame, Detection, Location, MASK, Violation};
+use super::watch::{self, Check, Watched};
 
 /// `--cfg contract_strip` removes every check and leaves the types checked.
 const STRIPPED: bool = cfg!(contract_strip);
@@ -42,6 +43,8 @@ pub struct Frame {
     /// The function was called by name, in a scope made for this call.
     named: bool,
     only_check: bool,
+    /// Somebody wants to hear of each step.
+    watched: bool,
 }
 
 impl Drop for Frame {
@@ -58,6 +61,7 @@ impl Frame {
     pub fn direct(contract: &'static Contract) -> Self {
         let scope = ContractScope::current();
         let policy = scope.policy().of_function(contract.policy);
+        let watched = is_watched(&scope);
         Self {
             contract,
             scope,
@@ -65,6 +69,7 @@ impl Frame {
             counts: Counts::default(),
             named: false,
             only_check: false,
+            watched,
         }
     }
 
@@ -75,6 +80,7 @@ impl Frame {
         only_check: bool,
     ) -> Self {
         let policy = scope.policy();
+        let watched = is_watched(&scope);
         Self {
             contract,
             scope,
@@ -82,6 +88,7 @@ impl Frame {
             counts: Counts::default(),
             named: true,
             only_check,
+            watched,
         }
     }
 
@@ -108,7 +115,7 @@ impl Frame {
         holds: impl Fn() -> bool,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
-        if !self.reach(own) {
+        if !self.reach(index, own) {
             return Ok(());
         }
         match self.scope.guard(holds) {
@@ -123,6 +130,9 @@ impl Frame {
     pub fn enter(&self) -> Result<(), Stop> {
         if self.only_check {
             return Err(Stop::BeforeBody);
+        }
+        if self.watched {
+            self.tell_of_body();
         }
         Ok(())
     }
@@ -147,7 +157,7 @@ impl Frame {
         judge: impl FnOnce(&mut Judge<'_>, &T, S) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let Some(value) = value else { return Ok(()) };
-        if !self.reach(own) {
+        if !self.reach(index, own) {
             return Ok(());
         }
         match kept.0 {
@@ -158,17 +168,51 @@ impl Frame {
     }
 
     #[inline]
-    fn reach(&mut self, own: Option<Policy>) -> bool {
+    fn reach(&mut self, index: usize, own: Option<Policy>) -> bool {
         if STRIPPED {
             return false;
         }
         let active = self.active(own);
         if active {
             self.counts.evaluated += 1;
+            if self.watched {
+                self.tell_of_check(index);
+            }
         } else {
             self.counts.skipped += 1;
         }
         active
+    }
+
+    #[cold]
+    fn tell_of_check(&self, index: usize) {
+        let Some(condition) = self.contract.conditions.get(index) else {
+            return;
+        };
+        let check = Check {
+            contract: self.name_of(index, condition),
+            kind: condition.kind(),
+            predicate: condition.predicate().to_owned(),
+            call_id: watch::call_id(self.scope.get()),
+        };
+        watch::tell(self.scope.get(), Watched::Check(check));
+    }
+
+    #[cold]
+    fn tell_of_body(&self) {
+        if let Some(scope) = self.scope.get().filter(|scope| self.named && scope.of_run) {
+            let (call_id, tool) = (scope.call_id.as_str(), scope.tool.as_str());
+            watch::tell(Some(scope), Watched::Entered { call_id, tool });
+        }
+    }
+
+    /// Such as `divide.pre[0]`.
+    fn name_of(&self, index: usize, condition: &Condition) -> String {
+        format!(
+            "{}.{}[{index}]",
+            self.contract.name,
+            condition.kind().name()
+        )
     }
 
     #[cold]
@@ -201,11 +245,7 @@ impl Frame {
         let Resolved { policy, origin } = self.policy_of(index);
         let (line, column) = condition.position();
         let violation = Violation {
-            contract: format!(
-                "{}.{}[{index}]",
-                self.contract.name,
-                condition.kind().name()
-            ),
+            contract: self.name_of(index, condition),
             kind: condition.kind(),
             tool: match self.scope.get() {
                 // The name by which the model knows it.
@@ -246,6 +286,11 @@ impl Frame {
     }
 }
 
+#[inline]
+fn is_watched(scope: &ContractScope) -> bool {
+    scope.get().is_some_and(|scope| scope.watch().is_some())
+}
+
 /// What every violation goes through: the log, the handler, and the end of the call or not.
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
     if let Some(scope) = scope.get().filter(|scope| !scope.call_id.is_empty()) {
@@ -255,6 +300,7 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
         scope.hide_secrets(&mut violation);
     }
     let _ = guard(|| log(&violation));
+    watch::tell(scope.get(), Watched::Violation(&violation));
     if violation.policy.tells_the_handler() {
         scope.tell(&violation);
     }

@@ -13,6 +13,7 @@ pub(crate) mod pattern;
 pub(crate) mod policy;
 pub(crate) mod scope;
 pub(crate) mod violation;
+pub(crate) mod watch;
 
 pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
@@ -22,3 +23,4 @@ pub use pattern::matches_pattern;
 pub use policy::{Policy, PolicyOrigin, UnknownPolicy, process_policy, set_process_policy};
 pub use scope::ContractScope;
 pub use violation::{Blame, Detection, Location, Violation};
+pub use watch::{Check, Watched};

@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Map, Value};
@@ -8,6 +9,7 @@ use super::handler::{self, Handler};
 use super::panics::{Panicked, guard};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::violation::Violation;
+use super::watch::Watch;
 
 tokio::task_local! {
     static CURRENT: ContractScope;
@@ -44,6 +46,10 @@ pub struct ContractScope(Option<Arc<Scope>>);
 pub(crate) struct Authority {
     pub(crate) policy: Option<Policy>,
     pub(crate) handler: Option<Handler>,
+    pub(crate) watch: Option<Watch>,
+    /// A violation that ends a call ends all of it.
+    pub(crate) ends: bool,
+    pub(crate) over: AtomicBool,
     pub(crate) counters: Counters,
 }
 
@@ -66,6 +72,8 @@ pub(crate) struct Scope {
     pub(crate) policy: Resolved,
     pub(crate) registry: Option<Arc<Authority>>,
     pub(crate) run: Option<Arc<Authority>>,
+    /// The run made this call itself; one that a body makes is the body's business.
+    pub(crate) of_run: bool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
     seen: OnceLock<Box<Seen>>,
@@ -144,6 +152,7 @@ impl Scope {
             policy,
             registry,
             run,
+            of_run: false,
             gate,
             seen: OnceLock::new(),
         }
@@ -159,6 +168,7 @@ impl Scope {
             policy: outer.map_or_else(Resolved::process, |outer| outer.policy),
             registry: outer.and_then(|outer| outer.registry.clone()),
             run: outer.and_then(|outer| outer.run.clone()),
+            of_run: false,
             gate: outer.and_then(|outer| outer.gate.clone()),
             seen: OnceLock::new(),
         }

@@ -1,12 +1,14 @@
 //! How a body ended, as an outcome.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::body::Ran;
 use super::inner::Inner;
 use super::job::At;
 use crate::contract::scope::{ContractScope, Scope};
+use crate::contract::watch::{self, Watched};
 use crate::tool::outcome::{End, Notes};
 use crate::tool::reply::{Ended, Output};
 use crate::tool::{Coercion, Outcome};
@@ -48,6 +50,16 @@ fn noted(
         None => ended(ran, deadline, limit),
     };
     let observed = scope.get().map(Scope::observed).unwrap_or_default();
+    if let End::Violation(violation) = &end {
+        let of_run = scope.get().filter(|scope| scope.of_run);
+        if let Some(run) = of_run
+            .and_then(|scope| scope.run.as_deref())
+            .filter(|run| run.ends)
+        {
+            run.over.store(true, Ordering::Relaxed);
+        }
+        watch::tell(of_run, Watched::Ended(violation));
+    }
     let any = !(observed.is_empty() && coercions.is_empty());
     let notes = Notes {
         observed,

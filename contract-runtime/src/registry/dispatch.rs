@@ -85,6 +85,14 @@ impl Inner {
             let invalid = InvalidArguments::too_large(limit, call.arguments.len());
             return Begun::Over(self.refused(call, End::InvalidArguments(Box::new(invalid))));
         }
+        if context.run_is_over() {
+            let reason = "an earlier call of the run broke a contract";
+            let end = End::Cancelled {
+                reason,
+                may_still_run: false,
+            };
+            return Begun::Over(self.refused(call, end));
+        }
         let Some(ticket) = Ticket::take(self) else {
             let limit = self.limits.calls.unwrap_or_default();
             return Begun::Over(self.refused(call, End::Overloaded { limit }));

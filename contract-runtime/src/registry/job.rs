@@ -39,7 +39,9 @@ impl Job {
         let deadline = earlier(context.deadline(), entry.timeout);
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
         let (gate, run) = ContractScope::inherited();
-        let scope = Scope::new(
+        let own_run = context.run_authority();
+        let of_run = own_run.is_some();
+        let mut scope = Scope::new(
             Called {
                 id: call.id,
                 tool: call.name,
@@ -48,9 +50,10 @@ impl Job {
             },
             entry.policy,
             Some(inner.authority.clone()),
-            context.run_authority().or(run),
+            own_run.or(run),
             mode.gate.or(gate),
         );
+        scope.of_run = of_run;
         Self {
             index,
             scope: ContractScope::new(scope),

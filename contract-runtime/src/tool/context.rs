@@ -1,6 +1,7 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -10,6 +11,7 @@ use crate::contract::counts::Counts;
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
 use crate::contract::violation::Violation;
+use crate::contract::watch::Watched;
 
 type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
@@ -119,6 +121,12 @@ impl Context {
         self.0.as_ref()?.run.clone()
     }
 
+    #[inline]
+    pub(crate) fn run_is_over(&self) -> bool {
+        let run = self.0.as_ref().and_then(|brought| brought.run.as_ref());
+        run.is_some_and(|run| run.over.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         self.0.as_ref()?.values.get(&of).map(|value| &**value)
     }
@@ -165,20 +173,69 @@ impl Run {
     ///
     /// Belongs before the first call: a run that has been given to a [`Context`] keeps what it had.
     pub fn policy(self, policy: Policy) -> Self {
-        Self(Arc::new(Authority {
-            policy: Some(policy),
-            handler: self.0.handler.clone(),
-            ..Authority::default()
-        }))
+        self.with(|authority| authority.policy = Some(policy))
     }
 
     /// Is told about the violations of this run, instead of the registry's handler.
     pub fn on_violation(self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Authority {
+        self.with(|authority| authority.handler = Some(Arc::new(handler)))
+    }
+
+    /// Hears of every condition that is evaluated, every violation and every body that is reached, while it happens.
+    ///
+    /// Like a handler it must be quick and changes no decision, not even by panicking.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{Run, Watched};
+    ///
+    /// /// Take a square root.
+    /// #[tool]
+    /// #[pre(of >= 0.0)]
+    /// fn root(of: f64) -> f64 {
+    ///     of.sqrt()
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(root).build()?;
+    /// let heard = Arc::new(Mutex::new(Vec::new()));
+    /// let run = Run::new().watch({
+    ///     let heard = Arc::clone(&heard);
+    ///     move |watched| {
+    ///         heard.lock().unwrap().push(match watched {
+    ///             Watched::Check(check) => check.contract,
+    ///             Watched::Entered { tool, .. } => format!("into {tool}"),
+    ///             _ => String::from("violation"),
+    ///         });
+    ///     }
+    /// });
+    /// let call = ToolCall::new("1", "root", r#"{"of":4}"#);
+    /// assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+    /// assert_eq!(*heard.lock().unwrap(), ["root.pre[0]", "into root"]);
+    /// # Ok(()) }
+    /// ```
+    pub fn watch(self, watch: impl Fn(Watched<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|authority| authority.watch = Some(Arc::new(watch)))
+    }
+
+    /// Lets no call in after one that a violation has ended.
+    #[cfg(feature = "agent")]
+    pub(crate) fn ending(self) -> Self {
+        self.with(|authority| authority.ends = true)
+    }
+
+    fn with(self, set: impl FnOnce(&mut Authority)) -> Self {
+        let mut authority = Authority {
             policy: self.0.policy,
-            handler: Some(Arc::new(handler)),
+            handler: self.0.handler.clone(),
+            watch: self.0.watch.clone(),
+            ends: self.0.ends,
             ..Authority::default()
-        }))
+        };
+        set(&mut authority);
+        Self(Arc::new(authority))
     }
 
     /// How many conditions the calls of this run have reached.

@@ -1,0 +1,78 @@
+//! What a run may use up.
+
+use std::time::Duration;
+
+use super::hooks::Hook;
+use super::state::IterationState;
+
+/// What a run may use up, as a ready-made invariant.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use contract_runtime::agent::Budget;
+///
+/// let budgets = [Budget::Iterations(20), Budget::Time(Duration::from_secs(60))];
+/// # let _ = budgets;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Budget {
+    /// Steps.
+    Iterations(u64),
+    /// Calls of tools, refused ones among them.
+    ToolCalls(u64),
+    /// Calls that did not end well.
+    Errors(u64),
+    /// Time since the run began, judged at the beginning of every step.
+    Time(Duration),
+    /// Characters of everything that was said and observed.
+    PromptCharacters(u64),
+    /// Equal observations in a row.
+    SameObservation(u64),
+    /// Equal calls in a row.
+    SameAction(u64),
+    /// Tokens that the model read and wrote, where it says so.
+    Tokens(u64),
+}
+
+impl Budget {
+    #[track_caller]
+    pub(super) fn hook(self) -> Hook {
+        let (name, most) = match self {
+            Self::Iterations(most) => ("iterations", format!("{most} steps")),
+            Self::ToolCalls(most) => ("tool calls", format!("{most} calls of tools")),
+            Self::Errors(most) => ("errors", format!("{most} failed calls")),
+            Self::Time(most) => ("time", format!("{most:?}")),
+            Self::PromptCharacters(most) => ("prompt characters", format!("{most} characters")),
+            Self::SameObservation(most) => (
+                "same observation",
+                format!("{most} equal observations in a row"),
+            ),
+            Self::SameAction(most) => ("same action", format!("{most} equal calls in a row")),
+            Self::Tokens(most) => ("tokens", format!("{most} tokens")),
+        };
+        Hook::new(format!("budget: {name}")).message(format!("a run has at most {most}"))
+    }
+
+    /// Whether it can be used up within one step.
+    pub(super) const fn is_of_calls(self) -> bool {
+        matches!(self, Self::ToolCalls(_) | Self::SameAction(_))
+    }
+
+    pub(super) fn holds(self, state: &IterationState) -> bool {
+        match self {
+            Self::Iterations(most) => state.iterations <= most,
+            Self::ToolCalls(most) => state.tool_calls <= most,
+            Self::Errors(most) => state.errors <= most,
+            Self::Time(most) => state.elapsed <= most,
+            Self::PromptCharacters(most) => state.estimated_prompt_chars <= most,
+            Self::SameObservation(most) => state.consecutive_same_observation <= most,
+            Self::SameAction(most) => state.consecutive_same_action <= most,
+            Self::Tokens(most) => {
+                let usage = state.usage;
+                usage.input_tokens.saturating_add(usage.output_tokens) <= most
+            }
+        }
+    }
+}

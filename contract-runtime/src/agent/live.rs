@@ -1,0 +1,131 @@
+//! A stream that drives the future that feeds it, so that dropping the stream stops all work.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+
+use super::event::Event;
+
+/// What happens in a run, while it happens.
+///
+/// Nothing runs while nobody asks for the next event, and dropping the stream stops all work.
+#[must_use = "nothing runs until the events are asked for"]
+pub struct Events<'a, T = Event> {
+    future: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    slot: Arc<Mutex<Slot<T>>>,
+}
+
+struct Slot<T> {
+    item: Option<T>,
+    /// Waits for the slot to be empty.
+    sender: Option<Waker>,
+}
+
+/// Puts events into a stream; see [`live`].
+pub struct Emitter<T = Event>(Arc<Mutex<Slot<T>>>);
+
+/// Makes a stream of what an async block emits.
+///
+/// [`Emitter::emit`] comes back when the item has been taken *and* the next one is asked for. So whoever reads the stream
+/// can look at an event and stop everything before the block goes on.
+///
+/// ```
+/// use contract_runtime::agent::live;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let mut numbers = live(|emitter| async move {
+///     for number in 1..=3 {
+///         emitter.emit(number).await;
+///     }
+/// });
+/// assert_eq!(numbers.next().await, Some(1));
+/// assert_eq!(numbers.next().await, Some(2));
+/// # }
+/// ```
+pub fn live<'a, T: Send + 'a, F>(feed: impl FnOnce(Emitter<T>) -> F) -> Events<'a, T>
+where
+    F: Future<Output = ()> + Send + 'a,
+{
+    let slot = Arc::new(Mutex::new(Slot {
+        item: None,
+        sender: None,
+    }));
+    let future = feed(Emitter(Arc::clone(&slot)));
+    Events {
+        future: Some(Box::pin(future)),
+        slot,
+    }
+}
+
+impl<T> Events<'_, T> {
+    /// The next item; `None` when the run is over.
+    pub async fn next(&mut self) -> Option<T> {
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
+    }
+}
+
+impl<T> Stream for Events<'_, T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<T>> {
+        let Self { future, slot } = &mut *self;
+        let waiting = locked(slot).sender.take();
+        if let Some(waker) = waiting {
+            waker.wake();
+        }
+        let over = match future {
+            Some(future) => future.as_mut().poll(task).is_ready(),
+            None => true,
+        };
+        if over {
+            *future = None;
+        }
+        match locked(slot).item.take() {
+            Some(item) => Poll::Ready(Some(item)),
+            None if over => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Emitter<T> {
+    /// Gives an item to whoever reads the stream, and comes back when the next one is asked for.
+    pub async fn emit(&self, item: T) {
+        let mut item = Some(item);
+        let mut given = false;
+        poll_fn(|task| {
+            let mut slot = locked(&self.0);
+            if given && slot.item.is_none() {
+                return Poll::Ready(());
+            }
+            if slot.item.is_none() {
+                slot.item = item.take();
+                given = true;
+            }
+            slot.sender = Some(task.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl<T> std::fmt::Debug for Events<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events")
+            .field("over", &self.future.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> std::fmt::Debug for Emitter<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Emitter").finish_non_exhaustive()
+    }
+}
+
+fn locked<T>(slot: &Mutex<Slot<T>>) -> MutexGuard<'_, Slot<T>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,243 @@
+//! Models of real providers, over HTTP.
+//!
+//! The crate `genai` makes the requests and reads the events. Four things do not go through its hands, because it would
+//! change them: the tools, which go out exactly as [`Registry::export`](crate::Registry::export) has them (genai rewrites
+//! strict schemas, and knows neither `input_examples` nor Gemini's `parameters`); the name of the model (genai reads
+//! `-high` and the like off its end); the arguments of calls in chat completions, which come in as the model wrote them
+//! (genai parses them, and without streaming fails where it cannot); and the address and the headers.
+
+mod builder;
+mod calls;
+mod environment;
+mod fault;
+mod frames;
+mod provider;
+mod request;
+mod retries;
+mod secrets;
+mod spoken;
+mod streamed;
+mod whole;
+
+use std::fmt;
+use std::time::Duration;
+
+use genai::adapter::AdapterKind;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, Headers, ModelIden, ServiceTarget};
+use tracing::{Instrument as _, Span, field};
+
+use super::{Model, ModelError, Reply, Request};
+use crate::agent::live::live;
+use crate::schema::Dialect;
+use fault::Faults;
+use retries::Retries;
+use secrets::{Secrets, shown};
+use spoken::Spoken;
+
+pub use builder::{GenaiBuildError, GenaiModelBuilder};
+pub use provider::Provider;
+
+/// A model of a real provider: anything that speaks `OpenAI` chat completions, Anthropic messages or Gemini.
+///
+/// ```no_run
+/// use contract_runtime::agent::{ContractAgent, GenaiModel, Provider, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // The key is read from OPENAI_API_KEY.
+/// let model = GenaiModel::builder("gpt-5.2").build()?;
+///
+/// // Any other server that speaks one of the protocols; without a key, unless one is given.
+/// let local = GenaiModel::builder("llama3.3:70b")
+///     .provider(Provider::OpenAi)
+///     .endpoint("http://localhost:11434/v1")
+///     .build()?;
+///
+/// let agent = ContractAgent::builder(ToolCallingAgent::new(local, registry!().build()?)).build();
+/// println!("{:?}", agent.run("What is 7 / 2?").await.answer);
+/// # let _ = model; Ok(()) }
+/// ```
+///
+/// - It runs inside of a tokio runtime. Dropping a reply closes its connection.
+/// - A busy server is asked again, after the wait that it asks for; see [`retries`](GenaiModelBuilder::retries).
+/// - Redirects are not followed, and keys appear in no error, no span and no `Debug` output.
+/// - Arguments of calls reach the dispatcher as the model wrote them over chat completions, and over Anthropic messages
+///   with streaming. Elsewhere they arrive as JSON values: of equal keys only the last is there, and spacing and the
+///   exact form of numbers are lost.
+/// - What the model thinks before it speaks is not given out, and is not sent back in the next request.
+#[derive(Clone)]
+pub struct GenaiModel {
+    client: Client,
+    settings: Settings,
+}
+
+#[derive(Clone)]
+struct Settings {
+    model: String,
+    provider: Provider,
+    endpoint: String,
+    dialect: Dialect,
+    streams: bool,
+    constrains: bool,
+    silence: Duration,
+    retries: Retries,
+    max_tokens: Option<u32>,
+    temperature: Option<f64>,
+    secrets: Secrets,
+}
+
+impl GenaiModel {
+    /// Starts with the name of a model, as its provider has it.
+    ///
+    /// ```
+    /// use contract_runtime::agent::{GenaiModel, Provider};
+    ///
+    /// let model = GenaiModel::builder("claude-opus-4-1").key("..").timeout(std::time::Duration::from_secs(60)).build()?;
+    /// assert_eq!(model.provider(), Provider::Anthropic);
+    /// # Ok::<(), contract_runtime::agent::GenaiBuildError>(())
+    /// ```
+    pub fn builder(model: impl Into<String>) -> GenaiModelBuilder {
+        GenaiModelBuilder::new(model.into())
+    }
+
+    /// Starts with what the environment says: the first provider, in the order of [`Provider::ALL`], of which a key or an
+    /// endpoint is set.
+    ///
+    /// | provider | key | model | endpoint |
+    /// |---|---|---|---|
+    /// | chat completions | `OPENAI_API_KEY` | `OPENAI_MODEL` | `OPENAI_BASE_URL` |
+    /// | Anthropic | `ANTHROPIC_API_KEY` | `ANTHROPIC_MODEL` | `ANTHROPIC_BASE_URL` |
+    /// | Gemini | `GEMINI_API_KEY` | `GEMINI_MODEL` | `GOOGLE_GEMINI_BASE_URL` |
+    ///
+    /// ```no_run
+    /// use contract_runtime::agent::GenaiModel;
+    ///
+    /// let model = GenaiModel::from_environment()?.max_tokens(4_000).build()?;
+    /// # Ok::<(), contract_runtime::agent::GenaiBuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GenaiBuildError::NoProvider`] and [`GenaiBuildError::NoModel`], where nothing is said.
+    pub fn from_environment() -> Result<GenaiModelBuilder, GenaiBuildError> {
+        environment::model(|variable| std::env::var(variable).ok())
+    }
+
+    /// The protocol that it speaks.
+    #[must_use]
+    pub const fn provider(&self) -> Provider {
+        self.settings.provider
+    }
+
+    /// Asks until there is a reply, or none is to be had.
+    async fn ask(&self, request: &Request<'_>, spoken: &mut Spoken) -> Result<(), ModelError> {
+        let mut tries = 1;
+        loop {
+            let faults = Faults {
+                secrets: &self.settings.secrets,
+                silence: self.settings.silence,
+                tries,
+            };
+            let error = match self.once(request, spoken, faults).await {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let Some(wait) = self.settings.retries.wait(&error, tries) else {
+                return Err(error);
+            };
+            if spoken.begun() {
+                return Err(error);
+            }
+            tracing::warn!(wait = ?wait, tries, "the provider is busy: {error}");
+            tokio::time::sleep(wait).await;
+            tries += 1;
+        }
+    }
+
+    async fn once(
+        &self,
+        request: &Request<'_>,
+        spoken: &mut Spoken,
+        faults: Faults<'_>,
+    ) -> Result<(), ModelError> {
+        let settings = &self.settings;
+        let chat = request::conversation(request.messages, settings.provider);
+        let options = request::options(request, settings)?;
+        if settings.streams {
+            streamed::reply(self, chat, options, spoken, faults).await
+        } else {
+            whole::reply(self, chat, options, spoken, faults).await
+        }
+    }
+
+    /// Where a request goes. The key is among the headers of the client.
+    fn target(&self) -> ServiceTarget {
+        let settings = &self.settings;
+        let url = settings
+            .provider
+            .url(&settings.endpoint, &settings.model, settings.streams);
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(settings.endpoint.as_str()),
+            auth: AuthData::RequestOverride {
+                url,
+                headers: Headers::default(),
+            },
+            model: self.identity(),
+        }
+    }
+
+    fn identity(&self) -> ModelIden {
+        let adapter: AdapterKind = self.settings.provider.adapter();
+        ModelIden::new(adapter, self.settings.model.as_str())
+    }
+
+    fn span(&self) -> Span {
+        let settings = &self.settings;
+        tracing::info_span!(
+            "chat",
+            otel.name = format_args!("chat {}", settings.model),
+            otel.kind = "client",
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = settings.provider.in_spans(),
+            gen_ai.request.model = %settings.model,
+            gen_ai.usage.input_tokens = field::Empty,
+            gen_ai.usage.output_tokens = field::Empty,
+            error.r#type = field::Empty,
+        )
+    }
+}
+
+impl Model for GenaiModel {
+    fn name(&self) -> &str {
+        &self.settings.model
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        let span = self.span();
+        Box::pin(live(move |emitter| {
+            let inside = span.clone();
+            async move {
+                let mut spoken = Spoken::new(emitter, inside);
+                let outcome = if tokio::runtime::Handle::try_current().is_ok() {
+                    self.ask(&request, &mut spoken).await
+                } else {
+                    Err(ModelError::NoRuntime)
+                };
+                spoken.end(outcome).await;
+            }
+            .instrument(span)
+        }))
+    }
+}
+
+/// Without key, headers and the secret parts of the endpoint.
+impl fmt::Debug for GenaiModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GenaiModel")
+            .field("model", &self.settings.model)
+            .field("provider", &self.settings.provider)
+            .field("endpoint", &shown(&self.settings.endpoint))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,177 @@
+//! What differs from provider to provider.
+
+use std::fmt;
+
+use genai::adapter::AdapterKind;
+
+use crate::schema::Dialect;
+
+/// The protocol of a provider; many servers speak that of another.
+///
+/// ```
+/// use contract_runtime::agent::Provider;
+///
+/// assert_eq!(Provider::of_model("claude-opus-4-1"), Provider::Anthropic);
+/// assert_eq!(Provider::of_model("llama3.3:70b"), Provider::OpenAi);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Provider {
+    /// `OpenAI` chat completions, and every server that speaks it.
+    OpenAi,
+    /// Anthropic messages.
+    Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
+}
+
+impl Provider {
+    /// Every provider.
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
+
+    /// Whose model it is, by its name: `claude..` is Anthropic's, `gemini..` Gemini's, and any other is reached over chat
+    /// completions.
+    #[must_use]
+    pub fn of_model(name: &str) -> Self {
+        if name.starts_with("claude") {
+            Self::Anthropic
+        } else if name.starts_with("gemini") {
+            Self::Gemini
+        } else {
+            Self::OpenAi
+        }
+    }
+
+    /// Its name, for command lines and settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// The environment variable that usually holds its key.
+    #[must_use]
+    pub const fn key_variable(self) -> &'static str {
+        match self {
+            Self::OpenAi => "OPENAI_API_KEY",
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::Gemini => "GEMINI_API_KEY",
+        }
+    }
+
+    /// Its name in spans, as OpenTelemetry has it.
+    pub(super) const fn in_spans(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gcp.gemini",
+        }
+    }
+
+    pub(super) const fn endpoint(self) -> &'static str {
+        match self {
+            Self::OpenAi => "https://api.openai.com/v1/",
+            Self::Anthropic => "https://api.anthropic.com/v1/",
+            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta/",
+        }
+    }
+
+    pub(super) const fn adapter(self) -> AdapterKind {
+        match self {
+            Self::OpenAi => AdapterKind::OpenAI,
+            Self::Anthropic => AdapterKind::Anthropic,
+            Self::Gemini => AdapterKind::Gemini,
+        }
+    }
+
+    /// The dialect in which it gets its tools, where nobody chose one.
+    pub(super) const fn dialect(self) -> Dialect {
+        match self {
+            Self::OpenAi => Dialect::OpenAiChat { strict: false },
+            Self::Anthropic => Dialect::Anthropic { strict: false },
+            Self::Gemini => Dialect::GeminiJsonSchema,
+        }
+    }
+
+    pub(super) const fn takes(self, dialect: Dialect) -> bool {
+        matches!(
+            (self, dialect),
+            (Self::OpenAi, Dialect::OpenAiChat { .. })
+                | (Self::Anthropic, Dialect::Anthropic { .. })
+                | (
+                    Self::Gemini,
+                    Dialect::GeminiJsonSchema | Dialect::GeminiParameters
+                )
+        )
+    }
+
+    /// The header of the key, and its value.
+    pub(super) fn key_header(self, key: &str) -> (&'static str, String) {
+        match self {
+            Self::OpenAi => ("authorization", format!("Bearer {key}")),
+            Self::Anthropic => ("x-api-key", key.to_owned()),
+            Self::Gemini => ("x-goog-api-key", key.to_owned()),
+        }
+    }
+
+    /// Headers that it demands of everyone.
+    pub(super) const fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
+            Self::OpenAi | Self::Gemini => &[],
+        }
+    }
+
+    /// Where a request goes: below the endpoint, whose query stays.
+    pub(super) fn url(self, endpoint: &str, model: &str, streams: bool) -> String {
+        let (base, query) = match endpoint.split_once('?') {
+            Some((base, query)) => (base, Some(query)),
+            None => (endpoint, None),
+        };
+        let base = base.trim_end_matches('/');
+        let (path, own) = match (self, streams) {
+            (Self::OpenAi, _) => ("chat/completions".to_owned(), None),
+            (Self::Anthropic, _) => ("messages".to_owned(), None),
+            (Self::Gemini, true) => (
+                format!("models/{model}:streamGenerateContent"),
+                Some("alt=sse"),
+            ),
+            (Self::Gemini, false) => (format!("models/{model}:generateContent"), None),
+        };
+        let query: Vec<&str> = own.into_iter().chain(query).collect();
+        if query.is_empty() {
+            return format!("{base}/{path}");
+        }
+        format!("{base}/{path}?{}", query.join("&"))
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Provider;
+
+    #[test]
+    fn a_request_goes_below_the_endpoint_with_or_without_its_last_slash() {
+        for base in ["http://host/v1", "http://host/v1/"] {
+            let url = Provider::OpenAi.url(base, "m", true);
+            assert_eq!(url, "http://host/v1/chat/completions");
+        }
+        assert_eq!(
+            Provider::Gemini.url("http://host/v1beta?zone=eu", "m", true),
+            "http://host/v1beta/models/m:streamGenerateContent?alt=sse&zone=eu"
+        );
+        assert_eq!(
+            Provider::Anthropic.url("http://host/v1/?a=1", "m", false),
+            "http://host/v1/messages?a=1"
+        );
+    }
+}

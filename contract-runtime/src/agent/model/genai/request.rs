@@ -1,0 +1,185 @@
+//! A conversation and its tools in the form of a provider.
+
+use genai::chat::{
+    ChatMessage, ChatOptions, ChatRequest, ContentPart, CustomPart, JsonSpec, MessageContent,
+    ReasoningEffort, ToolCall as Called, ToolResponse,
+};
+use serde_json::{Map, Value, json};
+
+use super::Settings;
+use super::provider::Provider;
+use crate::agent::message::Message;
+use crate::agent::model::{ModelError, Request};
+use crate::tool::{Status, ToolCall};
+
+/// What has been said.
+pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequest {
+    let mut said = Vec::with_capacity(messages.len());
+    let mut results: Vec<ContentPart> = Vec::new();
+    for message in messages {
+        if let Message::Tool {
+            call_id,
+            tool,
+            status,
+            text,
+        } = message
+        {
+            results.push(result(call_id, tool, *status, text, provider));
+            continue;
+        }
+        // All results of one reply belong together.
+        said.extend(together(&mut results));
+        match message {
+            Message::System { text } => said.push(ChatMessage::system(text.as_str())),
+            Message::User { text } => said.push(ChatMessage::user(text.as_str())),
+            Message::Assistant { text, calls } => said.extend(assistant(text, calls, provider)),
+            Message::Tool { .. } => {}
+        }
+    }
+    said.extend(together(&mut results));
+    ChatRequest::from_messages(said)
+}
+
+fn together(results: &mut Vec<ContentPart>) -> Option<ChatMessage> {
+    let results = std::mem::take(results);
+    (!results.is_empty()).then(|| ChatMessage::tool(MessageContent::from_parts(results)))
+}
+
+fn result(
+    call_id: &str,
+    tool: &str,
+    status: Status,
+    text: &str,
+    provider: Provider,
+) -> ContentPart {
+    if provider == Provider::Anthropic {
+        // Only here can be said that a call did not end well, and genai has no word for it.
+        return ContentPart::Custom(CustomPart {
+            model_iden: None,
+            data: json!({
+                "type": "tool_result",
+                "tool_use_id": call_id,
+                "content": text,
+                "is_error": status != Status::Ok,
+            }),
+        });
+    }
+    ContentPart::ToolResponse(ToolResponse::new(call_id, text).with_fn_name(tool))
+}
+
+fn assistant(text: &str, calls: &[ToolCall], provider: Provider) -> Option<ChatMessage> {
+    // Anthropic and Gemini refuse a message without content; others miss one that is left out.
+    if text.is_empty() && calls.is_empty() && provider != Provider::OpenAi {
+        return None;
+    }
+    let mut parts = Vec::with_capacity(calls.len() + 1);
+    if !text.is_empty() || calls.is_empty() {
+        parts.push(ContentPart::Text(text.to_owned()));
+    }
+    parts.extend(calls.iter().map(|call| {
+        ContentPart::ToolCall(Called {
+            call_id: call.id.clone(),
+            fn_name: call.name.clone(),
+            fn_arguments: Value::Object(arguments(&call.arguments)),
+            thought_signatures: None,
+        })
+    }));
+    Some(ChatMessage::assistant(MessageContent::from_parts(parts)))
+}
+
+/// The arguments of an earlier call. Providers demand an object here, or answer with an error: what the model wrote instead
+/// of one goes back inside of one.
+fn arguments(text: &str) -> Map<String, Value> {
+    if text.trim().is_empty() {
+        return Map::new();
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => arguments,
+        Ok(Value::Null) => Map::new(),
+        _ => Map::from_iter([("invalid_json".to_owned(), text.into())]),
+    }
+}
+
+/// What else is said in the request. The body of `extra_body` replaces what genai wrote under the same names.
+pub(super) fn options(
+    request: &Request<'_>,
+    settings: &Settings,
+) -> Result<ChatOptions, ModelError> {
+    let mut body = Map::new();
+    if let Some(tools) = tools(request, settings)? {
+        body.insert("tools".to_owned(), tools);
+    }
+    let mut options = ChatOptions::default()
+        .with_capture_usage(true)
+        .with_capture_tool_calls(true)
+        .with_capture_raw_body(true)
+        .with_stream_header_timeout(settings.silence)
+        .with_stream_read_timeout(settings.silence);
+    match settings.provider {
+        Provider::OpenAi => {
+            // genai reads `-high`, `-medium` and the like off the end of a name; a budget stops that, and is not sent.
+            options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
+            body.insert("model".to_owned(), json!(settings.model));
+        }
+        Provider::Anthropic => {
+            body.insert("model".to_owned(), json!(settings.model));
+        }
+        // The name stands in the address.
+        Provider::Gemini => {}
+    }
+    if let Some(constraint) = request.constraint.filter(|_| settings.constrains) {
+        let schema = constraint.json_schema();
+        match settings.provider {
+            Provider::OpenAi => {
+                let format = json!({"name": "reply", "strict": true, "schema": schema});
+                let format = json!({"type": "json_schema", "json_schema": format});
+                body.insert("response_format".to_owned(), format);
+            }
+            Provider::Anthropic => {
+                let format = json!({"type": "json_schema", "schema": schema});
+                body.insert("output_config".to_owned(), json!({"format": format}));
+            }
+            Provider::Gemini => {
+                options = options.with_response_format(JsonSpec::new("reply", schema.clone()));
+            }
+        }
+    }
+    options.stop_sequences = request.stop.to_vec();
+    options.max_tokens = request.max_tokens.or(settings.max_tokens);
+    options.temperature = settings.temperature;
+    options.extra_body = Some(Value::Object(body));
+    Ok(options)
+}
+
+/// The tools exactly as they are exported; genai would make others of them where they are strict.
+fn tools(request: &Request<'_>, settings: &Settings) -> Result<Option<Value>, ModelError> {
+    let Some(registry) = request.tools else {
+        return Ok(None);
+    };
+    let export = registry.export(settings.dialect)?;
+    // An empty list is refused.
+    if export.as_array().is_none_or(Vec::is_empty) {
+        return Ok(None);
+    }
+    Ok(Some(match settings.provider {
+        Provider::OpenAi | Provider::Anthropic => export.clone(),
+        Provider::Gemini => json!([{"functionDeclarations": export}]),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::arguments;
+
+    #[test]
+    fn earlier_arguments_are_always_an_object() {
+        let object = |text| serde_json::Value::Object(arguments(text));
+        assert_eq!(object(r#"{"b":1,"a":2}"#), json!({"b": 1, "a": 2}));
+        assert_eq!(object(" "), json!({}));
+        assert_eq!(object("null"), json!({}));
+        assert_eq!(object("[1]"), json!({"invalid_json": "[1]"}));
+        assert_eq!(object(r#"{"a":"#), json!({"invalid_json": r#"{"a":"#}));
+    }
+}

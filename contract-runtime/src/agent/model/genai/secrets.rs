@@ -1,0 +1,72 @@
+//! What must appear in no error, no log and no span.
+
+/// Texts that nobody may read.
+#[derive(Clone, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    pub(super) fn add(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.0.push(text.to_owned());
+            // The longest first, so that none is left in part.
+            self.0.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        }
+    }
+
+    /// A text without them.
+    pub(super) fn hide(&self, text: &str) -> String {
+        let mut shown = text.to_owned();
+        for secret in &self.0 {
+            if shown.contains(secret) {
+                shown = shown.replace(secret, "***");
+            }
+        }
+        shown
+    }
+}
+
+/// What of an endpoint people may see: neither a password nor a query.
+pub(super) fn shown(endpoint: &str) -> String {
+    let base = endpoint.split(['?', '#']).next().unwrap_or_default();
+    match base.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = match rest.split_once('/') {
+                Some((host, path)) => (host, Some(path)),
+                None => (rest, None),
+            };
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            match path {
+                Some(path) => format!("{scheme}://{host}/{path}"),
+                None => format!("{scheme}://{host}"),
+            }
+        }
+        None => base
+            .rsplit_once('@')
+            .map_or(base, |(_, host)| host)
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Secrets, shown};
+
+    #[test]
+    fn an_endpoint_is_shown_without_password_and_query() {
+        assert_eq!(
+            shown("https://me:word@host:1/v1?key=abc"),
+            "https://host:1/v1"
+        );
+        assert_eq!(shown("https://me:word@host"), "https://host");
+        assert_eq!(shown("me:word@host/v1"), "host/v1");
+    }
+
+    #[test]
+    fn a_secret_inside_of_another_leaves_no_rest() {
+        let mut secrets = Secrets::default();
+        secrets.add("abc");
+        secrets.add("abcdef");
+        secrets.add("");
+        assert_eq!(secrets.hide("key abcdef, abc"), "key ***, ***");
+    }
+}

@@ -1,0 +1,140 @@
+//! The little that an agent asks of a language model.
+
+mod error;
+#[cfg(feature = "genai")]
+mod genai;
+mod replay;
+mod scripted;
+
+use std::pin::Pin;
+
+use futures_core::Stream;
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "genai")]
+pub use self::genai::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
+pub use error::ModelError;
+pub use replay::{Recorder, RecordingError, Replay};
+pub use scripted::Scripted;
+
+use super::constraint::Constraint;
+use super::message::Message;
+use crate::registry::Registry;
+use crate::tool::ToolCall;
+
+/// A language model: it gets a conversation and replies piece by piece.
+pub trait Model: Send + Sync {
+    /// The name of the model, for people.
+    fn name(&self) -> &str;
+
+    /// Replies to a conversation. Dropping the stream ends the reply.
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a>;
+}
+
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        (**self).reply(request)
+    }
+}
+
+impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        (**self).reply(request)
+    }
+}
+
+/// The pieces of a reply.
+pub type Reply<'a> = Pin<Box<dyn Stream<Item = Result<Delta, ModelError>> + Send + 'a>>;
+
+/// What a model gets.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// What has been said.
+    pub messages: &'a [Message],
+    /// The tools it may call; an adapter exports them in the dialect of its provider.
+    pub tools: Option<&'a Registry>,
+    /// Texts at which the reply ends.
+    pub stop: &'a [String],
+    /// The most tokens of the reply.
+    pub max_tokens: Option<u32>,
+    /// What the reply is held to, in every form that engines take; one that takes none of them passes over it.
+    pub constraint: Option<&'a Constraint>,
+}
+
+impl<'a> Request<'a> {
+    /// A request with these messages and nothing else.
+    #[must_use]
+    pub const fn new(messages: &'a [Message]) -> Self {
+        Self {
+            messages,
+            tools: None,
+            stop: &[],
+            max_tokens: None,
+            constraint: None,
+        }
+    }
+
+    /// Lets the model call tools.
+    #[must_use]
+    pub const fn tools(mut self, registry: &'a Registry) -> Self {
+        self.tools = Some(registry);
+        self
+    }
+
+    /// Holds the reply to a constraint.
+    #[must_use]
+    pub const fn constraint(mut self, constraint: &'a Constraint) -> Self {
+        self.constraint = Some(constraint);
+        self
+    }
+}
+
+/// A piece of a reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delta {
+    /// Some more text.
+    Text(String),
+    /// A whole tool call.
+    Call(ToolCall),
+    /// What the reply cost.
+    Usage(Usage),
+}
+
+/// Tokens that were used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens that the model read.
+    pub input_tokens: u64,
+    /// Tokens that the model wrote.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Tokens read and written.
+    #[must_use]
+    pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens,
+            output_tokens,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, more: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+    }
+}

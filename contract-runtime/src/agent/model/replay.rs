@@ -1,0 +1,333 @@
+//! Conversations that are recorded once and played back as often as one likes.
+
+use std::fs::File;
+use std::future::poll_fn;
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Delta, Model, ModelError, Reply, Request};
+use crate::agent::live::live;
+use crate::agent::message::Message;
+
+/// The first line of a recording.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    format: u32,
+    model: String,
+}
+
+const FORMAT: u32 = 1;
+
+/// One request with its reply, on one line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Exchange {
+    /// The messages that the request before it did not have.
+    said: Vec<Message>,
+    reply: Vec<Delta>,
+}
+
+/// Why a recording cannot be written or played.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// The file cannot be read or written.
+    #[error("the recording `{}` cannot be used: {source}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A line is not what a recording holds.
+    #[error("line {line} of the recording `{}` is not readable: {source}; record it again", path.display())]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// There is a file in the place of a new recording.
+    #[error("there is a file at `{}` already; remove it, or record into another one", path.display())]
+    Exists {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The file was written by another version.
+    #[error("the recording `{}` has the format {found}, and {FORMAT} is known here; record it again", path.display())]
+    Format {
+        /// Which file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+}
+
+/// Records what is said to a model and what it replies, so that [`Replay`] can play it without a network.
+///
+/// The file has one JSON value on each line: first the format and the name of the model, then each request with its reply.
+/// A reply that was cut off or failed is not recorded.
+#[derive(Debug)]
+pub struct Recorder<M> {
+    model: M,
+    path: PathBuf,
+    state: Mutex<Recording>,
+}
+
+#[derive(Debug)]
+struct Recording {
+    file: File,
+    said: usize,
+}
+
+impl<M: Model> Recorder<M> {
+    /// Records what this model replies into a new file; a recording is never written over.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::Exists`] where there is a file already, and [`RecordingError::File`] where none can be made.
+    pub fn new(model: M, path: impl Into<PathBuf>) -> Result<Self, RecordingError> {
+        let path = path.into();
+        let header = Header {
+            format: FORMAT,
+            model: model.name().to_owned(),
+        };
+        let begun = File::create_new(&path).and_then(|mut file| {
+            writeln!(file, "{}", serde_json::to_string(&header)?)?;
+            Ok(file)
+        });
+        let file = begun.map_err(|source| {
+            let path = path.clone();
+            match source.kind() {
+                ErrorKind::AlreadyExists => RecordingError::Exists { path },
+                _ => RecordingError::File { path, source },
+            }
+        })?;
+        Ok(Self {
+            model,
+            path,
+            state: Mutex::new(Recording { file, said: 0 }),
+        })
+    }
+
+    fn record(&self, messages: &[Message], reply: Vec<Delta>) -> Result<(), ModelError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let exchange = Exchange {
+            said: new_among(messages, state.said),
+            reply,
+        };
+        state.said = messages.len();
+        let written = serde_json::to_string(&exchange)
+            .map_err(std::io::Error::from)
+            .and_then(|line| writeln!(state.file, "{line}"));
+        written.map_err(|source| ModelError::Recording {
+            message: format!("`{}`: {source}", self.path.display()),
+        })
+    }
+}
+
+impl<M: Model> Model for Recorder<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        let messages = request.messages;
+        Box::pin(live(move |emitter| async move {
+            let mut pieces = self.model.reply(request);
+            let mut reply = Vec::new();
+            while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
+                match piece {
+                    Ok(piece) => {
+                        reply.push(piece.clone());
+                        emitter.emit(Ok(piece)).await;
+                    }
+                    Err(error) => return emitter.emit(Err(error)).await,
+                }
+            }
+            if let Err(error) = self.record(messages, reply) {
+                emitter.emit(Err(error)).await;
+            }
+        }))
+    }
+}
+
+/// Plays a recording: the same pieces in the same order, without a network.
+///
+/// What the program says must be what it said then; otherwise the reply is an error that names the difference. What tools
+/// gave may differ, because the world does, unless [`strict`](Self::strict) demands it too. One value plays one run.
+///
+/// ```
+/// use contract_runtime::agent::{ContractAgent, Recorder, Replay, Scripted, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = std::env::temp_dir().join(format!("greeting-{}.jsonl", std::process::id()));
+/// let registry = Registry::builder().build()?;
+/// // In earnest, a real model stands in the place of the script.
+/// let recorder = Recorder::new(Scripted::new().text("Hello!"), &file)?;
+/// ContractAgent::builder(ToolCallingAgent::new(recorder, registry.clone())).build().run("Greet me.").await;
+///
+/// let agent = ContractAgent::builder(ToolCallingAgent::new(Replay::open(&file)?, registry)).build();
+/// assert_eq!(agent.run("Greet me.").await.answer.as_deref(), Some("Hello!"));
+/// # std::fs::remove_file(file)?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Replay {
+    model: String,
+    exchanges: Vec<Exchange>,
+    strict: bool,
+    state: Mutex<Played>,
+}
+
+#[derive(Debug, Default)]
+struct Played {
+    exchanges: usize,
+    said: usize,
+}
+
+impl Replay {
+    /// Reads a recording.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or is no recording of this version.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
+        let path = path.as_ref();
+        let on_file = |source| RecordingError::File {
+            path: path.to_owned(),
+            source,
+        };
+        let mut lines = BufReader::new(File::open(path).map_err(on_file)?).lines();
+        let first = lines
+            .next()
+            .transpose()
+            .map_err(on_file)?
+            .unwrap_or_default();
+        let header: Header = on_line(path, 1, &first)?;
+        if header.format != FORMAT {
+            return Err(RecordingError::Format {
+                path: path.to_owned(),
+                found: header.format,
+            });
+        }
+        let mut exchanges = Vec::new();
+        for (number, line) in (2..).zip(lines) {
+            let line = line.map_err(on_file)?;
+            // An editor may have added one at the end.
+            if !line.trim().is_empty() {
+                exchanges.push(on_line(path, number, &line)?);
+            }
+        }
+        Ok(Self {
+            model: header.model,
+            exchanges,
+            strict: false,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Demands that tools give what they gave then.
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    fn next(&self, messages: &[Message]) -> Result<&[Delta], ModelError> {
+        let mut state = self.locked();
+        let number = state.exchanges;
+        let Some(exchange) = self.exchanges.get(number) else {
+            let replies = self.exchanges.len();
+            return Err(ModelError::RecordingEnded { replies });
+        };
+        let said = new_among(messages, state.said);
+        if !self.same(&exchange.said, &said) {
+            return Err(ModelError::Diverged {
+                request: number + 1,
+                recorded: shown(&exchange.said),
+                said: shown(&said),
+            });
+        }
+        state.exchanges += 1;
+        state.said = messages.len();
+        Ok(&exchange.reply)
+    }
+
+    fn same(&self, recorded: &[Message], said: &[Message]) -> bool {
+        recorded.len() == said.len()
+            && recorded.iter().zip(said).all(|pair| match pair {
+                (
+                    Message::Tool {
+                        call_id: one, tool, ..
+                    },
+                    Message::Tool {
+                        call_id: other,
+                        tool: same,
+                        ..
+                    },
+                ) if !self.strict => one == other && tool == same,
+                // Where calls are written as text, so is what comes of them.
+                (Message::User { text: one }, Message::User { text: other })
+                    if !self.strict && one.starts_with("Observation:") =>
+                {
+                    other.starts_with("Observation:")
+                }
+                (one, other) => one == other,
+            })
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Played> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for Replay {
+    fn name(&self) -> &str {
+        &self.model
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        let reply = self.next(request.messages);
+        Box::pin(live(move |emitter| async move {
+            match reply {
+                Err(error) => emitter.emit(Err(error)).await,
+                Ok(pieces) => {
+                    for piece in pieces {
+                        emitter.emit(Ok(piece.clone())).await;
+                    }
+                }
+            }
+        }))
+    }
+}
+
+/// What a request says that the one before it did not; all of it, when a new conversation has begun.
+fn new_among(messages: &[Message], said: usize) -> Vec<Message> {
+    messages.get(said..).unwrap_or(messages).to_vec()
+}
+
+fn on_line<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    line: usize,
+    text: &str,
+) -> Result<T, RecordingError> {
+    serde_json::from_str(text).map_err(|source| RecordingError::Line {
+        path: path.to_owned(),
+        line,
+        source,
+    })
+}
+
+/// The most of a difference that is shown, in characters.
+const SHOWN: usize = 500;
+
+fn shown(messages: &[Message]) -> String {
+    let text = serde_json::to_string(messages).unwrap_or_default();
+    text.chars().take(SHOWN).collect()
+}

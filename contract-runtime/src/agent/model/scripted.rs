@@ -1,0 +1,96 @@
+//! A model that says what it was told to say.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Delta, Model, ModelError, Reply, Request, Usage};
+use crate::agent::live::live;
+use crate::agent::message::Message;
+use crate::tool::ToolCall;
+
+/// A model for tests: it gives the replies of a script, in order, and keeps what it was asked.
+///
+/// Clones share the script, so that a test keeps one to look at.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Scripted {
+    script: Vec<Vec<Delta>>,
+    requests: Arc<Mutex<Vec<Vec<Message>>>>,
+}
+
+impl Scripted {
+    /// A script without replies.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Then it says this.
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.reply([Delta::Text(text.into())])
+    }
+
+    /// Then it says this and calls tools, each given by its name and its arguments as JSON text.
+    pub fn calls<N, A>(
+        self,
+        text: impl Into<String>,
+        calls: impl IntoIterator<Item = (N, A)>,
+    ) -> Self
+    where
+        N: Into<String>,
+        A: Into<String>,
+    {
+        let number = self.script.len();
+        let calls = calls
+            .into_iter()
+            .enumerate()
+            .map(|(index, (name, arguments))| {
+                Delta::Call(ToolCall::new(format!("{number}-{index}"), name, arguments))
+            });
+        let text = text.into();
+        let text = (!text.is_empty()).then_some(Delta::Text(text));
+        let reply: Vec<Delta> = text.into_iter().chain(calls).collect();
+        self.reply(reply)
+    }
+
+    /// Then it replies with these pieces.
+    pub fn reply(mut self, pieces: impl IntoIterator<Item = Delta>) -> Self {
+        self.script.push(pieces.into_iter().collect());
+        self
+    }
+
+    /// What it was asked so far, one conversation for each request.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Vec<Message>> {
+        self.locked().clone()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<Vec<Message>>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        let number = {
+            let mut requests = self.locked();
+            requests.push(request.messages.to_vec());
+            requests.len() - 1
+        };
+        Box::pin(live(move |emitter| async move {
+            let Some(pieces) = self.script.get(number) else {
+                let replies = self.script.len();
+                emitter.emit(Err(ModelError::ScriptEnded { replies })).await;
+                return;
+            };
+            for piece in pieces {
+                emitter.emit(Ok(piece.clone())).await;
+            }
+            if !pieces.iter().any(|piece| matches!(piece, Delta::Usage(_))) {
+                emitter.emit(Ok(Delta::Usage(Usage::new(0, 0)))).await;
+            }
+        }))
+    }
+}

@@ -1,0 +1,72 @@
+//! Hearing what happens to conditions while it happens.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::condition::ConditionKind;
+use super::panics::guard;
+use super::scope::{ContractScope, Scope};
+use super::violation::Violation;
+
+/// Hears what happens in a run; changes no decision.
+pub(crate) type Watch = Arc<dyn Fn(Watched<'_>) + Send + Sync>;
+
+/// What a [`Run`](crate::Run) tells whoever watches it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Watched<'a> {
+    /// A condition is about to be evaluated.
+    Check(Check),
+    /// A condition did not hold; the handler has not been told yet.
+    Violation(&'a Violation),
+    /// Nothing stands between a call of the run and its body any more. A call that a body makes is not told of.
+    Entered {
+        /// The caller's id of the call.
+        call_id: &'a str,
+        /// The name by which the tool was called.
+        tool: &'a str,
+    },
+    /// A violation ended a call of the run; nothing that the body made of it undoes that.
+    Ended(&'a Violation),
+}
+
+/// A condition that is about to be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Check {
+    /// Which condition: function, kind and position, such as `divide.pre[0]`; or the name of an agent's hook.
+    pub contract: String,
+    /// What the condition speaks about.
+    pub kind: ConditionKind,
+    /// The predicate as the author typed it; empty for a hook, which has a name instead.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub predicate: String,
+    /// The id of the call by name in which it happens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+}
+
+impl Scope {
+    #[inline]
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.run.as_ref()?.watch.as_ref()
+    }
+}
+
+/// Tells whoever watches the run, in a scope of its own: what a watcher breaks is not broken by the call.
+#[cold]
+pub(crate) fn tell(scope: Option<&Scope>, watched: Watched<'_>) {
+    let Some(watch) = scope.and_then(Scope::watch) else {
+        return;
+    };
+    let aside = ContractScope::new(Scope::below(None));
+    let _ = aside.enter(|| guard(|| watch(watched)));
+}
+
+/// The id of a call, where it has one.
+pub(crate) fn call_id(scope: Option<&Scope>) -> Option<String> {
+    scope
+        .map(|scope| scope.call_id.clone())
+        .filter(|id| !id.is_empty())
+}

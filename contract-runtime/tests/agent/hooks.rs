@@ -1,0 +1,170 @@
+//! Conditions of a run: on its task, its steps and its answer.
+
+use contract_runtime::Policy;
+use contract_runtime::agent::{
+    Budget, ContractAgent, Event, Hook, LoopDetection, RunError, Scripted,
+};
+
+use crate::tools::{inner, words};
+
+#[tokio::test]
+async fn a_task_that_breaks_its_condition_reaches_no_model() {
+    let model = Scripted::new().text("done");
+    let agent = ContractAgent::builder(inner(&model))
+        .task_pre("polite", |task| task.contains("please"))
+        .build();
+    let result = agent.run("go").await;
+    assert_eq!(
+        words(&result.steps),
+        [
+            "check agent.task.polite",
+            "violation agent.task.polite",
+            "error"
+        ]
+    );
+    assert!(!result.success);
+    assert!(model.requests().is_empty());
+}
+
+/// D7
+#[tokio::test]
+async fn d7_a_rejected_answer_is_never_released() {
+    let model = Scripted::new().text("the password is 1234");
+    let agent = ContractAgent::builder(inner(&model))
+        .answer_post("no password", |answer| !answer.contains("password"))
+        .build();
+    let mut events = agent.stream("go");
+    let mut last = None;
+    while let Some(event) = events.next().await {
+        assert!(
+            !matches!(event, Event::TextDelta { .. } | Event::Answer { .. }),
+            "{event:?} holds the answer"
+        );
+        last = Some(event);
+    }
+    assert!(matches!(
+        last,
+        Some(Event::Error {
+            error: RunError::Contract { .. }
+        })
+    ));
+    assert_eq!(agent.run("go").await.answer, None);
+}
+
+/// D14
+#[tokio::test]
+async fn d14_a_hook_that_panics_is_a_violation() {
+    let model = Scripted::new().text("done");
+    let agent = ContractAgent::builder(inner(&model))
+        .answer_post("broken", |_| panic!("oh"))
+        .build();
+    let result = agent.run("go").await;
+    assert!(matches!(result.error, Some(RunError::Contract { .. })));
+}
+
+#[tokio::test]
+async fn every_observed_hook_is_judged_and_a_hook_has_a_policy_of_its_own() {
+    let model = Scripted::new().text("done");
+    let agent = ContractAgent::builder(inner(&model))
+        .policy(Policy::Observe)
+        .answer_post("one", |_| false)
+        .answer_post("two", |_| false)
+        .answer_post(Hook::new("three").policy(Policy::Ignore), |_| false)
+        .build();
+    let result = agent.run("go").await;
+    assert!(result.success);
+    assert_eq!(
+        (
+            result.statistics.checks,
+            result.statistics.violations,
+            result.statistics.skipped
+        ),
+        (2, 2, 1)
+    );
+}
+
+/// D15: the model says nothing beside its calls.
+#[tokio::test]
+async fn d15_invariants_are_judged_at_every_step() {
+    let mut model = Scripted::new();
+    for of in 0..20 {
+        model = model.calls("", [("root", format!(r#"{{"of": {of}}}"#))]);
+    }
+    let agent = ContractAgent::builder(inner(&model))
+        .budget(Budget::Iterations(3))
+        .build();
+    let result = agent.run("go").await;
+    assert_eq!(result.iterations, 4);
+    assert_eq!(model.requests().len(), 4);
+    let error = result.error.expect("the budget is used up").to_string();
+    assert!(error.contains("a run has at most 3 steps"), "{error}");
+}
+
+#[tokio::test]
+async fn the_call_that_completes_a_loop_is_not_run() {
+    let mut model = Scripted::new();
+    for arguments in [r#"{"of":4}"#, r#"{ "of": 4 }"#, r#"{"of":4}"#] {
+        model = model.calls("", [("root", arguments)]);
+    }
+    let agent = ContractAgent::builder(inner(&model))
+        .loop_detection(LoopDetection::default().same_action(3))
+        .build();
+    let result = agent.run("go").await;
+    let words = words(&result.steps);
+    assert_eq!(
+        words.iter().filter(|word| *word == "action root").count(),
+        2
+    );
+    assert_eq!(words[words.len() - 2..], ["loop", "error"]);
+    assert!(matches!(
+        result.error,
+        Some(RunError::Loop { repeated: 3, .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_failed_call_does_not_make_the_run_a_failure() {
+    let model = Scripted::new()
+        .calls("", [("hide", r#"{"what": "fail"}"#)])
+        .text("done");
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let result = agent.run("go").await;
+    assert!(result.success);
+    assert_eq!(result.error, None);
+}
+
+#[tokio::test]
+async fn a_model_that_never_answers_is_not_followed_for_ever() {
+    let mut model = Scripted::new();
+    for of in 0..200 {
+        model = model.calls("", [("root", format!(r#"{{"of": {of}}}"#))]);
+    }
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let result = agent.run("go").await;
+    assert_eq!(result.error, Some(RunError::TooManySteps { most: 100 }));
+    assert_eq!(model.requests().len(), 101);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_with_the_token_and_the_deadline_of_its_context() {
+    use contract_runtime::agent::{Events, InnerAgent, Turn, live};
+    use contract_runtime::{CancellationToken, Context};
+
+    /// Waits for ever.
+    struct Silent;
+    impl InnerAgent for Silent {
+        fn stream(&self, _: Turn) -> Events<'_> {
+            live(|_| std::future::pending())
+        }
+    }
+    let agent = ContractAgent::builder(Silent).build();
+    let token = CancellationToken::new();
+    token.cancel();
+    let result = agent
+        .run_after([], Context::new().cancellation(token), "go")
+        .await;
+    assert_eq!(result.error, Some(RunError::Cancelled));
+    let in_time = Context::new().timeout(std::time::Duration::from_secs(60));
+    let result = agent.run_after([], in_time, "go").await;
+    assert_eq!(result.error, Some(RunError::TimedOut));
+}

@@ -1,0 +1,105 @@
+//! Calls as models make them: broken, unknown, and many at once.
+
+use contract_runtime::Status;
+use contract_runtime::agent::Provider;
+
+use crate::server::{Answer, Server, calls, says};
+use crate::tools::{agent, built, model, observed};
+
+/// Each way on which arguments come as text.
+const AS_TEXT: [(Provider, bool); 3] = [
+    (Provider::OpenAi, true),
+    (Provider::OpenAi, false),
+    (Provider::Anthropic, true),
+];
+
+#[tokio::test]
+async fn a_call_with_broken_json_is_refused_and_the_model_tries_again() {
+    for (provider, streams) in AS_TEXT {
+        let server = Server::with([
+            calls("root", r#"{"of": 9, "#),
+            calls("root", r#"{"of": 9}"#),
+            says("3"),
+        ])
+        .await;
+        let agent = built(model(&server, provider).streaming(streams)).build();
+        let result = agent.run("go").await;
+        assert_eq!(
+            result.answer.as_deref(),
+            Some("3"),
+            "{provider}: {:?}",
+            result.error
+        );
+        let observed = observed(&result);
+        assert_eq!(observed[0].0, Status::InvalidArguments);
+        assert_eq!(observed[1], (Status::Ok, "3.00".to_owned()));
+        // What it wrote goes back to it inside of an object, which every provider accepts, with what is wrong.
+        let body = server.asked()[1].body["messages"].to_string();
+        assert!(body.contains("invalid_json"), "{body}");
+        assert!(body.contains("text that ends too early"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn equal_keys_are_refused_where_arguments_come_as_text() {
+    for (provider, streams) in AS_TEXT {
+        let server = Server::with([calls("root", r#"{"of": 9, "of": 4}"#), says("done")]).await;
+        let agent = built(model(&server, provider).streaming(streams)).build();
+        let observed = observed(&agent.run("go").await);
+        assert_eq!(
+            observed[0].0,
+            Status::InvalidArguments,
+            "{provider} {streams}"
+        );
+        assert!(observed[0].1.contains("more than once"), "{observed:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_an_outcome_that_the_model_reads() {
+    for provider in Provider::ALL {
+        let server = Server::with([calls("rood", "{}"), says("sorry")]).await;
+        let result = built(model(&server, provider)).build().run("go").await;
+        assert_eq!(result.answer.as_deref(), Some("sorry"), "{provider}");
+        let observed = observed(&result);
+        assert_eq!(observed[0].0, Status::UnknownTool);
+        assert!(observed[0].1.contains("root"), "{observed:?}");
+    }
+}
+
+#[tokio::test]
+async fn ten_calls_of_one_reply_all_run_and_their_results_go_back_in_order() {
+    for provider in Provider::ALL {
+        let ten = (0..10).map(|number| {
+            let arguments = format!(r#"{{"of":{},"digits":0}}"#, number * number);
+            (format!("id_{number}"), "root".to_owned(), arguments)
+        });
+        let server = Server::with([Answer::Calls(ten.collect()), says("done")]).await;
+        let result = built(model(&server, provider)).build().run("go").await;
+        assert!(result.success, "{provider}: {:?}", result.error);
+        let texts: Vec<String> = observed(&result)
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect();
+        let expected: Vec<String> = (0..10).map(|number| number.to_string()).collect();
+        assert_eq!(texts, expected, "{provider}");
+        let sent = server.asked()[1].body.to_string();
+        let places: Vec<usize> = (0..10)
+            .map(|number| sent.rfind(&format!("\"id_{number}\"")).expect("an id"))
+            .collect();
+        assert!(places.is_sorted(), "{provider}: {places:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_arguments_has_none() {
+    let server = Server::with([calls("root", ""), says("done")]).await;
+    let observed = observed(&agent(&server).run("go").await);
+    assert_eq!(observed[0].0, Status::InvalidArguments);
+    assert!(observed[0].1.contains("/of"), "{observed:?}");
+    let body = &server.asked()[1].body;
+    assert_eq!(
+        body["messages"][2]["tool_calls"][0]["function"]["arguments"],
+        "{}"
+    );
+}
