@@ -29,6 +29,12 @@ pages! {
     errors
     #[doc = include_str!("src/batches.md")]
     batches
+    #[doc = include_str!("src/agents.md")]
+    agents
+    #[doc = include_str!("src/recipes.md")]
+    recipes
+    #[doc = include_str!("src/testing-agents.md")]
+    testing_agents
     #[doc = include_str!("src/libraries.md")]
     libraries
     #[allow(clippy::test_attr_in_doctest, reason = "it shows what stands in a test file")]

@@ -107,15 +107,22 @@ fn has_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_test_that_semantics_names_exists() {
-    let page = text(&root().join("docs/src/semantics.md"));
+fn every_test_that_a_page_of_promises_names_exists() {
+    for name in ["semantics.md", "agent-promises.md"] {
+        every_test_exists(name);
+    }
+}
+
+fn every_test_exists(name: &str) {
+    let page = text(&root().join("docs/src").join(name));
     let mut named = 0;
     for word in between(&page, "`", '`') {
         if let Some((file, test)) = word.split_once(".rs::") {
+            let file = file.replace("agent/", "contract-runtime/tests/agent/");
             let source = text(&root().join(format!("{file}.rs")));
             assert!(
                 has_test(&source, test),
-                "{file}.rs has no test `{test}`, which semantics.md names"
+                "{file}.rs has no test `{test}`, which {name} names"
             );
             named += 1;
         } else if word.starts_with("ui-tests/") {
@@ -123,5 +130,5 @@ fn every_test_that_semantics_names_exists() {
             named += 1;
         }
     }
-    assert!(named > 0, "semantics.md names no test");
+    assert!(named > 0, "{name} names no test");
 }

@@ -78,3 +78,8 @@ fn the_search_finds_what_is_shown() -> Result<(), Box<dyn std::error::Error>> {
     );
     Ok(())
 }
+
+#[test]
+fn the_agent_says_what_is_shown() {
+    assert_shown("text", include_str!("../../examples/agent/expected.txt"));
+}

@@ -1,0 +1,3 @@
+fn main() {
+    println!("{}", sample::double(21));
+}

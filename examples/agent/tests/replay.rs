@@ -1,0 +1,130 @@
+//! The program as it is used: over a recording, and interrupted.
+
+use std::process::{Command, Output};
+
+use contract_runtime::agent::{Event, RunError};
+
+const QUESTION: &str = "How many lines of Rust are in this repository?";
+
+fn agent() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["--root", "sample"])
+        .env("NO_PROXY", "127.0.0.1");
+    command
+}
+
+fn replayed(arguments: &[&str]) -> Output {
+    agent()
+        .args(["--replay", "recordings/lines-of-rust.jsonl"])
+        .args(arguments)
+        .output()
+        .expect("the program runs")
+}
+
+#[track_caller]
+fn events(output: &Output) -> Vec<Event> {
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
+        .collect()
+}
+
+#[test]
+fn a_recorded_conversation_is_shown_as_it_was() {
+    let output = replayed(&[QUESTION]);
+    assert!(output.status.success(), "{output:?}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(shown, include_str!("../expected.txt"));
+}
+
+#[test]
+fn every_line_of_json_is_an_event() {
+    let output = replayed(&["--json", QUESTION]);
+    assert!(output.status.success(), "{output:?}");
+    let events = events(&output);
+    let answer = "There are 13 lines of Rust in 3 files.".to_owned();
+    assert_eq!(events.last(), Some(&Event::Answer { text: answer }));
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, Event::Retry { .. })),
+        "the model was told of its mistake: {events:?}"
+    );
+}
+
+#[test]
+fn another_question_is_another_conversation() {
+    let output = replayed(&["--json", "How many files are there?"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let events = events(&output);
+    let Some(Event::Error {
+        error: RunError::Model { message },
+    }) = events.last()
+    else {
+        panic!("{events:?}");
+    };
+    assert!(
+        message.contains("request 1 differs from the recording"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_recording_is_not_written_over() {
+    let recording = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/recordings/lines-of-rust.jsonl"
+    );
+    let before = std::fs::read(recording).expect("the recording");
+    let output = agent()
+        .args(["--record", recording, QUESTION])
+        .env("OPENAI_API_KEY", "none")
+        .env("OPENAI_MODEL", "none")
+        // Nobody listens there, should it come to that.
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+        .output()
+        .expect("the program runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("already; remove it"), "{said}");
+    assert_eq!(std::fs::read(recording).expect("the recording"), before);
+}
+
+/// The server takes the request and never answers.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_a_run_in_the_middle_of_a_request() {
+    use std::io::Read as _;
+    use std::net::TcpListener;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("its address").port();
+    let running = agent()
+        .arg(QUESTION)
+        .env("OPENAI_API_KEY", "none")
+        .env("OPENAI_MODEL", "none")
+        .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let (mut connection, _) = listener.accept().expect("the model is asked");
+    let patience = Some(Duration::from_secs(60));
+    connection.set_read_timeout(patience).expect("a limit");
+    // A request has come, so the program waits for whatever comes first.
+    let mut piece = [0; 4096];
+    assert!(connection.read(&mut piece).expect("a request") > 0);
+    let sent = Command::new("kill")
+        .args(["-INT", &running.id().to_string()])
+        .status()
+        .expect("there is `kill`");
+    assert!(sent.success());
+    let output = running.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("stopped"), "{said}");
+}
