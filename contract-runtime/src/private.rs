@@ -10,11 +10,10 @@ pub use contract_macros::{contract_assert, finish};
 
 pub use crate::contract::assert::assert;
 pub use crate::contract::condition::{Condition, ConditionKind, Contract};
+pub use crate::contract::details::{Details, Seen};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::build::{Judged, judge, report};
-pub use crate::contract::frame::{
-    Details, Frame, Judge, Kept, Seen, Stop, keep, run, run_async, settle,
-};
+pub use crate::contract::frame::{Frame, Judge, Kept, Stop, keep, run, run_async, settle};
 pub use crate::contract::policy::Policy;
 pub use crate::registry::manifest::{assert_frozen, own_registry};
 pub use crate::tool::call::{Call, Running, later, ready};

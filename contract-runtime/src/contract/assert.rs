@@ -11,7 +11,8 @@
 
 use super::condition::{Condition, ConditionKind};
 use super::counts::Counts;
-use super::frame::{Details, Stop, conclude, unwind};
+use super::details::Details;
+use super::frame::{Stop, conclude, unwind};
 use super::policy::{Policy, Resolved};
 use super::scope::ContractScope;
 use super::violation::{Blame, Detection, Location, Violation};

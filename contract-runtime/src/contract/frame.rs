@@ -11,15 +11,15 @@
 
 use std::future::Future;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::condition::{Condition, ConditionKind, Contract};
 use super::counts::Counts;
+use super::details::Details;
 use super::panics::{Panicked, guard};
 use super::policy::{Policy, Resolved};
-use super::scope::{ContractScope, Scope};
-use super::violation::{Blame, Detection, Location, MASK, Violation};
+use super::scope::ContractScope;
+use super::violation::{Blame, Detection, Location, Violation};
 use super::watch::{self, Check, Watched};
 
 /// `--cfg contract_strip` removes every check and leaves the types checked.
@@ -226,9 +226,7 @@ impl Frame {
         let mut seen = Details::new(scope.get().filter(|_| self.named));
         // `Display` and `Serialize` of a parameter are the author's code.
         let _ = scope.guard(|| details(&mut seen));
-        let Details {
-            values, message, ..
-        } = seen;
+        let (values, message) = seen.into_parts();
         self.failed(index, detection, values, message)
     }
 
@@ -360,97 +358,6 @@ impl Judge<'_> {
         };
         self.frame
             .fail(self.index, detection, |seen| details(seen, value))
-    }
-}
-
-/// What a violation says beyond its condition; filled by generated code, only on failure.
-#[derive(Debug)]
-pub struct Details<'c> {
-    /// Where the arguments are as they were sent, when the function was called by name.
-    sent: Option<&'c Scope>,
-    values: Map<String, Value>,
-    message: Option<String>,
-}
-
-impl<'c> Details<'c> {
-    pub(crate) fn new(sent: Option<&'c Scope>) -> Self {
-        Self {
-            sent,
-            values: Map::new(),
-            message: None,
-        }
-    }
-
-    pub(crate) fn into_message(self) -> Option<String> {
-        self.message
-    }
-
-    /// Adds the value of a parameter; one that cannot be written as JSON is shown as it was sent.
-    pub fn value(&mut self, name: &str, value: Option<Value>) {
-        let value = value.or_else(|| {
-            let sent: Map<String, Value> = serde_json::from_str(&self.sent?.arguments).ok()?;
-            sent.get(name).cloned()
-        });
-        if let Some(value) = value {
-            self.values.insert(name.to_owned(), value);
-        }
-    }
-
-    /// Names a secret parameter without its value.
-    pub fn secret(&mut self, name: &str) {
-        self.values.insert(name.to_owned(), Value::from(MASK));
-    }
-
-    pub fn say(&mut self, message: std::fmt::Arguments<'_>) {
-        self.message = Some(bounded(&message));
-    }
-}
-
-/// The longest message of a violation, in characters: a sentence, even where it shows a parameter of a megabyte.
-const MESSAGE: usize = 2_000;
-
-fn bounded(message: &std::fmt::Arguments<'_>) -> String {
-    let mut text = message.to_string();
-    if let Some((end, _)) = text.char_indices().nth(MESSAGE) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
-}
-
-/// A parameter in view of a failed condition: written as JSON where its type can be.
-///
-/// The method of `Seen` wins over the one of what it dereferences to, wherever its bound holds.
-#[derive(Debug)]
-pub struct Seen<'a, T: ?Sized>(&'a T, Unwritable);
-
-#[derive(Debug)]
-pub struct Unwritable;
-
-impl<'a, T: ?Sized> Seen<'a, T> {
-    pub const fn new(value: &'a T) -> Self {
-        Self(value, Unwritable)
-    }
-}
-
-impl<T: ?Sized + Serialize> Seen<'_, T> {
-    #[must_use]
-    pub fn json(&self) -> Option<Value> {
-        serde_json::to_value(self.0).ok()
-    }
-}
-
-impl<T: ?Sized> std::ops::Deref for Seen<'_, T> {
-    type Target = Unwritable;
-    fn deref(&self) -> &Unwritable {
-        &self.1
-    }
-}
-
-impl Unwritable {
-    #[must_use]
-    pub const fn json(&self) -> Option<Value> {
-        None
     }
 }
 

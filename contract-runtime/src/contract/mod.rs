@@ -4,6 +4,7 @@ pub(crate) mod assert;
 pub(crate) mod catch;
 pub(crate) mod condition;
 pub(crate) mod counts;
+pub(crate) mod details;
 pub(crate) mod expression;
 pub(crate) mod findings;
 pub(crate) mod frame;
