@@ -41,11 +41,17 @@
 
 #[cfg(feature = "agent")]
 pub mod agent;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod contract;
 mod futures;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod registry;
 mod schema;
 mod tool;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -91,7 +97,12 @@ pub use tool::{
 #[macro_export]
 macro_rules! registry {
     () => {
-        $crate::Registry::builder().own_package(::core::env!("CARGO_PKG_NAME"))
+        $crate::Registry::builder()
+            .own_package(::core::env!("CARGO_PKG_NAME"))
+            .program(
+                ::core::env!("CARGO_PKG_NAME"),
+                ::core::env!("CARGO_PKG_VERSION"),
+            )
     };
 }
 

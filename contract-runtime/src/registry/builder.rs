@@ -7,7 +7,7 @@ use super::Registry;
 use super::build_error::{BuildError, BuildProblem};
 
 use super::entry::{Entry, Settings};
-use super::inner::{Inner, Limits};
+use super::inner::{Inner, Limits, Program};
 use super::{findings, shown};
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
@@ -49,6 +49,7 @@ pub struct Builder {
     coerce: bool,
     without_contexts: bool,
     shown: bool,
+    program: Option<Program>,
 }
 
 impl std::fmt::Debug for Builder {
@@ -73,6 +74,7 @@ impl Builder {
             coerce: false,
             without_contexts: false,
             shown: false,
+            program: None,
         }
     }
 
@@ -125,6 +127,18 @@ impl Builder {
                 .map(made),
         );
         self
+    }
+
+    /// The package and the version that offer the tools, as a server and a program call themselves.
+    #[doc(hidden)]
+    pub fn program(mut self, name: &'static str, version: &'static str) -> Self {
+        self.program = Some(Program { name, version });
+        self
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn names(&self) -> Option<Program> {
+        self.program
     }
 
     /// Adds every tool that any package of the program registers, known to its author or not.
@@ -348,6 +362,7 @@ impl Builder {
                 self.shared,
                 self.authority,
                 self.limits,
+                self.program,
             )),
         })
     }

@@ -19,6 +19,11 @@ pub(crate) struct Inner {
     pub(super) shared: Shared,
     pub(super) authority: Arc<Authority>,
     pub(super) limits: Limits,
+    #[cfg_attr(
+        not(feature = "mcp"),
+        allow(dead_code, reason = "servers and programs say it")
+    )]
+    pub(super) program: Option<Program>,
     pub(super) tally: Tally,
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
@@ -32,6 +37,17 @@ impl std::fmt::Debug for Inner {
             .entries(self.entries.iter().map(|entry| entry.tool.name()))
             .finish()
     }
+}
+
+/// Who offers the tools.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "mcp"),
+    allow(dead_code, reason = "servers and programs say it")
+)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +77,7 @@ impl Inner {
         shared: Shared,
         authority: Authority,
         limits: Limits,
+        program: Option<Program>,
     ) -> Self {
         let names = entries
             .iter()
@@ -73,6 +90,7 @@ impl Inner {
             shared,
             authority: Arc::new(authority),
             limits,
+            program,
             tally: Tally::default(),
             running: AtomicUsize::new(0),
             blocking: Arc::default(),

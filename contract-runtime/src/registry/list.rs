@@ -138,6 +138,12 @@ impl Registry {
         self.inner.find(name).map(|entry| self.info(entry))
     }
 
+    /// Who offers them, if `registry!` said so.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn program(&self) -> Option<super::inner::Program> {
+        self.inner.program
+    }
+
     fn info<'r>(&'r self, entry: &'r Entry) -> ToolInfo<'r> {
         ToolInfo {
             entry,

@@ -1,0 +1,1 @@
+//! Tests that every contract writes for itself.
