@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::inner::Repair;
 use super::message::written_call;
-use super::model::{ModelError, Usage};
+use super::model::{ModelError, ModelFault, Usage};
 use crate::contract::{Check, Violation};
 use crate::tool::{Status, ToolCall};
 
@@ -25,7 +25,9 @@ pub enum Event {
         /// The text.
         text: String,
     },
-    /// A tool is about to run.
+    /// A call has passed its preconditions and reached its body, or was refused before that for a reason that is no contract.
+    ///
+    /// It reports and does not ask: the body of a tool that is not async may be over when it is told.
     Action {
         /// The call as the model made it.
         #[serde(deserialize_with = "written_call")]
@@ -61,6 +63,13 @@ pub enum Event {
     ContractViolation {
         /// All about it.
         violation: Box<Violation>,
+    },
+    /// One body reached more conditions at once than are kept: so many are counted and not told one by one.
+    Omitted {
+        /// Conditions that were evaluated.
+        checks: u64,
+        /// Conditions that did not hold; none of them ended anything.
+        violations: u64,
     },
     /// The model was told what it broke, and goes on.
     Retry {
@@ -121,6 +130,9 @@ pub enum RunError {
     Model {
         /// What it said.
         message: String,
+        /// What kind of fault it was.
+        #[serde(default)]
+        fault: ModelFault,
     },
     /// The model repeated itself.
     #[error("the model was stuck: it repeated itself {repeated} times")]
@@ -171,6 +183,7 @@ impl RunError {
     pub(super) fn model(error: &ModelError) -> Self {
         Self::Model {
             message: error.to_string(),
+            fault: ModelFault::of(error),
         }
     }
 }

@@ -60,7 +60,15 @@ impl Conversation {
 
     /// Adds a message.
     pub fn push(&self, message: Message) {
-        Arc::make_mut(&mut self.locked()).push(message);
+        self.append(message);
+    }
+
+    /// Adds a message, and gives its place.
+    pub(super) fn append(&self, message: Message) -> usize {
+        let mut messages = self.locked();
+        let messages = Arc::make_mut(&mut messages);
+        messages.push(message);
+        messages.len() - 1
     }
 
     /// All messages so far, without a copy.

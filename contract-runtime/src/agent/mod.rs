@@ -51,7 +51,8 @@ pub use inner::{InnerAgent, ReActAgent, Repair, ToolCallingAgent, Turn};
 pub use live::{Emitter, Events, live};
 pub use message::{Conversation, Message};
 pub use model::{
-    Delta, Model, ModelError, Recorder, RecordingError, Replay, Reply, Request, Scripted, Usage,
+    Delta, Model, ModelError, ModelFault, Recorder, RecordingError, Replay, Reply, Request,
+    Scripted, Usage,
 };
 #[cfg(feature = "genai")]
 pub use model::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};

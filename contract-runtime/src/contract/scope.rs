@@ -1,5 +1,5 @@
 use std::future::Future;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::handler::{self, Handler};
 use super::panics::{Panicked, guard};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::violation::Violation;
-use super::watch::Watch;
+use super::watch::{self, Watch, Watched};
 
 tokio::task_local! {
     static CURRENT: ContractScope;
@@ -51,6 +51,8 @@ pub(crate) struct Authority {
     pub(crate) ends: bool,
     pub(crate) over: AtomicBool,
     pub(crate) counters: Counters,
+    /// The run around a run, which counts what happens in both.
+    pub(crate) outer: Option<Arc<Self>>,
 }
 
 impl std::fmt::Debug for Authority {
@@ -74,6 +76,8 @@ pub(crate) struct Scope {
     pub(crate) run: Option<Arc<Authority>>,
     /// The run made this call itself; one that a body makes is the body's business.
     pub(crate) of_run: bool,
+    /// The call has its outcome. What it left behind may still break something.
+    concluded: AtomicBool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
     seen: OnceLock<Box<Seen>>,
@@ -153,6 +157,7 @@ impl Scope {
             registry,
             run,
             of_run: false,
+            concluded: AtomicBool::new(false),
             gate,
             seen: OnceLock::new(),
         }
@@ -169,6 +174,7 @@ impl Scope {
             registry: outer.and_then(|outer| outer.registry.clone()),
             run: outer.and_then(|outer| outer.run.clone()),
             of_run: false,
+            concluded: AtomicBool::new(false),
             gate: outer.and_then(|outer| outer.gate.clone()),
             seen: OnceLock::new(),
         }
@@ -195,7 +201,30 @@ impl Scope {
     /// Keeps a violation that is about to unwind.
     #[cold]
     pub(crate) fn note(&self, violation: Violation) {
+        let late = violation.clone();
         locked(&self.seen.get_or_init(Box::default).noted).push(violation);
+        // Either this sees that the call is over, or whoever concludes it sees the note.
+        fence(Ordering::SeqCst);
+        if self.of_run && self.concluded.load(Ordering::Relaxed) {
+            self.end_run();
+            watch::tell(Some(self), Watched::Late(&late));
+        }
+    }
+
+    /// From here on, what is noted ends no call any more.
+    #[inline]
+    pub(crate) fn conclude(&self) {
+        if self.of_run {
+            self.concluded.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Lets no further call of the run in, where the run ends with its first violation.
+    pub(crate) fn end_run(&self) {
+        if let Some(run) = self.run.as_deref().filter(|run| run.ends) {
+            run.over.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The violation that ends the call: the first one is the cause of any other.
@@ -232,6 +261,11 @@ impl Scope {
     pub(crate) fn count(&self, counts: Counts) {
         for authority in [&self.registry, &self.run].into_iter().flatten() {
             authority.counters.add(counts);
+            let mut outer = authority.outer.as_deref();
+            while let Some(authority) = outer {
+                authority.counters.add(counts);
+                outer = authority.outer.as_deref();
+            }
         }
     }
 

@@ -9,8 +9,8 @@ use super::panics::guard;
 use super::scope::{ContractScope, Scope};
 use super::violation::Violation;
 
-/// Hears what happens in a run; changes no decision.
-pub(crate) type Watch = Arc<dyn Fn(Watched<'_>) + Send + Sync>;
+/// Hears what happens in a run, with the arguments of the call as they were sent; changes no decision.
+pub(crate) type Watch = Arc<dyn Fn(Watched<'_>, &str) + Send + Sync>;
 
 /// What a [`Run`](crate::Run) tells whoever watches it.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub enum Watched<'a> {
     },
     /// A violation ended a call of the run; nothing that the body made of it undoes that.
     Ended(&'a Violation),
+    /// A violation ended something that a call of the run had left behind, such as a task, when the call was over.
+    Late(&'a Violation),
 }
 
 /// A condition that is about to be evaluated.
@@ -61,7 +63,8 @@ pub(crate) fn tell(scope: Option<&Scope>, watched: Watched<'_>) {
         return;
     };
     let aside = ContractScope::new(Scope::below(None));
-    let _ = aside.enter(|| guard(|| watch(watched)));
+    let arguments = scope.map_or("", |scope| &scope.arguments);
+    let _ = aside.enter(|| guard(|| watch(watched, arguments)));
 }
 
 /// The id of a call, where it has one.

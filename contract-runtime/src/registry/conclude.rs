@@ -1,7 +1,6 @@
 //! How a body ended, as an outcome.
 
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::body::Ran;
@@ -22,6 +21,9 @@ pub(super) fn outcome(
     coercions: Vec<Coercion>,
 ) -> Outcome {
     let limit = inner.limits.output_chars;
+    if let Some(scope) = scope.get() {
+        scope.conclude();
+    }
     let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
     let (end, notes) = match ran {
         Ran::Replied(Ok(output)) if clean => (End::Ok(capped(output, limit)), None),
@@ -52,11 +54,8 @@ fn noted(
     let observed = scope.get().map(Scope::observed).unwrap_or_default();
     if let End::Violation(violation) = &end {
         let of_run = scope.get().filter(|scope| scope.of_run);
-        if let Some(run) = of_run
-            .and_then(|scope| scope.run.as_deref())
-            .filter(|run| run.ends)
-        {
-            run.over.store(true, Ordering::Relaxed);
+        if let Some(scope) = of_run {
+            scope.end_run();
         }
         watch::tell(of_run, Watched::Ended(violation));
     }

@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::progress::Progress;
 use crate::contract::counts::Counts;
+#[cfg(feature = "agent")]
+use crate::contract::handler::Handler;
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
 use crate::contract::violation::Violation;
@@ -124,7 +126,10 @@ impl Context {
     #[inline]
     pub(crate) fn run_is_over(&self) -> bool {
         let run = self.0.as_ref().and_then(|brought| brought.run.as_ref());
-        run.is_some_and(|run| run.over.load(Ordering::Relaxed))
+        run.is_some_and(|run| {
+            let mut runs = std::iter::successors(Some(run), |run| run.outer.as_ref());
+            runs.any(|run| run.over.load(Ordering::Relaxed))
+        })
     }
 
     pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
@@ -217,7 +222,49 @@ impl Run {
     /// # Ok(()) }
     /// ```
     pub fn watch(self, watch: impl Fn(Watched<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|authority| {
+            authority.watch = Some(Arc::new(move |watched: Watched<'_>, _: &str| {
+                watch(watched);
+            }));
+        })
+    }
+
+    /// [`watch`](Self::watch) that hears of the arguments of each call, too.
+    #[cfg(feature = "agent")]
+    pub(crate) fn watch_calls(
+        self,
+        watch: impl Fn(Watched<'_>, &str) + Send + Sync + 'static,
+    ) -> Self {
         self.with(|authority| authority.watch = Some(Arc::new(watch)))
+    }
+
+    /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
+    /// hears, and counts what this one counts.
+    #[cfg(feature = "agent")]
+    pub(crate) fn within(self, context: &Context) -> Self {
+        let Some(outer) = context.run_authority() else {
+            return self;
+        };
+        self.with(|authority| {
+            authority.policy = authority.policy.or(outer.policy);
+            authority.handler = authority.handler.take().or_else(|| outer.handler.clone());
+            authority.watch = match (authority.watch.take(), outer.watch.clone()) {
+                (Some(own), Some(other)) => {
+                    Some(Arc::new(move |watched: Watched<'_>, arguments: &str| {
+                        own(watched.clone(), arguments);
+                        other(watched, arguments);
+                    }))
+                }
+                (own, other) => own.or(other),
+            };
+            authority.outer = Some(outer);
+        })
+    }
+
+    /// The policy and the handler that hold in it.
+    #[cfg(feature = "agent")]
+    pub(crate) fn terms(&self) -> (Option<Policy>, Option<Handler>) {
+        (self.0.policy, self.0.handler.clone())
     }
 
     /// Lets no call in after one that a violation has ended.
@@ -232,6 +279,7 @@ impl Run {
             handler: self.0.handler.clone(),
             watch: self.0.watch.clone(),
             ends: self.0.ends,
+            outer: self.0.outer.clone(),
             ..Authority::default()
         };
         set(&mut authority);

@@ -1,10 +1,8 @@
 //! Models that write text and are held to a grammar, or at least to JSON.
 
-use std::sync::{Arc, Mutex};
-
 use contract_runtime::agent::{
-    ConstrainedAgent, ContractAgent, Delta, Enforcement, Event, Message, Model, Recovery, Reply,
-    Request, RunError, Scripted,
+    ConstrainedAgent, ContractAgent, Enforcement, Event, InnerAgent, Message, ReActAgent, Recovery,
+    RunError, Scripted, ToolCallingAgent,
 };
 use contract_runtime::prelude::*;
 
@@ -124,6 +122,47 @@ async fn d6_a_postcondition_sees_the_raw_result() {
         .text(ANSWER);
     let agent = ContractAgent::builder(inner(&model)).build();
     assert!(agent.run("go").await.success);
+}
+
+/// Take a part of a number, and promise something about both.
+#[tool]
+#[post(|part| *part <= number, "a part is no more than the whole")]
+#[post(|part| old(number.abs()) >= part.abs())]
+fn part(number: i64, of: i64) -> i64 {
+    number / of.clamp(-9, -1)
+}
+
+/// D6: a postcondition that reads an argument reads the one that was sent, whatever the body made of it.
+#[tokio::test]
+async fn d6_a_postcondition_reads_the_arguments() {
+    let registry = Registry::builder()
+        .tool(part)
+        .build()
+        .expect("the tool is sound");
+    for (arguments, ends) in [
+        (r#"{"number":8,"of":-2}"#, "answer done"),
+        (r#"{"number":-8,"of":-2}"#, "error"),
+    ] {
+        let native = Scripted::new()
+            .calls("", [("part", arguments)])
+            .text("done");
+        let text = Scripted::new()
+            .text(format!("Action: part\nAction Input: {arguments}"))
+            .text("Answer: done");
+        let object = Scripted::new().text(call("part", arguments)).text(ANSWER);
+        let agents: [Box<dyn InnerAgent>; 3] = [
+            Box::new(ToolCallingAgent::new(native, registry.clone())),
+            Box::new(ReActAgent::new(text, registry.clone())),
+            Box::new(ConstrainedAgent::new(object, registry.clone()).expect("it can be said")),
+        ];
+        for agent in agents {
+            let result = ContractAgent::builder(agent).build().run("go").await;
+            let words = words(&result.steps);
+            assert_eq!(words.last().map(String::as_str), Some(ends), "{words:?}");
+            let broken = words.contains(&"violation part.post[0]".to_owned());
+            assert_eq!(broken, ends == "error", "{words:?}");
+        }
+    }
 }
 
 /// D11: the tool hides its broken assertion, and the run ends.
@@ -275,69 +314,4 @@ async fn a_rejected_answer_and_a_second_task_go_on_in_the_same_conversation() {
         .iter()
         .filter(|message| matches!(message, Message::System { .. }));
     assert_eq!(systems.count(), 1);
-}
-
-/// Says one thing in pieces, and notes what it was given and how much of it was taken.
-#[derive(Clone, Default)]
-struct Slow {
-    taken: Arc<Mutex<Vec<usize>>>,
-    schemas: Arc<Mutex<Vec<serde_json::Value>>>,
-}
-
-impl Model for Slow {
-    fn name(&self) -> &'static str {
-        "slow"
-    }
-
-    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
-        let constraint = request.constraint.expect("every request has one");
-        self.schemas
-            .lock()
-            .unwrap()
-            .push(constraint.json_schema().clone());
-        assert!(request.tools.is_none(), "the tools are told in words");
-        let number = {
-            let mut taken = self.taken.lock().unwrap();
-            taken.push(0);
-            taken.len() - 1
-        };
-        let text = if number == 0 {
-            "{\"type\":\"prose\", and so on, for ever"
-        } else {
-            ANSWER
-        };
-        Box::pin(contract_runtime::agent::live(move |emitter| async move {
-            for letter in text.chars() {
-                self.taken.lock().unwrap()[number] += 1;
-                emitter.emit(Ok(Delta::Text(letter.to_string()))).await;
-            }
-        }))
-    }
-}
-
-#[tokio::test]
-async fn a_reply_is_stopped_at_the_first_character_that_cannot_be_repaired() {
-    let model = Slow::default();
-    let agent = ConstrainedAgent::new(model.clone(), registry()).expect("it can be said");
-    let result = ContractAgent::builder(agent).build().run("go").await;
-    assert!(result.success, "{:?}", result.error);
-    let taken = model.taken.lock().unwrap().clone();
-    let until = if cfg!(feature = "grammar") {
-        "{\"type\":\"p".len()
-    } else {
-        "{\"type\":\"prose\", and so on, for ever".len()
-    };
-    assert_eq!(taken, [until, ANSWER.len()]);
-    let schemas = model.schemas.lock().unwrap();
-    let tools: Vec<_> = schemas[0]["anyOf"]
-        .as_array()
-        .expect("alternatives")
-        .iter()
-        .filter_map(|one| one["properties"]["tool"]["const"].as_str())
-        .collect();
-    assert_eq!(tools, ["hide", "root"]);
-    assert_eq!(
-        schemas[0]["$defs"]["root"]["properties"]["of"]["minimum"],
-        0.0
-    );
 }

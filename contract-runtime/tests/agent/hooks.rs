@@ -122,6 +122,57 @@ async fn the_call_that_completes_a_loop_is_not_run() {
     ));
 }
 
+/// What an invariant is shown, whatever was said.
+#[tokio::test]
+async fn the_state_remembers_the_last_events_and_no_more() {
+    use std::sync::{Arc, Mutex};
+
+    let long = "é".repeat(5_000);
+    let mut model = Scripted::new();
+    for number in 0..20 {
+        let what = format!(r#"{{"what":"{number}{long}"}}"#);
+        model = model.calls(long.as_str(), [("hide", what)]);
+    }
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let agent = ContractAgent::builder(inner(&model.text("done")))
+        .invariant("looks", {
+            let seen = Arc::clone(&seen);
+            move |state| {
+                seen.lock().unwrap().push(state.clone());
+                true
+            }
+        })
+        .build();
+    assert!(agent.run("go").await.success);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 21);
+    for (number, state) in seen.iter().enumerate() {
+        assert_eq!(state.iterations, number as u64 + 1);
+        assert_eq!(state.tool_calls, number as u64);
+        assert!(state.events.len() <= 20);
+        assert!(state.observations_so_far.len() <= 10);
+        let written = serde_json::to_string(&state.events).expect("events serialise");
+        assert!(written.chars().count() < 20 * 1_200, "{}", written.len());
+        // Usage of a script is told for each reply.
+        if let [.., Event::Usage { .. }, last] = Vec::from(state.events.clone()).as_slice() {
+            assert!(
+                matches!(last, Event::Thought { .. } | Event::Answer { .. }),
+                "{last:?}"
+            );
+        } else {
+            panic!("{:?}", state.events);
+        }
+    }
+    let last = seen.last().expect("there are some");
+    assert_eq!(last.events.len(), 20);
+    // In characters: 20 thoughts, arguments and observations; in bytes it would be twice as much.
+    assert!(
+        (300_000..301_000).contains(&last.estimated_prompt_chars),
+        "{}",
+        last.estimated_prompt_chars
+    );
+}
+
 #[tokio::test]
 async fn a_failed_call_does_not_make_the_run_a_failure() {
     let model = Scripted::new()

@@ -4,27 +4,96 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract_runtime::Policy;
-use contract_runtime::agent::{ContractAgent, Scripted};
+use contract_runtime::agent::{ContractAgent, ContractAgentBuilder, InnerAgent};
 
-use crate::tools::{inner, words};
+use crate::tools::{over_all, words};
 
-/// What a run of one call tells, without the thought before it and the answer after it; and how often the handler was told.
-async fn told(policy: Policy, tool: &str, arguments: &str) -> (Vec<String>, usize) {
-    let handled = Arc::new(AtomicUsize::new(0));
-    let model = Scripted::new().calls("", [(tool, arguments)]).text("done");
-    let agent = ContractAgent::builder(inner(&model))
-        .policy(policy)
-        .on_violation({
+/// What a run of one call tells, and how often the handler was told; the same for every inner agent.
+async fn run(
+    tool: &str,
+    arguments: &str,
+    terms: impl Fn(Builder) -> Builder,
+) -> (Vec<String>, usize) {
+    let mut all = Vec::new();
+    for (_, inner) in over_all(&[(tool, arguments)], &["done"]) {
+        let handled = Arc::new(AtomicUsize::new(0));
+        let agent = ContractAgent::builder(inner).on_violation({
             let handled = Arc::clone(&handled);
             move |_| {
                 handled.fetch_add(1, Ordering::Relaxed);
             }
-        })
-        .build();
-    let result = agent.run("go").await;
-    let words = words(&result.steps);
+        });
+        let result = terms(agent).build().run("go").await;
+        all.push((words(&result.steps), handled.load(Ordering::Relaxed)));
+    }
+    let first = all.swap_remove(0);
+    for other in all {
+        assert_eq!(other, first, "the inner agents differ");
+    }
+    first
+}
+
+type Builder = ContractAgentBuilder<Box<dyn InnerAgent>>;
+
+/// The same without the thought before the call.
+async fn told(policy: Policy, tool: &str, arguments: &str) -> (Vec<String>, usize) {
+    let (words, handled) = run(tool, arguments, |agent| agent.policy(policy)).await;
     assert_eq!(words.first().map(String::as_str), Some("thought"));
-    (words[1..].to_vec(), handled.load(Ordering::Relaxed))
+    (words[1..].to_vec(), handled)
+}
+
+/// The conditions of the run, in the order in which they are judged, each failing and under one policy after the other.
+#[tokio::test]
+async fn failing_conditions_of_a_run_under_every_policy() {
+    let check = |hook: &str| format!("check agent.{hook}");
+    let violation = |hook: &str| format!("violation agent.{hook}");
+    let called = ["check root.pre[0]", "action root", "check root.post[1]"];
+    let fine = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    for (hook, before) in [("task.t", 0), ("invariant.i", 0), ("answer.a", 5)] {
+        let terms = |policy| {
+            run("root", r#"{"of": 4}"#, move |agent| {
+                let agent = agent.policy(policy);
+                match hook {
+                    "task.t" => agent.task_pre("t", |_| false),
+                    "invariant.i" => agent.invariant("i", |_| false),
+                    _ => agent.answer_post("a", |_| false),
+                }
+            })
+        };
+        let (words, handled) = terms(Policy::Ignore).await;
+        let expected: Vec<String> =
+            fine(&["thought", "action root", "observation ok", "answer done"]);
+        assert_eq!((words, handled), (expected, 0), "{hook}");
+        for (policy, told) in [(Policy::Enforce, 1), (Policy::QuickEnforce, 0)] {
+            let (words, handled) = terms(policy).await;
+            let ends = [check(hook), violation(hook), "error".to_owned()];
+            assert_eq!(words[before..], ends, "{hook} {policy:?}");
+            assert_eq!(handled, told, "{hook} {policy:?}");
+        }
+        let (words, handled) = terms(Policy::Observe).await;
+        let mut expected: Vec<String> = vec!["thought".to_owned()];
+        expected.extend(called.map(str::to_owned));
+        expected.push("observation ok".to_owned());
+        let both = [check(hook), violation(hook)];
+        let times = match hook {
+            "task.t" => {
+                expected.splice(0..0, both);
+                1
+            }
+            "invariant.i" => {
+                // At the beginning of each of two steps.
+                expected.splice(0..0, both.clone());
+                expected.extend(both);
+                2
+            }
+            _ => {
+                expected.extend(both);
+                1
+            }
+        };
+        expected.push("answer done".to_owned());
+        assert_eq!((words, handled), (expected, times), "{hook}");
+    }
 }
 
 #[tokio::test]

@@ -1,8 +1,10 @@
 //! Recordings: played back byte for byte, and strict about what is said.
 
 use contract_runtime::agent::{
-    ContractAgent, Recorder, RecordingError, Replay, Scripted, ToolCallingAgent,
+    ConstrainedAgent, ContractAgent, InnerAgent, Model, ModelFault, ReActAgent, Recorder,
+    RecordingError, Replay, RunError, Scripted, ToolCallingAgent,
 };
+use contract_runtime::prelude::*;
 
 use crate::tools::registry;
 
@@ -38,6 +40,73 @@ async fn a_replay_that_is_recorded_again_is_the_same_file() {
     assert_eq!(one, std::fs::read(&second).expect("the second"));
     for file in [first, second] {
         std::fs::remove_file(file).expect("it was there");
+    }
+}
+
+/// How often the world was asked.
+#[derive(Clone, Default)]
+struct Asked(std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+/// Give another number each time.
+#[tool(read_only)]
+fn changing(#[context] asked: &Asked) -> u64 {
+    asked.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+/// One of the three inner agents.
+fn agent<M: Model + 'static>(way: usize, model: M, registry: &Registry) -> Box<dyn InnerAgent> {
+    let registry = registry.clone();
+    match way {
+        0 => Box::new(ToolCallingAgent::new(model, registry)),
+        1 => Box::new(ReActAgent::new(model, registry)),
+        _ => Box::new(ConstrainedAgent::new(model, registry).expect("it can be said")),
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_has_changed_is_refused_by_a_strict_replay_alone() {
+    let registry = Registry::builder()
+        .tool(changing)
+        .context(Asked::default())
+        .build()
+        .expect("the tool is sound");
+    let native = Scripted::new().calls("", [("changing", "{}")]).text("done");
+    let text = Scripted::new()
+        .text("Action: changing\nAction Input: {}")
+        .text("Answer: done");
+    let object = Scripted::new()
+        .text(r#"{"type":"tool_call","tool":"changing","arguments":{}}"#)
+        .text(r#"{"type":"answer","content":"done"}"#);
+    for (way, model) in [native, text, object].into_iter().enumerate() {
+        let path = file(&format!("strict-{way}"));
+        let recorder = Recorder::new(model, &path).expect("a file");
+        let original = agent(way, recorder, &registry);
+        assert!(
+            ContractAgent::builder(original)
+                .build()
+                .run("go")
+                .await
+                .success
+        );
+        let open = || Replay::open(&path).expect("a recording");
+        let lenient = agent(way, open(), &registry);
+        let played = ContractAgent::builder(lenient).build().run("go").await;
+        let strict = agent(way, open().strict(), &registry);
+        let refused = ContractAgent::builder(strict).build().run("go").await;
+        std::fs::remove_file(path).expect("it was there");
+        assert_eq!(
+            played.answer.as_deref(),
+            Some("done"),
+            "{way}: {:?}",
+            played.error
+        );
+        assert_eq!(refused.answer, None, "{way}");
+        let error = refused.error.expect("an error");
+        assert!(
+            matches!(&error, RunError::Model { fault: ModelFault::Recording, message }
+                if message.contains("request 2 differs from the recording")),
+            "{way}: {error}"
+        );
     }
 }
 

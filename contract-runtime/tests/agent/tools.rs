@@ -1,6 +1,8 @@
 //! Tools with every kind of condition, and the events of a run as short words.
 
-use contract_runtime::agent::{Event, Scripted, ToolCallingAgent};
+use contract_runtime::agent::{
+    ConstrainedAgent, Enforcement, Event, InnerAgent, ReActAgent, Scripted, ToolCallingAgent,
+};
 use contract_runtime::prelude::*;
 
 /// Take a square root.
@@ -32,6 +34,36 @@ pub(crate) fn registry() -> Registry {
 
 pub(crate) fn inner(model: &Scripted) -> ToolCallingAgent<Scripted> {
     ToolCallingAgent::new(model.clone(), registry())
+}
+
+/// Every inner agent, over a model that makes these calls, one in each reply, and then answers; with that model.
+///
+/// The engine of the last one is said to keep its model to the grammar, so that every call reaches dispatch.
+pub(crate) fn over_all(
+    calls: &[(&str, &str)],
+    answers: &[&str],
+) -> Vec<(Scripted, Box<dyn InnerAgent>)> {
+    let (mut native, mut text, mut object) = (Scripted::new(), Scripted::new(), Scripted::new());
+    for (tool, arguments) in calls {
+        native = native.calls("", [(*tool, *arguments)]);
+        text = text.text(format!("Action: {tool}\nAction Input: {arguments}"));
+        object = object.text(format!(
+            r#"{{"type":"tool_call","tool":"{tool}","arguments":{arguments}}}"#
+        ));
+    }
+    for answer in answers {
+        native = native.text(*answer);
+        text = text.text(format!("Answer: {answer}"));
+        object = object.text(format!(r#"{{"type":"answer","content":"{answer}"}}"#));
+    }
+    let constrained = ConstrainedAgent::new(object.clone(), registry())
+        .expect("it can be said")
+        .enforcement(Enforcement::ByEngine);
+    vec![
+        (native.clone(), Box::new(inner(&native))),
+        (text.clone(), Box::new(ReActAgent::new(text, registry()))),
+        (object, Box::new(constrained)),
+    ]
 }
 
 /// One word for each event; what a reply costs and pieces of text are left out.

@@ -2,8 +2,8 @@
 
 use contract_runtime::Policy;
 use contract_runtime::agent::{
-    Budget, ContractAgent, Event, InnerAgent, LoopDetection, ReActAgent, Recovery, Scripted,
-    ToolCallingAgent,
+    Budget, ConstrainedAgent, ContractAgent, Event, InnerAgent, LoopDetection, ReActAgent,
+    Recovery, Scripted, ToolCallingAgent, Usage,
 };
 use proptest::prelude::*;
 
@@ -12,6 +12,7 @@ use crate::tools::registry;
 #[derive(Clone, Debug)]
 enum Said {
     Text(String),
+    Object(String),
     Calls(Vec<(String, String)>),
 }
 
@@ -34,6 +35,12 @@ fn said() -> impl Strategy<Value = Said> {
             Just("Action: hide('assert')".to_owned()),
             Just(String::new()),
         ].prop_map(Said::Text),
+        1 => prop_oneof![
+            Just(r#"{"type":"answer","content":"42"}"#),
+            Just(r#"{"reasoning":"so","type":"answer","content":"4\u0032"}"#),
+            Just(r#"{"type":"answer","content":"perhaps"}"#),
+            Just(r#"{"type":"answer","#),
+        ].prop_map(|text| Said::Object(text.to_owned())),
         3 => prop::collection::vec((tool, arguments), 1..4).prop_map(Said::Calls),
     ]
 }
@@ -77,20 +84,24 @@ proptest! {
         script in prop::collection::vec(said(), 0..12),
         policy in policy(),
         attempts in 0..3u32,
-        text in any::<bool>(),
+        way in 0..3,
         strict in any::<bool>(),
     ) {
         let mut model = Scripted::new();
         for said in &script {
             model = match said {
-                Said::Text(text) => model.text(text.clone()),
+                Said::Text(text) | Said::Object(text) => model.text(text.clone()),
+                // Where calls are objects, they come one by one.
+                Said::Calls(calls) if way == 2 => calls.iter().fold(model, |model, (tool, arguments)| {
+                    model.text(format!(r#"{{"reasoning":"hm","type":"tool_call","tool":"{tool}","arguments":{arguments}}}"#))
+                }),
                 Said::Calls(calls) => model.calls("hm", calls.clone()),
             };
         }
-        let inner: Box<dyn InnerAgent> = if text {
-            Box::new(ReActAgent::new(model, registry()))
-        } else {
-            Box::new(ToolCallingAgent::new(model, registry()))
+        let inner: Box<dyn InnerAgent> = match way {
+            0 => Box::new(ReActAgent::new(model, registry())),
+            1 => Box::new(ToolCallingAgent::new(model, registry())),
+            _ => Box::new(ConstrainedAgent::new(model, registry()).expect("it can be said")),
         };
         let agent = ContractAgent::builder(inner)
             .policy(policy)
@@ -107,6 +118,13 @@ proptest! {
         prop_assert_eq!(result.statistics.violations, count(|event| matches!(event, Event::ContractViolation { .. })));
         prop_assert_eq!(result.statistics.retries, count(|event| matches!(event, Event::Retry { .. })));
         prop_assert_eq!(result.success, result.answer.is_some());
+        let mut cost = Usage::default();
+        for event in &result.steps {
+            if let Event::Usage { usage } = event {
+                cost += *usage;
+            }
+        }
+        prop_assert_eq!(result.usage, cost);
         prop_assert_eq!(result.success, result.error.is_none());
         for event in &result.steps {
             let text = serde_json::to_string(event).expect("events serialise");

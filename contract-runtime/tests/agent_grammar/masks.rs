@@ -88,7 +88,7 @@ async fn a_masked_model_makes_only_calls_whose_arguments_are_taken() {
                 Event::Answer { .. } => answers += 1,
                 // A reply that was as long as it may be.
                 Event::Error {
-                    error: RunError::Model { message },
+                    error: RunError::Model { message, .. },
                 } => {
                     assert!(message.contains("EOF while parsing"), "{message}");
                 }

@@ -6,6 +6,7 @@ mod cut;
 mod dropped;
 mod endless;
 mod faults;
+mod kinds;
 mod retries;
 mod secrets;
 mod server;

@@ -93,10 +93,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
                 }
                 None => break,
             },
-            _ = spinner.tick() => show.wait(),
+            _ = spinner.tick() => show.wait()?,
             _ = &mut interrupted => {
                 // Dropping the events stops the model and the tools.
                 drop(events);
+                show.still()?;
                 eprintln!("\nstopped");
                 return Ok(ExitCode::from(INTERRUPTED));
             }

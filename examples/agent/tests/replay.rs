@@ -6,12 +6,40 @@ use contract_runtime::agent::{Event, RunError};
 
 const QUESTION: &str = "How many lines of Rust are in this repository?";
 
+/// The variables of each provider, and where it is asked.
+const PROVIDERS: [(&str, &str, &str, &str); 3] = [
+    (
+        "OPENAI_API_KEY",
+        "OPENAI_MODEL",
+        "OPENAI_BASE_URL",
+        "POST /chat/completions",
+    ),
+    (
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_MODEL",
+        "ANTHROPIC_BASE_URL",
+        "POST /v1/messages",
+    ),
+    (
+        "GEMINI_API_KEY",
+        "GEMINI_MODEL",
+        "GOOGLE_GEMINI_BASE_URL",
+        "POST /v1beta/models/some-model:",
+    ),
+];
+
 fn agent() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["--root", "sample"])
         .env("NO_PROXY", "127.0.0.1");
+    for (key, model, endpoint, _) in PROVIDERS {
+        command
+            .env_remove(key)
+            .env_remove(model)
+            .env_remove(endpoint);
+    }
     command
 }
 
@@ -60,7 +88,7 @@ fn another_question_is_another_conversation() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let events = events(&output);
     let Some(Event::Error {
-        error: RunError::Model { message },
+        error: RunError::Model { message, .. },
     }) = events.last()
     else {
         panic!("{events:?}");
@@ -90,6 +118,53 @@ fn a_recording_is_not_written_over() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("already; remove it"), "{said}");
     assert_eq!(std::fs::read(recording).expect("the recording"), before);
+}
+
+#[test]
+fn the_environment_chooses_the_provider_and_the_model() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
+    for (key, model, endpoint, asked) in PROVIDERS {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        let mut running = agent();
+        running
+            .args(["--json", QUESTION])
+            .env(key, "none")
+            .env(model, "some-model")
+            .env(endpoint, format!("http://127.0.0.1:{port}"));
+        let running = std::thread::spawn(move || running.output().expect("the program runs"));
+        let (mut connection, _) = listener.accept().expect("the model is asked");
+        let mut line = String::new();
+        let read = BufReader::new(&connection).read_line(&mut line);
+        assert!(read.expect("a request") > 0);
+        assert!(line.starts_with(asked), "{line}");
+        let refused = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        connection.write_all(refused.as_bytes()).expect("an answer");
+        drop((connection, listener));
+        let output = running.join().expect("it ends");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let events = events(&output);
+        assert!(
+            matches!(
+                events.last(),
+                Some(Event::Error {
+                    error: RunError::Model { .. }
+                })
+            ),
+            "{events:?}"
+        );
+    }
+}
+
+#[test]
+fn without_a_provider_the_program_says_what_to_set() {
+    let output = agent().arg(QUESTION).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("OPENAI_API_KEY"), "{said}");
+    assert_eq!(output.stdout, b"");
 }
 
 /// The server takes the request and never answers.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::regular::{Regular, json_char, times};
+use super::regular::{Regular, group, json_char, times};
 use super::rules::{Body, Rules, Token};
 
 /// The most repetitions that every reader takes.
@@ -124,10 +124,6 @@ impl Writer {
             }
         }
     }
-}
-
-fn group(text: String, one: bool) -> String {
-    if one { format!("({text})") } else { text }
 }
 
 fn capped(min: usize, max: Option<usize>) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::regular::{Regular, json_char, times};
+use super::regular::{Regular, group, json_char, times};
 use super::rules::{Body, Rules, Token};
 
 pub(super) fn write(rules: &Rules) -> String {
@@ -61,14 +61,14 @@ impl Writer {
                     .iter()
                     .map(|part| self.body(part, matches!(part, Body::Either(_))))
                     .collect();
-                group(&parts.join(" "), one)
+                group(parts.join(" "), one)
             }
             Body::Either(options) => {
                 let options: Vec<_> = options
                     .iter()
                     .map(|option| self.body(option, false))
                     .collect();
-                group(&options.join(" | "), one)
+                group(options.join(" | "), one)
             }
             Body::Repeat(inner, min, max) => {
                 let inner = self.body(inner, false);
@@ -90,28 +90,20 @@ impl Writer {
                     .iter()
                     .map(|part| self.regular(part, matches!(part, Regular::Either(_))))
                     .collect();
-                group(&parts.join(" "), one)
+                group(parts.join(" "), one)
             }
             Regular::Either(options) => {
                 let options: Vec<_> = options
                     .iter()
                     .map(|option| self.regular(option, false))
                     .collect();
-                group(&options.join(" | "), one)
+                group(options.join(" | "), one)
             }
             Regular::Repeat(inner, min, max) => {
                 let inner = self.regular(inner, false);
                 format!("({inner}){}", times(*min, *max))
             }
         }
-    }
-}
-
-fn group(text: &str, one: bool) -> String {
-    if one {
-        format!("({text})")
-    } else {
-        text.to_owned()
     }
 }
 

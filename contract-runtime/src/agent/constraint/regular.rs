@@ -61,14 +61,7 @@ impl Regular {
                 (part, _) => all.push(part),
             }
         }
-        match (all.pop(), all.is_empty()) {
-            (None, _) => Self::empty(),
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                all.push(last);
-                Self::Sequence(all)
-            }
-        }
+        several(all, Self::empty, Self::Sequence)
     }
 
     pub(super) fn either(options: impl IntoIterator<Item = Self>) -> Self {
@@ -80,14 +73,7 @@ impl Regular {
                 option => all.push(option),
             }
         }
-        match (all.pop(), all.is_empty()) {
-            (None, _) => Self::never(),
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                all.push(last);
-                Self::Either(all)
-            }
-        }
+        several(all, Self::never, Self::Either)
     }
 
     pub(super) fn repeat(self, min: usize, max: Option<usize>) -> Self {
@@ -140,6 +126,27 @@ pub(super) fn json_char() -> Regular {
         Regular::sequence([Regular::text("\\"), Regular::class(&short)]),
         Regular::sequence([Regular::text("\\u"), Regular::either([lone, pair])]),
     ])
+}
+
+/// Parts put together: nothing of them, the only one, or all.
+pub(super) fn several<T>(
+    mut all: Vec<T>,
+    none: impl FnOnce() -> T,
+    together: impl FnOnce(Vec<T>) -> T,
+) -> T {
+    match (all.pop(), all.is_empty()) {
+        (None, _) => none(),
+        (Some(only), true) => only,
+        (Some(last), false) => {
+            all.push(last);
+            together(all)
+        }
+    }
+}
+
+/// In brackets where it must count as one, as GBNF and Lark both write it.
+pub(super) fn group(text: String, one: bool) -> String {
+    if one { format!("({text})") } else { text }
 }
 
 /// How often something stands, as regular expressions, GBNF and Lark all write it.

@@ -1,6 +1,6 @@
 //! A grammar: rules over tokens, without white space, which may stand between any two of them.
 
-use super::regular::Regular;
+use super::regular::{Regular, several};
 
 /// The rules by number; the first is where it starts.
 #[derive(Clone, Debug, Default)]
@@ -70,14 +70,7 @@ impl Body {
                 part => all.push(part),
             }
         }
-        match (all.pop(), all.is_empty()) {
-            (None, _) => Self::empty(),
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                all.push(last);
-                Self::Sequence(all)
-            }
-        }
+        several(all, Self::empty, Self::Sequence)
     }
 
     pub(super) fn either(options: impl IntoIterator<Item = Self>) -> Self {
@@ -89,14 +82,7 @@ impl Body {
                 option => all.push(option),
             }
         }
-        match (all.pop(), all.is_empty()) {
-            (None, _) => Self::never(),
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                all.push(last);
-                Self::Either(all)
-            }
-        }
+        several(all, Self::never, Self::Either)
     }
 
     pub(super) fn repeat(self, min: usize, max: Option<usize>) -> Self {

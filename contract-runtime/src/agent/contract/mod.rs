@@ -1,7 +1,15 @@
 //! An agent whose whole run is under contract.
+//!
+//! `run` is the life of a run: `following` gives it what comes next, from dispatch (`told`) or from the inner agent, and `judge`
+//! judges it by its `hooks` and `budget`s. `state` is what invariants look at, `stuck` finds loops, `recovery` counts tries, `calls`
+//! and `kept_back` hold what is not told yet, and `result` is what comes of it all.
 
 mod budget;
+mod calls;
+mod following;
 mod hooks;
+mod judge;
+mod kept_back;
 mod recovery;
 mod result;
 mod run;

@@ -53,6 +53,8 @@ const STEPS: usize = 1_000;
 pub(super) struct Record {
     noted: Arc<Mutex<Noted>>,
     pub(super) conversation: Conversation,
+    /// How many messages there were before the run.
+    past: usize,
 }
 
 #[derive(Debug, Default)]
@@ -63,14 +65,24 @@ pub(super) struct Noted {
     pub(super) statistics: RunStatistics,
     pub(super) usage: Usage,
     steps: std::collections::VecDeque<Event>,
-    /// Answers that nobody but the model may read.
-    pub(super) rejected: Vec<String>,
+    pub(super) rejected: Vec<Rejected>,
+}
+
+/// An answer that nobody but the model may read.
+#[derive(Debug)]
+pub(super) struct Rejected {
+    pub(super) answer: String,
+    /// What the model is told of it, which may quote it.
+    pub(super) feedback: String,
+    /// Which message holds it, where the inner agent said so.
+    pub(super) message: Option<usize>,
 }
 
 impl Record {
     pub(super) fn new(conversation: Conversation) -> Self {
         Self {
             noted: Arc::default(),
+            past: conversation.messages().len(),
             conversation,
         }
     }
@@ -83,6 +95,10 @@ impl Record {
         let mut noted = self.locked();
         match event {
             Event::TextDelta { .. } => return,
+            Event::Omitted { checks, violations } => {
+                noted.statistics.checks += checks;
+                noted.statistics.violations += violations;
+            }
             Event::ContractCheck { .. } => noted.statistics.checks += 1,
             Event::ContractViolation { .. } => noted.statistics.violations += 1,
             Event::Retry { .. } => noted.statistics.retries += 1,
@@ -106,7 +122,7 @@ impl Record {
             statistics: noted.statistics,
             usage: noted.usage,
             steps: noted.steps.into(),
-            messages: told(&self.conversation.messages(), &noted.rejected),
+            messages: told(&self.conversation.messages(), self.past, &noted.rejected),
         }
     }
 }
@@ -115,12 +131,17 @@ impl Record {
 const REJECTED: &str = "(an answer that was rejected)";
 
 /// The messages of a run, fit to be read by others and to begin the next run: every call in them has its answer.
-fn told(messages: &[Message], rejected: &[String]) -> Vec<Message> {
-    let mut told: Vec<Message> = messages
-        .iter()
-        .cloned()
-        .map(|message| hidden(message, rejected))
-        .collect();
+fn told(messages: &[Message], past: usize, rejected: &[Rejected]) -> Vec<Message> {
+    let mut told = messages.to_vec();
+    for one in rejected {
+        match one.message {
+            Some(place) => hide_at(&mut told, place, one),
+            None => told
+                .iter_mut()
+                .skip(past)
+                .for_each(|message| hide_in(message, one)),
+        }
+    }
     let asked = told.iter().rposition(
         |message| matches!(message, Message::Assistant { calls, .. } if !calls.is_empty()),
     );
@@ -146,22 +167,29 @@ fn told(messages: &[Message], rejected: &[String]) -> Vec<Message> {
     told
 }
 
-fn hidden(message: Message, rejected: &[String]) -> Message {
+/// Hides the message of an answer, and what the model was told of it.
+fn hide_at(messages: &mut [Message], place: usize, rejected: &Rejected) {
+    let mut after = messages.iter_mut().skip(place);
+    if let Some(Message::Assistant { text, .. }) = after.next() {
+        REJECTED.clone_into(text);
+    }
+    if let Some(Message::User { text }) = after.next()
+        && text.contains(&rejected.feedback)
+    {
+        REFUSED.clone_into(text);
+    }
+}
+
+/// Hides whatever holds the answer, because nobody said which message that is.
+fn hide_in(message: &mut Message, rejected: &Rejected) {
     match message {
-        Message::Assistant { text, calls }
-            if rejected
-                .iter()
-                .any(|answer| !answer.is_empty() && text.contains(answer.as_str())) =>
+        Message::Assistant { text, .. }
+            if !rejected.answer.is_empty() && text.contains(&rejected.answer) =>
         {
-            Message::Assistant {
-                text: REJECTED.to_owned(),
-                calls,
-            }
+            REJECTED.clone_into(text);
         }
-        Message::User { text } if text.starts_with(REFUSED) => Message::User {
-            text: REFUSED.to_owned(),
-        },
-        other => other,
+        Message::User { text } if text.contains(&rejected.feedback) => REFUSED.clone_into(text),
+        _ => {}
     }
 }
 

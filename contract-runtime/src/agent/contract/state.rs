@@ -1,17 +1,29 @@
 //! What a run has done so far, for its invariants.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
 use crate::agent::event::Event;
 use crate::agent::model::Usage;
-use crate::tool::Status;
+use crate::tool::{Status, ToolCall};
 
 /// The most observations that a state holds, and the most characters of each.
 const REMEMBERED: usize = 10;
 const OBSERVATION: usize = 10_000;
+
+/// The longest arguments, in bytes, that are compared by what they mean.
+const CANONICAL: usize = 64 * 1024;
+
+/// The most events that a state holds, and the most characters of each text in them.
+const EVENTS: usize = 20;
+const TEXT: usize = 1_000;
+
+/// What an answer without the model is made of: so many results, and so many characters of each.
+const RESULTS: usize = 5;
+const RESULT: usize = 200;
 
 /// What a run has done so far; invariants look at it at the beginning of every step.
 ///
@@ -37,6 +49,9 @@ pub struct IterationState {
     /// The last ten observations, each cut in the same way.
     #[serde(skip)]
     pub observations_so_far: VecDeque<String>,
+    /// The last 20 events of the inner agent, with at most 1,000 characters of each text; pieces of text are not among them.
+    #[serde(skip)]
+    pub events: VecDeque<Event>,
     /// The characters of everything that was said and observed, which is nearly what the next prompt holds.
     pub estimated_prompt_chars: u64,
     /// How often the last observation stood in a row.
@@ -49,6 +64,9 @@ pub struct IterationState {
     last_action: Option<(String, String)>,
     #[serde(skip)]
     in_step: bool,
+    /// The last results of calls that ended well.
+    #[serde(skip)]
+    results: VecDeque<String>,
 }
 
 fn milliseconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -98,22 +116,34 @@ impl IterationState {
             Event::Usage { usage } => self.usage += *usage,
             _ => {}
         }
+        if !matches!(event, Event::TextDelta { .. }) {
+            remember(&mut self.events, EVENTS, shortened(event));
+        }
+    }
+
+    /// What the tools have given, for an answer without the model.
+    pub(super) fn answer_of_results(&self) -> Option<String> {
+        if self.results.is_empty() {
+            return None;
+        }
+        let results: Vec<&str> = self.results.iter().map(String::as_str).collect();
+        Some(results.join("\n"))
     }
 
     fn observed(&mut self, status: Status, text: &str) {
         self.in_step = false;
         self.errors += u64::from(status != Status::Ok);
         self.said(text);
-        let text: String = text.chars().take(OBSERVATION).collect();
+        if status == Status::Ok {
+            remember(&mut self.results, RESULTS, start_of(text, RESULT));
+        }
+        let text = start_of(text, OBSERVATION);
         self.consecutive_same_observation = if self.last_observation.as_ref() == Some(&text) {
             self.consecutive_same_observation + 1
         } else {
             1
         };
-        if self.observations_so_far.len() == REMEMBERED {
-            self.observations_so_far.pop_front();
-        }
-        self.observations_so_far.push_back(text.clone());
+        remember(&mut self.observations_so_far, REMEMBERED, text.clone());
         self.last_observation = Some(text);
     }
 
@@ -122,10 +152,54 @@ impl IterationState {
     }
 }
 
+/// Adds the newest, and forgets the oldest where there are too many.
+fn remember<T>(all: &mut VecDeque<T>, most: usize, newest: T) {
+    if all.len() == most {
+        all.pop_front();
+    }
+    all.push_back(newest);
+}
+
+fn start_of(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// An event for the memory of a state, which is small whatever a model says.
+fn shortened(event: &Event) -> Event {
+    let start = |text: &String| start_of(text, TEXT);
+    match event {
+        Event::Thought { text } => Event::Thought { text: start(text) },
+        Event::Answer { text } => Event::Answer { text: start(text) },
+        Event::Action { call } => {
+            let arguments = start(&call.arguments);
+            let call = ToolCall::new(call.id.clone(), call.name.clone(), arguments);
+            Event::Action { call }
+        }
+        Event::Observation {
+            call_id,
+            tool,
+            status,
+            text,
+        } => Event::Observation {
+            call_id: call_id.clone(),
+            tool: tool.clone(),
+            status: *status,
+            text: start(text),
+        },
+        other => other.clone(),
+    }
+}
+
 /// Arguments without what does not matter: white space, and the order of keys.
 ///
 /// Numbers that a float cannot tell apart, and keys that are given twice, are told apart by the characters that are there.
+/// Long ones are told apart as they were written, and only their hash is kept.
 pub(super) fn canonical(arguments: &str) -> String {
+    if arguments.len() > CANONICAL {
+        let mut hasher = DefaultHasher::new();
+        arguments.hash(&mut hasher);
+        return format!("{} bytes, {:x}", arguments.len(), hasher.finish());
+    }
     let Ok(mut value) = serde_json::from_str::<serde_json::Value>(arguments) else {
         return arguments.trim().to_owned();
     };

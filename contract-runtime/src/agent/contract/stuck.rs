@@ -8,17 +8,22 @@ use crate::tool::ToolCall;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopDetection {
-    /// So many equal calls in a row, with equal arguments: 4. Zero turns it off.
+    /// So many equal calls in a row, with equal arguments: 3. Zero turns it off.
     pub same_action: usize,
-    /// So many calls of one tool in a row, whatever their arguments: off.
+    /// So many steps in a row that call one tool, whatever the arguments: off. An agent whose work is done by one
+    /// tool, such as a shell, is not stuck because of that.
     pub same_tool: usize,
+    /// The run of a stuck model ends with what its tools have given so far, as an answer: off. See
+    /// [`answering`](Self::answering).
+    pub answers: bool,
 }
 
 impl Default for LoopDetection {
     fn default() -> Self {
         Self {
-            same_action: 4,
+            same_action: 3,
             same_tool: 0,
+            answers: false,
         }
     }
 }
@@ -30,6 +35,7 @@ impl LoopDetection {
         Self {
             same_action: 0,
             same_tool: 0,
+            answers: false,
         }
     }
 
@@ -40,10 +46,20 @@ impl LoopDetection {
         self
     }
 
-    /// So many calls of one tool in a row are a loop, whatever their arguments.
+    /// So many steps in a row that call one tool are a loop, whatever the arguments.
     #[must_use]
-    pub const fn same_tool(mut self, calls: usize) -> Self {
-        self.same_tool = calls;
+    pub const fn same_tool(mut self, steps: usize) -> Self {
+        self.same_tool = steps;
+        self
+    }
+
+    /// Answers in the place of a stuck model: with the last five results of tools, at most 200 characters of each.
+    ///
+    /// The answer must keep every postcondition. Without any result the run ends as it does otherwise, with
+    /// [`RunError::Loop`](crate::agent::RunError::Loop).
+    #[must_use]
+    pub const fn answering(mut self) -> Self {
+        self.answers = true;
         self
     }
 }
@@ -53,7 +69,9 @@ impl LoopDetection {
 pub(super) struct Repeats {
     last: Option<(String, String)>,
     actions: usize,
+    /// Steps in a row that called one tool, and which step is counted already.
     tools: usize,
+    step: u64,
 }
 
 impl Repeats {
@@ -61,13 +79,22 @@ impl Repeats {
         &mut self,
         detection: LoopDetection,
         call: &ToolCall,
+        step: u64,
     ) -> Option<(LoopKind, usize)> {
         let arguments = canonical(&call.arguments);
         let (same_tool, same_action) = match &self.last {
             Some((name, last)) => (*name == call.name, *name == call.name && *last == arguments),
             None => (false, false),
         };
-        self.tools = if same_tool { self.tools + 1 } else { 1 };
+        // Several calls of one reply are one step.
+        self.tools = match (same_tool, self.step == step) {
+            (true, true) => self.tools,
+            (true, false) => self.tools + 1,
+            // A step of several tools is none of one tool.
+            (false, true) => 0,
+            (false, false) => 1,
+        };
+        self.step = step;
         self.actions = if same_action { self.actions + 1 } else { 1 };
         self.last = Some((call.name.clone(), arguments));
         if detection.same_action > 0 && self.actions >= detection.same_action {

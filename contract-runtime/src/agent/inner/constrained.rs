@@ -2,18 +2,20 @@
 
 mod prompt;
 mod reply;
+mod spoken;
 
 use std::future::poll_fn;
 
-use super::{InnerAgent, Turn, observe};
+use super::{Cost, InnerAgent, Turn, observe};
 use crate::agent::constraint::{Constraint, ConstraintError};
 use crate::agent::event::{Event, RunError};
 use crate::agent::live::{Emitter, Events, live};
 use crate::agent::message::Message;
-use crate::agent::model::{Delta, Model, Request};
+use crate::agent::model::{Delta, Model, ModelFault, Request};
 use crate::registry::Registry;
 use crate::tool::ToolCall;
 use reply::Written;
+use spoken::Spoken;
 
 /// Lets a model that writes text call tools and answer, each reply being one JSON object.
 ///
@@ -42,10 +44,10 @@ use reply::Written;
 ///
 /// The model gets its instructions, the tools and the [`Constraint`] with every request. An engine that holds its model to
 /// the constraint says so with [`Enforcement::ByEngine`]; otherwise each reply is read as it comes, and at the first character
-/// that cannot be part of a reply the model is stopped, told what was expected, and asked again. Without the feature `grammar`
+/// that cannot be part of a reply, and at the end of a mebibyte, the model is stopped, told what was expected, and asked again. Without the feature `grammar`
 /// a reply is read when it is complete.
 ///
-/// What a reply says becomes events when the reply is complete: pieces of JSON are no [`Event::TextDelta`].
+/// Reasoning and answer are told while they come, as [`Event::TextDelta`]s without the JSON around them.
 #[derive(Debug)]
 pub struct ConstrainedAgent<M> {
     model: M,
@@ -74,6 +76,22 @@ impl Default for Enforcement {
     fn default() -> Self {
         Self::RejectAndAsk { attempts: 3 }
     }
+}
+
+/// The longest reply, in bytes: as much as a registry takes for the arguments of a call.
+const LONGEST: usize = 1 << 20;
+
+/// How much of a piece is read at once, in bytes, so that a run can end in the middle of a long one.
+const SLICE: usize = 4 << 10;
+
+/// A text in slices of whole characters.
+fn slices(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let end = (SLICE..text.len()).find(|end| text.is_char_boundary(*end));
+        let (slice, rest) = text.split_at(end.unwrap_or(text.len()));
+        text = rest;
+        (!slice.is_empty()).then_some(slice)
+    })
 }
 
 /// Why a reply is of no use, as a sentence for the model; and what there was of it.
@@ -136,10 +154,22 @@ impl<M: Model> ConstrainedAgent<M> {
         turn: &Turn,
         emitter: &Emitter,
     ) -> Result<Result<String, Broken>, RunError> {
+        let mut cost = Cost::default();
+        let read = self.read_until_it_breaks(turn, emitter, &mut cost).await;
+        cost.close(emitter).await;
+        read
+    }
+
+    async fn read_until_it_breaks(
+        &self,
+        turn: &Turn,
+        emitter: &Emitter,
+        cost: &mut Cost,
+    ) -> Result<Result<String, Broken>, RunError> {
         let messages = turn.conversation.messages();
         let request = Request::new(&messages).constraint(&self.constraint);
         let mut pieces = self.model.reply(request);
-        let mut text = String::new();
+        let (mut text, mut spoken) = (String::new(), Spoken::default());
         #[cfg(feature = "grammar")]
         let mut matching = match self.enforcement {
             Enforcement::ByEngine => None,
@@ -150,15 +180,27 @@ impl<M: Model> ConstrainedAgent<M> {
             ),
         };
         while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
-            match piece.map_err(|error| RunError::model(&error))? {
+            let piece = piece.map_err(|error| RunError::model(&error))?;
+            cost.note(&piece);
+            match piece {
                 Delta::Text(more) => {
-                    text.push_str(&more);
-                    #[cfg(feature = "grammar")]
-                    if let Some(Err(mismatch)) =
-                        matching.as_mut().map(|matching| matching.push(&more))
-                    {
-                        let reason = mismatch.to_string();
+                    if text.len() + more.len() > LONGEST {
+                        let reason = format!("it is longer than {LONGEST} bytes");
                         return Ok(Err(Broken { text, reason }));
+                    }
+                    for more in slices(&more) {
+                        text.push_str(more);
+                        #[cfg(feature = "grammar")]
+                        if let Some(Err(mismatch)) =
+                            matching.as_mut().map(|matching| matching.push(more))
+                        {
+                            let reason = mismatch.to_string();
+                            return Ok(Err(Broken { text, reason }));
+                        }
+                        let text = spoken.push(more);
+                        if !text.is_empty() {
+                            emitter.emit(Event::TextDelta { text }).await;
+                        }
                     }
                 }
                 Delta::Call(call) => {
@@ -191,10 +233,14 @@ impl<M: Model> ConstrainedAgent<M> {
             let Broken { text, reason } = match read {
                 Ok(text) => match Written::read(&text, self.reasoning) {
                     Ok(written) => {
-                        turn.conversation.push(Message::Assistant {
+                        let message = Message::Assistant {
                             text,
                             calls: Vec::new(),
-                        });
+                        };
+                        match written {
+                            Written::Answer { .. } => turn.push_answer(message),
+                            Written::Call { .. } => turn.conversation.push(message),
+                        }
                         return Ok(written);
                     }
                     Err(reason) => Broken { text, reason },
@@ -206,7 +252,8 @@ impl<M: Model> ConstrainedAgent<M> {
                 let message = format!(
                     "its reply is not one of the JSON objects that it was asked for: {reason}"
                 );
-                return Err(RunError::Model { message });
+                let fault = ModelFault::Constraint;
+                return Err(RunError::Model { message, fault });
             }
             let feedback = format!(
                 "This is not a reply: {reason}. Reply again with one JSON object and nothing else."
@@ -279,6 +326,7 @@ impl<M: Model> ConstrainedAgent<M> {
 fn ungrammatical(error: &ConstraintError) -> RunError {
     RunError::Model {
         message: error.to_string(),
+        fault: ModelFault::Constraint,
     }
 }
 

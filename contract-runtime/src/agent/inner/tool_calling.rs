@@ -1,6 +1,6 @@
 //! An agent for models that call tools natively.
 
-use super::{InnerAgent, Turn, observe, say};
+use super::{InnerAgent, Turn, begin, observe, say};
 use crate::agent::event::{Event, RunError};
 use crate::agent::live::{Emitter, Events, live};
 use crate::agent::message::Message;
@@ -35,27 +35,22 @@ impl<M: Model> ToolCallingAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
-        if let Some(text) = &self.system
-            && turn.conversation.messages().is_empty()
-        {
-            turn.conversation
-                .push(Message::System { text: text.clone() });
-        }
-        let text = turn.task.clone();
-        turn.conversation.push(Message::User { text });
+        begin(turn, || self.system.clone());
         loop {
             let messages = turn.conversation.messages();
             let request = Request::new(&messages).tools(&self.registry);
             let (text, calls) = say(&self.model, request, emitter).await?;
             drop(messages);
-            turn.conversation.push(Message::Assistant {
+            let message = Message::Assistant {
                 text: text.clone(),
                 calls: calls.clone(),
-            });
+            };
             if calls.is_empty() && text.trim().is_empty() {
+                turn.conversation.push(message);
                 return Err(RunError::NoAnswer);
             }
             if calls.is_empty() {
+                turn.push_answer(message);
                 emitter.emit(Event::Answer { text }).await;
                 let Some(text) = turn.feedback() else {
                     return Ok(());
@@ -63,6 +58,7 @@ impl<M: Model> ToolCallingAgent<M> {
                 turn.conversation.push(Message::User { text });
                 continue;
             }
+            turn.conversation.push(message);
             emitter.emit(Event::Thought { text }).await;
             for call in &calls {
                 let call = call.clone();

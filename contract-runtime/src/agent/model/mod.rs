@@ -1,6 +1,7 @@
 //! The little that an agent asks of a language model.
 
 mod error;
+mod fault;
 #[cfg(feature = "genai")]
 mod genai;
 mod replay;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "genai")]
 pub use self::genai::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
 pub use error::ModelError;
+pub use fault::ModelFault;
 pub use replay::{Recorder, RecordingError, Replay};
 pub use scripted::Scripted;
 
@@ -119,6 +121,14 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
+    /// Replies that did not say what they cost, such as those that were stopped; their tokens are not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uncounted_replies: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Usage {
@@ -128,6 +138,16 @@ impl Usage {
         Self {
             input_tokens,
             output_tokens,
+            uncounted_replies: 0,
+        }
+    }
+
+    /// One reply that did not say what it cost.
+    pub(super) const fn uncounted() -> Self {
+        Self {
+            input_tokens: 0,
+            output_tokens: 0,
+            uncounted_replies: 1,
         }
     }
 }
@@ -136,5 +156,7 @@ impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Self) {
         self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+        let uncounted = &mut self.uncounted_replies;
+        *uncounted = uncounted.saturating_add(more.uncounted_replies);
     }
 }

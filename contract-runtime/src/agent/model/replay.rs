@@ -273,10 +273,8 @@ impl Replay {
                     },
                 ) if !self.strict => one == other && tool == same,
                 // Where calls are written as text, so is what comes of them.
-                (Message::User { text: one }, Message::User { text: other })
-                    if !self.strict && one.starts_with("Observation:") =>
-                {
-                    other.starts_with("Observation:")
+                (Message::User { text: one }, Message::User { text: other }) if !self.strict => {
+                    one == other || (is_a_result(one) && is_a_result(other))
                 }
                 (one, other) => one == other,
             })
@@ -305,6 +303,14 @@ impl Model for Replay {
             }
         }))
     }
+}
+
+/// How the messages of results begin: those of `ReActAgent`, and of `ConstrainedAgent`.
+const RESULTS: [&str; 2] = ["Observation:", r#"{"tool":"#];
+
+/// Whether a message is what an agent makes of the outcome of a call where calls are written as text.
+fn is_a_result(text: &str) -> bool {
+    RESULTS.iter().any(|start| text.starts_with(start))
 }
 
 /// What a request says that the one before it did not; all of it, when a new conversation has begun.

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::agent::inner::shown::{self, Shown};
 use crate::registry::Registry;
-use crate::schema::Dialect;
 use crate::tool::Status;
 
 /// The instructions, with every tool as it is shown to models.
@@ -35,24 +35,15 @@ pub(super) fn system(general: Option<&str>, registry: &Registry, reasoning: bool
     if reasoning {
         text.push_str("`reasoning` may be left out.\n");
     }
-    let tools = registry.export(Dialect::Anthropic { strict: false });
-    let shown: &[Value] = tools
-        .ok()
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice);
-    for tool in registry.tools() {
-        let exported = shown
-            .iter()
-            .find(|one| one.get("name").is_some_and(|name| name == tool.name()));
-        let exported = |keyword| exported.and_then(|one| one.get(keyword));
-        let description = exported("description")
-            .and_then(Value::as_str)
-            .unwrap_or(tool.description());
-        let schema = exported("input_schema").unwrap_or(tool.input_schema());
+    for Shown {
+        name,
+        description,
+        schema,
+    } in shown::tools(registry)
+    {
         let _ = write!(
             text,
-            "\nTool `{}`: {description}\nIts arguments: {schema}\n",
-            tool.name()
+            "\nTool `{name}`: {description}\nIts arguments: {schema}\n"
         );
     }
     text

@@ -6,7 +6,7 @@ mod prompt;
 
 pub use lenient::Repair;
 
-use super::{InnerAgent, Turn, say};
+use super::{InnerAgent, Turn, begin, say};
 use crate::agent::event::{Event, RunError};
 use crate::agent::live::{Emitter, Events, live};
 use crate::agent::message::Message;
@@ -68,12 +68,9 @@ impl<M: Model> ReActAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
-        if turn.conversation.messages().is_empty() {
-            let text = prompt::system(self.system.as_deref(), &self.registry);
-            turn.conversation.push(Message::System { text });
-        }
-        let text = turn.task.clone();
-        turn.conversation.push(Message::User { text });
+        begin(turn, || {
+            Some(prompt::system(self.system.as_deref(), &self.registry))
+        });
         let stop = ["\nObservation:".to_owned()];
         let (mut calls, mut unclear) = (0_u64, 0);
         loop {
@@ -83,10 +80,14 @@ impl<M: Model> ReActAgent<M> {
             let (text, _) = say(&self.model, request, emitter).await?;
             drop(messages);
             let parsed = parse::parse(&text, &self.registry);
-            turn.conversation.push(Message::Assistant {
+            let message = Message::Assistant {
                 text,
                 calls: Vec::new(),
-            });
+            };
+            match parsed.step {
+                Step::Answer(_) => turn.push_answer(message),
+                _ => turn.conversation.push(message),
+            }
             let told = match parsed.step {
                 Step::Answer(text) => {
                     emitter.emit(Event::Answer { text }).await;

@@ -1,0 +1,130 @@
+//! Replies under a grammar, while they come.
+
+use std::sync::{Arc, Mutex};
+
+use contract_runtime::agent::{
+    ConstrainedAgent, ContractAgent, Delta, Event, Model, Reply, Request, Scripted, Usage,
+};
+
+use crate::tools::{registry, words};
+
+const ANSWER: &str = r#"{"type":"answer","content":"done"}"#;
+
+fn inner(model: &Scripted) -> ConstrainedAgent<Scripted> {
+    ConstrainedAgent::new(model.clone(), registry()).expect("it can be said")
+}
+
+/// Says one thing in pieces, and notes what it was given and how much of it was taken.
+#[derive(Clone, Default)]
+struct Slow {
+    taken: Arc<Mutex<Vec<usize>>>,
+    schemas: Arc<Mutex<Vec<serde_json::Value>>>,
+}
+
+impl Model for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
+        let constraint = request.constraint.expect("every request has one");
+        self.schemas
+            .lock()
+            .unwrap()
+            .push(constraint.json_schema().clone());
+        assert!(request.tools.is_none(), "the tools are told in words");
+        let number = {
+            let mut taken = self.taken.lock().unwrap();
+            taken.push(0);
+            taken.len() - 1
+        };
+        let text = if number == 0 {
+            "{\"type\":\"prose\", and so on, for ever"
+        } else {
+            ANSWER
+        };
+        Box::pin(contract_runtime::agent::live(move |emitter| async move {
+            for letter in text.chars() {
+                self.taken.lock().unwrap()[number] += 1;
+                emitter.emit(Ok(Delta::Text(letter.to_string()))).await;
+            }
+        }))
+    }
+}
+
+/// The texts of pieces, without the JSON around them; and what they were told before.
+#[tokio::test]
+async fn reasoning_and_answer_are_told_while_they_come() {
+    let reply = r#"{"reasoning":"Caf\u00e9.","type":"answer","content":"a \"b\"\n\ud83e\udd80"}"#;
+    let pieces = reply.chars().map(|letter| Delta::Text(letter.to_string()));
+    let model = Scripted::new().reply(pieces);
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let mut events = agent.stream("go");
+    let (mut pieces, mut told) = (Vec::new(), Vec::new());
+    while let Some(event) = events.next().await {
+        match event {
+            Event::TextDelta { text } => pieces.push(text),
+            Event::Answer { text } => {
+                assert!(pieces.len() > 10, "it came in pieces: {pieces:?}");
+                told.push(text);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(told, ["a \"b\"\n\u{1f980}"]);
+    assert_eq!(pieces.concat(), format!("Café.\n{}", told[0]));
+}
+
+#[tokio::test]
+async fn a_reply_that_is_longer_than_a_mebibyte_is_stopped() {
+    let long = format!(r#"{{"type":"answer","content":"{}"}}"#, "x".repeat(1 << 20));
+    let model = Scripted::new().text(long).text(ANSWER);
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let result = agent.run("go").await;
+    assert_eq!(words(&result.steps), ["retry 1", "answer done"]);
+    let told = format!("{:?}", model.requests()[1].last());
+    assert!(told.contains("it is longer than 1048576 bytes"), "{told}");
+}
+
+/// A model that is stopped says nothing about what it cost; that it cost something is not forgotten.
+#[tokio::test]
+async fn replies_that_are_stopped_are_counted_as_uncounted() {
+    let usage = |tokens| Delta::Usage(Usage::new(tokens, 1));
+    let model = Scripted::new()
+        .reply([Delta::Text("prose".to_owned()), usage(100)])
+        .reply([Delta::Text(ANSWER.to_owned()), usage(10)]);
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let usage = agent.run("go").await.usage;
+    if cfg!(feature = "grammar") {
+        assert_eq!((usage.input_tokens, usage.uncounted_replies), (10, 1));
+    } else {
+        assert_eq!((usage.input_tokens, usage.uncounted_replies), (110, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_is_stopped_at_the_first_character_that_cannot_be_repaired() {
+    let model = Slow::default();
+    let agent = ConstrainedAgent::new(model.clone(), registry()).expect("it can be said");
+    let result = ContractAgent::builder(agent).build().run("go").await;
+    assert!(result.success, "{:?}", result.error);
+    let taken = model.taken.lock().unwrap().clone();
+    let until = if cfg!(feature = "grammar") {
+        "{\"type\":\"p".len()
+    } else {
+        "{\"type\":\"prose\", and so on, for ever".len()
+    };
+    assert_eq!(taken, [until, ANSWER.len()]);
+    let schemas = model.schemas.lock().unwrap();
+    let tools: Vec<_> = schemas[0]["anyOf"]
+        .as_array()
+        .expect("alternatives")
+        .iter()
+        .filter_map(|one| one["properties"]["tool"]["const"].as_str())
+        .collect();
+    assert_eq!(tools, ["hide", "root"]);
+    assert_eq!(
+        schemas[0]["$defs"]["root"]["properties"]["of"]["minimum"],
+        0.0
+    );
+}

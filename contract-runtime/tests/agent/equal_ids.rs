@@ -1,0 +1,97 @@
+//! Calls of one reply that have the same id, and bodies that tell of more than is kept.
+
+use contract_runtime::agent::{ContractAgent, Delta, Event, RunResult, Scripted, ToolCallingAgent};
+use contract_runtime::prelude::*;
+
+use crate::tools::inner;
+
+/// What is below zero is refused before it reaches the tool.
+fn arguments(of: i64) -> String {
+    let name = if of < 0 { "off" } else { "of" };
+    format!(r#"{{"{name}":{of}}}"#)
+}
+
+async fn roots(of: [i64; 3]) -> RunResult {
+    let calls = of.map(|of| Delta::Call(ToolCall::new("same", "root", arguments(of))));
+    let model = Scripted::new().reply(calls).text("done");
+    ContractAgent::builder(inner(&model))
+        .build()
+        .run("go")
+        .await
+}
+
+#[tokio::test]
+async fn each_of_two_calls_with_one_id_is_told_as_it_was_made() {
+    for of in [[-4, 9, 16], [9, -4, 16], [9, 16, -4], [-4, -9, 16]] {
+        let result = roots(of).await;
+        assert!(result.success, "{of:?}");
+        let told: Vec<String> = result
+            .steps
+            .iter()
+            .filter_map(|event| match event {
+                Event::Action { call } => Some(call.arguments.clone()),
+                Event::Observation { status, .. } => Some(status.to_string()),
+                _ => None,
+            })
+            .collect();
+        // What reached its body is told when it did; what did not, before its outcome.
+        let mut expected: Vec<String> =
+            of.into_iter().filter(|of| *of > 0).map(arguments).collect();
+        for of in of {
+            if of > 0 {
+                expected.push("ok".to_owned());
+            } else {
+                expected.extend([arguments(of), "invalid_arguments".to_owned()]);
+            }
+        }
+        assert_eq!(told, expected, "{of:?}");
+    }
+}
+
+/// Assert the same thing again and again.
+#[tool]
+fn assert_often(times: u64) {
+    for time in 0..times {
+        contract_assert!(time % 10 > 0, "every tenth", policy = observe);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_asserts_without_end_fills_no_memory_and_is_counted_whole() {
+    const TIMES: u64 = 50_000;
+    let registry = Registry::builder()
+        .tool(assert_often)
+        .build()
+        .expect("the tool is sound");
+    let arguments = format!(r#"{{"times":{TIMES}}}"#);
+    let model = Scripted::new()
+        .calls("", [("assert_often", arguments)])
+        .text("done");
+    let agent =
+        ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry.clone())).build();
+    let mut events = agent.stream("go");
+    let (mut checks, mut violations, mut omitted) = (0, 0, (0, 0));
+    while let Some(event) = events.next().await {
+        match event {
+            Event::ContractCheck { .. } => checks += 1,
+            Event::ContractViolation { .. } => violations += 1,
+            Event::Omitted { checks, violations } => omitted = (checks, violations),
+            _ => {}
+        }
+    }
+    assert!(
+        checks + violations <= 10_000,
+        "{checks} and {violations} are kept"
+    );
+    assert_eq!(checks + omitted.0, TIMES);
+    assert_eq!(violations + omitted.1, TIMES / 10);
+    drop(events);
+    let model = Scripted::new()
+        .calls("", [("assert_often", format!(r#"{{"times":{TIMES}}}"#))])
+        .text("done");
+    let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
+    let result = agent.run("go").await;
+    assert_eq!(result.answer.as_deref(), Some("done"));
+    assert_eq!(result.statistics.checks, TIMES);
+    assert_eq!(result.statistics.violations, TIMES / 10);
+}
