@@ -193,6 +193,19 @@ pub(crate) fn any(errors: &mut Errors, entry: &Entry, example: &str) -> Option<E
     value(errors, entry, example).map(|(expr, _)| expr.clone())
 }
 
+/// A function that gives a run what it needs; a literal can be none.
+pub(crate) fn setup(errors: &mut Errors, entry: &Entry) -> Option<Expr> {
+    let (expr, _) = value(errors, entry, "on_paper")?;
+    if let Expr::Lit(literal) = ungrouped(expr) {
+        errors.on(
+            literal,
+            "`setup` takes a function from a `Builder` to a `Builder`; write `setup = on_paper`",
+        );
+        return None;
+    }
+    Some(expr.clone())
+}
+
 const POLICIES: [(&str, Policy); 4] = [
     ("ignore", Policy::Ignore),
     ("observe", Policy::Observe),

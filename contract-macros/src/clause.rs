@@ -31,7 +31,7 @@ pub(crate) fn all(errors: &mut Errors, contracts: &[Contract], params: &[Param])
     let mut olds = 0;
     let clauses = contracts
         .iter()
-        .filter(|contract| contract.kind != Kind::Tool);
+        .filter(|contract| matches!(contract.kind, Kind::Pre | Kind::Post));
     clauses
         .filter_map(|contract| parse(errors, contract, params, &mut olds))
         .collect()

@@ -6,6 +6,7 @@ use quote::quote;
 use crate::gather::{self, Contract, Gathered};
 use crate::item::{FunctionItem, Item, RawMember};
 use crate::source::is_punct;
+use crate::verify;
 
 /// The mistakes, and the item without our attributes.
 pub(crate) fn expand(gathered: &Gathered, item: Option<&Item>, report: &syn::Error) -> TokenStream {
@@ -32,7 +33,8 @@ fn member(member: &RawMember) -> TokenStream {
     match member {
         RawMember::Method(method) if !method.contracts.is_empty() => method.tokens.clone(),
         RawMember::Tool(method) | RawMember::Method(method) => {
-            let attrs = &method.attrs;
+            let attrs = method.attrs.iter();
+            let attrs = attrs.filter(|attr| verify::conditional_fellows(attr).is_empty());
             let function = function(&method.contracts, &method.function);
             quote!(#(#attrs)* #function)
         }

@@ -18,6 +18,7 @@ use syn::{Attribute, Meta, Path};
 
 use crate::names;
 use crate::source::{self, is_punct};
+use crate::verify;
 
 /// Which of the attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub(crate) enum Kind {
     Tool,
     Pre,
     Post,
+    Verify,
 }
 
 impl Kind {
@@ -33,11 +35,12 @@ impl Kind {
             Self::Tool => "tool",
             Self::Pre => "pre",
             Self::Post => "post",
+            Self::Verify => "verify",
         }
     }
 
-    fn named(word: &Ident) -> Option<Self> {
-        [Self::Tool, Self::Pre, Self::Post]
+    pub(crate) fn named(word: &Ident) -> Option<Self> {
+        [Self::Tool, Self::Pre, Self::Post, Self::Verify]
             .into_iter()
             .find(|kind| word == kind.word())
     }
@@ -98,6 +101,7 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
     } = gathered;
     let runtime = names::runtime(&krate);
     let contracts = contracts.iter().map(Contract::deferred);
+    let attrs = attrs.iter().map(|attr| verify::resolvable(attr, &runtime));
     Ok(Next::Defer(
         quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest),
     ))
@@ -141,6 +145,7 @@ impl Gathered {
 impl Contract {
     fn new(attr: &Attribute) -> Option<Self> {
         let word = &attr.path().segments.last()?.ident;
+        let kind = Kind::named(word).filter(|kind| *kind != Kind::Verify || is_own(attr.path()))?;
         let args = match &attr.meta {
             Meta::Path(_) => TokenStream::new(),
             Meta::List(list) => source::grouped(list.tokens.clone()),
@@ -151,7 +156,7 @@ impl Contract {
             }
         };
         Some(Self {
-            kind: Kind::named(word)?,
+            kind,
             args,
             span: word.span(),
             path: Some(attr.path().clone()),
@@ -181,6 +186,12 @@ pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<Contract>, Vec<Attribute>) {
         }
     }
     (contracts, others)
+}
+
+/// `verify`, or a path to it: the word is common, and under another module it belongs to somebody else.
+fn is_own(path: &Path) -> bool {
+    let before = path.segments.iter().rev().nth(1);
+    before.is_none_or(|module| module.ident == "prelude" || module.ident == "__private")
 }
 
 fn deferred_args(attr: &Attribute) -> Option<TokenStream> {
@@ -233,6 +244,8 @@ fn sequence(args: TokenStream) -> Vec<Contract> {
 pub(crate) fn uses(contracts: &[Contract]) -> Vec<Path> {
     let mut paths: Vec<Path> = contracts
         .iter()
+        // Below `tool` it is an attribute that nobody has to import.
+        .filter(|contract| contract.kind != Kind::Verify)
         .filter_map(|contract| contract.path.clone())
         .collect();
     paths.retain(|path| {

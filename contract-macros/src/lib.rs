@@ -1,4 +1,4 @@
-//! The attributes of `contract-runtime`: `#[tool]`, `#[pre]` and `#[post]`.
+//! The attributes of `contract-runtime`: `#[tool]`, `#[pre]`, `#[post]` and `#[verify]`.
 //!
 //! Use them through `contract_runtime`, which re-exports them; the two crates share a hidden interface.
 
@@ -22,9 +22,11 @@ mod options;
 mod param;
 mod portable;
 mod predicate;
+mod proof;
 mod read;
 mod regular;
 mod source;
+mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -110,6 +112,38 @@ pub fn post(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Post, args, item)
 }
 
+/// Says how the body of a tool may be run by the tests that `verify!` and `verify_all!` write.
+///
+/// They run the body of a tool that is `read_only`, and of no other. `#[verify(run)]` says that this one may be run too,
+/// `#[verify(run = false)]` that it may not, and `setup` gives what its runs need: a function from a builder to a builder,
+/// called anew for each run, so that no state is carried over.
+///
+/// ```text
+/// fn on_paper(builder: Builder) -> Builder {
+///     builder.context(Accounts::with_two_of_100_euros())
+/// }
+///
+/// /// Move money between accounts.
+/// #[tool]
+/// #[pre(cents > 0)]
+/// #[verify(run, setup = on_paper)]
+/// fn transfer(cents: u64, #[context] accounts: &Accounts) -> u64 { .. }
+/// ```
+///
+/// It has to be imported, with the prelude, only where it stands above `#[tool]`; `contract_runtime::verify` is the macro that
+/// writes a test. Without the feature `verify` it does nothing. It belongs to a tool:
+///
+/// ```compile_fail
+/// #[contract_macros::verify(run)]
+/// fn double(number: i32) -> i64 {
+///     i64::from(number) * 2
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn verify(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute(Kind::Verify, args, item)
+}
+
 /// Expands what `tool`, `pre` and `post` have gathered, after every other attribute.
 #[doc(hidden)]
 #[proc_macro_attribute]
@@ -129,6 +163,32 @@ pub fn contract_assert(input: TokenStream) -> TokenStream {
     match errors.finish(assertion) {
         Ok(assertion) => expand::assertion(&assertion).into(),
         Err(report) => fallback::assertion(&report).into(),
+    }
+}
+
+/// Expands `verify!` of the runtime crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn verify_one(input: TokenStream) -> TokenStream {
+    prove(input, proof::of_one)
+}
+
+/// Expands `verify_all!` of the runtime crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn verify_all(input: TokenStream) -> TokenStream {
+    prove(input, proof::of_all)
+}
+
+fn prove(
+    input: TokenStream,
+    read: fn(&mut Errors, proc_macro2::TokenStream) -> Option<model::Proof>,
+) -> TokenStream {
+    let mut errors = Errors::new();
+    let proof = read(&mut errors, input.into());
+    match errors.finish(proof) {
+        Ok(proof) => expand::proof(&proof).into(),
+        Err(report) => report.to_compile_error().into(),
     }
 }
 

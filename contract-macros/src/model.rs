@@ -19,6 +19,7 @@ pub(crate) struct Tool {
     pub(crate) name: Name,
     pub(crate) description: Description,
     pub(crate) clauses: Vec<Clause>,
+    pub(crate) verify: Option<Verify>,
     pub(crate) krate: Path,
 }
 
@@ -125,6 +126,39 @@ pub(crate) struct Options {
     pub(crate) coerce: Option<Set<bool>>,
     /// In milliseconds.
     pub(crate) timeout: Option<Set<u64>>,
+}
+
+/// What `#[verify(..)]` says of running the body.
+#[derive(Default)]
+pub(crate) struct Verify {
+    pub(crate) run: Option<Set<bool>>,
+    pub(crate) setup: Option<Set<Expr>>,
+}
+
+/// A test that `verify!` or `verify_all!` writes.
+pub(crate) struct Proof {
+    pub(crate) krate: Path,
+    pub(crate) subject: ProofOf,
+    pub(crate) effort: Effort,
+}
+
+/// What such a test looks at.
+pub(crate) enum ProofOf {
+    /// One function.
+    Tool(Path),
+    /// All tools of the calling package.
+    Package,
+    /// A registry, or a builder of one.
+    Registry(TokenStream),
+}
+
+/// How such a test looks.
+#[derive(Default)]
+pub(crate) struct Effort {
+    pub(crate) run: Option<Set<bool>>,
+    pub(crate) setup: Option<Set<Expr>>,
+    pub(crate) cases: Option<Set<Expr>>,
+    pub(crate) seed: Option<Set<Expr>>,
 }
 
 /// What happens when a condition does not hold.

@@ -13,6 +13,7 @@ use crate::item::{FunctionItem, ImplItems, Item, Method, RawMember};
 use crate::model::{Contracted, Function, Member, Model, Name, Tool, ToolSet};
 use crate::options::{self, ToolArgs};
 use crate::param::{self, Owner};
+use crate::verify;
 
 /// Reads the whole item.
 pub(crate) fn model(errors: &mut Errors, gathered: &Gathered, item: &Item) -> Option<Model> {
@@ -76,6 +77,7 @@ fn tool(
         contracts,
         function.as_ref().map_or(&[], |function| &function.params),
     );
+    let verify = verify::parse(errors, contracts);
     let ToolArgs {
         name,
         description,
@@ -102,6 +104,7 @@ fn tool(
         name,
         description,
         clauses,
+        verify,
         krate: krate.clone(),
     })
 }
@@ -113,6 +116,7 @@ fn contracted(
     item: &FunctionItem,
     krate: &Path,
 ) -> Option<Contracted> {
+    verify::only_on_tools(errors, contracts);
     let function = function(errors, contracts, attrs, item, Owner::Contracted);
     let clauses = clause::all(
         errors,
@@ -219,6 +223,10 @@ fn tool_set(errors: &mut Errors, gathered: &Gathered, block: &ImplItems) -> Tool
                 seen = true;
                 options::parse_block(errors, contract);
             }
+            Kind::Verify => errors.at(
+                contract.span,
+                "`#[verify]` belongs to one tool; write it above the method",
+            ),
             Kind::Pre | Kind::Post => {
                 let message = format!(
                     "`{}` belongs above a function, not an `impl` block",
@@ -273,6 +281,7 @@ fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> 
                 function,
                 ..
             } = &**method;
+            verify::no_conditional_fellow(errors, attrs);
             tool(errors, contracts, attrs, function, krate).map(|tool| Member::Tool(Box::new(tool)))
         }
         RawMember::Method(method) => {

@@ -39,6 +39,8 @@
 //! | say what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "agent")]
 pub mod agent;
 #[cfg(feature = "cli")]
@@ -74,9 +76,9 @@ pub use schema::{
 };
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{
-    ArgumentProblem, Artifact, CallInfo, Coercion, Content, Context, Deadline, DynamicSpec, Hints,
-    InvalidArguments, MalformedCall, Outcome, ProblemKind, Progress, ProgressReport, Run, Status,
-    Tool, ToolCall, ToolResult, ToolSet,
+    ArgumentProblem, Artifact, CallInfo, Coercion, Content, Context, Deadline, DynamicContext,
+    DynamicSpec, Hints, InvalidArguments, MalformedCall, Outcome, ProblemKind, Progress,
+    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
 };
 
 /// Starts a registry with the tools of the calling package.
@@ -180,8 +182,35 @@ macro_rules! assert_frozen {
     };
 }
 
+/// Says what is missing, where the feature `verify` is.
+#[cfg(not(feature = "verify"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! verify {
+    ($($input:tt)*) => {
+        ::core::compile_error! {
+            "`verify!` needs the feature `verify`; in `Cargo.toml`, under `[dev-dependencies]`, write `contract-runtime = { version = \"..\", features = [\"verify\"] }`"
+        }
+    };
+}
+
+/// Says what is missing, where the feature `verify` is.
+#[cfg(not(feature = "verify"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! verify_all {
+    ($($input:tt)*) => {
+        ::core::compile_error! {
+            "`verify_all!` needs the feature `verify`; in `Cargo.toml`, under `[dev-dependencies]`, write `contract-runtime = { version = \"..\", features = [\"verify\"] }`"
+        }
+    };
+}
+
 /// Everything an author of tools uses, for one `use`.
 pub mod prelude {
+    // Not at the root, where `verify!` has the name.
+    pub use contract_macros::verify;
+
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
         Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Status, Tool, ToolCall,

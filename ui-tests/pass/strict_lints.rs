@@ -67,7 +67,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use contract_runtime::{Registry, ToolCall, contract_assert, post, pre, registry, tool};
+use contract_runtime::{Builder, Registry, ToolCall, contract_assert, post, pre, registry, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +120,37 @@ const MOST: u32 = 5;
 
 /// As much as is half.
 const HALF: f64 = 0.5;
+
+/// Conditions that are no more than one call.
+#[tool]
+#[post(|found| found.is_none())]
+#[post(err |error| error.is_empty())]
+fn nothing_found(text: &str) -> Result<Option<usize>, String> {
+    if text.is_empty() {
+        return Err(String::new());
+    }
+    Ok(None)
+}
+
+/// Whether it is wide.
+fn is_wide(size: &Size) -> bool {
+    size.width > 0.5
+}
+
+/// What a run of the next one needs.
+fn on_paper(builder: Builder) -> Builder {
+    builder.context(Base(2))
+}
+
+/// Said of its verification.
+#[tool]
+#[verify(run, setup = on_paper)]
+#[post(|size| is_wide(size))]
+fn wide(#[context] base: &Base) -> Size {
+    Size {
+        width: f64::from(base.0),
+    }
+}
 
 /// A unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -207,7 +238,7 @@ async fn doubled_later(half: u32) -> Result<u32, String> {
 }
 
 fn main() {
-    let registry: Registry = match registry!().with(Base(2)).build() {
+    let registry: Registry = match registry!().context(Base(2)).with(Base(2)).build() {
         Ok(registry) => registry,
         Err(error) => {
             eprintln!("{error}");

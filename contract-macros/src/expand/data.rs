@@ -10,7 +10,9 @@ use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
 use super::function::anonymous_lifetimes;
 use super::portable;
 use crate::describe;
-use crate::model::{Clause, ClauseKind, Description, Param, Policy, Portable, Role, Set, Tool};
+use crate::model::{
+    Clause, ClauseKind, Description, Param, Policy, Portable, Role, Set, Tool, Verify,
+};
 
 /// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes.
 pub(super) fn contract(
@@ -171,6 +173,11 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         .iter()
         .enumerate()
         .filter_map(|(index, param)| parameter(param, named.contains(&index), runtime));
+    let verify = option(
+        tool.verify
+            .as_ref()
+            .map(|verify| self::verify(verify, runtime)),
+    );
     let (line, column) = position(tool.function.sig.ident.span());
     quote! {
         #runtime::Spec {
@@ -183,10 +190,33 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             coerce: #coerce,
             timeout: #timeout,
             parameters: &[#(#parameters),*],
+            verify: #verify,
             package: ::core::env!("CARGO_PKG_NAME"),
             position: (#line, #column),
         }
     }
+}
+
+/// `rt::Verify::new(Some(true)).setup(on_paper)`
+fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
+    let run = option(verify.run.as_ref().map(|run| {
+        let run = run.value;
+        quote!(#run)
+    }));
+    let setup = verify.setup.as_ref().map(|setup| {
+        let setup = self::setup(&setup.value, runtime);
+        quote!(.setup(#setup))
+    });
+    quote!(#runtime::Verify::new(#run) #setup)
+}
+
+/// As a value with its type: as an argument a wrong one would be explained by who asks for it.
+pub(super) fn setup(setup: &Expr, runtime: &TokenStream) -> TokenStream {
+    let value = super::local("setup");
+    quote! {{
+        let #value: fn(#runtime::Builder) -> #runtime::Builder = #setup;
+        #value
+    }}
 }
 
 fn parameter(param: &Param, named: bool, runtime: &TokenStream) -> Option<TokenStream> {

@@ -30,6 +30,7 @@ mod findings;
 mod function;
 mod place;
 mod portable;
+mod proof;
 mod shim;
 mod tool;
 mod tool_set;
@@ -39,6 +40,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use crate::model::Model;
 
 pub(crate) use assertion::assertion;
+pub(crate) use proof::proof;
 
 pub(crate) fn model(model: &Model) -> TokenStream {
     match model {

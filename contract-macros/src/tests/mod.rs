@@ -10,6 +10,7 @@ mod robust;
 mod rules;
 mod sets;
 mod texts;
+mod verify;
 
 use proc_macro2::TokenStream;
 

@@ -1,29 +1,127 @@
-use std::io::{self, Write as _};
-use std::process::ExitCode;
+use serde::Serialize;
 
-use crate::Registry;
+use super::screen::{BOLD, FAINT, Screen};
+use super::{Fault, exit};
+use crate::{Hints, Registry, ToolInfo};
 
 #[derive(Debug, clap::Args)]
-pub struct List {
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+pub(super) struct List {
+    /// Print the names alone.
+    #[arg(long, hide = true)]
+    names: bool,
+}
+
+/// A tool, as `list --json` shows it.
+#[derive(Serialize)]
+struct Listed<'t> {
+    name: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'t str>,
+    description: &'t str,
+    package: &'t str,
+    hints: Hints,
+    conditions: usize,
+    location: &'t str,
 }
 
 impl List {
-    pub(super) fn run(self, registry: &Registry) -> io::Result<ExitCode> {
-        let width = registry.tools().map(|tool| tool.name().len()).max();
-        let width = width.unwrap_or_default();
-        let mut out = io::stdout().lock();
-        if self.json {
-            let names: Vec<_> = registry.tools().map(|tool| tool.name()).collect();
-            writeln!(out, "{}", serde_json::json!(names))?;
-            return Ok(ExitCode::SUCCESS);
+    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+        if screen.json() {
+            let tools: Vec<_> = registry.tools().map(listed).collect();
+            screen.data(&tools)?;
+        } else if self.names {
+            for tool in registry.tools() {
+                screen.out.write(&format!("{}\n", tool.name()))?;
+            }
+        } else if screen.out.terminal() {
+            table(registry, screen)?;
+        } else {
+            for tool in registry.tools() {
+                let [name, hints, sentence] = cells(tool);
+                let name = screen.out.painted(BOLD, &name);
+                screen
+                    .out
+                    .write(&format!("{name}\t{hints}\t{sentence}\n"))?;
+            }
         }
-        for tool in registry.tools() {
-            let line = tool.description().lines().next().unwrap_or_default();
-            writeln!(out, "{:width$}  {line}", tool.name())?;
-        }
-        Ok(ExitCode::SUCCESS)
+        Ok(exit::DONE)
     }
+}
+
+fn listed(tool: ToolInfo<'_>) -> Listed<'_> {
+    Listed {
+        name: tool.name(),
+        title: tool.title(),
+        description: tool.description(),
+        package: tool.package(),
+        hints: tool.hints(),
+        conditions: tool.conditions().len(),
+        location: tool.location(),
+    }
+}
+
+fn table(registry: &Registry, screen: &mut Screen) -> Result<(), Fault> {
+    let head = ["NAME", "HINTS", "DESCRIPTION"].map(str::to_owned);
+    let rows: Vec<_> = registry.tools().map(cells).collect();
+    // Names and hints are ASCII, so that a byte is a column; the last cell needs no width.
+    let width = |of: fn(&[String; 3]) -> &String| {
+        let lengths = rows.iter().chain([&head]).map(|row| of(row).len());
+        lengths.max().unwrap_or_default()
+    };
+    let (first, second) = (width(|[name, ..]| name), width(|[_, hints, _]| hints));
+    for (index, [name, hints, sentence]) in [&head].into_iter().chain(&rows).enumerate() {
+        let name = format!("{name:first$}");
+        let hints = format!("{hints:second$}");
+        let (of_name, of_hints) = if index == 0 {
+            (FAINT, FAINT)
+        } else {
+            (BOLD, FAINT)
+        };
+        let line = format!(
+            "{}  {}  {}\n",
+            screen.out.painted(of_name, &name),
+            screen.out.painted(of_hints, &hints),
+            match index {
+                0 => screen.out.painted(FAINT, sentence),
+                _ => screen.out.safe(sentence),
+            }
+        );
+        screen.out.write(&line)?;
+    }
+    Ok(())
+}
+
+fn cells(tool: ToolInfo<'_>) -> [String; 3] {
+    [
+        tool.name().to_owned(),
+        hints(tool.hints()),
+        sentence(tool.description()),
+    ]
+}
+
+/// What it says about its effects, as its author wrote it.
+fn hints(hints: Hints) -> String {
+    let all = [
+        ("read_only", hints.read_only),
+        ("destructive", hints.destructive),
+        ("idempotent", hints.idempotent),
+        ("open_world", hints.open_world),
+    ];
+    let set = all.into_iter().filter(|(_, set)| *set == Some(true));
+    let names: Vec<_> = set.map(|(name, _)| name).collect();
+    names.join(",")
+}
+
+/// The first sentence, which stands alone, on one line.
+fn sentence(description: &str) -> String {
+    let lines = description.lines().map(str::trim);
+    let lines = lines.skip_while(|line| line.is_empty());
+    let paragraph: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+    let words: Vec<_> = paragraph
+        .iter()
+        .flat_map(|line| line.split_whitespace())
+        .collect();
+    let text = words.join(" ");
+    let first = text.split_once(". ").map_or(&*text, |(first, _)| first);
+    first.strip_suffix('.').unwrap_or(first).to_owned()
 }

@@ -63,6 +63,8 @@ pub struct Condition {
     message: Option<&'static str>,
     policy: Option<Policy>,
     parameters: &'static [&'static str],
+    /// Where it is written, if not in the file of its contract.
+    file: Option<&'static str>,
     line: u32,
     column: u32,
     expression: Option<&'static Expression>,
@@ -94,6 +96,7 @@ impl Condition {
             message,
             policy,
             parameters,
+            file: None,
             line,
             column,
             expression: None,
@@ -125,6 +128,16 @@ impl Condition {
     pub const fn probing(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
         self
+    }
+
+    /// Written in a file of its own choice.
+    pub(crate) const fn in_file(mut self, file: &'static str) -> Self {
+        self.file = Some(file);
+        self
+    }
+
+    pub(crate) const fn file(&self) -> Option<&'static str> {
+        self.file
     }
 
     /// Demanded to be portable by its author.
@@ -190,12 +203,16 @@ impl Condition {
 
 /// The conditions of one function, as generated code states them.
 #[doc(hidden)]
+pub type Contract = ContractOf<'static>;
+
+/// The conditions of one function or of one tool.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Contract {
-    pub name: &'static str,
+pub struct ContractOf<'c> {
+    pub name: &'c str,
     pub file: &'static str,
     pub policy: Option<Policy>,
-    pub conditions: &'static [Condition],
+    pub conditions: &'c [Condition],
     /// The parameters whose values are shown nowhere.
     pub secrets: &'static [&'static str],
 }

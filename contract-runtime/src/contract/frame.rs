@@ -13,7 +13,7 @@ use std::future::Future;
 
 use serde_json::{Map, Value};
 
-use super::condition::{Condition, ConditionKind, Contract};
+use super::condition::{Condition, ConditionKind, Contract, ContractOf};
 use super::counts::Counts;
 use super::details::Details;
 use super::panics::{Panicked, guard};
@@ -34,9 +34,12 @@ pub enum Stop {
 }
 
 /// The state of one execution, held by the generated code.
+pub type Frame = FrameOf<'static>;
+
+/// The state of one execution under a contract that may live no longer than its tool.
 #[derive(Debug)]
-pub struct Frame {
-    contract: &'static Contract,
+pub struct FrameOf<'c> {
+    contract: &'c ContractOf<'c>,
     scope: ContractScope,
     policy: Resolved,
     counts: Counts,
@@ -47,7 +50,7 @@ pub struct Frame {
     watched: bool,
 }
 
-impl Drop for Frame {
+impl Drop for FrameOf<'_> {
     fn drop(&mut self) {
         if let Some(scope) = self.scope.get() {
             scope.count(self.counts);
@@ -72,10 +75,12 @@ impl Frame {
             watched,
         }
     }
+}
 
+impl<'c> FrameOf<'c> {
     /// A call by name, whose policy was resolved when its scope was made.
     pub(crate) fn named(
-        contract: &'static Contract,
+        contract: &'c ContractOf<'c>,
         scope: ContractScope,
         only_check: bool,
     ) -> Self {
@@ -154,7 +159,7 @@ impl Frame {
         own: Option<Policy>,
         value: Option<&T>,
         kept: Kept<S>,
-        judge: impl FnOnce(&mut Judge<'_>, &T, S) -> Result<(), Stop>,
+        judge: impl FnOnce(&mut Judge<'_, 'c>, &T, S) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let Some(value) = value else { return Ok(()) };
         if !self.reach(index, own) {
@@ -257,7 +262,7 @@ impl Frame {
                 .flatten(),
             message: message.or_else(|| condition.message().map(str::to_owned)),
             location: Location {
-                file: self.contract.file.to_owned(),
+                file: condition.file().unwrap_or(self.contract.file).to_owned(),
                 line,
                 column,
             },
@@ -338,12 +343,12 @@ impl Kept<()> {
 
 /// Judges one postcondition with everything it may look at.
 #[derive(Debug)]
-pub struct Judge<'f> {
-    frame: &'f mut Frame,
+pub struct Judge<'f, 'c> {
+    frame: &'f mut FrameOf<'c>,
     index: usize,
 }
 
-impl Judge<'_> {
+impl Judge<'_, '_> {
     #[inline]
     pub fn judge<T: ?Sized>(
         &mut self,

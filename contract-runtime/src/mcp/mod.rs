@@ -10,8 +10,21 @@
 //!
 //! Spoken are the revisions 2025-11-25 and 2026-07-28 (Model Context Protocol, "Specification").
 
+mod client;
 mod error;
 mod server;
 
+pub use client::{
+    ChildProcess, Connection, ImportError, Imported, Importer, Skipped, command, import,
+};
+#[cfg(feature = "mcp-http")]
+pub use client::{HttpClient, http};
 pub use error::ServeError;
-pub use server::{Listening, Server, serve_http, serve_stdio};
+/// The protocol itself; for transports of other kinds.
+pub use rmcp;
+#[cfg_attr(
+    not(feature = "cli"),
+    allow(unused_imports, reason = "a page of the command line stands beside it")
+)]
+pub(crate) use server::Mounted;
+pub use server::{Asked, CallEvent, Listening, Server, serve_http, serve_stdio};

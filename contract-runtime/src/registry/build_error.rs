@@ -120,6 +120,16 @@ pub enum BuildProblem {
         /// A tool of a similar name.
         nearest: Option<String>,
     },
+    /// Conditions were given from outside to a tool whose function has its own.
+    #[error(
+        "tool `{tool}` is made by `#[tool]` ({location}), so its conditions and its policy belong above its function; `pre`, `post` and `policy` are for tools made by hand or imported"
+    )]
+    Misplaced {
+        /// The tool.
+        tool: String,
+        /// Where the tool is written.
+        location: String,
+    },
     /// The schema of a tool cannot be used.
     #[error("the schema of tool `{tool}` cannot be used ({location}): {source}")]
     Schema {

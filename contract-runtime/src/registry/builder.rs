@@ -1,3 +1,6 @@
+#[cfg(feature = "verify")]
+mod alone;
+
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::build_error::BuildProblem;
+use crate::contract::condition::Condition;
 use crate::contract::panics::guard;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::futures;
@@ -46,13 +47,19 @@ impl Entry {
         settings: &Settings,
         problems: &mut Vec<BuildProblem>,
     ) -> Option<Self> {
+        if tool.misplaced {
+            problems.push(BuildProblem::Misplaced {
+                tool: tool.name.clone(),
+                location: tool.location.clone(),
+            });
+        }
         let description = describe(&tool, problems)?;
         let needs = description.needs.clone();
         let (inputs, output) = schemas(&tool, description, problems)?;
         let inputs = match inputs {
             Ok(schema) => {
                 judge_constants(&tool, &schema, problems);
-                Inputs::new(schema, tool.coerce || settings.coerce)
+                Inputs::new(schema, tool.coerce || settings.coerce).stating(tool.stated.clone())
             }
             Err(source) => {
                 problems.push(BuildProblem::Schema {
@@ -72,8 +79,7 @@ impl Entry {
             policy: overruled
                 .map(|policy| set(policy, PolicyOrigin::Override))
                 .or_else(|| {
-                    tool.contract
-                        .policy
+                    tool.own_policy()
                         .map(|policy| set(policy, PolicyOrigin::Tool))
                 }),
             timeout: tool.timeout.or(settings.timeout),
@@ -108,6 +114,11 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
 }
 
 fn publish(tool: &Tool, schema: &InputSchema) -> Published {
+    published(tool, schema, tool.conditions())
+}
+
+/// What is shown of these conditions of a tool.
+pub(crate) fn published(tool: &Tool, schema: &InputSchema, conditions: &[Condition]) -> Published {
     let form = |name: &str| {
         let known = tool.parameters.iter().find(|one| one.name == name);
         known.map_or(Form::Opaque, |one| one.form)
@@ -122,12 +133,7 @@ fn publish(tool: &Tool, schema: &InputSchema) -> Published {
             default: parameter.default.clone(),
         })
         .collect();
-    lower(
-        tool.contract.name,
-        tool.contract.conditions,
-        &subjects,
-        schema.json(),
-    )
+    lower(tool.contract_name(), conditions, &subjects, schema.json())
 }
 
 /// A default and an example must be what a call could send.

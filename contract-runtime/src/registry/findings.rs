@@ -20,7 +20,7 @@ pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     let facts = asked.facts(entry, &known);
     constants(entry, problems);
     defaults(entry, &facts, problems);
-    let conditions = entry.tool.contract.conditions;
+    let conditions = entry.tool.conditions();
     if let Some(found) = contradiction(&facts, conditions) {
         let members = members(conditions, found.set);
         problems.push(BuildProblem::Contradiction {
@@ -42,7 +42,8 @@ pub(super) fn members(conditions: &[Condition], set: u64) -> impl Iterator<Item 
 /// `file:line:column`
 pub(super) fn place(entry: &Entry, condition: &Condition) -> String {
     let (line, column) = condition.position();
-    format!("{}:{line}:{column}", entry.tool.contract.file)
+    let file = condition.file().unwrap_or(entry.tool.contract.file);
+    format!("{file}:{line}:{column}")
 }
 
 /// What the expressions of a tool name, asked once.
@@ -60,7 +61,7 @@ impl Asked {
             tests: Vec::new(),
             finite: Vec::new(),
         };
-        for condition in entry.tool.contract.conditions {
+        for condition in entry.tool.conditions() {
             if let Some(expression) = condition.expression() {
                 asked.ask(expression, entry);
             }
@@ -160,7 +161,7 @@ fn value_of(json: &Json) -> Value<'_> {
 
 /// Asks each predicate about the defaults and the examples of the one parameter it speaks of.
 fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
-    let conditions = entry.tool.contract.conditions.iter();
+    let conditions = entry.tool.conditions().iter();
     for (condition, probe) in conditions.filter_map(|one| Some((one, one.probe()?))) {
         let [name] = condition.parameters() else {
             continue;
@@ -197,7 +198,7 @@ fn shown(secret: bool, value: &Json) -> String {
 
 /// Where all parameters of a condition have defaults, a call without any of them must hold.
 fn defaults(entry: &Entry, facts: &Facts<'_>, problems: &mut Vec<BuildProblem>) {
-    let conditions = entry.tool.contract.conditions;
+    let conditions = entry.tool.conditions();
     let schema = &entry.inputs.schema;
     for (index, condition) in conditions.iter().take(64).enumerate() {
         let names = condition.parameters();
@@ -233,7 +234,7 @@ fn defaults(entry: &Entry, facts: &Facts<'_>, problems: &mut Vec<BuildProblem>) 
 
 /// Patterns that have names were not seen by the macro.
 fn patterns(entry: &Entry, problems: &mut Vec<BuildProblem>) {
-    for condition in entry.tool.contract.conditions {
+    for condition in entry.tool.conditions() {
         let mut found = Vec::new();
         if let Some(expression) = condition.expression() {
             matched(expression, &mut found);

@@ -8,6 +8,9 @@ use tokio_util::sync::CancellationToken;
 use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::panics::discard;
+use crate::contract::policy::Resolved;
+#[cfg(feature = "verify")]
+use crate::contract::policy::{Policy, PolicyOrigin};
 use crate::contract::scope::{Called, ContractScope, Gate, Scope};
 use crate::tool::arguments::Examined;
 use crate::tool::call::{Call, Request, Running};
@@ -48,7 +51,7 @@ impl Job {
                 arguments: call.arguments,
                 secrets: entry.tool.contract.secrets,
             },
-            entry.policy,
+            mode.policy().or(entry.policy),
             Some(inner.authority.clone()),
             own_run.or(run),
             mode.gate.or(gate),
@@ -134,6 +137,23 @@ fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> Own {
 pub(super) struct Mode {
     pub(super) only_check: bool,
     pub(super) gate: Option<Arc<Gate>>,
+    /// Instead of every setting of authors and operators.
+    #[cfg(feature = "verify")]
+    pub(super) policy: Option<Policy>,
+}
+
+impl Mode {
+    #[cfg(feature = "verify")]
+    fn policy(&self) -> Option<Resolved> {
+        let origin = PolicyOrigin::Override;
+        self.policy.map(|policy| Resolved { policy, origin })
+    }
+
+    #[cfg(not(feature = "verify"))]
+    #[allow(clippy::unused_self, reason = "the other one reads it")]
+    fn policy(&self) -> Option<Resolved> {
+        None
+    }
 }
 
 /// A moment, and how long after the beginning of the call it is.

@@ -85,7 +85,7 @@ fn superfluous(entry: &Entry) -> Vec<Finding> {
     let asked = Asked::of(entry);
     let known = asked.known();
     let facts = asked.facts(entry, &known);
-    let conditions = entry.tool.contract.conditions;
+    let conditions = entry.tool.conditions();
     let mut left = readable(conditions);
     let mut findings = Vec::new();
     // Of two that say the same the later one goes.

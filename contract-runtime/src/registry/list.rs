@@ -93,11 +93,12 @@ impl<'r> ToolInfo<'r> {
             types: self.entry.inputs.schema.json(),
             output: self.output_schema(),
             hints: self.hints(),
+            dialect: self.entry.inputs.schema.dialect(),
         }
     }
 
     /// The policy of its conditions outside any run, before their own settings.
-    pub(super) fn policy(&self) -> Resolved {
+    pub(crate) fn policy(&self) -> Resolved {
         let registry = self.registry.map(|policy| Resolved {
             policy,
             origin: PolicyOrigin::Registry,
@@ -110,6 +111,18 @@ impl<'r> ToolInfo<'r> {
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.entry.timeout
+    }
+
+    /// Whether the values of this argument must be shown nowhere.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_secret(&self, argument: &str) -> bool {
+        self.entry.inputs.schema.is_secret(argument)
+    }
+
+    /// Whether one of its arguments is secret.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_secrets(&self) -> bool {
+        !self.entry.tool.contract.secrets.is_empty()
     }
 
     /// Where it is written, as `file:line:column`.

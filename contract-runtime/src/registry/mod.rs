@@ -7,7 +7,7 @@ mod build_error;
 mod builder;
 mod conclude;
 mod dispatch;
-mod entry;
+pub(crate) mod entry;
 mod explain;
 mod export;
 mod findings;
@@ -18,6 +18,8 @@ mod list;
 pub(crate) mod manifest;
 mod shown;
 mod statistics;
+#[cfg(feature = "verify")]
+mod trial;
 
 use std::sync::Arc;
 
@@ -140,11 +142,16 @@ impl Registry {
     /// # Ok(()) }
     /// ```
     pub async fn check(&self, call: ToolCall) -> Outcome {
+        self.check_with(call, Context::default()).await
+    }
+
+    /// [`check`](Self::check) with a context.
+    pub async fn check_with(&self, call: ToolCall, context: Context) -> Outcome {
         let mode = Mode {
             only_check: true,
             ..Mode::default()
         };
-        self.inner.call(call, Context::default(), mode).await
+        self.inner.call(call, context, mode).await
     }
 
     /// Calls several tools: read-only ones side by side, the others alone, in the order of the list.

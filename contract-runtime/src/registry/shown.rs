@@ -21,7 +21,10 @@ pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) 
                 tool: tool.name.clone(),
                 predicate: condition.predicate(),
                 part: part(condition, tool.parameters),
-                location: format!("{}:{line}:{column}", tool.contract.file),
+                location: format!(
+                    "{}:{line}:{column}",
+                    condition.file().unwrap_or(tool.contract.file)
+                ),
             });
         }
     }

@@ -37,7 +37,12 @@ pub(crate) struct InputSchema {
     exact: Vec<bool>,
     rules: Rules,
     root: RuleId,
+    /// Its author wrote which dialect it is, and it is the one that is enforced.
+    says_dialect: bool,
 }
+
+/// JSON Schema 2020-12, the dialect of everything here.
+pub(crate) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 impl InputSchema {
     /// Builds the closed object of all parameters, corrected and ready to be enforced.
@@ -87,6 +92,7 @@ impl InputSchema {
             exact,
             rules,
             root,
+            says_dialect: false,
         })
     }
 
@@ -97,6 +103,7 @@ impl InputSchema {
     /// # Errors
     /// When it is not the schema of an object, or a part of it could not be enforced.
     pub(crate) fn from_object(mut json: Value) -> Result<Self, SchemaError> {
+        let says_dialect = json.get("$schema").is_some_and(|named| named == DIALECT);
         correct(&mut json);
         if json.get("type").and_then(Value::as_str) != Some("object") {
             return Err(SchemaError::Malformed {
@@ -130,12 +137,36 @@ impl InputSchema {
             parameters,
             rules,
             root,
+            says_dialect,
+        })
+    }
+
+    /// Takes the whole schema of any value, such as a result, corrected and ready to be enforced.
+    ///
+    /// # Errors
+    /// When a part of it could not be enforced.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn of_value(mut json: Value) -> Result<Self, SchemaError> {
+        correct(&mut json);
+        let (rules, root) = compile(&json, true)?;
+        Ok(Self {
+            exact: Vec::new(),
+            json,
+            parameters: Vec::new(),
+            rules,
+            root,
+            says_dialect: false,
         })
     }
 
     /// The schema as it is published.
     pub(crate) fn json(&self) -> &Value {
         &self.json
+    }
+
+    /// The `$schema` that its author wrote, where it is true.
+    pub(crate) fn dialect(&self) -> Option<&'static str> {
+        self.says_dialect.then_some(DIALECT)
     }
 
     /// Whether typed decoding alone accepts nothing that the schema refuses, for the parameter at `index`.

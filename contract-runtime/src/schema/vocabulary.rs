@@ -34,13 +34,12 @@ pub(crate) fn holds(keyword: &str) -> Holds {
 }
 
 /// Keywords that restrict values and that nothing here enforces; the older drafts' spellings are among them.
-const UNENFORCED: [&str; 10] = [
+const UNENFORCED: [&str; 9] = [
     "unevaluatedItems",
     "$dynamicRef",
     "$dynamicAnchor",
     "$recursiveRef",
     "$recursiveAnchor",
-    "$anchor",
     "$id",
     "definitions",
     "dependencies",
@@ -57,6 +56,8 @@ pub(super) fn annotates(keyword: &str) -> bool {
     matches!(
         keyword,
         "$comment"
+            // A name for a place; a reference by it is refused like any that is no pointer.
+            | "$anchor"
             | "$defs"
             | "title"
             | "description"

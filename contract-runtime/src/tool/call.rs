@@ -93,10 +93,15 @@ impl<'c> Call<'c> {
         }
     }
 
-    pub(crate) fn request(&self) -> Option<&Request<'c>> {
+    /// What the dispatcher hands over, or the needs of a tool that no macro made, to whoever asks for them.
+    pub(crate) fn asking(&self, needs: &[Need]) -> Result<&Request<'c>, Ended> {
         match &self.0 {
-            Purpose::Run(request) => Some(request),
-            Purpose::Describe(_) => None,
+            Purpose::Run(request) => Ok(request),
+            Purpose::Describe(into) => {
+                let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
+                into.needs.extend(needs);
+                Err(Ended::Described)
+            }
         }
     }
 

@@ -7,12 +7,16 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::arguments;
-use super::call::{Call, Running, later};
+use super::call::{Call, Request, Running, later};
+use super::conditions::Stated;
 use super::content::Content;
-use super::reply::Ended;
+use super::dynamic_context::{self, DynamicContext};
+use super::lookup::Need;
+use super::reply::{Ended, Reply};
 use super::shim::Shim;
 use super::spec::{Hints, Parameter, Spec};
 use crate::contract::condition::Contract;
+use crate::contract::frame::FrameOf;
 
 /// A tool before it is in a registry: made by `#[tool]`, or by hand with [`Tool::dynamic`].
 #[derive(Clone)]
@@ -24,6 +28,8 @@ pub struct Tool {
     pub(crate) hints: Hints,
     pub(crate) contract: &'static Contract,
     pub(crate) parameters: &'static [Parameter],
+    #[cfg(feature = "verify")]
+    pub(crate) verify: Option<super::spec::Verify>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) runs: Runs,
     pub(crate) coerce: bool,
@@ -33,6 +39,10 @@ pub struct Tool {
     pub(crate) location: String,
     /// The whole input and output schema, of a tool that no macro made.
     pub(crate) schemas: Option<(Value, Option<Value>)>,
+    /// The conditions, of a tool that no macro made.
+    pub(crate) stated: Option<Arc<Stated>>,
+    /// Conditions were given to a tool that has its own above its function.
+    pub(crate) misplaced: bool,
     pub(crate) shim: Arc<dyn Shim>,
 }
 
@@ -64,6 +74,7 @@ pub struct DynamicSpec {
     input: Value,
     output: Option<Value>,
     timeout: Option<Duration>,
+    needs: Vec<Need>,
 }
 
 impl DynamicSpec {
@@ -77,6 +88,7 @@ impl DynamicSpec {
             input: json!({"type": "object", "properties": {}, "additionalProperties": false}),
             output: None,
             timeout: None,
+            needs: Vec::new(),
         }
     }
 
@@ -108,6 +120,21 @@ impl DynamicSpec {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+
+    /// Asks for a value of this type, which a registry or a call gives; see [`DynamicContext::get`].
+    ///
+    /// A registry is not built while nobody gives it. Only a handler of [`Tool::dynamic_with`] sees it.
+    pub fn context<T: Send + Sync + 'static>(mut self) -> Self {
+        self.needs.push(dynamic_context::need::<T>());
+        self
+    }
+}
+
+impl DynamicSpec {
+    fn without_needs(mut self) -> (Self, Vec<Need>) {
+        let needs = std::mem::take(&mut self.needs);
+        (self, needs)
     }
 }
 
@@ -151,14 +178,55 @@ impl Tool {
         F: Future<Output = Result<Content, E>> + Send + 'static,
         E: fmt::Display,
     {
+        let (spec, needs) = spec.without_needs();
+        Self::by_hand(spec, Arc::new(Handler { handler, needs }))
+    }
+
+    /// The same, with a handler that sees its call: its id, cancellation, deadline, progress, and values by their type.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// struct User(&'static str);
+    ///
+    /// let who = Tool::dynamic_with(
+    ///     DynamicSpec::new("who", "Say who is asking.").context::<User>(),
+    ///     |_, context| async move {
+    ///         let user = context.get::<User>().ok_or("nobody is asking")?;
+    ///         Ok::<_, &str>(Content::text(format!("{} in call {}", user.0, context.call.id)))
+    ///     },
+    /// );
+    /// let registry = Registry::builder().with(vec![who]).context(User("ada")).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("7", "who", ""));
+    /// assert_eq!(outcome.output(), Some("ada in call 7"));
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn dynamic_with<H, F, E>(spec: DynamicSpec, handler: H) -> Self
+    where
+        H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Content, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let (spec, mut needs) = spec.without_needs();
+        needs.push(dynamic_context::of_call());
+        Self::by_hand(spec, Arc::new(Seeing(Handler { handler, needs })))
+    }
+
+    #[track_caller]
+    fn by_hand(spec: DynamicSpec, shim: Arc<dyn Shim>) -> Self {
         let location = std::panic::Location::caller();
         Self {
+            stated: Some(Stated::nothing(&spec.name)),
+            misplaced: false,
             name: spec.name,
             title: spec.title,
             description: spec.description,
             hints: spec.hints,
             contract: &UNCONDITIONAL,
             parameters: &[],
+            #[cfg(feature = "verify")]
+            verify: None,
             timeout: spec.timeout,
             runs: Runs::Async,
             coerce: false,
@@ -166,7 +234,7 @@ impl Tool {
             prefixed: false,
             location: location.to_string(),
             schemas: Some((spec.input, spec.output)),
-            shim: Arc::new(Handler(handler)),
+            shim,
         }
     }
 
@@ -179,6 +247,8 @@ impl Tool {
             hints: spec.hints,
             contract: &spec.contract,
             parameters: spec.parameters,
+            #[cfg(feature = "verify")]
+            verify: spec.verify,
             timeout: spec.timeout.map(Duration::from_millis),
             runs: match (spec.is_async, spec.blocking) {
                 (true, _) => Runs::Async,
@@ -190,6 +260,8 @@ impl Tool {
             prefixed: false,
             location: format!("{}:{line}:{column}", spec.contract.file),
             schemas: None,
+            stated: None,
+            misplaced: false,
             shim,
         }
     }
@@ -201,7 +273,13 @@ impl Tool {
     }
 }
 
-struct Handler<H>(H);
+struct Handler<H> {
+    handler: H,
+    needs: Vec<Need>,
+}
+
+/// A handler that sees its call.
+struct Seeing<H>(Handler<H>);
 
 impl<H, F, E> Shim for Handler<H>
 where
@@ -211,12 +289,8 @@ where
 {
     fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
         later(async move {
-            let arguments = read(&call)?;
-            call.request().ok_or(Ended::Described)?.frame().enter()?;
-            let content = (self.0)(arguments)
-                .await
-                .map_err(|error| Ended::Failed(error.to_string()))?;
-            Ok(content.into_output())
+            let request = call.asking(&self.needs)?;
+            around(request, |arguments| Ok((self.handler)(arguments))).await
         })
     }
 
@@ -225,8 +299,58 @@ where
     }
 }
 
-fn read(call: &Call<'_>) -> Result<Map<String, Value>, Ended> {
-    let request = call.request().ok_or(Ended::Described)?;
+impl<H, F, E> Shim for Seeing<H>
+where
+    H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Content, E>> + Send + 'static,
+    E: fmt::Display,
+{
+    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
+        let Handler { handler, needs } = &self.0;
+        later(async move {
+            let request = call.asking(needs)?;
+            around(request, |arguments| {
+                let sources = request.sources.as_ref().ok_or_else(Ended::unread)?;
+                Ok(handler(arguments, DynamicContext::new(sources, needs)))
+            })
+            .await
+        })
+    }
+
+    fn output(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+}
+
+/// One call, between its schema and its conditions.
+async fn around<F, E>(
+    request: &Request<'_>,
+    handler: impl FnOnce(Map<String, Value>) -> Result<F, Ended>,
+) -> Reply
+where
+    F: Future<Output = Result<Content, E>> + Send,
+    E: fmt::Display,
+{
+    let arguments = read(request)?;
+    let Some(stated) = request.inputs.stated.as_deref() else {
+        return Err(Ended::unread());
+    };
+    let contract = stated.contract();
+    let mut frame = FrameOf::named(&contract, request.scope.clone(), request.only_check);
+    stated.pre(&mut frame, &arguments)?;
+    frame.enter()?;
+    let kept = stated.has_post().then(|| arguments.clone());
+    let content = handler(arguments)?
+        .await
+        .map_err(|error| Ended::Failed(error.to_string()))?;
+    let output = content.into_output();
+    if let Some(arguments) = kept {
+        stated.post(&mut frame, &arguments, &output)?;
+    }
+    Ok(output)
+}
+
+fn read(request: &Request<'_>) -> Result<Map<String, Value>, Ended> {
     let inputs = request.inputs;
     let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;

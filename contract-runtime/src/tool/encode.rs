@@ -28,6 +28,18 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
     finish(text, &state, value)
 }
 
+/// Whether a failure is that of a result which could not be written, and not one that the tool speaks of.
+#[cfg(feature = "verify")]
+pub(crate) fn is_refusal(message: &str) -> bool {
+    let begins = [
+        "the result cannot be written as JSON: ",
+        "the result is a number that JSON cannot carry",
+        "the result holds a number that JSON cannot carry",
+        "the result is not UTF-8",
+    ];
+    begins.iter().any(|begin| message.starts_with(begin))
+}
+
 fn finish<T: Serialize + ?Sized>(text: Vec<u8>, state: &State, value: &T) -> Reply {
     // serde_json writes NaN and the infinities as `null`, so a result without one needs no second look.
     if state.wrote_null.get()

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use super::conditions::Stated;
 use crate::schema::InputSchema;
 
 /// What the dispatcher must know to read the arguments of one tool.
@@ -8,6 +11,8 @@ pub(crate) struct Inputs {
     /// Typed decoding alone accepts what the schema admits, for every parameter.
     pub(crate) exact: bool,
     pub(crate) coerce: bool,
+    /// The conditions of a tool that no macro made.
+    pub(crate) stated: Option<Arc<Stated>>,
 }
 
 #[derive(Debug)]
@@ -33,6 +38,11 @@ impl Inputs {
             parameters,
             exact,
             coerce,
+            stated: None,
         }
+    }
+
+    pub(crate) fn stating(self, stated: Option<Arc<Stated>>) -> Self {
+        Self { stated, ..self }
     }
 }

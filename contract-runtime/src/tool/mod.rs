@@ -2,9 +2,11 @@
 
 pub(crate) mod arguments;
 pub(crate) mod call;
+pub(crate) mod conditions;
 pub(crate) mod content;
 pub(crate) mod context;
 pub(crate) mod dynamic;
+pub(crate) mod dynamic_context;
 pub(crate) mod encode;
 pub(crate) mod findings;
 pub(crate) mod finite;
@@ -25,6 +27,7 @@ pub use arguments::{ArgumentProblem, Coercion, InvalidArguments, ProblemKind};
 pub use content::{Artifact, Content};
 pub use context::{CallInfo, Context, Deadline, Run};
 pub use dynamic::{DynamicSpec, Tool};
+pub use dynamic_context::DynamicContext;
 pub use outcome::{Outcome, Status};
 pub use progress::{Progress, ProgressReport};
 pub use shim::ToolSet;

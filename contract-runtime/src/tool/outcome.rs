@@ -316,7 +316,8 @@ fn still_running(may_still_run: bool) -> &'static str {
 }
 
 fn seconds(duration: Duration) -> String {
-    match duration.as_millis() {
+    // What is left of a limit is a little less than the limit.
+    match duration.as_micros().div_ceil(1000) {
         millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
         millis => format!("{millis} ms"),
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::finite;
 use super::form::Form;
 use crate::contract::condition::Contract;
+use crate::registry::Builder;
 
 /// What a tool says about its own effects; advice for the caller, enforced by nobody but [`call_all`].
 ///
@@ -83,8 +84,47 @@ pub struct Spec {
     /// In milliseconds.
     pub timeout: Option<u64>,
     pub parameters: &'static [Parameter],
+    pub verify: Option<Verify>,
     pub package: &'static str,
     pub position: (u32, u32),
+}
+
+/// What `#[verify(..)]` says of running a body; without the feature nothing is kept of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verify {
+    #[cfg(feature = "verify")]
+    pub(crate) run: Option<bool>,
+    #[cfg(feature = "verify")]
+    pub(crate) setup: Option<Setup>,
+}
+
+/// Gives a builder what the runs of a tool need.
+#[cfg(feature = "verify")]
+pub(crate) type Setup = fn(Builder) -> Builder;
+
+#[cfg_attr(
+    not(feature = "verify"),
+    allow(unused_variables, unused_mut, reason = "nothing is kept of it")
+)]
+impl Verify {
+    #[must_use]
+    pub const fn new(run: Option<bool>) -> Self {
+        Self {
+            #[cfg(feature = "verify")]
+            run,
+            #[cfg(feature = "verify")]
+            setup: None,
+        }
+    }
+
+    #[must_use]
+    pub const fn setup(mut self, setup: fn(Builder) -> Builder) -> Self {
+        #[cfg(feature = "verify")]
+        {
+            self.setup = Some(setup);
+        }
+        self
+    }
 }
 
 /// A parameter that the model sees.

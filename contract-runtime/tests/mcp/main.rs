@@ -1,3 +1,17 @@
-//! The server as clients see it: over standard streams and over HTTP, in both revisions.
+//! The server as clients see it: over standard streams and over HTTP, in both revisions, well meant and not.
 
+mod answers;
+mod calls;
+mod flood;
+mod hooks;
 mod http;
+mod http_adversaries;
+mod http_end;
+mod line;
+mod lines;
+mod lists;
+mod process;
+mod progress;
+mod sessions;
+mod tools;
+mod web;

@@ -1,70 +1,60 @@
-//! A handful of contracted tools, and a file of calls for them.
+//! A handful of contracted tools, as a program.
 //!
-//! `cargo run -p quickstart` runs the calls in `calls.jsonl`; `cargo run -p quickstart -- -` reads them from standard input.
+//! `cargo run -p quickstart` shows them and makes the calls in `calls.jsonl`; `cargo run -p quickstart -- calls -` takes
+//! the calls from standard input. All else is what every registry has on a command line: `cargo run -p quickstart -- list`,
+//! or `-- call divide '{"dividend":1,"divisor":0}'`, or `-- serve`. A program without commands of its own needs less:
+//! `cli::run(tools())` is then its whole `main`.
 
+mod demo;
 mod show;
 mod tools;
 
-use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use contract_runtime::Dialect;
+use clap::{Parser, Subcommand};
 use contract_runtime::prelude::*;
+use contract_runtime::{Builder, cli};
 
-use show::Show;
-
-#[tokio::main]
-async fn main() -> ExitCode {
-    let show = Show::new();
-    match run(&show).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("quickstart: {error}");
-            ExitCode::FAILURE
-        }
-    }
+#[derive(Parser)]
+#[command(
+    version,
+    about = "A handful of contracted tools; without a command, they are shown"
+)]
+struct Options {
+    #[command(subcommand)]
+    command: Option<Command>,
 }
 
-async fn run(show: &Show) -> Result<(), Box<dyn std::error::Error>> {
-    let registry = registry!()
-        .with(tools::Notes::default())
-        .context(tools::Shelf::open()?)
-        .on_violation(|violation| eprintln!("handler: {}", violation.masked()))
-        .build()?;
-
-    show.heading("What the model sees");
-    println!(
-        "{:#}",
-        registry.export(Dialect::OpenAiChat { strict: false })?
-    );
-
-    show.heading("One contract in four forms");
-    println!("{}", registry.explain("book_room").unwrap_or_default());
-
-    show.heading("Calls");
-    for (number, line) in (1..).zip(calls()?.lines()) {
-        let line = line?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        match ToolCall::from_json(line.as_bytes()) {
-            Ok(call) => show.call(&call, registry.call(call.clone()).await),
-            Err(error) => show.malformed(number, &error),
-        }
-    }
-
-    show.heading("Statistics");
-    show.statistics(&registry.statistics());
-    Ok(())
+#[derive(Subcommand)]
+enum Command {
+    /// Show the tools, then make the calls in a file, one JSON object to a line.
+    Calls {
+        /// The file, or `-` for standard input; the calls of this example where there is none.
+        file: Option<PathBuf>,
+    },
+    #[command(flatten)]
+    Tools(cli::Command),
 }
 
-/// Standard input after `-`, a file where one is named, else the calls shipped with this example.
-fn calls() -> io::Result<Box<dyn BufRead>> {
-    Ok(match std::env::args().nth(1).as_deref() {
-        None => Box::new(include_str!("../calls.jsonl").as_bytes()),
-        Some("-") => Box::new(BufReader::new(io::stdin())),
-        Some(path) => Box::new(BufReader::new(std::fs::File::open(path)?)),
+fn main() -> ExitCode {
+    let done = match Options::parse().command {
+        Some(Command::Tools(command)) => {
+            tools().map(|tools| command.within::<Options>().run(tools))
+        }
+        Some(Command::Calls { file }) => demo::run(file.as_deref()),
+        None => demo::run(None),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("quickstart: {error}");
+        ExitCode::FAILURE
     })
+}
+
+fn tools() -> Result<Builder, Box<dyn std::error::Error>> {
+    Ok(registry!()
+        .with(tools::Notes::default())
+        .context(tools::Shelf::open()?))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! The toolkit as a program: `list`, `show NAME`, `call NAME JSON`.
+//! The toolkit as a program: what every registry has on a command line, and what the tools may touch.
 //!
-//! A call prints what a model would read, to standard output if the call went well and to standard error otherwise.
+//! `toolkit --root . call read_file '{"path":"Cargo.toml"}'` calls a tool, `toolkit serve` serves all of them to an agent.
 
 use std::error::Error;
-use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
+use contract_runtime::cli;
 use contract_runtime::prelude::*;
 use toolkit::{Sandbox, Workspace};
 
@@ -25,59 +25,25 @@ struct Arguments {
     #[arg(long, global = true, conflicts_with = "network")]
     unsandboxed: bool,
     #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// List the tools.
-    List,
-    /// Show all of one tool's contract.
-    Show {
-        /// The name of the tool.
-        name: String,
-    },
-    /// Call a tool, as a model does.
-    Call {
-        /// The name of the tool.
-        name: String,
-        /// Its arguments as a JSON object; `-` reads them from standard input.
-        #[arg(default_value = "{}")]
-        arguments: String,
-    },
+    command: cli::Command,
 }
 
 fn main() -> ExitCode {
     // Before any thread is there: this program is the sandbox's helper too.
     toolkit::enter();
     let arguments = Arguments::parse();
-    match run(arguments) {
-        Ok(code) => code,
-        // Whoever reads the output has seen enough, as in `toolkit list | head -1`.
-        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
+    match workspace(&arguments) {
+        Ok(workspace) => {
+            // The tools are the library's, and name and version are the same for both.
+            let tools = registry!().context(workspace);
+            arguments.command.within::<Arguments>().run(tools)
+        }
         Err(error) => {
             eprintln!("toolkit: {error}");
-            ExitCode::FAILURE
+            // As for every other mistake on the command line.
+            ExitCode::from(2)
         }
     }
-}
-
-fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let registry = Registry::builder()
-        .package("toolkit")
-        .context(workspace(&arguments)?)
-        .build()?;
-    match arguments.command {
-        Command::List => list(&registry)?,
-        Command::Show { name } => match registry.explain(&name) {
-            Some(text) => writeln!(io::stdout(), "{text}")?,
-            None => {
-                return Err(format!("there is no tool `{name}`; `toolkit list` names all").into());
-            }
-        },
-        Command::Call { name, arguments } => return call(&registry, name, arguments),
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn workspace(arguments: &Arguments) -> Result<Workspace, Box<dyn Error>> {
@@ -94,43 +60,4 @@ fn workspace(arguments: &Arguments) -> Result<Workspace, Box<dyn Error>> {
         builder = builder.root(root);
     }
     Ok(builder.build()?)
-}
-
-fn list(registry: &Registry) -> io::Result<()> {
-    let width = registry.tools().map(|tool| tool.name().len()).max();
-    let width = width.unwrap_or_default();
-    let mut out = io::stdout().lock();
-    for tool in registry.tools() {
-        let line = tool.description().lines().next().unwrap_or_default();
-        // The first sentence, which stands alone.
-        let sentence = line.split_once(". ").map_or(line, |(first, _)| first);
-        let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
-        writeln!(out, "{:width$}  {sentence}", tool.name())?;
-    }
-    Ok(())
-}
-
-fn call(registry: &Registry, name: String, arguments: String) -> Result<ExitCode, Box<dyn Error>> {
-    let arguments = if arguments == "-" {
-        let mut text = String::new();
-        io::stdin().lock().read_to_string(&mut text)?;
-        text
-    } else {
-        arguments
-    };
-    let outcome = registry.call_blocking(ToolCall::new("1", name, arguments));
-    let status = outcome.status();
-    let result = outcome.into_result();
-    if status == Status::Ok {
-        writeln!(io::stdout(), "{}", result.text())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    writeln!(io::stderr(), "{}: {}", status.name(), result.text())?;
-    Ok(ExitCode::FAILURE)
-}
-
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

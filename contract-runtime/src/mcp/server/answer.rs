@@ -1,21 +1,200 @@
-use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::Value;
+use std::borrow::Cow;
+use std::path::Path;
 
-use crate::{McpRevision, Outcome};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
+use serde_json::{Map, Value, json};
+
+use super::list::Promise;
+use crate::tool::outcome::End;
+use crate::{Artifact, Outcome, Status, ToolResult, Violation};
+
+/// Where the outcome stands in `_meta`: `docs.rs/contract-runtime`, in reverse.
+const OUTCOME: &str = "rs.docs.contract-runtime/outcome";
+
+/// What goes along with one result, in bytes, all together.
+const ARTIFACT_BYTES: usize = 8 << 20;
+
+const NOT_AS_PROMISED: &str = "the result is not given as its schema promises, because it is too long or because it is \
+                               no JSON; as text it is:";
 
 /// An outcome as the protocol gives it.
-pub(super) fn result(
-    outcome: Outcome,
-    schema: Option<&Value>,
-    revision: McpRevision,
-) -> CallToolResult {
-    if let Some(error) = outcome.error() {
-        return CallToolResult::error(vec![ContentBlock::text(error)]);
-    }
-    let value = schema.and_then(|_| outcome.value());
-    let result = outcome.into_result();
-    let mut answer = CallToolResult::success(vec![ContentBlock::text(result.text())]);
-    answer.structured_content =
-        value.filter(|value| value.is_object() || revision == McpRevision::July2026);
+///
+/// Errors carry no structured content: clients hold that to the output schema of the tool, also where `isError` is set.
+pub(super) fn result(outcome: Outcome, promise: Promise) -> CallToolResult {
+    let meta = meta(&outcome);
+    let mut answer = match outcome.error() {
+        Some(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
+        None => success(outcome, promise),
+    };
+    answer.meta = meta;
     answer
+}
+
+fn success(outcome: Outcome, promise: Promise) -> CallToolResult {
+    let structured = match (promise, &outcome.end) {
+        (Promise::Structured { .. }, End::Ok(output)) if output.is_json => outcome.value(),
+        (Promise::Structured { text: true }, _) => outcome.value(),
+        _ => None,
+    };
+    let ToolResult {
+        output, artifacts, ..
+    } = outcome.into_result();
+    let text = output.unwrap_or_default();
+    if promise != Promise::Nothing && structured.is_none() {
+        return CallToolResult::error(vec![
+            ContentBlock::text(NOT_AS_PROMISED),
+            ContentBlock::text(text),
+        ]);
+    }
+    let mut content = Vec::with_capacity(1 + artifacts.len());
+    if !text.is_empty() {
+        content.push(ContentBlock::text(text));
+    }
+    let mut left = ARTIFACT_BYTES;
+    content.extend(artifacts.into_iter().map(|one| block(one, &mut left)));
+    let mut answer = CallToolResult::success(content);
+    answer.structured_content = structured;
+    answer
+}
+
+fn block(artifact: Artifact, left: &mut usize) -> ContentBlock {
+    match artifact {
+        Artifact::Image { media_type, data } => match fits(left, data.len()) {
+            Ok(()) => ContentBlock::image(STANDARD.encode(data), media_type),
+            Err(said) => ContentBlock::text(format!("[an image of type {media_type}, {said}]")),
+        },
+        Artifact::File {
+            name,
+            media_type,
+            data,
+        } => match fits(left, data.len()) {
+            // What the protocol has a form of its own for.
+            Ok(()) if media_type.starts_with("audio/") => {
+                ContentBlock::audio(STANDARD.encode(data), media_type)
+            }
+            Ok(()) => ContentBlock::resource(
+                ResourceContents::blob(STANDARD.encode(data), address(&name))
+                    .with_mime_type(media_type),
+            ),
+            Err(said) => ContentBlock::text(format!("[the file {name}, {said}]")),
+        },
+        Artifact::Value { name, value } => {
+            let text = value.to_string();
+            match fits(left, text.len()) {
+                Ok(()) => ContentBlock::resource(
+                    ResourceContents::text(text, address(&name)).with_mime_type("application/json"),
+                ),
+                Err(said) => ContentBlock::text(format!("[the value {name}, {said}]")),
+            }
+        }
+    }
+}
+
+fn fits(left: &mut usize, bytes: usize) -> Result<(), String> {
+    match left.checked_sub(bytes) {
+        Some(rest) => {
+            *left = rest;
+            Ok(())
+        }
+        None => Err(format!(
+            "{bytes} bytes, left out: one result carries at most {ARTIFACT_BYTES}"
+        )),
+    }
+}
+
+/// A URI of something that is nowhere but here: its name, percent-encoded (RFC 3986, section 2.1).
+fn address(name: &str) -> String {
+    let mut uri = String::from("attachment:///");
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(byte));
+            }
+            _ => {
+                use std::fmt::Write as _;
+                // Writing to a string cannot fail.
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+/// What a program may want to know of an outcome; nothing where there is nothing beside the result.
+fn meta(outcome: &Outcome) -> Option<MetaObject> {
+    if outcome.is_ok() && outcome.observed().is_empty() && outcome.coercions().is_empty() {
+        return None;
+    }
+    let mut told = Map::new();
+    told.insert("status".to_owned(), json!(outcome.status().name()));
+    if let Some(violation) = outcome.violation() {
+        told.insert("violation".to_owned(), located(violation));
+    }
+    if let Some(invalid) = outcome.invalid_arguments() {
+        told.insert("problems".to_owned(), json!(invalid.problems()));
+    }
+    if !outcome.observed().is_empty() {
+        let observed = outcome.observed().iter().map(located).collect();
+        told.insert("observed".to_owned(), Value::Array(observed));
+    }
+    if !outcome.coercions().is_empty() {
+        told.insert("coercions".to_owned(), json!(outcome.coercions()));
+    }
+    if outcome.may_still_be_running() {
+        told.insert("mayStillBeRunning".to_owned(), json!(true));
+    }
+    Some(under(Value::Object(told)))
+}
+
+fn located(violation: &Violation) -> Value {
+    let mut told = json!(violation);
+    told["location"]["file"] = json!(shown(&violation.location.file));
+    told
+}
+
+/// A source file, without where on its machine the program was built: for libraries, below somebody's home folder.
+fn shown(file: &str) -> Cow<'_, str> {
+    let path = Path::new(file);
+    match path.file_name() {
+        Some(name) if path.is_absolute() => name.to_string_lossy(),
+        _ => file.into(),
+    }
+}
+
+fn under(told: Value) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.0.insert(OUTCOME.to_owned(), told);
+    meta
+}
+
+/// More calls than the server makes at once.
+pub(super) fn overloaded(limit: usize) -> CallToolResult {
+    let why = format!("{limit} calls are running, which is the limit; try again later");
+    refused(&why, Status::Overloaded)
+}
+
+/// A call that could not be made, for a reason of the server's.
+pub(super) fn failed(why: &str) -> CallToolResult {
+    refused(why, Status::Failed)
+}
+
+fn refused(why: &str, status: Status) -> CallToolResult {
+    let mut answer = CallToolResult::error(vec![ContentBlock::text(why)]);
+    answer.meta = Some(under(json!({"status": status.name()})));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_does_not_name_the_home_of_who_built_the_program() {
+        let library = std::env::temp_dir().join("registry/kit-1.0.0/src/lib.rs");
+        assert_eq!(shown(&library.to_string_lossy()), "lib.rs");
+        assert_eq!(shown("src/tools.rs"), "src/tools.rs");
+        assert_eq!(shown(""), "");
+    }
 }

@@ -1,46 +1,96 @@
+use std::pin::pin;
+
+use hyper::http::request::Parts;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ProgressNotificationParam};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::answer::result;
-use crate::{Context, McpRevision, Progress, Registry, Status, ToolCall};
+use super::answer;
+use super::handler::Shared;
+use super::hooks::Asked;
+use super::message::RawArguments;
+use super::progress::Reports;
+use crate::{McpRevision, Outcome, Status, ToolCall};
 
 /// Makes the call, tied to the request: its cancellation, and its progress where the client wants to hear of it.
 pub(super) async fn answer(
-    registry: &Registry,
+    shared: &Shared,
     request: CallToolRequestParams,
-    context: RequestContext<RoleServer>,
+    mut context: RequestContext<RoleServer>,
     revision: McpRevision,
 ) -> Result<CallToolResponse, ErrorData> {
-    let arguments = request.arguments.unwrap_or_default();
-    let arguments = serde_json::to_string(&arguments).unwrap_or_default();
+    let limit = shared.limits.calls;
+    let Some(_place) = shared.places.take(limit) else {
+        return Ok(answer::overloaded(limit).into());
+    };
+    let arguments = arguments(&mut context.extensions, &request);
     let call = ToolCall::new(context.id.to_string(), request.name, arguments);
-    let mut ours = Context::new().cancellation(context.ct.clone());
-    if let Some(token) = context.meta.get_progress_token() {
-        let (sender, mut reports) = tokio::sync::mpsc::unbounded_channel();
-        let peer = context.peer.clone();
-        tokio::spawn(async move {
-            while let Some(report) = reports.recv().await {
-                let report: crate::ProgressReport = report;
-                let mut told = ProgressNotificationParam::new(token.clone(), report.done);
-                told.total = report.total;
-                told.message = Some(report.message);
-                if peer.notify_progress(told).await.is_err() {
-                    break;
-                }
-            }
-        });
-        ours = ours.progress(Progress::new(move |report| {
-            let _ = sender.send(report);
-        }));
-    }
-    let outcome = registry.call_with(call, ours).await;
+    let asked = Asked {
+        tool: &call.name,
+        id: &call.id,
+        http: context.extensions.get::<Parts>(),
+    };
+    let given = match shared.hooks.context(&asked) {
+        Ok(given) => given,
+        Err(why) => return Ok(answer::failed(why).into()),
+    };
+    let outcome = outcome(shared, call, given, &context).await;
     if outcome.status() == Status::UnknownTool {
         let why = outcome.error().unwrap_or_default();
         return Err(ErrorData::invalid_params(why, None));
     }
-    let schema = registry
-        .tool(outcome.tool())
-        .and_then(|tool| tool.output_schema());
-    Ok(result(outcome, schema, revision).into())
+    let promise = shared.list.promise(revision, outcome.tool());
+    Ok(answer::result(outcome, promise).into())
+}
+
+async fn outcome(
+    shared: &Shared,
+    call: ToolCall,
+    given: crate::Context,
+    context: &RequestContext<RoleServer>,
+) -> Outcome {
+    let token = context.ct.child_token();
+    let reports = context
+        .meta
+        .get_progress_token()
+        .map(|asked| Reports::to(context.peer.clone(), asked, token.clone()));
+    let mut given = given.cancellation(token.clone());
+    if let Some(reports) = &reports {
+        given = given.progress(reports.progress());
+    }
+    let number = shared.hooks.began(&call);
+    let outcome = {
+        let mut call = pin!(shared.registry.call_with(call, given));
+        tokio::select! {
+            biased;
+            outcome = &mut call => outcome,
+            () = shared.end.cancelled() => {
+                token.cancel();
+                call.await
+            }
+        }
+    };
+    shared.hooks.ended(number, &outcome);
+    if let Some(reports) = reports {
+        reports.finish().await;
+    }
+    outcome
+}
+
+/// The arguments as they were sent, so that what is judged is what was sent: a key that is there twice, a number that no
+/// double holds.
+fn arguments(extensions: &mut Extensions, request: &CallToolRequestParams) -> String {
+    if let Some(RawArguments(text)) = extensions.remove::<RawArguments>() {
+        return text;
+    }
+    let over_http = extensions
+        .get::<Parts>()
+        .and_then(|parts| parts.extensions.get::<RawArguments>());
+    if let Some(RawArguments(text)) = over_http {
+        return text.clone();
+    }
+    match &request.arguments {
+        Some(arguments) => serde_json::Value::Object(arguments.clone()).to_string(),
+        None => String::new(),
+    }
 }

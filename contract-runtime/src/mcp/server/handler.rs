@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
@@ -8,35 +9,57 @@ use rmcp::model::{
     ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use tokio_util::sync::CancellationToken;
 
+use super::hooks::Hooks;
+use super::limits::{Limits, Places};
 use super::list::List;
 use super::{Server, call};
+use crate::mcp::ServeError;
 use crate::{McpRevision, Registry};
 
 /// What a connection talks to; a clone shares everything.
 #[derive(Clone)]
-pub(super) struct Handler {
+pub(super) struct Handler(pub(super) Arc<Shared>);
+
+/// What all calls of one server have in common.
+pub(super) struct Shared {
     pub(super) registry: Registry,
+    pub(super) list: List,
+    pub(super) limits: Limits,
+    pub(super) places: Places,
+    pub(super) hooks: Hooks,
+    /// Cancels every call.
+    pub(super) end: CancellationToken,
     config: ServerConfig,
-    list: Arc<List>,
 }
 
 impl Handler {
-    pub(super) fn new(server: &Server, list: List) -> Self {
+    pub(super) fn new(server: Server) -> Result<Self, ServeError> {
         let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(server.implementation.clone());
-        config.instructions.clone_from(&server.instructions);
-        Self {
-            registry: server.registry.clone(),
+            .with_server_info(server.implementation);
+        config.instructions = server.instructions;
+        Ok(Self(Arc::new(Shared {
+            list: List::new(&server.registry, server.page)?,
+            registry: server.registry,
+            limits: server.limits,
+            places: Places::default(),
+            hooks: server.hooks,
+            end: CancellationToken::new(),
             config,
-            list: Arc::new(list),
-        }
+        })))
+    }
+}
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Handler").field(&self.0.registry).finish()
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.config.clone()
+        self.0.config.clone()
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -49,11 +72,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.list.page(revision(&context), cursor.as_deref())
+        self.0.list.page(revision(&context), cursor.as_deref())
     }
 
+    /// Asked for by rmcp to compare headers with arguments, and for nothing else.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.list.tool(name)
+        self.0.list.with_headers(name)
     }
 
     async fn call_tool(
@@ -62,7 +86,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let revision = revision(&context);
-        call::answer(&self.registry, request, context, revision).await
+        call::answer(&self.0, request, context, revision).await
     }
 }
 

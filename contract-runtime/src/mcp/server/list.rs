@@ -1,18 +1,36 @@
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{Dialect, ExportError, McpRevision, Registry};
+use crate::mcp::ServeError;
+use crate::{Dialect, McpRevision, Registry};
 
 /// The tools as `tools/list` gives them, in either revision; made once.
 pub(super) struct List {
-    november: Vec<Tool>,
-    july: Vec<Tool>,
+    november: Vec<Listed>,
+    july: Vec<Listed>,
     page: usize,
 }
 
+struct Listed {
+    tool: Tool,
+    /// Whether a client has to repeat some argument in a header, which is then compared.
+    in_headers: bool,
+    /// Whether a result may be a string, by its schema.
+    text: bool,
+}
+
+/// What a tool promises of its results in `tools/list`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Promise {
+    /// Text and whatever else there is.
+    Nothing,
+    /// A structured result too, which is a JSON value; a plain string only where `text`.
+    Structured { text: bool },
+}
+
 impl List {
-    pub(super) fn new(registry: &Registry, page: usize) -> Result<Self, ExportError> {
+    pub(super) fn new(registry: &Registry, page: usize) -> Result<Self, ServeError> {
         Ok(Self {
             november: tools(registry, McpRevision::November2025)?,
             july: tools(registry, McpRevision::July2026)?,
@@ -20,8 +38,21 @@ impl List {
         })
     }
 
-    pub(super) fn tool(&self, name: &str) -> Option<Tool> {
-        self.july.iter().find(|tool| tool.name == name).cloned()
+    /// A tool whose arguments a client repeats in headers.
+    ///
+    /// Asked for at every request; a tool without such arguments is not worth its copy.
+    pub(super) fn with_headers(&self, name: &str) -> Option<Tool> {
+        let listed = find(&self.july, name)?;
+        listed.in_headers.then(|| listed.tool.clone())
+    }
+
+    pub(super) fn promise(&self, revision: McpRevision, name: &str) -> Promise {
+        match find(self.all(revision), name) {
+            Some(listed) if listed.tool.output_schema.is_some() => {
+                Promise::Structured { text: listed.text }
+            }
+            _ => Promise::Nothing,
+        }
     }
 
     /// A cursor is the name of the last tool of the page before: it stays right when the set changes between two starts.
@@ -30,40 +61,94 @@ impl List {
         revision: McpRevision,
         cursor: Option<&str>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = match revision {
-            McpRevision::November2025 => &self.november,
-            McpRevision::July2026 => &self.july,
-        };
+        let all = self.all(revision);
         let rest = match cursor {
-            None => &all[..],
+            None => all,
             Some(cursor) => {
-                let after = all.iter().position(|tool| tool.name == cursor);
-                let after = after.ok_or_else(|| {
+                let after = position(all, cursor).ok_or_else(|| {
                     ErrorData::invalid_params("no such cursor; begin again without one", None)
                 })?;
-                &all[after + 1..]
+                all.get(after + 1..).unwrap_or_default()
             }
         };
-        let page = &rest[..rest.len().min(self.page)];
-        let mut result = ListToolsResult::with_all_items(page.to_vec());
+        let page = rest.get(..self.page).unwrap_or(rest);
+        let mut result =
+            ListToolsResult::with_all_items(page.iter().map(|one| one.tool.clone()).collect());
         if page.len() < rest.len() {
-            result.next_cursor = page.last().map(|tool| tool.name.to_string());
+            result.next_cursor = page.last().map(|one| one.tool.name.to_string());
         }
         if revision == McpRevision::July2026 {
+            // The tools of a program are those of the program that runs, for whoever asks; it may be another soon.
             result.ttl_ms = Some(0);
             result.cache_scope = Some(CacheScope::Private);
         }
         Ok(result)
     }
+
+    fn all(&self, revision: McpRevision) -> &[Listed] {
+        match revision {
+            McpRevision::November2025 => &self.november,
+            McpRevision::July2026 => &self.july,
+        }
+    }
 }
 
-fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<Tool>, ExportError> {
+fn position(all: &[Listed], name: &str) -> Option<usize> {
+    all.binary_search_by(|one| one.tool.name.as_ref().cmp(name))
+        .ok()
+}
+
+fn find<'l>(all: &'l [Listed], name: &str) -> Option<&'l Listed> {
+    all.get(position(all, name)?)
+}
+
+fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<Listed>, ServeError> {
     let exported = registry.export(Dialect::Mcp(revision))?;
     let list = exported.as_array().map_or(&[][..], Vec::as_slice);
-    Ok(list.iter().map(tool).collect())
+    // In the order of the registry, which is that of the bytes of their names.
+    list.iter().map(listed).collect()
 }
 
-fn tool(exported: &Value) -> Tool {
-    // What the export writes is what the protocol reads.
-    serde_json::from_value(exported.clone()).unwrap_or_default()
+fn listed(exported: &Value) -> Result<Listed, ServeError> {
+    let mut exported = exported.clone();
+    if let Some(schema) = exported.get_mut("outputSchema")
+        && let Value::Bool(anything) = *schema
+    {
+        // The same in the form of an object, which the older clients of the newer revision expect.
+        *schema = if anything {
+            json!({})
+        } else {
+            json!({"not": {}})
+        };
+    }
+    let in_headers = exported.get("inputSchema").is_some_and(annotated);
+    let text = exported.get("outputSchema").is_some_and(admits_text);
+    let name = exported.get("name").and_then(Value::as_str);
+    let name = name.unwrap_or_default().to_owned();
+    match serde_json::from_value(exported) {
+        Ok(tool) => Ok(Listed {
+            tool,
+            in_headers,
+            text,
+        }),
+        Err(source) => Err(ServeError::Tool { name, source }),
+    }
+}
+
+fn annotated(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            members.contains_key("x-mcp-header") || members.values().any(annotated)
+        }
+        Value::Array(items) => items.iter().any(annotated),
+        _ => false,
+    }
+}
+
+fn admits_text(schema: &Value) -> bool {
+    match schema.get("type") {
+        None => true,
+        Some(Value::Array(types)) => types.iter().any(|one| one == "string"),
+        Some(one) => one == "string",
+    }
 }

@@ -29,7 +29,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
         put("title", json!(title));
     }
     put("description", json!(tool.told()));
-    put("inputSchema", input(tool.input));
+    put("inputSchema", input(tool.input, tool.dialect));
     if let Some(output) = tool.output.filter(|schema| admits(schema, revision)) {
         put("outputSchema", output.clone());
     }
@@ -45,13 +45,16 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     Value::Object(exported)
 }
 
-fn input(neutral: &Value) -> Value {
+fn input(neutral: &Value, dialect: Option<&str>) -> Value {
     let mut schema = neutral.clone();
     if let Value::Object(keywords) = &mut schema {
         for keyword in ["properties", "required"] {
             if keywords.get(keyword).is_some_and(is_empty) {
                 keywords.shift_remove(keyword);
             }
+        }
+        if let Some(dialect) = dialect {
+            keywords.shift_insert(0, "$schema".to_owned(), json!(dialect));
         }
     }
     schema

@@ -41,6 +41,8 @@ pub(crate) struct Neutral<'t> {
     pub(crate) types: &'t Value,
     pub(crate) output: Option<&'t Value>,
     pub(crate) hints: Hints,
+    /// The `$schema` of a tool that no macro made.
+    pub(crate) dialect: Option<&'static str>,
 }
 
 impl Neutral<'_> {

@@ -48,6 +48,24 @@ pub(crate) fn examine(
     judge(text, schema, coerce, false)
 }
 
+/// Judges a value that is no set of arguments, such as a result, by the schema of values like it.
+///
+/// # Errors
+/// Everything that is wrong with it.
+#[cfg(feature = "mcp")]
+pub(crate) fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidArguments> {
+    let node = Node::parse(text).map_err(|error| malformed(&error))?;
+    let mut walk = Walk::new(schema, false);
+    let found = walk.arguments(&node);
+    if walk.is_exhausted() {
+        return Err(too_complex());
+    }
+    if found.total > 0 {
+        return Err(InvalidArguments::new(found.problems, found.total));
+    }
+    Ok(())
+}
+
 fn judge(
     text: &str,
     schema: &InputSchema,

@@ -27,6 +27,8 @@ pub use edit::Coercion;
 pub use problem::{ArgumentProblem, ProblemKind};
 pub use refusal::InvalidArguments;
 
+#[cfg(feature = "mcp")]
+pub(crate) use examine::conforms;
 pub(crate) use examine::{Examined, examine, read};
 pub(crate) use nearest::nearest;
 pub(crate) use refusal::rejected;

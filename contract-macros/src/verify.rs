@@ -1,0 +1,103 @@
+//! The arguments of `#[verify(..)]`.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Meta};
+
+use crate::args;
+use crate::errors::Errors;
+use crate::gather::{Contract, Kind};
+use crate::model::Verify;
+use crate::source::is_punct;
+
+const KEYS: &[&str] = &["run", "setup"];
+
+/// What `#[verify(..)]` above a tool says, if it is there.
+pub(crate) fn parse(errors: &mut Errors, contracts: &[Contract]) -> Option<Verify> {
+    let mut written = contracts
+        .iter()
+        .filter(|contract| contract.kind == Kind::Verify);
+    let first = written.next()?;
+    for second in written {
+        errors.at(
+            second.span,
+            "`#[verify]` is given twice; write all its arguments in one",
+        );
+    }
+    let begins = first.args.clone().into_iter().next();
+    if begins.is_none() || is_punct(begins.as_ref(), '=') {
+        errors.at(
+            first.span,
+            "`#[verify]` says how the body may be run; write `#[verify(run)]`, or `#[verify(run, setup = on_paper)]`",
+        );
+        return None;
+    }
+    let mut verify = Verify::default();
+    for entry in args::parse(errors, first.args.clone()) {
+        match entry.name().as_str() {
+            "run" => args::set(errors, &mut verify.run, &entry, args::flag),
+            "setup" => args::set(errors, &mut verify.setup, &entry, args::setup),
+            _ => args::unknown(errors, &entry, "`#[verify]`", KEYS),
+        }
+    }
+    Some(verify)
+}
+
+/// Only tools are called by name, and so only their bodies are run.
+pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[Contract]) {
+    for contract in contracts
+        .iter()
+        .filter(|contract| contract.kind == Kind::Verify)
+    {
+        errors.at(
+            contract.span,
+            "only a tool is verified; add `#[tool]` above the function, or remove this",
+        );
+    }
+}
+
+/// `#[cfg_attr(test, verify(run))]` with a path that needs no import, because it will have to be found like any attribute.
+pub(crate) fn resolvable(attr: &Attribute, runtime: &TokenStream) -> TokenStream {
+    let list = match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
+        _ => return quote!(#attr),
+    };
+    let mut tokens = TokenStream::new();
+    let mut begins = false;
+    for tree in list.tokens.clone() {
+        match &tree {
+            TokenTree::Ident(word) if begins && word == Kind::Verify.word() => {
+                tokens.extend(quote_spanned!(word.span()=> #runtime::verify));
+            }
+            _ => tokens.extend([tree.clone()]),
+        }
+        begins = is_punct(Some(&tree), ',');
+    }
+    quote!(#[cfg_attr(#tokens)])
+}
+
+/// What is generated for a method stands beside it, so one of our attributes that comes to light only later comes too late.
+pub(crate) fn no_conditional_fellow(errors: &mut Errors, attrs: &[Attribute]) {
+    for (kind, word) in attrs.iter().flat_map(conditional_fellows) {
+        let message = format!(
+            "`{kind}` cannot be conditional above a method, because it would be seen too late; write it without `cfg_attr`, or make this a free function"
+        );
+        errors.at(word.span(), message);
+    }
+}
+
+/// Those of our attributes that a `cfg_attr` holds.
+pub(crate) fn conditional_fellows(attr: &Attribute) -> Vec<(Kind, Ident)> {
+    let list = match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
+        _ => return Vec::new(),
+    };
+    let trees: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
+    let begun = trees.windows(2).filter_map(|pair| match pair {
+        [before, TokenTree::Ident(word)] if is_punct(Some(before), ',') => Some(word.clone()),
+        _ => None,
+    });
+    begun
+        .filter_map(|word| Some((Kind::named(&word)?, word)))
+        .collect()
+}

@@ -1,0 +1,114 @@
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::exit;
+use crate::mcp::ServeError;
+use crate::tool::arguments::nearest;
+use crate::{BuildError, ExportError, ManifestError, Registry, Status};
+
+/// What kept a command from doing its work.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("{}", said(.0))]
+    Usage(clap::Error),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error("there is no tool `{name}`; {}", hint(nearest.as_deref()))]
+    NoSuchTool {
+        name: String,
+        nearest: Option<String>,
+    },
+    #[error("`{dialect}` has no strict form; leave out `--strict`")]
+    NotStrict { dialect: &'static str },
+    #[error("standard input is not UTF-8, from byte {at} on; JSON text is UTF-8")]
+    NotUtf8 { at: usize },
+    #[error("cannot read `{}`: {source}", path.display())]
+    Unread { path: PathBuf, source: io::Error },
+    #[error("`{}`: {source}", path.display())]
+    Manifest {
+        path: PathBuf,
+        source: ManifestError,
+    },
+    #[error("cannot write `{}`: {source}", path.display())]
+    Unwritten { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Fault {
+    pub(super) fn no_such_tool(name: String, registry: &Registry) -> Self {
+        let names = registry.tools().map(|tool| tool.name());
+        let nearest = nearest(&name, names).map(str::to_owned);
+        Self::NoSuchTool { name, nearest }
+    }
+
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            Self::Usage(_)
+            | Self::Build(_)
+            | Self::NotStrict { .. }
+            | Self::NotUtf8 { .. }
+            | Self::Unread { .. }
+            | Self::Manifest { .. } => exit::USAGE,
+            Self::NoSuchTool { .. } => exit::of(Status::UnknownTool),
+            Self::Unwritten { .. } | Self::Export(_) | Self::Serve(_) | Self::Io(_) => exit::FAILED,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Usage(_) | Self::NotStrict { .. } => "usage",
+            Self::Build(_) => "build",
+            Self::NoSuchTool { .. } => "unknown_tool",
+            Self::NotUtf8 { .. } | Self::Unread { .. } | Self::Manifest { .. } => "input",
+            Self::Export(_) => "export",
+            Self::Serve(_) => "serve",
+            Self::Unwritten { .. } | Self::Io(_) => "io",
+        }
+    }
+
+    /// It as data, for `--json`.
+    pub(super) fn json(&self) -> Value {
+        let mut error = json!({
+            "kind": self.kind(),
+            "message": self.to_string(),
+            "exit_code": self.code(),
+        });
+        let problems: Vec<String> = match self {
+            Self::Build(error) => error.problems().iter().map(ToString::to_string).collect(),
+            Self::Export(error) => error.problems().iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        };
+        if !problems.is_empty() {
+            error["problems"] = problems.into();
+        }
+        if let Self::NoSuchTool {
+            nearest: Some(nearest),
+            ..
+        } = self
+        {
+            error["nearest"] = nearest.as_str().into();
+        }
+        json!({ "error": error })
+    }
+}
+
+/// The first paragraph of what clap says, without its title: usage and hints are for people.
+fn said(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default().trim();
+    first.strip_prefix("error: ").unwrap_or(first).to_owned()
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "`list` names all".to_owned(),
+    }
+}

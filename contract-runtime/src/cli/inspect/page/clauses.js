@@ -1,0 +1,89 @@
+// The conditions of one tool, and how each stands while somebody types. Portable rules are judged here; the rest, and
+// whatever is undecided, by the program, which is asked when the typing pauses and whose word counts.
+
+const clauses = (() => {
+  const { el } = dom;
+  const CLASSES = {
+    exact: 'the schema says all of it',
+    implied: 'the schema says a part of it; the rest is told in words',
+    told: 'no keyword says it; it is told in words',
+  };
+  const WORDS = { pre: 'requires', post: 'promises' };
+
+  const row = (condition, tool) => {
+    const get = (name) => condition.get(name) ?? undefined;
+    const state = el('span', { class: 'state', 'data-state': 'open' });
+    const because = el('p', { class: 'problem' });
+    const rule = get('rule');
+    const facts = [
+      ['rule', rule ?? 'none: only this program can judge it'],
+      ['policy', get('policy')],
+      ['place', `${tool.get('location').replace(/:\d+:\d+$/, '')}:${get('line').text}:${get('column').text}`],
+    ];
+    const node = el('li', { class: 'clause', 'data-id': get('id') },
+      el('div', { class: 'head' }, state,
+        el('span', { class: 'verb' }, WORDS[get('kind')] ?? get('kind')), ' ',
+        el('code', {}, dom.visible(get('predicate'))),
+        el('span', { class: 'badge', title: CLASSES[get('lowering')] }, get('lowering'))),
+      get('message') === undefined ? undefined : el('p', { class: 'about' }, dom.visible(get('message'))),
+      because,
+      el('details', {}, el('summary', {}, dom.visible(get('id'))),
+        el('dl', {}, ...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, el('code', {}, dom.visible(String(value))))]))));
+    const show = (value, words, reason = '') => {
+      state.dataset.state = value;
+      state.textContent = words;
+      because.textContent = dom.visible(reason);
+    };
+    return { id: get('id'), kind: get('kind'), rule, show, node };
+  };
+
+  const of = (tool) => {
+    const rows = tool.get('conditions').map((condition) => row(condition, tool));
+    const before = rows.filter(({ kind }) => kind === 'pre');
+    for (const one of rows) if (one.kind !== 'pre') one.show('later', 'after a call');
+
+    // At every key.
+    const judge = (args) => {
+      for (const one of before) {
+        const answer = one.rule === undefined || args === undefined ? undefined : rules.judge(one.rule, args);
+        if (answer === true) one.show('holds', 'holds');
+        else if (answer === false) one.show('broken', 'broken');
+        else one.show('open', one.rule === undefined ? 'asks the program' : 'undecided');
+      }
+    };
+
+    // What the program says of the same arguments: each condition in turn, until one ends the call.
+    const told = (answer) => {
+      const judged = new Set(answer.get('judged'));
+      const violation = answer.get('violation');
+      const observed = new Map(answer.get('observed').map((one) => [one.get('contract'), one]));
+      for (const one of before) {
+        const found = violation?.get('contract') === one.id ? violation : observed.get(one.id);
+        if (found) one.show('broken', violation === found ? 'broken' : 'observed', found.get('message') ?? '');
+        else if (judged.has(one.id)) one.show('holds', 'holds');
+        else if (one.rule === undefined) one.show('open', answer.get('problems') ? 'waits for arguments' : 'not reached');
+      }
+    };
+
+    // After a call, the promises too.
+    const ended = (outcome) => {
+      const violation = outcome.get('violation');
+      const observed = new Map(outcome.get('observed').map((one) => [one.get('contract'), one]));
+      for (const one of rows) {
+        const found = violation?.get('contract') === one.id ? violation : observed.get(one.id);
+        if (found) one.show('broken', violation === found ? 'broken' : 'observed', found.get('message') ?? '');
+        else if (one.kind !== 'pre') {
+          const kept = outcome.get('status') === 'ok';
+          one.show(kept ? 'holds' : 'later', kept ? 'kept' : 'not reached');
+        }
+      }
+    };
+
+    const node = rows.length > 0
+      ? el('ol', { class: 'clauses' }, ...rows.map((one) => one.node))
+      : el('p', { class: 'about' }, 'No conditions beyond its types.');
+    return { node, judge, told, ended };
+  };
+
+  return { of };
+})();

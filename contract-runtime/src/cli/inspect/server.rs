@@ -1,0 +1,125 @@
+//! The listener and its routes.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+
+use super::agents::Agents;
+use super::events::Events;
+use super::guard::{self, Guard};
+use super::{api, page};
+use crate::Registry;
+use crate::cli::Fault;
+
+/// How slowly the head of a request may arrive.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+
+/// The largest request, in bytes; the registry has a limit of its own for arguments.
+const LARGEST: usize = 64 << 20;
+
+/// What every request may look at.
+pub(super) struct Shared {
+    pub(super) registry: Registry,
+    pub(super) events: Arc<Events>,
+    guard: Guard,
+}
+
+/// A page that is bound to its address and not served yet.
+pub(super) struct Listening {
+    listener: TcpListener,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    agents: Agents,
+}
+
+impl Listening {
+    pub(super) fn bind(registry: Registry, address: SocketAddr) -> Result<Self, Fault> {
+        let listener = TcpListener::bind(address).map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
+        })?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let events = Arc::default();
+        Ok(Self {
+            agents: Agents::new(&registry, &events)?,
+            listener,
+            address,
+            shared: Arc::new(Shared {
+                registry,
+                events,
+                guard: Guard::new(address)?,
+            }),
+        })
+    }
+
+    /// The address of a path, with the token in it.
+    pub(super) fn url(&self, path: &str) -> String {
+        let token = self.shared.guard.token();
+        format!("http://{}{path}?token={token}", self.address)
+    }
+
+    /// Answers until it is dropped.
+    pub(super) async fn serve(self) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let _ending = self.agents.ending();
+        let service = TowerToHyperService::new(routes(self.shared, self.agents));
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                // Out of descriptors, most likely: others are closed meanwhile.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            };
+            let service = service.clone();
+            tokio::spawn(async move {
+                // A client that breaks off concerns nobody else.
+                let _ = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEADER_TIME)
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
+            });
+        }
+    }
+}
+
+fn routes(shared: Arc<Shared>, agents: Agents) -> Router {
+    let agents = any(async move |request: Request| agents.answer(request).await);
+    Router::new()
+        .route("/mcp", agents)
+        .route("/", get(document))
+        .route("/api/tools", get(api::tools))
+        .route("/api/explain", get(api::explain))
+        .route("/api/check", post(api::check))
+        .route("/api/call", post(api::call))
+        .route("/api/events", get(api::events))
+        .fallback(async || (StatusCode::NOT_FOUND, "nothing is served here\n"))
+        .layer(DefaultBodyLimit::max(LARGEST))
+        .layer(from_fn_with_state(Arc::clone(&shared), guarded))
+        .with_state(shared)
+}
+
+async fn document() -> Response {
+    page::answer().unwrap_or_else(|error| {
+        (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
+    })
+}
+
+async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let mut response = match shared.guard.admit(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    guard::close(&mut response);
+    response
+}

@@ -1,0 +1,130 @@
+//! Tools and outcomes as the page reads them.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::schema::Lowering;
+use crate::tool::outcome::End;
+use crate::{ArgumentProblem, Artifact, Outcome, PublishedCondition, Registry, ToolInfo};
+
+/// All tools, in the order of the registry.
+pub(super) fn tools(registry: &Registry) -> Value {
+    let program = registry
+        .program()
+        .map(|program| json!({"name": program.name, "version": program.version}));
+    let findings = registry.lint();
+    let tools: Vec<Value> = registry
+        .tools()
+        .map(|tool| {
+            let mut shown = self::tool(&tool);
+            let own = findings.iter().filter(|one| one.tool == tool.name());
+            shown["findings"] = own.map(|one| one.message.as_str()).collect();
+            shown
+        })
+        .collect();
+    json!({"program": program, "tools": tools})
+}
+
+fn tool(tool: &ToolInfo<'_>) -> Value {
+    let properties = tool.input_schema()["properties"].as_object();
+    let names = properties.into_iter().flat_map(|all| all.keys());
+    let secrets: Vec<&String> = names.filter(|name| tool.is_secret(name)).collect();
+    let conditions: Vec<Value> = tool
+        .conditions()
+        .iter()
+        .map(|one| condition(tool, one))
+        .collect();
+    json!({
+        "name": tool.name(),
+        "title": tool.title(),
+        "description": tool.description(),
+        "hints": tool.hints(),
+        "input": tool.input_schema(),
+        "output": tool.output_schema(),
+        "timeout": tool.timeout().map(milliseconds),
+        "location": tool.location(),
+        "package": tool.package(),
+        "secrets": secrets,
+        "conditions": conditions,
+    })
+}
+
+fn condition(tool: &ToolInfo<'_>, published: &PublishedCondition) -> Value {
+    let condition = published.condition();
+    let (line, column) = condition.position();
+    let policy = tool.policy().of_condition(condition.policy()).policy;
+    json!({
+        "id": published.id(),
+        "kind": condition.kind(),
+        "predicate": condition.predicate(),
+        "message": condition.message(),
+        "lowering": match published.lowering() {
+            Lowering::Exact => "exact",
+            Lowering::Implied => "implied",
+            Lowering::Told => "told",
+        },
+        "sentence": published.sentence(),
+        "rule": published.rule().map(|rule| &rule.rule),
+        "paths": published.rule().map(|rule| &rule.paths),
+        "parameters": condition.parameters(),
+        "policy": policy,
+        "line": line,
+        "column": column,
+    })
+}
+
+/// What came of a call.
+pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
+    let json = matches!(&outcome.end, End::Ok(output) if output.is_json);
+    let artifacts: Vec<Value> = outcome.artifacts().iter().map(artifact).collect();
+    let invalid = outcome.invalid_arguments();
+    let problems: Option<Vec<Value>> = invalid.map(|invalid| {
+        let one = |problem: &ArgumentProblem| {
+            json!({
+                "pointer": problem.pointer,
+                "kind": problem.kind,
+                "text": problem.to_string(),
+            })
+        };
+        invalid.problems().iter().map(one).collect()
+    });
+    json!({
+        "status": outcome.status(),
+        "text": outcome.output(),
+        "json": json,
+        "error": outcome.error(),
+        "artifacts": artifacts,
+        "violation": outcome.violation(),
+        "problems": problems,
+        "observed": outcome.observed(),
+        "coercions": outcome.coercions(),
+        "running": outcome.may_still_be_running(),
+        "milliseconds": milliseconds(took),
+    })
+}
+
+fn artifact(artifact: &Artifact) -> Value {
+    match artifact {
+        Artifact::Image { media_type, data } => {
+            json!({"type": "image", "media_type": media_type, "data": STANDARD.encode(data)})
+        }
+        Artifact::File {
+            name,
+            media_type,
+            data,
+        } => json!({
+            "type": "file",
+            "name": name,
+            "media_type": media_type,
+            "data": STANDARD.encode(data),
+        }),
+        Artifact::Value { name, value } => json!({"type": "value", "name": name, "value": value}),
+    }
+}
+
+pub(super) fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}

@@ -1,0 +1,83 @@
+//! Async code from a plain `main`, or from one that is async itself.
+
+use std::future::Future;
+use std::io;
+use std::thread;
+
+use tokio::runtime::{Builder, Handle};
+
+/// Waits for a future in a runtime of its own.
+///
+/// A thread of the caller's runtime must not start another one, so there the waiting is done by a new thread.
+pub(super) fn block_on<T: Send>(future: impl Future<Output = T> + Send) -> io::Result<T> {
+    if Handle::try_current().is_err() {
+        return on_this_thread(future);
+    }
+    thread::scope(|scope| {
+        let waiting = thread::Builder::new().spawn_scoped(scope, || on_this_thread(future))?;
+        match waiting.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// A body that is not async holds the thread on which it runs, and whoever asks meanwhile must still be heard.
+const THREADS: usize = 16;
+
+fn on_this_thread<T>(future: impl Future<Output = T>) -> io::Result<T> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build()?;
+    let done = runtime.block_on(future);
+    // Dropping it would wait for blocking bodies that were given up, and for a read of standard input.
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+/// Ctrl-C and the request to terminate, from its making on; they do not end the process any more.
+pub(super) struct Interrupts {
+    #[cfg(unix)]
+    signals: Option<[tokio::signal::unix::Signal; 2]>,
+}
+
+impl Interrupts {
+    /// Inside a runtime.
+    #[cfg(unix)]
+    pub(super) fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let both = signal(SignalKind::interrupt()).and_then(|interrupt| {
+            let terminate = signal(SignalKind::terminate())?;
+            Ok([interrupt, terminate])
+        });
+        Self { signals: both.ok() }
+    }
+
+    /// Waits for the next one; for ever where the system gives none.
+    #[cfg(unix)]
+    pub(super) async fn next(&mut self) {
+        let Some([interrupt, terminate]) = &mut self.signals else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            Some(()) = interrupt.recv() => (),
+            Some(()) = terminate.recv() => (),
+            else => std::future::pending().await,
+        }
+    }
+
+    /// Inside a runtime.
+    #[cfg(not(unix))]
+    pub(super) fn new() -> Self {
+        Self {}
+    }
+
+    /// Waits for the next one; for ever where the system gives none.
+    #[cfg(not(unix))]
+    pub(super) async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ProgressToken, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+
+use super::connection::Connection;
+use super::names::shortened;
+use super::result::content;
+use crate::schema::InputSchema;
+use crate::{Content, Progress};
+
+/// A tool on another server.
+#[derive(Debug)]
+pub(super) struct Remote {
+    /// The server's name of it.
+    pub(super) name: String,
+    /// What its results are held to.
+    pub(super) output: Option<InputSchema>,
+    pub(super) connection: Connection,
+}
+
+impl Remote {
+    /// Makes the call and waits for its result; dropped before that, it tells the server.
+    pub(super) async fn call(
+        self: Arc<Self>,
+        arguments: Map<String, Value>,
+        progress: Progress,
+    ) -> Result<Content, String> {
+        let params = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sending = self.connection.listener().sending().await;
+        let handle = self
+            .connection
+            .peer()
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await
+            .map_err(|error| said(&error))?;
+        sending.hear(&handle.progress_token, progress);
+        let mut pending = Pending {
+            token: handle.progress_token.clone(),
+            connection: self.connection.clone(),
+            handle: Some(handle),
+        };
+        let result = pending.result().await.map_err(|error| said(&error))?;
+        match result {
+            ServerResult::CallToolResult(result) => content(result, self.output.as_ref()),
+            ServerResult::InputRequiredResult(_) => Err(
+                "the server asks for more input in the middle of the call, which is not supported"
+                    .to_owned(),
+            ),
+            ServerResult::CreateTaskResult(_) => Err(
+                "the server made a task of the call instead of answering it, which is not supported"
+                    .to_owned(),
+            ),
+            _ => Err("the server answered with something that is no result of a tool".to_owned()),
+        }
+    }
+}
+
+/// A request that has been sent; when it is dropped without its answer, the server is told.
+struct Pending {
+    handle: Option<RequestHandle<RoleClient>>,
+    token: ProgressToken,
+    connection: Connection,
+}
+
+impl Pending {
+    async fn result(&mut self) -> Result<ServerResult, ServiceError> {
+        let Some(handle) = &mut self.handle else {
+            return Err(ServiceError::TransportClosed);
+        };
+        let answered = (&mut handle.rx).await;
+        self.handle = None;
+        self.connection.listener().forget(&self.token).await;
+        answered.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let Some(handle) = self.handle.take() else {
+            return;
+        };
+        let (connection, token) = (self.connection.clone(), self.token.clone());
+        // The thread that drops a call may have no runtime, or another one.
+        self.connection.runtime().spawn(async move {
+            connection.listener().forget(&token).await;
+            let reason = "nobody waits for the result any more".to_owned();
+            // A server that has gone needs no cancelling.
+            let _ = handle.cancel(Some(reason)).await;
+        });
+    }
+}
+
+fn said(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportClosed => {
+            "the server has gone; connect again and import its tools once more".to_owned()
+        }
+        ServiceError::TransportSend(error) => {
+            let reason = shortened(&error.to_string());
+            format!("the server could not be reached: {reason}")
+        }
+        ServiceError::McpError(error) => {
+            let (code, message) = (error.code.0, shortened(&error.message));
+            format!("the server refused the call: {message} (code {code})")
+        }
+        other => shortened(&format!("the call failed: {other}")),
+    }
+}

@@ -1,0 +1,164 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{ClientConfig, NumberOrString, ProgressNotificationParam, ProgressToken};
+use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
+use tokio::runtime::Handle;
+
+use crate::Progress;
+
+/// A connection to another server, held by each tool that was imported over it.
+#[derive(Clone)]
+pub struct Connection {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    peer: Peer<RoleClient>,
+    /// `None` when it has been closed.
+    running: Mutex<Option<RunningService<RoleClient, Listener>>>,
+    listener: Listener,
+    /// Where the connection's own work is done, whatever thread drops a call.
+    runtime: Handle,
+}
+
+impl Connection {
+    pub(super) fn new(running: RunningService<RoleClient, Listener>, runtime: Handle) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                peer: running.peer().clone(),
+                listener: running.service().clone(),
+                running: Mutex::new(Some(running)),
+                runtime,
+            }),
+        }
+    }
+
+    /// Ends the connection: calls under way and later ones fail, and a child process is ended.
+    pub async fn close(&self) {
+        let running = {
+            let mut running = self.inner.running.lock();
+            let running = running.as_deref_mut().map_err(PoisonError::get_mut);
+            match running {
+                Ok(running) => running.take(),
+                Err(poisoned) => poisoned.take(),
+            }
+        };
+        if let Some(running) = running {
+            // Its task has ended either way.
+            let _ = running.cancel().await;
+        }
+    }
+
+    /// Whether the server has gone, or the connection was closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.inner.peer.is_transport_closed()
+    }
+
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        &self.inner.peer
+    }
+
+    pub(super) fn listener(&self) -> &Listener {
+        &self.inner.listener
+    }
+
+    pub(super) fn runtime(&self) -> &Handle {
+        &self.inner.runtime
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("is_closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Our side of the protocol: reports of progress find their call, and everything a server may ask for is declined.
+#[derive(Clone)]
+pub(super) struct Listener {
+    config: ClientConfig,
+    calls: Arc<tokio::sync::Mutex<HashMap<u64, Heard>>>,
+}
+
+/// A call whose progress somebody hears.
+struct Heard {
+    progress: Progress,
+    /// How far it was said to have come: reports are handled side by side, and one that comes late is left out.
+    done: f64,
+}
+
+/// The longest message of a report, in characters.
+const MESSAGE: usize = 2_000;
+
+impl Listener {
+    pub(super) fn new(config: ClientConfig) -> Self {
+        Self {
+            config,
+            calls: Arc::default(),
+        }
+    }
+
+    /// Held while a request is sent, so that no report can come before its call is known.
+    pub(super) async fn sending(&self) -> Sending<'_> {
+        Sending(self.calls.lock().await)
+    }
+
+    pub(super) async fn forget(&self, token: &ProgressToken) {
+        if let Some(token) = number(token) {
+            self.calls.lock().await.remove(&token);
+        }
+    }
+}
+
+pub(super) struct Sending<'l>(tokio::sync::MutexGuard<'l, HashMap<u64, Heard>>);
+
+impl Sending<'_> {
+    pub(super) fn hear(mut self, token: &ProgressToken, progress: Progress) {
+        if let Some(token) = number(token) {
+            let done = f64::NEG_INFINITY;
+            self.0.insert(token, Heard { progress, done });
+        }
+    }
+}
+
+/// Our tokens are numbers; any other is not ours.
+fn number(token: &ProgressToken) -> Option<u64> {
+    match &token.0 {
+        NumberOrString::Number(number) => u64::try_from(*number).ok(),
+        NumberOrString::String(_) => None,
+    }
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        self.config.clone()
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let Some(token) = number(&params.progress_token) else {
+            return;
+        };
+        let mut calls = self.calls.lock().await;
+        let Some(heard) = calls.get_mut(&token) else {
+            return;
+        };
+        if params.progress > heard.done {
+            heard.done = params.progress;
+            let message = params.message.unwrap_or_default();
+            let message: String = message.chars().take(MESSAGE).collect();
+            heard
+                .progress
+                .report(params.progress, params.total, message);
+        }
+    }
+}

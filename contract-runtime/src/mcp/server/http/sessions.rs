@@ -1,0 +1,238 @@
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError,
+};
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
+use tokio::time::Instant;
+
+/// A session without a request for as long is over.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// The sessions of clients of the older revision, as many as there is room for.
+///
+/// rmcp keeps as many as clients open, and ends each after five minutes without an event, also while a call runs. Here a
+/// session with a request that waits for its answer stays; of the others, the one that was idle for longest makes room.
+pub(super) struct Sessions {
+    inner: LocalSessionManager,
+    seen: Mutex<HashMap<SessionId, Seen>>,
+    limit: usize,
+}
+
+#[derive(Clone)]
+struct Seen {
+    at: Instant,
+    open: Arc<AtomicUsize>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SessionsError {
+    #[error("{limit} sessions are busy, which is the limit; try again later")]
+    Full { limit: usize },
+    #[error(transparent)]
+    Local(#[from] LocalSessionManagerError),
+}
+
+impl Sessions {
+    pub(super) fn new(limit: usize) -> Self {
+        let mut inner = LocalSessionManager::default();
+        inner.session_config.keep_alive = None;
+        Self {
+            inner,
+            seen: Mutex::default(),
+            limit,
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, HashMap<SessionId, Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends what has been idle for too long.
+    pub(super) async fn sweep(&self) {
+        let now = Instant::now();
+        let over: Vec<SessionId> = self
+            .seen()
+            .iter()
+            .filter(|(_, seen)| seen.is_idle() && now.duration_since(seen.at) >= IDLE)
+            .map(|(id, _)| Arc::clone(id))
+            .collect();
+        for id in over {
+            self.forget(&id).await;
+        }
+    }
+
+    async fn forget(&self, id: &SessionId) {
+        self.seen().remove(id);
+        // It is gone from the map, whether or not its task could be told.
+        let _ = self.inner.close_session(id).await;
+    }
+
+    /// The session that makes room, if one has to.
+    fn least(&self) -> Result<Option<SessionId>, SessionsError> {
+        let seen = self.seen();
+        if seen.len() < self.limit {
+            return Ok(None);
+        }
+        let idle = seen.iter().filter(|(_, seen)| seen.is_idle());
+        let least = idle.min_by_key(|(_, seen)| seen.at);
+        let limit = self.limit;
+        least
+            .map(|(id, _)| Some(Arc::clone(id)))
+            .ok_or(SessionsError::Full { limit })
+    }
+
+    /// Marks a session as used, and as busy for as long as what is returned lives.
+    fn busy(&self, id: &SessionId) -> Busy {
+        let mut seen = self.seen();
+        let Some(seen) = seen.get_mut(id) else {
+            return Busy(Arc::default());
+        };
+        seen.at = Instant::now();
+        seen.open.fetch_add(1, Ordering::Relaxed);
+        Busy(Arc::clone(&seen.open))
+    }
+}
+
+impl Seen {
+    fn is_idle(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
+    }
+}
+
+struct Busy(Arc<AtomicUsize>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A stream of a session that is busy with it.
+struct Watched<S> {
+    stream: Pin<Box<S>>,
+    _busy: Option<Busy>,
+}
+
+impl<S: Stream> Stream for Watched<S> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        self.stream.as_mut().poll_next(task)
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = SessionsError;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        while let Some(least) = self.least()? {
+            self.forget(&least).await;
+        }
+        let (id, transport) = self.inner.create_session().await?;
+        let seen = Seen {
+            at: Instant::now(),
+            open: Arc::default(),
+        };
+        self.seen().insert(Arc::clone(&id), seen);
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        let _busy = self.busy(id);
+        Ok(self.inner.initialize_session(id, message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        Ok(self.inner.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        self.seen().remove(id);
+        Ok(self.inner.close_session(id).await?)
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let busy = self.busy(id);
+        Ok(Watched {
+            stream: Box::pin(self.inner.create_stream(id, message).await?),
+            _busy: Some(busy),
+        })
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Self::Error> {
+        let _busy = self.busy(id);
+        Ok(self.inner.accept_message(id, message).await?)
+    }
+
+    /// It carries nothing, because tools never change: whoever holds it open is not busy.
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        drop(self.busy(id));
+        Ok(Watched {
+            stream: Box::pin(self.inner.create_standalone_stream(id).await?),
+            _busy: None,
+        })
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let busy = self.busy(id);
+        Ok(Watched {
+            stream: Box::pin(self.inner.resume(id, last).await?),
+            _busy: Some(busy),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_is_idle_for_too_long_is_over() -> Result<(), SessionsError> {
+        let sessions = Sessions::new(8);
+        let (idle, _kept) = sessions.create_session().await?;
+        let (busy, _kept_too) = sessions.create_session().await?;
+        let open = sessions.busy(&busy);
+        tokio::time::advance(IDLE.saturating_sub(Duration::from_secs(1))).await;
+        sessions.sweep().await;
+        assert!(sessions.has_session(&idle).await?);
+        tokio::time::advance(Duration::from_secs(2)).await;
+        sessions.sweep().await;
+        assert!(!sessions.has_session(&idle).await?);
+        assert!(sessions.has_session(&busy).await?);
+        drop(open);
+        sessions.sweep().await;
+        assert!(!sessions.has_session(&busy).await?);
+        assert!(sessions.seen().is_empty());
+        Ok(())
+    }
+}

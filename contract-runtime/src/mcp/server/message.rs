@@ -1,0 +1,169 @@
+use std::borrow::Cow;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode,
+    GetExtensions as _, GetMeta as _, RequestId, RequestMetaObject, ServerJsonRpcMessage,
+};
+use serde::{Deserialize, Deserializer};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+/// The arguments of a call as they were sent.
+#[derive(Clone, Debug)]
+pub(super) struct RawArguments(pub(super) String);
+
+/// A message that cannot be taken, and whose it is, where that can be read.
+#[derive(Debug)]
+pub(super) struct Refused {
+    id: Option<RequestId>,
+    code: ErrorCode,
+    why: String,
+}
+
+impl Refused {
+    fn new(id: Option<RequestId>, code: ErrorCode, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { id, code, why }
+    }
+
+    pub(super) fn too_long(limit: usize) -> Self {
+        let why = format!("a message has at most {limit} bytes");
+        Self::new(None, ErrorCode::INVALID_REQUEST, why)
+    }
+
+    pub(super) fn in_use(id: &RequestId) -> Self {
+        // Without an id: an answer under this one belongs to the request that has it.
+        let why = format!("the id {id} belongs to a request that is still running; use another");
+        Self::new(None, ErrorCode::INVALID_REQUEST, why)
+    }
+
+    /// The answer that says so.
+    pub(super) fn into_answer(self) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::error(ErrorData::new(self.code, self.why, None), self.id)
+    }
+}
+
+/// One message, its parts unread.
+#[derive(Debug, Deserialize)]
+struct Envelope<'a> {
+    #[serde(default)]
+    jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+}
+
+/// The parameters of `tools/call`, its arguments unread.
+#[derive(Debug, Deserialize)]
+struct Call<'a> {
+    name: String,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+    #[serde(rename = "_meta", default)]
+    meta: Option<RequestMetaObject>,
+}
+
+/// Unlike an `Option`, tells `null` from a key that is not there.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+const CALL: &str = "tools/call";
+
+/// Reads a message that comes alone.
+pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
+    let envelope = envelope(text)?;
+    let id = id(&envelope)?;
+    if let (Some(id), Some(CALL)) = (&id, envelope.method.as_deref()) {
+        return call(&envelope, id);
+    }
+    serde_json::from_slice(text).map_err(|error| not_a_message(id, &error))
+}
+
+/// The arguments in a message that somebody else will read; whatever he would misread is refused.
+pub(super) fn arguments(text: &[u8]) -> Result<Option<RawArguments>, Refused> {
+    let envelope = envelope(text)?;
+    let id = id(&envelope)?;
+    if envelope.method.as_deref() != Some(CALL) {
+        return Ok(None);
+    }
+    Ok(params(&envelope, id.as_ref())?
+        .arguments
+        .map(|arguments| RawArguments(arguments.get().to_owned())))
+}
+
+fn envelope(text: &[u8]) -> Result<Envelope<'_>, Refused> {
+    let start = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    if start == Some(&b'[') {
+        let why = "messages come one by one; this revision has no batches";
+        return Err(Refused::new(None, ErrorCode::INVALID_REQUEST, why));
+    }
+    let envelope: Envelope<'_> =
+        serde_json::from_slice(text).map_err(|error| not_a_message(None, &error))?;
+    if envelope.jsonrpc.as_deref() != Some("2.0") {
+        let why = "`jsonrpc` must be \"2.0\"";
+        let id = id(&envelope).unwrap_or_default();
+        return Err(Refused::new(id, ErrorCode::INVALID_REQUEST, why));
+    }
+    Ok(envelope)
+}
+
+fn id(envelope: &Envelope<'_>) -> Result<Option<RequestId>, Refused> {
+    let Some(raw) = envelope.id else {
+        return Ok(None);
+    };
+    match serde_json::from_str(raw.get()) {
+        Ok(id) => Ok(Some(id)),
+        // An answer without a readable id is nobody's: it is dropped where answers are.
+        Err(_) if envelope.method.is_none() => Ok(None),
+        Err(_) => {
+            let why = "`id` must be a string or an integer of 64 bits";
+            Err(Refused::new(None, ErrorCode::INVALID_REQUEST, why))
+        }
+    }
+}
+
+fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Refused {
+    match error.classify() {
+        Category::Syntax | Category::Eof | Category::Io => {
+            let why = format!("not JSON, at column {}", error.column());
+            Refused::new(id, ErrorCode::PARSE_ERROR, why)
+        }
+        Category::Data => {
+            let why = "not a message of JSON-RPC 2.0";
+            Refused::new(id, ErrorCode::INVALID_REQUEST, why)
+        }
+    }
+}
+
+fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a>, Refused> {
+    let refused = |why: &str| Refused::new(id.cloned(), ErrorCode::INVALID_PARAMS, why);
+    let params = envelope.params.map_or("{}", RawValue::get);
+    let call: Call<'_> = serde_json::from_str(params).map_err(|_| {
+        refused("`params` must be an object with a `name`, and perhaps `arguments` and `_meta`, each once")
+    })?;
+    let object = |arguments: &RawValue| arguments.get().starts_with('{');
+    if !call.arguments.is_none_or(object) {
+        return Err(refused("`arguments` must be an object"));
+    }
+    Ok(call)
+}
+
+/// A call that is read here, and faster: its arguments stay as they are.
+fn call(envelope: &Envelope<'_>, id: &RequestId) -> Result<ClientJsonRpcMessage, Refused> {
+    let call = params(envelope, Some(id))?;
+    let request = CallToolRequest::new(CallToolRequestParams::new(call.name));
+    let mut request = ClientRequest::CallToolRequest(request);
+    if let Some(arguments) = call.arguments {
+        let arguments = RawArguments(arguments.get().to_owned());
+        request.extensions_mut().insert(arguments);
+    }
+    if let Some(meta) = call.meta {
+        *request.get_meta_mut() = meta;
+    }
+    Ok(ClientJsonRpcMessage::request(request, id.clone()))
+}

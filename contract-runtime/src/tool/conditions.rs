@@ -1,0 +1,253 @@
+//! Conditions on tools that no macro made: closures over the arguments as JSON, judged and published like all others.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::dynamic::Tool;
+use super::reply::Output;
+use crate::contract::condition::{Condition, ConditionKind, ContractOf};
+use crate::contract::details::Details;
+use crate::contract::frame::{FrameOf, Kept, Stop};
+use crate::contract::policy::Policy;
+
+/// What is stated of a tool that no macro made.
+#[derive(Clone, Default)]
+pub(crate) struct Stated {
+    /// The name it was made with: what its violations are called by, whatever a registry renames it to.
+    name: String,
+    policy: Option<Policy>,
+    conditions: Vec<Condition>,
+    /// One for each condition.
+    predicates: Vec<Predicate>,
+}
+
+#[derive(Clone)]
+enum Predicate {
+    Pre(Arc<OfArguments>),
+    Post(Arc<OfResult>),
+}
+
+type OfArguments = dyn Fn(&Map<String, Value>) -> bool + Send + Sync;
+type OfResult = dyn Fn(&Map<String, Value>, &Value) -> bool + Send + Sync;
+
+impl fmt::Debug for Stated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stated")
+            .field("name", &self.name)
+            .field("conditions", &self.conditions)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stated {
+    pub(super) fn nothing(name: &str) -> Arc<Self> {
+        Arc::new(Self {
+            name: name.to_owned(),
+            ..Self::default()
+        })
+    }
+
+    pub(super) fn contract(&self) -> ContractOf<'_> {
+        ContractOf {
+            name: &self.name,
+            // Each condition says where it is written.
+            file: "",
+            policy: self.policy,
+            conditions: &self.conditions,
+            secrets: &[],
+        }
+    }
+
+    fn add(&mut self, name: &'static str, predicate: Predicate, at: &'static Location<'static>) {
+        let kind = match predicate {
+            Predicate::Pre(_) => ConditionKind::Pre,
+            Predicate::Post(_) => ConditionKind::Post,
+        };
+        let position = (at.line(), at.column());
+        let condition = Condition::new(kind, name, None, None, &[], position).in_file(at.file());
+        self.conditions.push(condition);
+        self.predicates.push(predicate);
+    }
+
+    /// Judges what must hold before the handler runs.
+    pub(super) fn pre(
+        &self,
+        frame: &mut FrameOf<'_>,
+        arguments: &Map<String, Value>,
+    ) -> Result<(), Stop> {
+        for (index, predicate) in self.predicates.iter().enumerate() {
+            if let Predicate::Pre(holds) = predicate {
+                frame.pre(
+                    index,
+                    None,
+                    || holds(arguments),
+                    |seen| {
+                        show(seen, arguments);
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn has_post(&self) -> bool {
+        let post = |one: &Predicate| matches!(one, Predicate::Post(_));
+        self.predicates.iter().any(post)
+    }
+
+    /// Judges what must hold of the result.
+    pub(super) fn post(
+        &self,
+        frame: &mut FrameOf<'_>,
+        arguments: &Map<String, Value>,
+        output: &Output,
+    ) -> Result<(), Stop> {
+        let result = output.as_value();
+        for (index, predicate) in self.predicates.iter().enumerate() {
+            if let Predicate::Post(holds) = predicate {
+                frame.post(
+                    index,
+                    None,
+                    Some(&result),
+                    Kept::nothing(),
+                    |judge, result, ()| {
+                        judge.judge(
+                            result,
+                            |result| holds(arguments, result),
+                            |seen, result| {
+                                show(seen, arguments);
+                                seen.value("result", Some(result.clone()));
+                            },
+                        )
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn show(seen: &mut Details<'_>, arguments: &Map<String, Value>) {
+    for (name, value) in arguments {
+        seen.value(name, Some(value.clone()));
+    }
+}
+
+impl Output {
+    /// What a postcondition looks at: the JSON value, or the text as a string.
+    fn as_value(&self) -> Value {
+        let read = self.is_json.then(|| serde_json::from_str(&self.text).ok());
+        read.flatten()
+            .unwrap_or_else(|| Value::String(self.text.clone()))
+    }
+}
+
+/// Conditions of a tool that was made with [`Tool::dynamic`], or imported from another server.
+///
+/// They are the same as those of `#[tool]`: policies, handlers, statistics, [`Run::watch`](crate::Run::watch), exports and the
+/// manifest treat them alike. A closure cannot be read, so a model and a peer are told the name and no more.
+impl Tool {
+    /// Demands something of the arguments before the handler runs.
+    ///
+    /// The arguments have passed the schema when `holds` sees them. `name` says what is demanded, in words that a model can
+    /// act on; violations call the condition `tool.pre[0]`, by its position among the conditions of the tool and by the name
+    /// that the tool was made with. A predicate that panics is a violation.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// let spec = DynamicSpec::new("remove", "Remove a file.").input_schema(json!({
+    ///     "type": "object",
+    ///     "properties": {"path": {"type": "string"}},
+    ///     "required": ["path"],
+    /// }));
+    /// let remove = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("removed")) })
+    ///     .pre("the path stays below `drafts/`", |arguments| {
+    ///         let path = arguments.get("path").and_then(|path| path.as_str());
+    ///         path.is_some_and(|path| path.starts_with("drafts/") && !path.contains(".."))
+    ///     });
+    /// let registry = Registry::builder().with(vec![remove]).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "remove", r#"{"path":"/etc/passwd"}"#));
+    /// assert_eq!(outcome.violation().unwrap().contract, "remove.pre[0]");
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn pre<P>(self, name: &'static str, holds: P) -> Self
+    where
+        P: Fn(&Map<String, Value>) -> bool + Send + Sync + 'static,
+    {
+        self.stating(name, Predicate::Pre(Arc::new(holds)))
+    }
+
+    /// Promises something of a result that is no failure, in view of the arguments as they were sent.
+    ///
+    /// A JSON result is given as its value, any other as a string.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// let roll = Tool::dynamic(DynamicSpec::new("roll", "Roll a die."), |_| async {
+    ///     Ok::<_, String>(Content::json(&json!(7)))
+    /// })
+    /// .post("between 1 and 6", |_, result| {
+    ///     result.as_u64().is_some_and(|eyes| (1..=6).contains(&eyes))
+    /// });
+    /// let registry = Registry::builder().with(vec![roll]).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "roll", ""));
+    /// assert_eq!(outcome.status(), Status::Violation);
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn post<P>(self, name: &'static str, holds: P) -> Self
+    where
+        P: Fn(&Map<String, Value>, &Value) -> bool + Send + Sync + 'static,
+    {
+        self.stating(name, Predicate::Post(Arc::new(holds)))
+    }
+
+    /// The policy of all its conditions, as `#[tool(policy = ..)]`: weaker than an override by name, stronger than a run.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        match &mut self.stated {
+            Some(stated) => Arc::make_mut(stated).policy = Some(policy),
+            None => self.misplaced = true,
+        }
+        self
+    }
+
+    #[track_caller]
+    fn stating(mut self, name: &'static str, predicate: Predicate) -> Self {
+        match &mut self.stated {
+            Some(stated) => Arc::make_mut(stated).add(name, predicate, Location::caller()),
+            None => self.misplaced = true,
+        }
+        self
+    }
+
+    /// All its conditions, whoever stated them.
+    pub(crate) fn conditions(&self) -> &[Condition] {
+        match &self.stated {
+            Some(stated) => &stated.conditions,
+            None => self.contract.conditions,
+        }
+    }
+
+    /// The name under which its violations are known.
+    pub(crate) fn contract_name(&self) -> &str {
+        match &self.stated {
+            Some(stated) => &stated.name,
+            None => self.contract.name,
+        }
+    }
+
+    pub(crate) fn own_policy(&self) -> Option<Policy> {
+        match &self.stated {
+            Some(stated) => stated.policy,
+            None => self.contract.policy,
+        }
+    }
+}

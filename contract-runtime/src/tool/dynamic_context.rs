@@ -1,0 +1,70 @@
+use std::any::{Any, TypeId};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::context::{CallInfo, Deadline};
+use super::lookup::{Need, Sources};
+use super::progress::Progress;
+
+/// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) sees of its call besides the arguments.
+///
+/// It is what `#[context]` parameters are to a `#[tool]`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DynamicContext {
+    /// The call itself.
+    pub call: CallInfo,
+    /// Cancelled when the caller cancels the call; the future of the handler is dropped then, and a task that it started can
+    /// hold this.
+    pub cancellation: CancellationToken,
+    /// When the call must have ended.
+    pub deadline: Deadline,
+    /// Where the handler may tell how far it has come.
+    pub progress: Progress,
+    values: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+impl DynamicContext {
+    /// The value of a type that [`DynamicSpec::context`](crate::DynamicSpec::context) asked for; `None` for any other.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let mut values = self.values.iter();
+        values.find_map(|value| Arc::clone(value).downcast().ok())
+    }
+
+    /// The time left, zero when it has passed; `None` without a deadline.
+    #[must_use]
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.remaining()
+    }
+
+    pub(super) fn new(sources: &Sources<'_>, needs: &[Need]) -> Self {
+        let own = sources.own;
+        let value = |need: &Need| {
+            let given = sources.context.shared(need.of);
+            given.or_else(|| sources.shared.shared(need.of))
+        };
+        Self {
+            call: own.info.clone(),
+            cancellation: own.cancellation.clone(),
+            deadline: own.deadline,
+            progress: own.progress.clone(),
+            values: needs.iter().filter_map(value).collect(),
+        }
+    }
+}
+
+/// That a handler looks at its call, which every registry can show.
+pub(super) fn of_call() -> Need {
+    need::<CallInfo>()
+}
+
+pub(super) fn need<T: 'static>() -> Need {
+    Need {
+        of: TypeId::of::<T>(),
+        name: std::any::type_name::<T>(),
+        optional: false,
+    }
+}

@@ -1,0 +1,70 @@
+//! Several parameters at their bounds at the same time: where sums leave their type and sizes add up.
+
+use serde_json::{Value, json};
+
+use super::Maker;
+use super::layers::Layers;
+use super::object::{member, names};
+
+/// The most corners of one tool; beyond that, some of them.
+const CORNERS: usize = 64;
+
+impl<'s> Maker<'s> {
+    /// Arguments like `base`, with every parameter that has bounds at one of them.
+    pub(super) fn corners(
+        &mut self,
+        layers: &Layers<'s>,
+        base: &Value,
+        depth: usize,
+    ) -> Vec<Value> {
+        let mut corners = vec![base.clone()];
+        for name in names(layers) {
+            let own = Layers::of(&member(layers, name), self.root, self.chance, depth);
+            let extremes = extremes(&own);
+            if extremes.is_empty() {
+                continue;
+            }
+            let put = |corner: &Value, extreme: &Value| {
+                let mut corner = corner.clone();
+                if let Some(members) = corner.as_object_mut() {
+                    members.insert(name.to_owned(), extreme.clone());
+                }
+                corner
+            };
+            corners = if corners.len() * extremes.len() <= CORNERS {
+                let each = |corner: &Value| {
+                    extremes
+                        .iter()
+                        .map(|one| put(corner, one))
+                        .collect::<Vec<_>>()
+                };
+                corners.iter().flat_map(each).collect()
+            } else {
+                let turns = extremes.iter().cycle();
+                corners
+                    .iter()
+                    .zip(turns)
+                    .map(|(corner, one)| put(corner, one))
+                    .collect()
+            };
+        }
+        corners
+    }
+}
+
+/// The least and the most that may stand in a place, where there is such a thing.
+fn extremes(layers: &Layers<'_>) -> Vec<Value> {
+    if let Some(values) = layers.listed() {
+        return [values.first(), values.last()]
+            .into_iter()
+            .flatten()
+            .map(|value| (*value).clone())
+            .collect();
+    }
+    let types = layers.types().unwrap_or_default();
+    match types.first().copied() {
+        Some("boolean") => vec![json!(false), json!(true)],
+        Some("integer" | "number") => super::number::Range::of(layers).ends(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Arguments of the wrong types, and texts that are no arguments.
+
+use serde_json::{Map, Value, json};
+
+use super::chance::Chance;
+use super::text::near;
+
+/// One value of each type, small ones.
+pub(super) fn of_each_type() -> [Value; 8] {
+    [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(0.5),
+        json!(""),
+        json!("1"),
+        json!([]),
+        json!({}),
+    ]
+}
+
+/// What is nearly the value and is another.
+pub(super) fn near_misses(value: &Value) -> Vec<Value> {
+    match value {
+        Value::String(text) => (0..8).map(|change| json!(near(text, change))).collect(),
+        Value::Number(number) => {
+            let past = |by: i64| {
+                number
+                    .as_i64()
+                    .and_then(|at| at.checked_add(by))
+                    .map(Value::from)
+            };
+            let text = json!(number.to_string());
+            [
+                past(1),
+                past(-1),
+                number.as_f64().map(|at| json!(at + 0.5)),
+                Some(text),
+            ]
+            .into_iter()
+            .flatten()
+            .collect()
+        }
+        Value::Object(members) => {
+            let mut more = members.clone();
+            more.insert("unheard_of".to_owned(), json!(1));
+            let first = members.keys().next().cloned();
+            let mut less = members.clone();
+            less.extend(std::iter::empty::<(String, Value)>());
+            if let Some(first) = first {
+                less.shift_remove(&first);
+            }
+            vec![Value::Object(more), Value::Object(less)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Makes one place of it wrong, or at least other.
+pub(super) fn spoil(input: &mut Value, chance: &mut Chance) {
+    let mut places = Vec::new();
+    pointers(input, String::new(), &mut places);
+    let Some(part) = chance
+        .pick(&places)
+        .and_then(|place| input.pointer_mut(place))
+    else {
+        return;
+    };
+    match (chance.below(5), &mut *part) {
+        (0, Value::Object(members)) => {
+            let names: Vec<String> = members.keys().cloned().collect();
+            if let Some(name) = chance.pick(&names) {
+                members.shift_remove(name);
+            }
+        }
+        (1, Value::Object(members)) => drop(members.insert("unheard_of".to_owned(), json!(null))),
+        (2, Value::Object(members)) => {
+            let names: Vec<String> = members.keys().cloned().collect();
+            if let Some(name) = chance.pick(&names)
+                && let Some(value) = members.shift_remove(name)
+            {
+                members.insert(near(name, 5), value);
+            }
+        }
+        (0, Value::Array(items)) => drop(items.pop()),
+        (1, Value::Array(items)) => items.push(json!("unheard_of")),
+        (3, part) => *part = json!([part.take()]),
+        (0 | 1, part) => {
+            let misses = near_misses(part);
+            if let Some(miss) = chance.pick(&misses) {
+                *part = miss.clone();
+            }
+        }
+        (_, part) => {
+            if let Some(other) = chance.pick(&of_each_type()) {
+                *part = other.clone();
+            }
+        }
+    }
+}
+
+/// The places of all parts below the whole, and the whole.
+fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate().take(40) {
+                pointers(item, format!("{here}/{index}"), all);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                pointers(member, format!("{here}/{name}"), all);
+            }
+        }
+        _ => {}
+    }
+    all.push(here);
+}
+
+/// Texts that are no JSON object with each key once.
+pub(in crate::verify) fn malformed(base: &Value) -> Vec<String> {
+    let whole = base.to_string();
+    let mut texts: Vec<String> = [
+        "[]",
+        "1",
+        "\"\"",
+        "true",
+        "{",
+        "{\"a\":}",
+        "{\"a\":1e400}",
+        "nul",
+        "{} {}",
+        "{\"\\ud800\":1}",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    texts.push(format!("{whole}x"));
+    texts.push(format!("[{whole}]"));
+    texts.push(format!("{}{}{}", "{\"a\":".repeat(200), 1, "}".repeat(200)));
+    if let Some((name, value)) = base.as_object().and_then(|members| members.iter().next()) {
+        let one = Value::Object(Map::from_iter([(name.clone(), value.clone())])).to_string();
+        let one = one.trim_start_matches('{').trim_end_matches('}');
+        let rest = whole.strip_prefix('{').unwrap_or_default();
+        // The key of the first member is there again; a value that ends in a brace has lost it.
+        if !value.is_object() {
+            texts.push(format!("{{{one},{rest}"));
+        }
+    }
+    texts
+}

@@ -1,0 +1,284 @@
+//! Numbers: every bound, just past it, and what lies between.
+
+use serde_json::{Value, json};
+
+use super::Maker;
+use super::layers::Layers;
+use crate::verify::integer;
+
+/// Integers up to here are the same in every reader of JSON (RFC 8259, section 6).
+const EXACT: i128 = 1 << 53;
+
+/// What may stand in the place of a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    low: Option<f64>,
+    high: Option<f64>,
+    /// The bounds themselves are refused.
+    above: bool,
+    below: bool,
+    /// The same for integers, where a double is too coarse.
+    first: i128,
+    last: i128,
+    step: Option<i128>,
+}
+
+impl Range {
+    pub(super) fn of(layers: &Layers<'_>) -> Self {
+        let mut range = Self {
+            low: None,
+            high: None,
+            above: false,
+            below: false,
+            first: i128::MIN,
+            last: i128::MAX,
+            step: None,
+        };
+        for keyword in ["minimum", "exclusiveMinimum"] {
+            for bound in layers.all(keyword) {
+                let Some(at) = bound.as_f64() else { continue };
+                let past = i128::from(keyword == "exclusiveMinimum" && at.fract() == 0.0);
+                let open = keyword == "exclusiveMinimum";
+                range.above = match range.low {
+                    Some(low) if low > at => range.above,
+                    Some(low) if low < at => open,
+                    _ => range.above || open,
+                };
+                range.low = Some(range.low.map_or(at, |low| low.max(at)));
+                range.first = range
+                    .first
+                    .max(whole(bound, at.ceil()).saturating_add(past));
+            }
+        }
+        for keyword in ["maximum", "exclusiveMaximum"] {
+            for bound in layers.all(keyword) {
+                let Some(at) = bound.as_f64() else { continue };
+                let past = i128::from(keyword == "exclusiveMaximum" && at.fract() == 0.0);
+                let open = keyword == "exclusiveMaximum";
+                range.below = match range.high {
+                    Some(high) if high < at => range.below,
+                    Some(high) if high > at => open,
+                    _ => range.below || open,
+                };
+                range.high = Some(range.high.map_or(at, |high| high.min(at)));
+                range.last = range
+                    .last
+                    .min(whole(bound, at.floor()).saturating_sub(past));
+            }
+        }
+        let steps = layers
+            .all("multipleOf")
+            .filter_map(Value::as_i64)
+            .map(i128::from);
+        range.step = steps.filter(|step| *step > 1).reduce(i128::saturating_mul);
+        range
+    }
+
+    /// The bounds, as integers; none where there is none.
+    pub(super) fn ends(&self) -> Vec<Value> {
+        let low = self.low.map(|_| self.aligned(self.first));
+        let high = self.high.map(|_| self.aligned(self.last));
+        low.into_iter().chain(high).map(integer::write).collect()
+    }
+
+    fn has(&self, value: i128) -> bool {
+        (self.first..=self.last).contains(&value)
+    }
+
+    fn has_float(&self, value: f64) -> bool {
+        let low = self
+            .low
+            .is_none_or(|low| value > low || value >= low && !self.above);
+        let high = self
+            .high
+            .is_none_or(|high| value < high || value <= high && !self.below);
+        low && high
+    }
+
+    /// The multiple of the step that is not above the value, where that is in range; else the one after it.
+    fn aligned(&self, value: i128) -> i128 {
+        let Some(step) = self.step else { return value };
+        let below = value.saturating_sub(value.rem_euclid(step));
+        if self.has(below) {
+            below
+        } else {
+            below.saturating_add(step)
+        }
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a cast of a float stops at the ends"
+)]
+fn whole(bound: &Value, rounded: f64) -> i128 {
+    integer::read(bound).unwrap_or(rounded as i128)
+}
+
+impl Maker<'_> {
+    /// An integer that the layers admit, as far as they are understood.
+    pub(super) fn integer(&mut self, layers: &Layers<'_>) -> Value {
+        let range = Range::of(layers);
+        let value = range.aligned(self.integer_in(&range));
+        #[allow(clippy::cast_precision_loss, reason = "it is small enough")]
+        if value.unsigned_abs() < EXACT.unsigned_abs() && self.chance.one_in(24) {
+            // The same number, as some models write it.
+            json!(value as f64)
+        } else {
+            integer::write(value)
+        }
+    }
+
+    fn integer_in(&mut self, range: &Range) -> i128 {
+        let usual = [range.first, range.last, 0, 1, -1, 2, 7, 10, 100];
+        let around = [0, 0, 1, -1, 2, -2];
+        let at = match self.chance.below(8) {
+            0..=2 => self.chance.pick(&usual).copied().unwrap_or_default(),
+            3 | 4 => {
+                let known = &self.constants.integers;
+                let at = self.chance.pick(known).copied().unwrap_or_default();
+                if self.chance.one_in(6) {
+                    at.saturating_neg()
+                } else {
+                    at
+                }
+            }
+            5 => {
+                let far = [
+                    EXACT,
+                    -EXACT,
+                    1 << 31,
+                    1 << 32,
+                    i64::MAX.into(),
+                    i64::MIN.into(),
+                    u64::MAX.into(),
+                ];
+                self.chance.pick(&far).copied().unwrap_or_default()
+            }
+            6 => {
+                let near = if range.has(0) { 0 } else { range.first };
+                return self.chance.integer(
+                    range.first.max(near.saturating_sub(50)),
+                    range.last.min(near.saturating_add(200)),
+                );
+            }
+            _ => {
+                return self.chance.integer(
+                    range.first.max(i64::MIN.into()),
+                    range.last.min(u64::MAX.into()),
+                );
+            }
+        };
+        let by = self.chance.pick(&around).copied().unwrap_or_default();
+        let value = at.saturating_add(by);
+        if range.has(value) {
+            value
+        } else {
+            let (low, high) = (
+                range.first.max(at.saturating_sub(3)),
+                range.last.min(at.saturating_add(3)),
+            );
+            if low <= high {
+                self.chance.integer(low, high)
+            } else {
+                self.chance
+                    .integer(range.first, range.last.max(range.first))
+            }
+        }
+    }
+
+    /// A number that the layers admit, as far as they are understood.
+    pub(super) fn number(&mut self, layers: &Layers<'_>) -> Value {
+        let range = Range::of(layers);
+        if range.step.is_some() || self.chance.one_in(5) && range.first <= range.last {
+            return self.integer(layers);
+        }
+        for _ in 0..8 {
+            let value = self.float();
+            let bounds = [range.low, range.high]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>();
+            let value = match self.chance.below(4) {
+                0 => self.chance.pick(&bounds).copied().unwrap_or(value),
+                1 => self.chance.float(
+                    range.low.unwrap_or(-1e3).max(-1e6),
+                    range.high.unwrap_or(1e3).min(1e6),
+                ),
+                _ => value,
+            };
+            let value = match self.chance.below(8) {
+                0 => value.next_up(),
+                1 => value.next_down(),
+                2 => value + 1.0,
+                3 => value - 1.0,
+                _ => value,
+            };
+            if range.has_float(value) && value.is_finite() {
+                return json!(value);
+            }
+        }
+        let low = range
+            .low
+            .map(|low| if range.above { low.next_up() } else { low });
+        let high = range
+            .high
+            .map(|high| if range.below { high.next_down() } else { high });
+        json!(low.or(high).unwrap_or_default())
+    }
+
+    fn float(&mut self) -> f64 {
+        let usual = [
+            0.0, -0.0, 0.1, 0.5, 1.0, -1.0, 1.5, 2.5, 100.0, 1e10, 1e-9, 1e300, -1e300, 5e-324,
+            1.7e308, 3.4e38,
+        ];
+        let known = &self.constants.floats;
+        match self.chance.below(2) {
+            0 if !known.is_empty() => self.chance.pick(known).copied().unwrap_or_default(),
+            _ => self.chance.pick(&usual).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The bounds and what is just past them, the constants of the predicates, and the ends of what JSON and Rust hold.
+    pub(super) fn number_edges(&self, layers: &Layers<'_>, whole: bool) -> Vec<Value> {
+        let range = Range::of(layers);
+        let step = range.step.unwrap_or(1);
+        let ends = [range.first, range.last];
+        let ends = ends
+            .into_iter()
+            .filter(|end| *end != i128::MIN && *end != i128::MAX);
+        let known = self
+            .constants
+            .integers
+            .iter()
+            .flat_map(|at| [*at, at.saturating_neg()]);
+        let mut edges: Vec<Value> = ends
+            .flat_map(|at| {
+                [
+                    at,
+                    at.saturating_sub(1),
+                    at.saturating_add(1),
+                    range.aligned(at),
+                    range.aligned(at).saturating_add(step),
+                ]
+            })
+            .chain(known.flat_map(|at| [at.saturating_sub(1), at, at.saturating_add(1)]))
+            .chain([0, 1, -1, EXACT, EXACT + 1, -EXACT - 1])
+            .map(integer::write)
+            .collect();
+        edges.push(json!(0.5));
+        if !whole {
+            let known = self.constants.floats.iter().copied();
+            let ends = [range.low, range.high].into_iter().flatten();
+            let floats = ends
+                .chain(known)
+                .flat_map(|at| [at, at.next_up(), at.next_down(), -at]);
+            edges.extend(
+                floats
+                    .chain([-0.0, 5e-324, 1e300, -1e300, f64::MAX, f64::MIN])
+                    .map(Value::from),
+            );
+        }
+        edges
+    }
+}

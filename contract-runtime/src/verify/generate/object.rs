@@ -1,0 +1,193 @@
+//! Objects: members that must be, may be and must not be there.
+
+use serde_json::{Map, Value, json};
+
+use super::Maker;
+use super::layers::{Keywords, Layers};
+
+impl<'s> Maker<'s> {
+    /// An object that the layers admit, as far as they are understood.
+    pub(super) fn object(&mut self, layers: &Layers<'s>, depth: usize) -> Value {
+        let sparse = depth == 0 || self.chance.one_in(4);
+        let full = depth > 0 && self.chance.one_in(3);
+        let mut members = Map::new();
+        for name in names(layers) {
+            let often = if sparse { 8 } else { 2 };
+            if required(layers, name) || full || self.chance.one_in(often) {
+                let value = self.value(&member(layers, name), depth.saturating_sub(1));
+                members.insert(name.to_owned(), value);
+            }
+        }
+        self.others(layers, &mut members, depth);
+        Value::Object(members)
+    }
+
+    /// Members that no property names: of a map, or by way of exception.
+    fn others(&mut self, layers: &Layers<'s>, members: &mut Keywords, depth: usize) {
+        let rest: Vec<&Value> = layers.all("additionalProperties").collect();
+        let patterns: Vec<(&str, &Value)> = layers
+            .all("patternProperties")
+            .filter_map(Value::as_object)
+            .flat_map(|patterns| {
+                patterns
+                    .iter()
+                    .map(|(pattern, schema)| (pattern.as_str(), schema))
+            })
+            .collect();
+        let low = layers.count("minProperties", u64::max).unwrap_or(0);
+        let high = layers
+            .count("maxProperties", u64::min)
+            .unwrap_or(usize::MAX);
+        let closed = rest.iter().any(|rest| **rest == Value::Bool(false));
+        let is_map = rest.iter().any(|rest| rest.is_object());
+        let wanted = match (
+            closed && patterns.is_empty(),
+            is_map || !patterns.is_empty(),
+        ) {
+            (true, _) => 0,
+            (_, true) if depth == 0 => low,
+            (_, true) => self.entries(low),
+            _ if self.chance.one_in(16) => 1,
+            _ => low.saturating_sub(members.len()),
+        };
+        let schemas: Vec<&Value> = rest.into_iter().filter(|rest| rest.is_object()).collect();
+        for _ in 0..wanted.min(64) {
+            if members.len() >= high {
+                break;
+            }
+            match self.chance.pick(&patterns).copied() {
+                Some((pattern, schema)) if closed || self.chance.one_in(2) => {
+                    if let Some(name) = self.chance.matching(pattern) {
+                        let value = self.value(&[schema], depth.saturating_sub(1));
+                        members.insert(name, value);
+                    }
+                }
+                _ => {
+                    let name = self.key(layers, depth);
+                    if !members.contains_key(&name) {
+                        let value = self.value(&schemas, depth.saturating_sub(1));
+                        members.insert(name, value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many entries a map has.
+    fn entries(&mut self, low: usize) -> usize {
+        let known: Vec<usize> = self.constants.counts(64).collect();
+        match self.chance.pick(&known).copied() {
+            Some(known) if self.chance.one_in(3) => {
+                (known + self.chance.below(3)).saturating_sub(1).max(low)
+            }
+            _ => low + self.chance.below(4),
+        }
+    }
+
+    fn key(&mut self, layers: &Layers<'s>, depth: usize) -> String {
+        let named: Vec<&Value> = layers.all("propertyNames").collect();
+        if let Some(schema) = self.chance.pick(&named).copied()
+            && let Value::String(name) = self.value(&[schema], depth.saturating_sub(1))
+        {
+            return name;
+        }
+        let usual = ["a", "b", "key", "", "é", "0", "1", "a/b~c"];
+        match self.chance.below(4) {
+            1 => self.chance.below(1_000).to_string(),
+            0 => {
+                let known = &self.constants.texts;
+                self.chance
+                    .pick(known)
+                    .cloned()
+                    .unwrap_or_else(|| "a".to_owned())
+            }
+            _ => self
+                .chance
+                .pick(&usual)
+                .map_or_else(String::new, |name| (*name).to_owned()),
+        }
+    }
+
+    /// The object with each member at each of its edges, left out, and `null`; and with one too many.
+    pub(super) fn object_edges(
+        &mut self,
+        layers: &Layers<'s>,
+        depth: usize,
+        base: Option<&Value>,
+    ) -> Vec<Value> {
+        let made;
+        let base = if let Some(base) = base.and_then(Value::as_object) {
+            base
+        } else {
+            made = self.object(layers, depth);
+            let Some(made) = made.as_object() else {
+                return Vec::new();
+            };
+            made
+        };
+        let mut edges = vec![Value::Object(base.clone())];
+        let mut extra = base.clone();
+        extra.insert("unheard_of".to_owned(), json!(1));
+        edges.push(Value::Object(extra));
+        let names = names(layers);
+        let each = 400 / names.len().max(1);
+        for name in names {
+            let mut without = base.clone();
+            without.shift_remove(name);
+            edges.push(Value::Object(without));
+            let Some(depth) = depth.checked_sub(1) else {
+                continue;
+            };
+            for edge in self
+                .edges(&member(layers, name), depth)
+                .into_iter()
+                .take(each.max(40))
+            {
+                let mut with = base.clone();
+                with.insert(name.to_owned(), edge);
+                edges.push(Value::Object(with));
+            }
+        }
+        if names_are_open(layers)
+            && let Some(depth) = depth.checked_sub(1)
+        {
+            let schemas: Vec<&Value> = layers.all("additionalProperties").collect();
+            for edge in self.edges(&schemas, depth).into_iter().take(40) {
+                let mut with = base.clone();
+                with.insert("a".to_owned(), edge);
+                edges.push(Value::Object(with));
+            }
+        }
+        edges
+    }
+}
+
+/// The properties that the layers name, each once, in order.
+pub(super) fn names<'s>(layers: &Layers<'s>) -> Vec<&'s str> {
+    let mut names = Vec::new();
+    for properties in layers.all("properties").filter_map(Value::as_object) {
+        for name in properties.keys() {
+            if !names.contains(&name.as_str()) {
+                names.push(name.as_str());
+            }
+        }
+    }
+    names
+}
+
+/// What is said of a property.
+pub(super) fn member<'s>(layers: &Layers<'s>, name: &str) -> Vec<&'s Value> {
+    layers
+        .all("properties")
+        .filter_map(|properties| properties.get(name))
+        .collect()
+}
+
+pub(super) fn required(layers: &Layers<'_>, name: &str) -> bool {
+    let mut lists = layers.all("required").filter_map(Value::as_array);
+    lists.any(|names| names.iter().any(|one| one == name))
+}
+
+fn names_are_open(layers: &Layers<'_>) -> bool {
+    layers.all("additionalProperties").any(Value::is_object)
+}

@@ -1,0 +1,41 @@
+//! Numbers of JSON: integers wider than either of its 64-bit types, and what other readers make of them.
+
+use serde_json::{Number, Value, json};
+
+/// The value, if it is written as an integer.
+pub(super) fn read(value: &Value) -> Option<i128> {
+    value.as_number()?.as_i128()
+}
+
+/// As JSON: what neither 64-bit type holds becomes the nearest double.
+pub(super) fn write(value: i128) -> Value {
+    #[allow(clippy::cast_precision_loss, reason = "there is nothing nearer")]
+    let nearest = value as f64;
+    i64::try_from(value)
+        .map(Value::from)
+        .or_else(|_| u64::try_from(value).map(Value::from))
+        .unwrap_or_else(|_| json!(nearest))
+}
+
+/// Whether a number anywhere in it passes the test.
+pub(super) fn any_number(value: &Value, test: &impl Fn(&Number) -> bool) -> bool {
+    match value {
+        Value::Number(number) => test(number),
+        Value::Array(items) => items.iter().any(|item| any_number(item, test)),
+        Value::Object(members) => members.values().any(|member| any_number(member, test)),
+        _ => false,
+    }
+}
+
+/// The same as a reader sees it to whom every number is a double.
+pub(super) fn doubles(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_f64()),
+        Value::Array(items) => items.iter().map(doubles).collect(),
+        Value::Object(members) => {
+            let double = |(name, value): (&String, &Value)| (name.clone(), doubles(value));
+            members.iter().map(double).collect()
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,135 @@
+//! Whether each precondition accepts something and refuses something, and whether all of them together accept enough.
+
+use serde_json::Value;
+
+use super::agree::{Judges, Look};
+use super::problem::{Fault, Layer, Problem};
+
+/// The inputs of each kind that a report shows.
+const SAMPLES: usize = 4;
+
+/// One accepted input is wanted for so many that are of the right types.
+const RARE: u32 = 50;
+
+/// What has been seen of one precondition.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    held: u32,
+    failed: u32,
+    panicked: u32,
+    decided: u32,
+    samples: Vec<Value>,
+}
+
+/// What has been seen of all preconditions.
+#[derive(Debug)]
+pub(super) struct Meaning {
+    tallies: Vec<Tally>,
+    pub(super) typed: u32,
+    pub(super) accepted: u32,
+}
+
+impl Meaning {
+    pub(super) fn new(judges: &Judges<'_, '_>) -> Self {
+        Self {
+            tallies: vec![Tally::default(); judges.clauses.len()],
+            typed: 0,
+            accepted: 0,
+        }
+    }
+
+    /// Takes note of what the judges said of an input.
+    pub(super) fn note(&mut self, input: &Value, look: &Look) {
+        if !look.typed {
+            return;
+        }
+        self.typed = self.typed.saturating_add(1);
+        self.accepted = self.accepted.saturating_add(u32::from(look.accepted));
+        let seen = look.verdicts.iter().zip(&look.decided);
+        for (tally, (verdict, decided)) in self.tallies.iter_mut().zip(seen) {
+            match verdict {
+                Some(true) => tally.held = tally.held.saturating_add(1),
+                Some(false) => tally.failed = tally.failed.saturating_add(1),
+                None => tally.panicked = tally.panicked.saturating_add(1),
+            }
+            tally.decided = tally.decided.saturating_add(u32::from(*decided));
+            if tally.samples.len() < SAMPLES && !tally.samples.contains(input) {
+                tally.samples.push(input.clone());
+            }
+        }
+    }
+
+    /// How many inputs must be accepted, of those that were tried.
+    pub(super) fn needed(&self) -> u32 {
+        (self.typed / RARE).clamp(1, 20)
+    }
+
+    /// Whether more inputs could still change what is reported.
+    pub(super) fn is_open(&self, judges: &Judges<'_, '_>) -> bool {
+        let mut clauses = self.tallies.iter().zip(&judges.clauses);
+        self.accepted < self.needed()
+            || clauses.any(|(tally, clause)| {
+                !clause.condition.parameters().is_empty() && (tally.held == 0 || tally.failed == 0)
+            })
+    }
+
+    /// What is wrong with the preconditions, taken over all inputs.
+    pub(super) fn problems(self, judges: &Judges<'_, '_>) -> Vec<Problem> {
+        let tool = judges.subject.name();
+        let needed = self.needed();
+        let problem = |clause: Option<&str>, layer, fault| Problem {
+            tool: tool.to_owned(),
+            layer,
+            clause: clause.map(str::to_owned),
+            input: None,
+            fault,
+        };
+        let mut problems = Vec::new();
+        for (tally, clause) in self.tallies.into_iter().zip(&judges.clauses) {
+            let tried = tally.held.saturating_add(tally.failed);
+            let samples = tally.samples;
+            let id = Some(clause.id.as_str());
+            if let Some(rule) = clause
+                .rule
+                .as_ref()
+                .filter(|_| tried >= 20 && tally.decided == 0)
+            {
+                let rule = rule.text.clone();
+                problems.push(problem(id, Layer::Agreement, Fault::Silent { rule }));
+            }
+            // What speaks of no argument is no matter of inputs: it may look at a context, or at the time.
+            if clause.condition.parameters().is_empty() {
+                continue;
+            }
+            if tally.held == 0 {
+                problems.push(problem(
+                    id,
+                    Layer::Meaning,
+                    Fault::NeverHolds { tried, samples },
+                ));
+            } else if tally.failed == 0 && tally.panicked == 0 {
+                problems.push(problem(
+                    id,
+                    Layer::Meaning,
+                    Fault::NeverFails { tried, samples },
+                ));
+            }
+        }
+        let hopeless = problems
+            .iter()
+            .any(|problem| matches!(problem.fault, Fault::NeverHolds { .. }));
+        if self.accepted < needed && !hopeless {
+            let (tried, accepted) = (self.typed, self.accepted);
+            problems.push(problem(
+                None,
+                Layer::Meaning,
+                Fault::TooFewAccepted {
+                    tried,
+                    accepted,
+                    needed,
+                },
+            ));
+        }
+        problems
+    }
+}

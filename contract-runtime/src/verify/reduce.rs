@@ -1,0 +1,220 @@
+//! The smallest input of which something is true.
+//!
+//! Inputs are made smaller as JSON and not as they were generated: whatever bound an input was made for, a number comes down by
+//! halves to the one at which the answer changes, and an input that was read from a file comes down as well.
+
+use serde_json::{Map, Value, json};
+
+use super::integer;
+
+/// The most questions that are asked for one input.
+const QUESTIONS: u32 = 3_000;
+
+/// The smallest input found of which `fails` is still true; it is true of `input`.
+pub(super) fn smallest(input: Value, mut fails: impl FnMut(&Value) -> bool) -> Value {
+    let mut best = input;
+    let mut left = QUESTIONS;
+    loop {
+        let mut better = None;
+        smaller(&best, &mut |candidate| {
+            let Some(less) = left.checked_sub(1) else {
+                return true;
+            };
+            left = less;
+            if fails(&candidate) {
+                better = Some(candidate);
+            }
+            better.is_some()
+        });
+        match better {
+            Some(candidate) => best = candidate,
+            None => return best,
+        }
+    }
+}
+
+/// Offers every simpler value, the simplest first, until one is taken. Each is simpler by an order without endless descents:
+/// fewer parts, then smaller parts.
+fn smaller(value: &Value, offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => offer(json!(false)),
+        Value::Number(number) => match number.as_i128() {
+            Some(number) => smaller_integer(number, offer),
+            None => number
+                .as_f64()
+                .is_some_and(|number| smaller_float(number, offer)),
+        },
+        Value::String(text) => smaller_text(text, offer),
+        Value::Array(items) => smaller_array(items, offer),
+        Value::Object(members) => smaller_object(members, offer),
+    }
+}
+
+/// 0, then towards the number by halves of the way: the last that still fails is one beside the first that does not.
+fn smaller_integer(number: i128, offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    if number < 0 && offer(integer::write(number.saturating_neg())) {
+        return true;
+    }
+    let mut way = number;
+    while way != 0 {
+        // The second is for what fails only at every other number.
+        let beside = number - way + way.signum();
+        if offer(integer::write(number - way)) || way.abs() > 1 && offer(integer::write(beside)) {
+            return true;
+        }
+        way /= 2;
+    }
+    false
+}
+
+fn smaller_float(number: f64, offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    if number.is_sign_negative() && offer(json!(-number)) {
+        return true;
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a cast of a float stops at the ends"
+    )]
+    let whole = number.trunc() as i128;
+    // An integer is simpler than any float; beyond 64 bits it is a float again.
+    if number.abs() < 1e18
+        && (offer(integer::write(0))
+            || offer(integer::write(whole))
+            || offer(integer::write(whole.saturating_add(whole.signum()))))
+    {
+        return true;
+    }
+    let length = json!(number).to_string().len();
+    for scale in [2.0, 10.0, 100.0, 1_000.0] {
+        let rounded = (number * scale).round() / scale;
+        let shorter = json!(rounded).to_string().len() < length;
+        if rounded.is_finite() && shorter && offer(json!(rounded)) {
+            return true;
+        }
+    }
+    if number.abs() > 1.0 {
+        let half = number / 2.0;
+        return offer(json!(half.trunc()))
+            || offer(json!(number.trunc() - number.signum())) && number.abs() < 1e15;
+    }
+    false
+}
+
+fn smaller_text(text: &str, offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    let without = &mut |kept: Vec<char>| offer(Value::from(kept.into_iter().collect::<String>()));
+    if shorter(&letters, without) {
+        return true;
+    }
+    let plain = letters.iter().filter(|letter| **letter != 'a').count();
+    if plain > 1 && offer(json!("a".repeat(letters.len()))) {
+        return true;
+    }
+    if letters.len() > 200 {
+        return false;
+    }
+    for (place, letter) in letters.iter().enumerate() {
+        for simpler in ['a', '0', ' ']
+            .into_iter()
+            .take_while(|simpler| simpler != letter)
+        {
+            let mut changed = letters.clone();
+            if let Some(slot) = changed.get_mut(place) {
+                *slot = simpler;
+            }
+            if offer(Value::from(changed.into_iter().collect::<String>())) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Nothing, then without one piece, of half the length, a quarter, and so on.
+fn shorter<T: Clone>(parts: &[T], offer: &mut dyn FnMut(Vec<T>) -> bool) -> bool {
+    let mut piece = parts.len();
+    while piece > 0 {
+        // In a long list one place is as good as another.
+        let places = if parts.len() / piece > 64 {
+            1
+        } else {
+            parts.len().div_ceil(piece)
+        };
+        for place in (0..places).rev() {
+            let (start, end) = (place * piece, (place * piece + piece).min(parts.len()));
+            let kept = parts.iter().take(start).chain(parts.iter().skip(end));
+            if offer(kept.cloned().collect()) {
+                return true;
+            }
+        }
+        piece /= 2;
+    }
+    false
+}
+
+fn smaller_array(items: &[Value], offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    if shorter(items, &mut |kept| offer(Value::Array(kept))) {
+        return true;
+    }
+    items.iter().enumerate().take(100).any(|(place, item)| {
+        smaller(item, &mut |simpler| {
+            let mut changed = items.to_vec();
+            if let Some(slot) = changed.get_mut(place) {
+                *slot = simpler;
+            }
+            offer(Value::Array(changed))
+        })
+    })
+}
+
+fn smaller_object(members: &Map<String, Value>, offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    for name in members.keys() {
+        let mut without = members.clone();
+        without.shift_remove(name);
+        if offer(Value::Object(without)) {
+            return true;
+        }
+    }
+    for (name, member) in members {
+        let found = smaller(member, &mut |simpler| {
+            let mut changed = members.clone();
+            changed.insert(name.clone(), simpler);
+            offer(Value::Object(changed))
+        });
+        if found {
+            return true;
+        }
+    }
+    together(members, offer)
+}
+
+/// All positive integers less by as much: what is said of two of them often holds of both moved.
+fn together(members: &Map<String, Value>, offer: &mut dyn FnMut(Value) -> bool) -> bool {
+    let integers = members
+        .values()
+        .filter_map(integer::read)
+        .filter(|number| *number > 0);
+    let integers: Vec<i128> = integers.collect();
+    let Some(mut way) = integers
+        .iter()
+        .copied()
+        .min()
+        .filter(|_| integers.len() > 1)
+    else {
+        return false;
+    };
+    while way > 0 {
+        let moved = members.iter().map(|(name, member)| {
+            let less = integer::read(member)
+                .filter(|number| *number > 0)
+                .map(|number| integer::write(number - way));
+            (name.clone(), less.unwrap_or_else(|| member.clone()))
+        });
+        if offer(Value::Object(moved.collect())) {
+            return true;
+        }
+        way /= 2;
+    }
+    false
+}

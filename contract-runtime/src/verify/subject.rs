@@ -1,0 +1,112 @@
+//! One tool under trial, with everything that judges it made once.
+
+use std::fmt::Write as _;
+
+use jsonschema::Validator;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::contract::policy::Policy;
+use crate::registry::entry::Entry;
+use crate::tool::Tool;
+use crate::{Outcome, Registry, ToolCall, ToolInfo};
+
+/// One tool under trial.
+pub(super) struct Subject<'r> {
+    pub(super) registry: &'r Registry,
+    pub(super) info: ToolInfo<'r>,
+    pub(super) entry: &'r Entry,
+    pub(super) runtime: &'r Runtime,
+    /// Judges results, where the tool says what they are.
+    pub(super) output: Option<Validator>,
+}
+
+impl<'r> Subject<'r> {
+    /// The tool of that name, if the registry has it.
+    pub(super) fn new(registry: &'r Registry, name: &str, runtime: &'r Runtime) -> Option<Self> {
+        let info = registry.tool(name)?;
+        Some(Self {
+            registry,
+            info,
+            entry: registry.entry(name)?,
+            runtime,
+            output: info
+                .output_schema()
+                .and_then(|schema| validator(schema).ok()),
+        })
+    }
+
+    /// The name by which a model calls it.
+    pub(super) fn name(&self) -> &'r str {
+        self.info.name()
+    }
+
+    /// The tool as its author made it.
+    pub(super) fn tool(&self) -> &'r Tool {
+        &self.entry.tool
+    }
+
+    /// Everything up to the body, under one policy for every condition.
+    pub(super) fn check(&self, input: &Value, policy: Policy) -> Outcome {
+        self.check_text(input.to_string(), policy)
+    }
+
+    /// [`check`](Self::check) of arguments as they would travel.
+    pub(super) fn check_text(&self, arguments: String, policy: Policy) -> Outcome {
+        let call = ToolCall::new("", self.name(), arguments);
+        self.runtime.block_on(self.registry.try_check(call, policy))
+    }
+
+    /// Whether a call with these arguments would reach the body.
+    pub(super) fn accepts(&self, input: &Value) -> bool {
+        self.check(input, Policy::Enforce).is_ok()
+    }
+
+    /// The call, ready to be pasted into a test.
+    pub(super) fn line(&self, input: &Value) -> String {
+        let mut line = format!("registry.call_json({:?}, json!(", self.name());
+        write_rust(input, &mut line);
+        line + ")).await"
+    }
+}
+
+/// A value as the macro `json!` takes it: its texts are Rust literals, and so are its numbers.
+fn write_rust(value: &Value, out: &mut String) {
+    match value {
+        Value::Null | Value::Bool(_) => out.push_str(&value.to_string()),
+        Value::Number(number) => {
+            out.push_str(&number.to_string());
+            // Without a suffix a literal is an `i32`.
+            match (number.as_i64(), number.as_u64()) {
+                (Some(small), _) if i32::try_from(small).is_ok() => {}
+                (Some(_), _) => out.push_str("_i64"),
+                (None, Some(_)) => out.push_str("_u64"),
+                (None, None) => {}
+            }
+        }
+        Value::String(text) => drop(write!(out, "{text:?}")),
+        Value::Array(items) => {
+            out.push('[');
+            for (place, item) in items.iter().enumerate() {
+                out.push_str(if place == 0 { "" } else { ", " });
+                write_rust(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            out.push('{');
+            for (place, (name, member)) in members.iter().enumerate() {
+                out.push_str(if place == 0 { "" } else { ", " });
+                let _ = write!(out, "{name:?}: ");
+                write_rust(member, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// A judge that nobody here wrote.
+pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
+    let validator = jsonschema::draft202012::options().build(schema);
+    validator.map_err(|error| error.to_string())
+}

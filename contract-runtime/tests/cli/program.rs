@@ -1,0 +1,193 @@
+//! The program under test: one tool for every way in which a call can end.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use contract_runtime::cli;
+use contract_runtime::prelude::*;
+
+/// Divide one number by another. The quotient is rounded to the nearest double.
+#[tool(read_only, idempotent)]
+#[pre(divisor != 0.0, "cannot divide by zero")]
+#[post(|quotient| quotient.is_finite())]
+fn divide(dividend: f64, divisor: f64) -> f64 {
+    dividend / divisor
+}
+
+/// Fill seats.
+#[tool]
+#[pre(seats <= 12, "that is a lot", policy = observe)]
+fn fill(seats: u32) -> u32 {
+    seats
+}
+
+/// Count letters, however the number is written.
+#[tool(read_only)]
+fn repeat(#[arg(default = "a")] text: &str, times: u8) -> String {
+    text.repeat(times.into())
+}
+
+/// Fail.
+#[tool(open_world)]
+fn fail(why: String) -> Result<(), String> {
+    Err(why)
+}
+
+/// Panic.
+#[tool(destructive)]
+fn fall() {
+    panic!("on purpose");
+}
+
+/// Wait, with the timers of the runtime.
+#[tool(read_only, timeout = "10m")]
+async fn wait(milliseconds: u64) -> String {
+    say("waiting");
+    tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+    "waited".to_owned()
+}
+
+/// Hold a thread until somebody takes the call back.
+#[tool(blocking)]
+fn hold(#[context] token: &CancellationToken) -> &'static str {
+    say("holding");
+    while !token.is_cancelled() {
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    "let go"
+}
+
+/// Hold the thread of the call, whatever anybody says.
+#[tool]
+fn stick() {
+    say("sticking");
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Give a picture, a file and a value.
+#[tool(read_only)]
+fn draw() -> Content {
+    Content::text("three things")
+        .with(Artifact::image("image/png", [0x89, b'P', b'N', b'G']))
+        .with(Artifact::file("../../table.csv", "text/csv", "a,b\n"))
+        .with(Artifact::value("sum", 3))
+}
+
+/// Say something that a terminal would obey.
+#[tool(read_only)]
+fn hostile() -> &'static str {
+    "\u{1b}[2J\u{1b}]0;owned\u{7}gone\u{202e}"
+}
+
+/// Give as much text as is asked for.
+#[tool(read_only)]
+fn flood(lines: u32) -> String {
+    "a line of text\n".repeat(lines as usize)
+}
+
+/// Give nothing.
+#[tool(read_only)]
+fn nothing() {}
+
+/// Wait twice as carefully as needed.
+#[tool]
+#[pre(seconds < 60)]
+#[pre(seconds < 3_600)]
+fn doubly(seconds: u32) {
+    let _ = seconds;
+}
+
+/// Give a number back, which is not always what is promised.
+#[tool(read_only)]
+#[post(|number| *number > 0)]
+fn same(number: u8) -> u8 {
+    number
+}
+
+/// Say it again.
+#[tool]
+fn echo(what: serde_json::Value) -> serde_json::Value {
+    what
+}
+
+struct Store;
+
+/// Count what is stored.
+#[tool]
+fn count(#[context] store: &Store) -> u32 {
+    let Store = store;
+    0
+}
+
+/// A program with an option and a command of its own.
+#[derive(Parser)]
+struct Options {
+    /// What the shop is called.
+    #[arg(long, global = true)]
+    shop: Option<String>,
+    #[command(subcommand)]
+    command: Own,
+}
+
+#[derive(Subcommand)]
+enum Own {
+    /// Say the name of the shop.
+    Name,
+    #[command(flatten)]
+    Tools(cli::Command),
+}
+
+impl Options {
+    fn run(self) -> ExitCode {
+        match self.command {
+            Own::Name => {
+                println!("{}", self.shop.unwrap_or_default());
+                ExitCode::SUCCESS
+            }
+            Own::Tools(command) => command.within::<Self>().run(tools()),
+        }
+    }
+}
+
+/// So that a test need not guess when the body has begun.
+fn say(word: &str) {
+    let _ = writeln!(std::io::stderr(), "{word}");
+}
+
+fn tools() -> contract_runtime::Builder {
+    registry!()
+        .without(["doubly", "echo", "count", "same"])
+        .coerce(true)
+        .max_output_chars(10_000_000)
+}
+
+pub(crate) fn main() -> ExitCode {
+    match std::env::var("VARIANT").as_deref() {
+        Ok("threads") => tokio::runtime::Runtime::new().map_or(ExitCode::from(99), |runtime| {
+            runtime.block_on(async { cli::run(tools()) })
+        }),
+        Ok("one") => tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_or(ExitCode::from(99), |runtime| {
+                runtime.block_on(async { cli::run(tools()) })
+            }),
+        Ok("task") => tokio::runtime::Runtime::new().map_or(ExitCode::from(99), |runtime| {
+            let task = runtime.spawn(async { cli::run(tools()) });
+            runtime.block_on(task).unwrap_or(ExitCode::from(99))
+        }),
+        Ok("overloaded") => cli::run(tools().max_calls(0)),
+        Ok("superfluous") => cli::run(Registry::builder().tool(doubly)),
+        Ok("wrong") => cli::run(Registry::builder().tool(same)),
+        Ok("untyped") => cli::run(Registry::builder().tool(echo)),
+        Ok("empty") => cli::run(Registry::builder()),
+        Ok("stateful") => cli::run(Registry::builder().tool(count)),
+        Ok("own options") => Options::parse().run(),
+        Ok("broken") => cli::run(tools().rename("nobody", "somebody").without(["anybody"])),
+        _ => cli::run(tools()),
+    }
+}

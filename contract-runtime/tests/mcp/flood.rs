@@ -1,0 +1,101 @@
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use super::line::{Client, SHORT};
+use super::tools::within;
+
+#[tokio::test]
+async fn a_long_result_goes_through_a_narrow_pipe() {
+    let mut client = Client::with(|server| server.message_bytes(usize::MAX), 4096);
+    client.begin().await;
+    client.call(1, "hoard", json!({})).await;
+    client.call(2, "long", json!({"letters": 8 << 20})).await;
+    for _ in 0..2 {
+        assert!(client.hear().await["result"].is_object());
+    }
+    client.lives().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_cannot_hold_a_server_it_has_left() {
+    let mut client = Client::with(|server| server.grace(SHORT), 4096);
+    client.begin().await;
+    for id in 0..100 {
+        client.call(id, "long", json!({"letters": 10_000})).await;
+    }
+    client.close().await;
+    // It keeps its end of the pipe and never reads.
+    within(client.serving).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_written_to_has_left() {
+    let mut client = Client::new();
+    client.begin().await;
+    client.call(1, "wait", json!({})).await;
+    client.seen.begun().await;
+    client.call(2, "point", json!({})).await;
+    let seen = client.seen.clone();
+    let serving = client.serving;
+    drop((client.read, client.write));
+    seen.dropped().await;
+    within(serving).await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_calls_are_answered_once_each() {
+    const CALLS: usize = 10_000;
+    let mut client = Client::with(|server| server.calls(CALLS), 1 << 20);
+    client.begin().await;
+    let mut write = client.write;
+    let names = ["divide", "panics", "point", "fails", "maybe", "nobody"];
+    let writing = tokio::spawn(async move {
+        use tokio::io::AsyncWriteExt as _;
+        for id in 0..CALLS {
+            let name = names[id % names.len()];
+            let line = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#
+            );
+            write.write_all(line.as_bytes()).await.unwrap();
+            write.write_all(b"\n").await.unwrap();
+        }
+        write
+    });
+    let mut answered = vec![false; CALLS];
+    for _ in 0..CALLS {
+        let line = within(client.read.next_line()).await.unwrap().unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let id = usize::try_from(answer["id"].as_u64().unwrap()).unwrap();
+        assert!(!std::mem::replace(&mut answered[id], true), "{answer}");
+    }
+    assert!(answered.iter().all(|one| *one));
+    drop(within(writing).await.unwrap());
+    assert_eq!(client.seen.0.running.load(Ordering::SeqCst), 0);
+}
+
+/// The clock stands still, and moves on only when nobody has anything left to do.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_asks_without_reading_is_not_heard_for_ever() {
+    const MANY: usize = 1000;
+    let mut client = Client::with(|server| server, 4096);
+    client.begin().await;
+    let mut taken = 0;
+    let writing = async {
+        while taken < MANY {
+            client.call(taken, "long", json!({"letters": 90_000})).await;
+            taken += 1;
+        }
+    };
+    let stuck = tokio::time::timeout(std::time::Duration::from_secs(1), writing).await;
+    assert!(stuck.is_err() && taken > 100, "{taken} were taken");
+    client.close().await;
+    let mut answered = 0;
+    while let Some(line) = within(client.read.next_line()).await.unwrap() {
+        answered += usize::from(line.contains("xxx"));
+    }
+    assert!(
+        (taken - 1..=taken + 1).contains(&answered),
+        "{answered} of {taken}"
+    );
+}

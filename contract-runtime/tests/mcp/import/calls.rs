@@ -1,0 +1,239 @@
+use std::time::Duration;
+
+use contract_runtime::mcp::Importer;
+use contract_runtime::prelude::*;
+use serde_json::{Value, json};
+
+use crate::fake::{Fake, Log, bare, call, refusal, result, text, within};
+
+/// What comes of a call that is answered with this result.
+async fn outcome_of(tool: Value, answer: Value) -> Outcome {
+    let fake = Fake::new(json!([tool])).on("tools/call", move |request| {
+        vec![result(request, answer.clone())]
+    });
+    let (registry, _heard) = fake.registry().await;
+    call(&registry, "tool", "").await
+}
+
+fn described() -> Value {
+    json!({
+        "name": "tool",
+        "inputSchema": {"type": "object"},
+        "outputSchema": {
+            "type": "object",
+            "properties": {"count": {"type": "integer", "minimum": 0}},
+            "required": ["count"],
+        },
+    })
+}
+
+#[tokio::test]
+async fn texts_are_joined_and_other_parts_go_along() {
+    let outcome = outcome_of(
+        bare("tool"),
+        json!({"content": [
+            {"type": "text", "text": "one"},
+            {"type": "image", "data": "AAEC", "mimeType": "image/png"},
+            {"type": "text", "text": "two"},
+            {"type": "audio", "data": "/w==", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "file:///a/b.txt", "text": "hi"}},
+            {"type": "resource", "resource": {"uri": "x:y", "blob": "AA==", "mimeType": "a/b"}},
+            {"type": "resource_link", "uri": "https://example.org", "name": "link"},
+        ]}),
+    )
+    .await;
+    assert_eq!(outcome.output(), Some("one\ntwo"));
+    let artifacts = outcome.artifacts();
+    assert_eq!(artifacts[0], Artifact::image("image/png", [0, 1, 2]));
+    assert_eq!(artifacts[1], Artifact::file("audio", "audio/wav", [255]));
+    assert_eq!(artifacts[2], Artifact::file("b.txt", "text/plain", "hi"));
+    assert_eq!(artifacts[3], Artifact::file("y", "a/b", [0]));
+    assert!(matches!(&artifacts[4], Artifact::Value { value, .. } if value["name"] == "link"));
+}
+
+#[tokio::test]
+async fn a_result_is_held_to_the_output_schema() {
+    let good = json!({"content": [{"type": "text", "text": "{\"count\":3}"}], "structuredContent": {"count": 3}});
+    let outcome = outcome_of(described(), good).await;
+    assert_eq!(outcome.value(), Some(json!({"count": 3})));
+    for (wrong, why) in [
+        (
+            json!({"content": [], "structuredContent": {"count": -1}}),
+            "/count",
+        ),
+        (json!({"content": [], "structuredContent": {}}), "/count"),
+        (json!({"content": [], "structuredContent": null}), "null"),
+        (
+            json!({"content": [{"type": "text", "text": "3"}]}),
+            "lacks the structured content",
+        ),
+    ] {
+        let outcome = outcome_of(described(), wrong.clone()).await;
+        assert_eq!(outcome.status(), Status::Failed, "{wrong}");
+        let error = outcome.error().unwrap();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_structured_result_that_nobody_promised_goes_along_unless_the_text_says_it() {
+    let structured = |text: &str| {
+        let parts = json!([{"type": "text", "text": text}]);
+        json!({"content": parts, "structuredContent": {"a": 1}})
+    };
+    let outcome = outcome_of(bare("tool"), structured("one")).await;
+    assert_eq!(outcome.output(), Some("one"));
+    assert_eq!(outcome.artifacts().len(), 1);
+    let outcome = outcome_of(bare("tool"), structured("{ \"a\": 1 }")).await;
+    assert!(outcome.artifacts().is_empty());
+    let alone = json!({"content": [], "structuredContent": {"a": 1}});
+    let outcome = outcome_of(bare("tool"), alone).await;
+    assert_eq!(outcome.value(), Some(json!({"a": 1})));
+    let word = json!({"content": [], "structuredContent": "word"});
+    assert_eq!(outcome_of(bare("tool"), word).await.output(), Some("word"));
+}
+
+#[tokio::test]
+async fn failures_are_failures_with_their_text() {
+    let failed = json!({"isError": true, "content": [{"type": "text", "text": "no such file"}], "structuredContent": {}});
+    let outcome = outcome_of(described(), failed).await;
+    assert_eq!(outcome.status(), Status::Failed);
+    assert!(outcome.error().unwrap().contains("no such file"));
+    let outcome = outcome_of(bare("tool"), json!({"isError": true, "content": []})).await;
+    assert!(outcome.error().unwrap().contains("without saying why"));
+    let broken = json!({"content": [{"type": "image", "data": "!", "mimeType": "image/png"}]});
+    assert!(
+        outcome_of(bare("tool"), broken)
+            .await
+            .error()
+            .unwrap()
+            .contains("base64")
+    );
+}
+
+#[tokio::test]
+async fn errors_of_the_protocol_say_what_the_server_said() {
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", |request| {
+        vec![refusal(request, -32602, "not \u{1b}[2J today")]
+    });
+    let (registry, _heard) = fake.registry().await;
+    let error = call(&registry, "tool", "").await.error().unwrap();
+    assert!(
+        error.contains("not \\u{1b}[2J today (code -32602)"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", |_| Vec::new());
+    let (registry, mut heard) = fake.registry().await;
+    let running = tokio::spawn({
+        let registry = registry.clone();
+        async move { registry.call(ToolCall::new("1", "tool", "")).await }
+    });
+    let request = heard.next("tools/call").await;
+    running.abort();
+    let cancelled = heard.next("notifications/cancelled").await;
+    assert_eq!(cancelled["params"]["requestId"], request["id"]);
+}
+
+#[tokio::test]
+async fn a_timeout_is_told_to_the_server() {
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", |_| Vec::new());
+    let (client, mut heard) = fake.start();
+    let quick = Importer::new().call_timeout(Duration::from_millis(50));
+    let tools = within(quick.import(client)).await.unwrap();
+    let registry = Registry::builder().with(tools).build().unwrap();
+    assert_eq!(call(&registry, "tool", "").await.status(), Status::TimedOut);
+    let request = heard.next("tools/call").await;
+    let cancelled = heard.next("notifications/cancelled").await;
+    assert_eq!(cancelled["params"]["requestId"], request["id"]);
+}
+
+#[tokio::test]
+async fn a_cancelled_token_is_told_to_the_server() {
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", |_| Vec::new());
+    let (registry, mut heard) = fake.registry().await;
+    let token = CancellationToken::new();
+    let context = Context::new().cancellation(token.clone());
+    let running = registry.call_with(ToolCall::new("2", "tool", ""), context);
+    let cancel = async {
+        heard.next("tools/call").await;
+        token.cancel();
+    };
+    let (outcome, ()) = within(async { tokio::join!(running, cancel) }).await;
+    assert_eq!(outcome.status(), Status::Cancelled);
+    heard.next("notifications/cancelled").await;
+}
+
+#[tokio::test]
+async fn progress_is_heard_in_order_and_only_that_of_the_call() {
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", |request| {
+        let own = &request["params"]["_meta"]["progressToken"];
+        let report = |token: &Value, done: i32| {
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": done, "total": 9, "message": format!("at {done}")}})
+        };
+        vec![report(&json!("not ours"), 7), report(&json!(77), 7), report(own, 1), report(own, 3), report(own, 2), report(own, 3)]
+    });
+    let (registry, mut heard) = fake.registry().await;
+    let log = Log::default();
+    let three = std::sync::Arc::new(tokio::sync::Notify::new());
+    let progress = Progress::new({
+        let (log, three) = (log.clone(), three.clone());
+        move |report| {
+            log.add(format!(
+                "{} {:?} {}",
+                report.done, report.total, report.message
+            ));
+            if report.done >= 3.0 {
+                three.notify_one();
+            }
+        }
+    });
+    let token = CancellationToken::new();
+    let context = Context::new()
+        .progress(progress)
+        .cancellation(token.clone());
+    let running = registry.call_with(ToolCall::new("1", "tool", ""), context);
+    let stop = async {
+        three.notified().await;
+        token.cancel();
+    };
+    let (outcome, ()) = within(async { tokio::join!(running, stop) }).await;
+    assert_eq!(outcome.status(), Status::Cancelled);
+    let said = log.read();
+    assert!(said.ends_with(&["3 Some(9.0) at 3".to_owned()]), "{said:?}");
+    assert!(
+        said.len() <= 3 && said.iter().all(|line| !line.starts_with('7')),
+        "{said:?}"
+    );
+    heard.next("notifications/cancelled").await;
+}
+
+#[tokio::test]
+async fn calls_run_side_by_side_and_answers_find_theirs() {
+    let mut waiting: Vec<Value> = Vec::new();
+    let fake = Fake::new(json!([{"name": "tool", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]))
+        .on("tools/call", move |request| {
+            waiting.push(request.clone());
+            if waiting.len() < 8 {
+                return Vec::new();
+            }
+            let answer = |request: &Value| text(request, &request["params"]["arguments"]["n"].to_string());
+            waiting.iter().rev().map(answer).collect()
+        });
+    let (registry, _heard) = fake.registry().await;
+    let running: Vec<_> = (0..8)
+        .map(|n| {
+            let registry = registry.clone();
+            tokio::spawn(
+                async move { (n, call(&registry, "tool", &format!(r#"{{"n":{n}}}"#)).await) },
+            )
+        })
+        .collect();
+    for one in running {
+        let (n, outcome) = within(one).await.unwrap();
+        assert_eq!(outcome.output(), Some(n.to_string().as_str()));
+    }
+}

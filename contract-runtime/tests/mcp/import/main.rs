@@ -1,0 +1,8 @@
+//! The tools of other servers: a server that each test scripts itself, line by line, over a pair of streams.
+
+mod bounds;
+mod calls;
+mod ends;
+mod fake;
+mod listing;
+mod real;

@@ -1,0 +1,79 @@
+use serde_json::{Value, json};
+
+use super::line::{Client, july};
+
+async fn list(client: &mut Client, newer: bool, params: Value) -> Value {
+    let request = if newer {
+        july(1, "tools/list", params)
+    } else {
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params})
+    };
+    client.say(request.to_string()).await;
+    client.hear().await
+}
+
+fn tool<'v>(answer: &'v Value, name: &str) -> &'v Value {
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    tools.iter().find(|tool| tool["name"] == name).unwrap()
+}
+
+#[tokio::test]
+async fn the_older_revision_lists_output_schemas_of_objects_alone() {
+    let mut client = Client::new();
+    let begun = client.begin().await;
+    assert_eq!(begun["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(begun["result"]["serverInfo"]["name"], "contract-runtime");
+    let answer = list(&mut client, false, json!({})).await;
+    assert_eq!(tool(&answer, "point")["outputSchema"]["type"], "object");
+    for name in ["divide", "maybe", "anything", "nothing", "many"] {
+        assert_eq!(tool(&answer, name).get("outputSchema"), None, "{name}");
+    }
+    assert_eq!(answer["result"].get("ttlMs"), None);
+    assert_eq!(answer["result"].get("resultType"), None);
+}
+
+#[tokio::test]
+async fn the_newer_revision_lists_every_schema_and_says_how_long_it_holds() {
+    let mut client = Client::new();
+    client
+        .say(july(0, "server/discover", json!({})).to_string())
+        .await;
+    let discovered = client.hear().await;
+    assert_eq!(
+        discovered["result"]["supportedVersions"],
+        json!(["2025-11-25", "2026-07-28"]),
+    );
+    let answer = list(&mut client, true, json!({})).await;
+    assert_eq!(tool(&answer, "divide")["outputSchema"]["type"], "integer");
+    // A schema that is `true` becomes the object that says the same, and takes no tool with it.
+    assert_eq!(tool(&answer, "anything")["outputSchema"], json!({}));
+    assert_eq!(tool(&answer, "nothing").get("outputSchema"), None);
+    assert_eq!(answer["result"]["ttlMs"], 0);
+    assert_eq!(answer["result"]["cacheScope"], "private");
+    assert_eq!(answer["result"]["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn pages_hold_every_tool_once_in_order() {
+    let mut client = Client::with(|server| server.page(3), 1 << 16);
+    client.begin().await;
+    let mut names: Vec<String> = Vec::new();
+    let mut cursor = json!({});
+    loop {
+        let answer = list(&mut client, false, cursor).await;
+        let page = answer["result"]["tools"].as_array().unwrap();
+        assert!((1..=3).contains(&page.len()));
+        names.extend(
+            page.iter()
+                .map(|tool| tool["name"].as_str().unwrap().to_owned()),
+        );
+        match &answer["result"]["nextCursor"] {
+            Value::Null => break,
+            next => cursor = json!({"cursor": next}),
+        }
+    }
+    assert!(names.is_sorted(), "{names:?}");
+    assert!(names.contains(&"wait".to_owned()) && names.len() > 15);
+    let answer = list(&mut client, false, json!({"cursor": "nobody"})).await;
+    assert_eq!(answer["error"]["code"], -32602);
+}

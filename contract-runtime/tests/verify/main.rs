@@ -1,0 +1,14 @@
+//! What `verify` finds, what it leaves alone, and how it is asked.
+
+#![allow(
+    clippy::ignored_unit_patterns,
+    clippy::manual_is_multiple_of,
+    clippy::single_char_pattern,
+    clippy::too_many_arguments,
+    reason = "what authors may write, not what they should"
+)]
+
+mod asked;
+mod right;
+mod smallest;
+mod wrong;

@@ -1,0 +1,12 @@
+use contract_runtime::prelude::*;
+
+/// Double a number.
+#[tool]
+fn double(number: i32) -> i64 {
+    i64::from(number) * 2
+}
+
+contract_runtime::verify!(double, case = 5);
+contract_runtime::verify_all!(sed = 5);
+
+fn main() {}

@@ -1,0 +1,3 @@
+contract_runtime::verify!("divide");
+
+fn main() {}

@@ -1,0 +1,10 @@
+use contract_runtime::prelude::*;
+
+/// Double a number.
+#[tool]
+#[verify(setup = "on_paper")]
+fn double(number: i32) -> i64 {
+    i64::from(number) * 2
+}
+
+fn main() {}
