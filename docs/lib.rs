@@ -40,6 +40,12 @@ pages! {
     #[allow(clippy::test_attr_in_doctest, reason = "it shows what stands in a test file")]
     #[doc = include_str!("src/freezing.md")]
     freezing
+    #[doc = include_str!("src/proving.md")]
+    proving
+    #[doc = include_str!("src/mcp.md")]
+    mcp
+    #[doc = include_str!("src/program.md")]
+    program
     #[doc = include_str!("src/limits.md")]
     limits
     #[doc = include_str!("src/semantics.md")]

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Written by whoever measures, so it may be absent.
 const MEASURED: &str = "numbers.md";
 
+/// Its blocks are files and commands, and a script does what it says.
+const FOLLOWED: &str = "publishing.md";
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -89,6 +92,11 @@ fn every_page_is_in_the_summary_and_every_snippet_is_run() {
             assert!(!fence.contains("ignore"), "{name} leaves out a snippet");
             assert!(!fence.contains("no_run"), "{name} does not run a snippet");
         }
+        // Whole files of crates, which `.ci/publish` builds and runs.
+        assert!(
+            name == FOLLOWED || !page.contains("```rs\n"),
+            "{name} has a snippet that nothing runs"
+        );
     }
 }
 
