@@ -50,6 +50,8 @@ mod futures;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 mod registry;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod schema;
 mod tool;
 #[cfg(feature = "verify")]

@@ -394,7 +394,7 @@ impl Builder {
 }
 
 /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: what every provider accepts.
-fn is_tool_name(name: &str) -> bool {
+pub(crate) fn is_tool_name(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     begins && name.len() <= 64 && name.chars().all(goes_on)

@@ -25,6 +25,8 @@ use std::sync::Arc;
 
 pub use build_error::{BuildError, BuildProblem};
 pub use builder::Builder;
+#[cfg(feature = "remote")]
+pub(crate) use builder::is_tool_name;
 pub use export::ExportError;
 pub use lint::{Finding, FindingKind};
 pub use list::ToolInfo;

@@ -214,7 +214,7 @@ impl Tool {
     }
 
     #[track_caller]
-    fn by_hand(spec: DynamicSpec, shim: Arc<dyn Shim>) -> Self {
+    pub(crate) fn by_hand(spec: DynamicSpec, shim: Arc<dyn Shim>) -> Self {
         let location = std::panic::Location::caller();
         Self {
             stated: Some(Stated::nothing(&spec.name)),
@@ -350,7 +350,7 @@ where
     Ok(output)
 }
 
-fn read(request: &Request<'_>) -> Result<Map<String, Value>, Ended> {
+pub(crate) fn read(request: &Request<'_>) -> Result<Map<String, Value>, Ended> {
     let inputs = request.inputs;
     let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;

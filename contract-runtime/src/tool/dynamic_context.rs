@@ -57,7 +57,7 @@ impl DynamicContext {
 }
 
 /// That a handler looks at its call, which every registry can show.
-pub(super) fn of_call() -> Need {
+pub(crate) fn of_call() -> Need {
     need::<CallInfo>()
 }
 

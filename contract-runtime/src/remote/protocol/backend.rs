@@ -1,0 +1,90 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ids::CallKey;
+
+/// What a backend says to its executor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BackendMessage {
+    /// The answer to the handshake.
+    HandshakeOk(Box<Accepted>),
+    /// Make this call.
+    RunTool(Box<RunTool>),
+    /// Give this call up.
+    CancelTool(CallKey),
+    /// The end of this call is known here; the journal may forget it.
+    Ack(CallKey),
+    /// The backend has seen what it needs to begin.
+    BootstrapFinished,
+    /// A piece of what the model says.
+    AgentMessageDelta(AgentDelta),
+    /// The task is over; nothing more will be asked.
+    Finished(Finished),
+    /// Are you there?
+    Ping,
+    /// I am here.
+    Pong,
+}
+
+/// The tools of an executor as its backend took them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Accepted {
+    /// Counts the connections of the task, from 1: a later one takes over.
+    pub epoch: u64,
+    /// The names of the tools that the model can use.
+    pub toolbelt: Vec<String>,
+    /// What was not taken, and why.
+    pub refused: Vec<Refusal>,
+}
+
+/// A tool that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// Its name, shortened where it is long.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// One attempt at one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RunTool {
+    /// Which.
+    #[serde(flatten)]
+    pub key: CallKey,
+    /// The name of the tool.
+    pub tool_name: String,
+    /// The answer of the model that asked for it; results of an earlier one come too late.
+    pub generation_id: u64,
+    /// The arguments, an object.
+    pub parameters: Value,
+    /// How long the call may take, in milliseconds from its arrival.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u64>,
+}
+
+/// A piece of what the model says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct AgentDelta {
+    /// The answer it belongs to.
+    pub generation_id: u64,
+    /// The piece.
+    pub text: String,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Finished {
+    /// Whether it ended as it was meant to.
+    pub success: bool,
+    /// The last answer, or the reason.
+    pub message: String,
+}

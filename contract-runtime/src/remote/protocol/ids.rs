@@ -1,0 +1,80 @@
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// One piece of work that a backend does with the tools of one executor: 128 random bits (UUID version 4, RFC 9562, 2024).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(Uuid);
+
+/// One accepted call; ids grow with time (UUID version 7, RFC 9562, 2024).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(Uuid);
+
+impl TaskId {
+    /// An id that nobody can guess.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(Uuid::new_v4())
+    }
+}
+
+impl CallId {
+    /// The next id.
+    #[must_use]
+    pub fn next() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+/// One attempt at one call: what results, cancellations and journal entries speak of.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct CallKey {
+    /// The call.
+    pub tool_id: CallId,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+}
+
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.tool_id, self.attempt)
+    }
+}
+
+macro_rules! uuid_text {
+    ($id:ident, $name:literal) => {
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $id {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, uuid::Error> {
+                text.parse().map(Self)
+            }
+        }
+
+        impl JsonSchema for $id {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": "string", "format": "uuid"})
+            }
+        }
+    };
+}
+
+uuid_text!(TaskId, "TaskId");
+uuid_text!(CallId, "CallId");

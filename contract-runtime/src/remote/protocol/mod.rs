@@ -1,0 +1,24 @@
+//! What backend and executor say to each other: JSON text frames, `{"type": …, "payload": …}`, over one WebSocket.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `executor` | what an executor says |
+//! | `backend` | what a backend says |
+//! | `ids` | who and what is spoken of |
+//! | `read` | a frame as a message, or why it is none |
+
+mod backend;
+mod executor;
+mod ids;
+mod read;
+
+pub use backend::{Accepted, AgentDelta, BackendMessage, Finished, Refusal, RunTool};
+pub use executor::{
+    Cancelled, Entry, ExecutorMessage, Handshake, Platform, ToolProgress, ToolReply, Verdict,
+};
+pub use ids::{CallId, CallKey, TaskId};
+pub use read::Malformed;
+pub(crate) use read::{read, write};
+
+/// The version of the protocol; a peer that speaks another is told so and sent away.
+pub const PROTOCOL: u32 = 1;

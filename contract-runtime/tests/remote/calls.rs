@@ -1,0 +1,141 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract_runtime::prelude::*;
+use tokio::time::timeout;
+
+use crate::tools::{Signals, Tested, house, registry};
+
+const SOON: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn a_call_ends_as_it_would_at_home() -> Tested {
+    let tools = registry(&Arc::default())?;
+    let house = house(tools.clone()).await?;
+    let calls = [
+        ("halve", r#"{"number":42}"#, Status::Ok),
+        ("halve", r#"{"number":3}"#, Status::Violation),
+        ("halve", r#"{"number":"3"}"#, Status::InvalidArguments),
+        (
+            "halve",
+            r#"{"number":4,"more":1}"#,
+            Status::InvalidArguments,
+        ),
+        ("halve", "{}", Status::InvalidArguments),
+        ("halv", r#"{"number":4}"#, Status::UnknownTool),
+        ("echo", r#"{"text":"\u0000 \"quoted\" 𝄞"}"#, Status::Ok),
+        ("echo", r#"{"text":"12"}"#, Status::Ok),
+        ("promise", r#"{"kept":true}"#, Status::Ok),
+        ("promise", r#"{"kept":false}"#, Status::Violation),
+        ("fail", r#"{"why":"no disk"}"#, Status::Failed),
+    ];
+    for (name, arguments, status) in calls {
+        let call = ToolCall::new("1", name, arguments);
+        let here = tools.call(call.clone()).await;
+        let there = timeout(SOON, house.session.registry().call(call)).await?;
+        assert_eq!(here.status(), status, "{name} {arguments}");
+        assert_eq!(there.status(), status, "{name} {arguments}: {there:?}");
+        assert_eq!(there.output(), here.output(), "{name} {arguments}");
+        assert_eq!(there.value(), here.value(), "{name} {arguments}");
+        let contract = |outcome: &Outcome| outcome.violation().map(|one| one.contract.clone());
+        assert_eq!(contract(&there), contract(&here), "{name} {arguments}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_panic_stays_where_it_is() -> Tested {
+    let house = house(registry(&Arc::default())?).await?;
+    let call = ToolCall::new("1", "panic_now", "");
+    let outcome = timeout(SOON, house.session.registry().call(call)).await?;
+    assert!(!outcome.is_ok());
+    assert!(!outcome.error().unwrap_or_default().contains("secret"));
+    let call = ToolCall::new("2", "halve", r#"{"number":2}"#);
+    let outcome = timeout(SOON, house.session.registry().call(call)).await?;
+    assert_eq!(outcome.output(), Some("1"), "the line has survived");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_call_is_dropped_there_after_its_progress_was_heard() -> Tested {
+    let signals = Arc::new(Signals::default());
+    let house = house(registry(&signals)?).await?;
+    let (heard, mut reports) = tokio::sync::mpsc::unbounded_channel();
+    let progress = Progress::new(move |report| drop(heard.send(report.message)));
+    let context = Context::new().progress(progress);
+    let call = house
+        .session
+        .registry()
+        .call_with(ToolCall::new("1", "wait", ""), context);
+    tokio::select! {
+        outcome = call => return Err(format!("ended: {outcome:?}").into()),
+        report = timeout(SOON, reports.recv()) => assert_eq!(report?.as_deref(), Some("half way")),
+    }
+    timeout(SOON, signals.dropped.notified()).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_deadline_is_kept_on_both_sides() -> Tested {
+    let signals = Arc::new(Signals::default());
+    let house = house(registry(&signals)?).await?;
+    let context = Context::new().timeout(Duration::from_millis(200));
+    let call = ToolCall::new("1", "wait", "");
+    let outcome = timeout(SOON, house.session.registry().call_with(call, context)).await?;
+    assert_eq!(outcome.status(), Status::TimedOut, "{outcome:?}");
+    timeout(SOON, signals.dropped.notified()).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn calls_run_side_by_side_and_come_back_to_their_callers() -> Tested {
+    let house = house(registry(&Arc::default())?).await?;
+    let calls = (0..500).map(|n| {
+        let registry = house.session.registry().clone();
+        tokio::spawn(async move {
+            let arguments = format!(r#"{{"text":"{n}"}}"#);
+            let outcome = registry
+                .call(ToolCall::new("same", "echo", arguments))
+                .await;
+            (n, outcome.output().map(str::to_owned))
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        let (n, output) = timeout(SOON, call).await??;
+        assert_eq!(output, Some(n.to_string()));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_lost_executor_is_said_plainly() -> Tested {
+    let signals = Arc::new(Signals::default());
+    let house = house(registry(&signals)?).await?;
+    let registry = house.session.registry().clone();
+    let call = tokio::spawn(async move { registry.call(ToolCall::new("1", "wait", "")).await });
+    timeout(SOON, signals.begun.notified()).await?;
+    drop(house.executor);
+    let outcome = timeout(SOON, call).await??;
+    assert_eq!(outcome.status(), Status::Failed);
+    assert!(
+        outcome
+            .error()
+            .unwrap_or_default()
+            .starts_with("unknown outcome")
+    );
+    let late = house
+        .session
+        .registry()
+        .call(ToolCall::new("2", "halve", r#"{"number":2}"#));
+    assert_eq!(timeout(SOON, late).await?.status(), Status::Failed);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_task_that_is_over_lets_its_executor_go() -> Tested {
+    let house = house(registry(&Arc::default())?).await?;
+    house.session.finish(true, "done").await;
+    timeout(SOON, house.executor.ended()).await??;
+    drop(house.backend);
+    Ok(())
+}

@@ -1,0 +1,158 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract_runtime::prelude::*;
+use contract_runtime::remote::{Backend, Executor};
+use serde_json::{Value, json};
+
+use crate::raw::{Next, Raw, handshake};
+use crate::tools::{Tested, registry};
+
+fn custom(name: &str, change: impl FnOnce(&mut Value)) -> Value {
+    let mut tool = json!({
+        "name": name,
+        "description": "Do something.",
+        "package": "",
+        "hints": {},
+        "input_schema": {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": false},
+        "conditions": [],
+    });
+    change(&mut tool);
+    tool
+}
+
+fn deep(levels: usize) -> Value {
+    (0..levels).fold(json!(true), |inner, _| json!({"not": inner}))
+}
+
+#[tokio::test]
+async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
+    let backend = Backend::new(registry(&Arc::default())?.manifest());
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let task = backend.task();
+    let schema = |tool: &mut Value, schema: Value| tool["input_schema"] = schema;
+    let tools = json!([
+        custom("good", |_| ()),
+        custom("halve", |_| ()),
+        custom("good", |_| ()),
+        custom("../evil", |_| ()),
+        custom("bad name", |_| ()),
+        custom("remote", |tool| schema(tool, json!({"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1/x"}}}))),
+        custom("file", |tool| schema(tool, json!({"type": "object", "$ref": "file:///etc/passwd"}))),
+        custom("deep", |tool| schema(tool, json!({"type": "object", "properties": {"x": deep(60)}}))),
+        custom("large", |tool| tool["description"] = json!("x".repeat(70_000))),
+        custom("array", |tool| schema(tool, json!([]))),
+        custom("rule", |tool| tool["conditions"] = json!([{
+            "id": "rule.pre[0]", "kind": "pre", "predicate": "x", "parameters": [], "lowering": "told", "sentence": "x",
+            "rule": {"id": "rule.pre[0]", "rule": "((((", "message": "m", "paths": []},
+        }])),
+        {"name": "no_schema"},
+        {"name": 7},
+        "not a tool",
+    ]);
+    let mut raw = Raw::enter(&task).await?;
+    raw.say(handshake(&task, &["halve", "unknown", "halve"], &tools).to_string())
+        .await?;
+    let Next::Message(answer) = raw.next().await else {
+        return Err("no answer".into());
+    };
+    assert_eq!(answer["payload"]["toolbelt"], json!(["good", "halve"]));
+    let refused = answer["payload"]["refused"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let names: Vec<_> = refused
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "unknown",
+            "halve",
+            "halve",
+            "good",
+            "../evil",
+            "bad name",
+            "remote",
+            "file",
+            "deep",
+            "large",
+            "array",
+            "rule",
+            "no_schema",
+            "",
+            ""
+        ]
+    );
+    let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
+    let names: Vec<_> = session
+        .registry()
+        .tools()
+        .map(|tool| tool.name().to_owned())
+        .collect();
+    assert_eq!(names, ["good", "halve"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn ten_thousand_tools_are_cut_at_the_limit() -> Tested {
+    let backend = Backend::new(registry(&Arc::default())?.manifest());
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let task = backend.task();
+    let tools: Vec<_> = (0..10_000)
+        .map(|n| custom(&format!("t{n}"), |_| ()))
+        .collect();
+    let mut raw = Raw::enter(&task).await?;
+    raw.say(handshake(&task, &[], &Value::Array(tools)).to_string())
+        .await?;
+    let Next::Message(answer) = raw.next().await else {
+        return Err("no answer".into());
+    };
+    let length = |key: &str| answer["payload"][key].as_array().map(Vec::len);
+    assert_eq!(length("toolbelt"), Some(128));
+    assert_eq!(length("refused"), Some(1_000));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_description_cannot_move_the_cursor() -> Tested {
+    let backend = Backend::new(registry(&Arc::default())?.manifest());
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let task = backend.task();
+    let tool = custom("good", |tool| {
+        tool["description"] = json!("a\u{1b}[2Jb\u{202e}c\nd");
+    });
+    let mut raw = Raw::enter(&task).await?;
+    raw.say(handshake(&task, &[], &json!([tool])).to_string())
+        .await?;
+    let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
+    let description = session
+        .registry()
+        .tool("good")
+        .map(|tool| tool.description().to_owned());
+    assert_eq!(description.as_deref(), Some("a[2Jbc\nd"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn tools_that_nobody_knows_come_with_their_contracts() -> Tested {
+    let tools = registry(&Arc::default())?;
+    let backend = Backend::new(Registry::builder().build()?.manifest());
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let task = backend.task();
+    let _executor = Executor::new(tools)
+        .custom()
+        .connect(task.address(), task.token());
+    let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
+    assert_eq!(session.toolbelt().refused(), []);
+    let outcome = session
+        .registry()
+        .call(ToolCall::new("1", "halve", r#"{"number":3}"#))
+        .await;
+    assert_eq!(
+        outcome.violation().map(|one| one.contract.as_str()),
+        Some("halve.pre[0]")
+    );
+    Ok(())
+}

@@ -1,0 +1,26 @@
+use contract_runtime::remote::protocol::{BackendMessage, ExecutorMessage, PROTOCOL};
+use schemars::generate::SchemaSettings;
+use serde_json::json;
+
+use crate::tools::Tested;
+
+/// A change of what is said on the line shows in the file, and in the review of it.
+#[test]
+fn the_protocol_is_frozen() -> Tested {
+    let schemas = json!({
+        "protocol": PROTOCOL,
+        "executor": SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ExecutorMessage>(),
+        "backend": SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<BackendMessage>(),
+    });
+    let text = format!("{schemas:#}\n");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/remote/protocol.json");
+    if std::env::var_os("UPDATE_CONTRACTS").is_some() {
+        std::fs::write(path, &text)?;
+    }
+    assert_eq!(
+        std::fs::read_to_string(path)?,
+        text,
+        "UPDATE_CONTRACTS=1 writes it anew"
+    );
+    Ok(())
+}
