@@ -20,34 +20,29 @@ pub(super) struct Kept<'a> {
 
 impl<'a> Kept<'a> {
     /// All artifacts of a call, written to a folder if there is one.
+    ///
+    /// From the first that cannot be written on they are kept as if there were none: the call has been made, and what came
+    /// of it must not be lost.
     pub(super) fn new(
         artifacts: &'a [Artifact],
         folder: Option<&Path>,
-    ) -> Result<Vec<Self>, Fault> {
-        let Some(folder) = folder.filter(|_| !artifacts.is_empty()) else {
-            let plain = artifacts.iter();
-            return Ok(plain
-                .map(|artifact| Self {
-                    artifact,
-                    path: None,
-                })
-                .collect());
-        };
-        let unwritten = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Fault::Unwritten { path, source }
-        };
-        fs::create_dir_all(folder).map_err(unwritten(folder))?;
+    ) -> (Vec<Self>, Option<Fault>) {
+        let mut folder = folder;
+        let mut fault = None;
         let mut kept = Vec::with_capacity(artifacts.len());
         for (index, artifact) in artifacts.iter().enumerate() {
-            let wanted = folder.join(file_name(artifact, index));
-            let path = write(&wanted, &bytes(artifact)).map_err(unwritten(&wanted))?;
-            kept.push(Self {
-                artifact,
-                path: Some(path),
-            });
+            let path = match folder.map(|folder| keep(artifact, index, folder)) {
+                Some(Ok(path)) => Some(path),
+                Some(Err(unwritten)) => {
+                    fault = Some(unwritten);
+                    folder = None;
+                    None
+                }
+                None => None,
+            };
+            kept.push(Self { artifact, path });
         }
-        Ok(kept)
+        (kept, fault)
     }
 
     /// It as data: where it is, or else the whole of it.
@@ -144,6 +139,16 @@ fn plain(name: &str) -> String {
         name.pop();
     }
     name
+}
+
+fn keep(artifact: &Artifact, index: usize, folder: &Path) -> Result<PathBuf, Fault> {
+    let unwritten = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Fault::Unwritten { path, source }
+    };
+    fs::create_dir_all(folder).map_err(unwritten(folder))?;
+    let wanted = folder.join(file_name(artifact, index));
+    write(&wanted, &bytes(artifact)).map_err(unwritten(&wanted))
 }
 
 /// Writes a new file, under another name if that one is taken.

@@ -68,9 +68,13 @@ impl Call {
             return Ok(exit::of(outcome.status()));
         }
         let outcome = block_on(answered(registry.clone(), call, context, screen))?;
-        let kept = Kept::new(outcome.artifacts(), self.out.as_deref())?;
-        outcome::print(&outcome, &kept, screen)?;
-        Ok(exit::of(outcome.status()))
+        let (kept, unwritten) = Kept::new(outcome.artifacts(), self.out.as_deref());
+        let code = match &unwritten {
+            Some(fault) => fault.code(),
+            None => exit::of(outcome.status()),
+        };
+        outcome::print(&outcome, &kept, code, screen)?;
+        unwritten.map_or(Ok(code), Err)
     }
 }
 

@@ -34,7 +34,8 @@ use crate::registry::Builder;
 /// }
 /// ```
 ///
-/// It brings the option `--json`, so the parser must not have one too. Beside commands of your own it stands as
+/// It brings the option `--json`, so the parser must not have one too. A command line that the parser cannot read is the
+/// parser's to tell of: `clap` does so in text, also under `--json`, and ends the program with 2. Beside commands of your own it stands as
 /// `#[command(flatten)] Tools(cli::Command)`.
 #[derive(Debug)]
 pub struct Command {

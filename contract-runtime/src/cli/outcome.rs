@@ -10,9 +10,14 @@ use super::screen::{BAD, CAREFUL, FAINT, GOOD, Screen};
 use crate::{Coercion, Outcome, Status};
 
 /// The result on standard output, everything else on standard error.
-pub(super) fn print(outcome: &Outcome, kept: &[Kept<'_>], screen: &mut Screen) -> io::Result<()> {
+pub(super) fn print(
+    outcome: &Outcome,
+    kept: &[Kept<'_>],
+    code: u8,
+    screen: &mut Screen,
+) -> io::Result<()> {
     if screen.json() {
-        return screen.data(&data(outcome, kept));
+        return screen.data(&data(outcome, kept, code));
     }
     notes(outcome, screen);
     if let Some(text) = outcome.output() {
@@ -27,7 +32,7 @@ pub(super) fn print(outcome: &Outcome, kept: &[Kept<'_>], screen: &mut Screen) -
 /// Whether the body would have run.
 pub(super) fn print_check(outcome: &Outcome, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
-        return screen.data(&data(outcome, &[]));
+        return screen.data(&data(outcome, &[], exit::of(outcome.status())));
     }
     notes(outcome, screen);
     if outcome.is_ok() {
@@ -67,11 +72,11 @@ fn notes(outcome: &Outcome, screen: &mut Screen) {
 }
 
 /// Everything that is known of it; what there is not is left out.
-fn data(outcome: &Outcome, kept: &[Kept<'_>]) -> Value {
+fn data(outcome: &Outcome, kept: &[Kept<'_>], code: u8) -> Value {
     let mut data = Map::new();
     data.insert("tool".into(), outcome.tool().into());
     data.insert("status".into(), outcome.status().name().into());
-    data.insert("exit_code".into(), exit::of(outcome.status()).into());
+    data.insert("exit_code".into(), code.into());
     let mut say = |name: &str, value: Value| {
         if !matches!(&value, Value::Null) && value != json!([]) {
             data.insert(name.to_owned(), value);

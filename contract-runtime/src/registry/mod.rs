@@ -147,7 +147,31 @@ impl Registry {
         self.check_with(call, Context::default()).await
     }
 
-    /// [`check`](Self::check) with a context.
+    /// [`check`](Self::check) with a context, on which preconditions may depend.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// struct User {
+    ///     may_write: bool,
+    /// }
+    ///
+    /// /// Write a note.
+    /// #[tool]
+    /// #[pre(user.may_write, "this user may only read")]
+    /// fn write_note(text: String, #[context] user: &User) {
+    ///     let _ = (text, user);
+    ///     unreachable!("a check never runs the body");
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(write_note).context_per_call::<User>().build()?;
+    /// let call = || ToolCall::new("1", "write_note", r#"{"text":"milk"}"#);
+    /// let context = |may_write| Context::new().with(User { may_write });
+    /// assert!(registry.check_with(call(), context(true)).await.is_ok());
+    /// assert_eq!(registry.check_with(call(), context(false)).await.status(), Status::Violation);
+    /// # Ok(()) }
+    /// ```
     pub async fn check_with(&self, call: ToolCall, context: Context) -> Outcome {
         let mode = Mode {
             only_check: true,

@@ -8,6 +8,7 @@ use cel::Program;
 use jsonschema::Validator;
 use serde_json::Value;
 
+use super::foreign;
 use super::integer::{any_number, doubles};
 use super::problem::{Fault, Layer, Problem};
 use super::subject::{Subject, validator};
@@ -211,7 +212,7 @@ impl<'s, 'r> Judges<'s, 'r> {
         };
         let excused = |kind| match kind {
             ProblemKind::TooLarge | ProblemKind::TooComplex | ProblemKind::Malformed => true,
-            ProblemKind::Rejected => self.formats,
+            ProblemKind::Rejected => self.formats || foreign::is_known(&invalid.to_string()),
             _ => false,
         };
         if !self.is_unsure(input)
@@ -315,10 +316,9 @@ impl<'s, 'r> Judges<'s, 'r> {
     }
 
     fn rules(&self, input: &Value, look: &mut Look) {
-        let exact = !any_number(input, &|number| {
-            number
-                .as_i128()
-                .is_some_and(|number| number.unsigned_abs() >= EXACT)
+        let exact = !any_number(input, &|number| match number.as_i128() {
+            Some(whole) => whole.unsigned_abs() >= EXACT,
+            None => number.as_f64().unwrap_or_default().abs() >= COARSE,
         });
         for (place, clause) in self.clauses.iter().enumerate() {
             let Some(rule) = &clause.rule else {

@@ -151,7 +151,7 @@ impl Trial<'_, '_> {
             Ok(outcome) => outcome,
             Err(fault) => return Some(Broken::new(fault)),
         };
-        if is_same(&first, &second) {
+        if self.is_same(&first, &second) {
             return None;
         }
         // A deletion says "gone" once and "nothing there" from then on: the effect counts, and it has settled.
@@ -159,13 +159,27 @@ impl Trial<'_, '_> {
             Ok(outcome) => outcome,
             Err(fault) => return Some(Broken::new(fault)),
         };
-        if is_same(&second, &third) {
+        if self.is_same(&second, &third) {
             return None;
         }
         Some(Broken::new(Fault::NotIdempotent {
             second: ended(&second),
             third: ended(&third),
         }))
+    }
+
+    /// Whether two calls ended alike: the members of an object have no order (RFC 8259, section 4), nor have the items of a
+    /// result in which there are sets.
+    fn is_same(&self, one: &Outcome, other: &Outcome) -> bool {
+        if one.status() != other.status() || one.output() == other.output() {
+            return one.status() == other.status();
+        }
+        let (Some(one), Some(other)) = (one.value(), other.value()) else {
+            return false;
+        };
+        let schema = self.subject.info.output_schema().map(Value::to_string);
+        let has_sets = schema.is_some_and(|schema| schema.contains(r#""uniqueItems":true"#));
+        one == other || has_sets && sorted(one) == sorted(other)
     }
 
     fn call(&mut self, registry: &Registry, input: &Value) -> Result<Outcome, Fault> {
@@ -217,8 +231,24 @@ impl Trial<'_, '_> {
     }
 }
 
-fn is_same(one: &Outcome, other: &Outcome) -> bool {
-    one.status() == other.status() && one.output() == other.output()
+/// The items of every array in an order that does not depend on how they came.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.into_iter().map(sorted).collect();
+            items.sort_by_cached_key(Value::to_string);
+            Value::Array(items)
+        }
+        Value::Object(members) => {
+            let members = members
+                .into_iter()
+                .map(|(name, value)| (name, sorted(value)));
+            let mut members: Vec<_> = members.collect();
+            members.sort_by(|one, other| one.0.cmp(&other.0));
+            members.into_iter().collect()
+        }
+        other => other,
+    }
 }
 
 fn ended(outcome: &Outcome) -> String {

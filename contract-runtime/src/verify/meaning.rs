@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::agree::{Judges, Look};
+use super::agree::{Clause, Judges, Look};
 use super::problem::{Fault, Layer, Problem};
 
 /// The inputs of each kind that a report shows.
@@ -27,6 +27,8 @@ pub(super) struct Meaning {
     tallies: Vec<Tally>,
     pub(super) typed: u32,
     pub(super) accepted: u32,
+    /// The author shows what is accepted: that can be, however seldom it is met by chance.
+    shown: bool,
 }
 
 impl Meaning {
@@ -35,6 +37,12 @@ impl Meaning {
             tallies: vec![Tally::default(); judges.clauses.len()],
             typed: 0,
             accepted: 0,
+            shown: judges
+                .subject
+                .info
+                .input_schema()
+                .to_string()
+                .contains(r#""examples":"#),
         }
     }
 
@@ -61,7 +69,8 @@ impl Meaning {
 
     /// How many inputs must be accepted, of those that were tried.
     pub(super) fn needed(&self) -> u32 {
-        (self.typed / RARE).clamp(1, 20)
+        let enough = if self.shown { 1 } else { 20 };
+        (self.typed / RARE).clamp(1, enough)
     }
 
     /// Whether more inputs could still change what is reported.
@@ -69,7 +78,7 @@ impl Meaning {
         let mut clauses = self.tallies.iter().zip(&judges.clauses);
         self.accepted < self.needed()
             || clauses.any(|(tally, clause)| {
-                !clause.condition.parameters().is_empty() && (tally.held == 0 || tally.failed == 0)
+                speaks(judges, clause) && (tally.held == 0 || tally.failed == 0)
             })
     }
 
@@ -98,7 +107,7 @@ impl Meaning {
                 problems.push(problem(id, Layer::Agreement, Fault::Silent { rule }));
             }
             // What speaks of no argument is no matter of inputs: it may look at a context, or at the time.
-            if clause.condition.parameters().is_empty() {
+            if !speaks(judges, clause) {
                 continue;
             }
             if tally.held == 0 {
@@ -132,4 +141,15 @@ impl Meaning {
         }
         problems
     }
+}
+
+/// Whether a condition is about arguments. One of a dynamic tool sees them all, and names none.
+fn speaks(judges: &Judges<'_, '_>, clause: &Clause) -> bool {
+    let schema = judges.subject.info.input_schema();
+    let takes_some = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .is_some_and(|properties| !properties.is_empty());
+    let is_dynamic = judges.subject.tool().parameters.is_empty();
+    !clause.condition.parameters().is_empty() || is_dynamic && takes_some
 }

@@ -32,6 +32,7 @@
 //! | `subject` | one tool, with everything that judges it |
 //! | `generate` | arguments, right and wrong |
 //! | `agree`, `meaning` | the first two layers |
+//! | `foreign` | what types of the standard library refuse in spite of their schemas |
 //! | `trial` | which inputs are tried, and in which order |
 //! | `kept` | the third layer |
 //! | `reduce` | the smallest input that still fails |
@@ -40,6 +41,7 @@
 
 mod agree;
 mod double;
+mod foreign;
 mod generate;
 mod integer;
 mod kept;

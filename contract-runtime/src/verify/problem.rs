@@ -227,19 +227,20 @@ impl fmt::Display for Fault {
             ),
             Self::NeverHolds { tried, samples } => write!(
                 f,
-                "no input was found of which it holds, in {tried}; if there are any, show one with `#[arg(example = ..)]`; \
+                "no input was found of which it holds, in {tried}; if there are any, show one with `#[arg(example = ..)]`, or `examples` in the schema; \
                  among those tried: {}",
                 listed(samples)
             ),
             Self::NeverFails { tried, samples } => write!(
                 f,
-                "no input was found that it refuses, in {tried}; remove it if it says nothing; among those tried: {}",
+                "no input was found that it refuses, in {tried}; remove it if it says nothing, or write one into the file of \
+                 regressions; among those tried: {}",
                 listed(samples)
             ),
             Self::TooFewAccepted { tried, accepted, needed } => write!(
                 f,
                 "of {tried} inputs of the right types only {accepted} were accepted, and {needed} are needed; \
-                 show accepted arguments with `#[arg(example = ..)]`"
+                 show accepted arguments with `#[arg(example = ..)]`, or `examples` in the schema"
             ),
             Self::BodyPanicked { message } => write!(f, "the body panicked: {message}"),
             Self::PromiseBroken { message } => write!(f, "a promise was broken: {message}"),

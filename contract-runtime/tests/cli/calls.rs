@@ -177,10 +177,20 @@ fn a_taken_name_is_not_overwritten() {
 
     let file = folder.0.join("table.csv");
     let said = run(&["call", "draw", "--out", file.to_str().unwrap(), "--json"]);
+    let [json, error] = [&said.out, &said.err].map(|text| {
+        let data: Value = serde_json::from_str(text).unwrap();
+        data
+    });
     assert_eq!(
-        (said.code, &said.json_error()["error"]["kind"]),
+        (said.code, &error["error"]["kind"]),
         (1, &Value::from("io"))
     );
+    // What came of the call is not lost.
+    assert_eq!(json["exit_code"], 1);
+    assert_eq!(json["artifacts"][0]["base64"], "iVBORw==");
+    let said = run(&["call", "draw", "--out", file.to_str().unwrap()]);
+    assert_eq!((said.code, said.out.is_empty()), (1, false), "{said:?}");
+    assert!(said.err.contains("error: cannot write"), "{said:?}");
 }
 
 fn an_output_ends_with_one_line_end() {

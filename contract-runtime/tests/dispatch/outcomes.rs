@@ -4,6 +4,7 @@ use std::future::Future;
 use std::task::{Context as Task, Poll, Waker};
 use std::time::Duration;
 
+use contract_runtime::Run;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -176,4 +177,51 @@ async fn call_json_and_check_agree_with_call() {
     assert_eq!(outcome.status(), Status::InvalidArguments);
     let outcome = registry.check(ToolCall::new("", "no", "{}")).await;
     assert_eq!(outcome.status(), Status::UnknownTool);
+}
+
+struct Locked(bool);
+
+/// Say that it was open.
+#[tool]
+#[pre(!door.0, "the door is locked")]
+#[pre(steps > 0)]
+fn enter(steps: u8, #[context] door: &Locked) -> u8 {
+    let _ = (steps, door);
+    unreachable!("a check never runs the body")
+}
+
+#[tokio::test]
+async fn a_check_has_the_context_of_a_call() {
+    let registry = Registry::builder()
+        .tool(enter)
+        .context(Locked(false))
+        .build()
+        .unwrap();
+    let call = |steps: u8| ToolCall::new("", "enter", json!({"steps": steps}).to_string());
+    assert!(registry.check(call(1)).await.is_ok());
+    assert!(registry.check_with(call(1), Context::new()).await.is_ok());
+
+    // Its value comes before the registry's.
+    let locked = Context::new().with(Locked(true));
+    let outcome = registry.check_with(call(1), locked).await;
+    assert_eq!(outcome.violation().unwrap().contract, "enter.pre[0]");
+
+    // Its run chooses the policy, and counts.
+    let run = Run::new().policy(Policy::Observe);
+    let outcome = registry.check_with(call(0), Context::new().run(&run)).await;
+    assert_eq!(
+        (outcome.status(), outcome.observed().len()),
+        (Status::Ok, 1)
+    );
+    assert_eq!(run.counts().violated, 1);
+
+    // It may have been cancelled, or be too late.
+    let token = CancellationToken::new();
+    token.cancel();
+    let cancelled = Context::new().cancellation(token);
+    let outcome = registry.check_with(call(1), cancelled).await;
+    assert_eq!(outcome.status(), Status::Cancelled);
+    let late = Context::new().timeout(Duration::ZERO);
+    let outcome = registry.check_with(call(1), late).await;
+    assert_eq!(outcome.status(), Status::TimedOut);
 }

@@ -43,6 +43,9 @@ fn nothing_is_answered_without_the_token() {
     }
     assert_eq!(with(&format!("/?token={other}x"), &[]), 403);
     assert_eq!(with(&format!("/?x=1&token={token}"), &[]), 200);
+    // The scheme is a word without case (RFC 9110, "HTTP Semantics", section 11.1, 2022).
+    let spelt = format!("Authorization: bEARER {token}");
+    assert_eq!(with("/api/tools", &[&spelt]), 200);
     assert_eq!(served.get("/").status, 200);
 }
 

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::served::Served;
+use crate::served::{Answer, Served};
 
 tests![
     a_call_is_told_from_its_beginning_to_its_end,
@@ -57,6 +57,11 @@ fn secrets_are_not_told() {
     let mut following = served.follow(0);
     for arguments in &spellings {
         served.call("log_in", arguments);
+        for event in following.until_ended() {
+            assert!(!event.to_string().contains(secret), "{event}");
+        }
+        // The tool that was meant.
+        served.call("log_on", arguments);
         for event in following.until_ended() {
             assert!(!event.to_string().contains(secret), "{event}");
         }
@@ -132,9 +137,8 @@ fn only_so_many_follow() {
     while served.follow(0).head.contains("503") {}
 }
 
-fn the_calls_of_agents_are_told() {
-    let served = Served::start();
-    let mut following = served.follow(0);
+/// Calls `echo` as an agent does.
+fn ask(served: &Served, path: &str, number: u64) -> Answer {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -144,7 +148,7 @@ fn the_calls_of_agents_are_told() {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": "echo", "arguments": {"number": 2}, "_meta": meta},
+        "params": {"name": "echo", "arguments": {"number": number}, "_meta": meta},
     });
     let headers = [
         format!("Host: {}", served.host),
@@ -154,13 +158,28 @@ fn the_calls_of_agents_are_told() {
         "Mcp-Method: tools/call".to_owned(),
         "Mcp-Name: echo".to_owned(),
     ];
-    let line = format!("POST /mcp?token={}", served.token);
-    let answer = served.raw(&line, &headers, &call.to_string());
+    served.raw(&format!("POST {path}"), &headers, &call.to_string())
+}
+
+fn the_calls_of_agents_are_told() {
+    let served = Served::start();
+    let mut following = served.follow(0);
+    let path = format!("/mcp?token={}", served.token);
+    let answer = ask(&served, &path, 2);
     assert!(answer.body.contains(r#""isError":true"#), "{}", answer.body);
     let events = following.until_ended();
     assert_eq!(kinds(&events), ["begun", "check", "violation", "ended"]);
     assert_eq!(events[0]["from"], "agent");
     assert_eq!(events[0]["arguments"], r#"{"number":2}"#);
-    let refused = served.raw("POST /mcp", &headers, &call.to_string());
-    assert_eq!(refused.status, 403);
+    assert_eq!(events[3]["status"], "violation");
+    for _ in 0..3 {
+        ask(&served, &path, 5);
+        let events = following.until_ended();
+        let last = events.last().unwrap();
+        assert_eq!(
+            (&last["status"], &last["text"]),
+            (&json!("ok"), &json!("5"))
+        );
+    }
+    assert_eq!(ask(&served, "/mcp", 5).status, 403);
 }

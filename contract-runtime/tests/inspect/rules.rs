@@ -34,17 +34,23 @@ fn answer(program: &Program, functions: &Context<'_, '_>, arguments: &Value) -> 
     }
 }
 
-/// What the page says of the same cases, if there is something to run its script.
-fn said(cases: &[(String, String)]) -> Option<Vec<String>> {
+/// What the page says of the same cases, for this test; nothing where there is no `node`, which is then said.
+fn said(name: &str, cases: &[(String, String)]) -> Option<Vec<String>> {
     let here = env!("CARGO_MANIFEST_DIR");
     let page = |name| format!("{here}/src/cli/inspect/page/{name}");
-    let mut node = Command::new("node")
+    let node = Command::new("node")
         .arg(format!("{here}/tests/inspect/judge.mjs"))
         .args(["json.js", "rule.js", "values.js"].map(page))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .spawn()
-        .ok()?;
+        .spawn();
+    let mut node = match node {
+        Ok(node) => node,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "NOT RUN inspect {name}: `node`: {error}");
+            return None;
+        }
+    };
     let mut input = node.stdin.take().unwrap();
     let line = |(rule, arguments): &(String, String)| {
         json!({"rule": rule, "arguments": arguments}).to_string()
@@ -60,11 +66,7 @@ fn said(cases: &[(String, String)]) -> Option<Vec<String>> {
 }
 
 fn compare(cases: &[(String, String)]) {
-    let Some(said) = said(cases) else {
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN inspect the_page_judges_as_another_evaluator_does: `node` is not on the PATH"
-        );
+    let Some(said) = said("the_page_judges_as_another_evaluator_does", cases) else {
         return;
     };
     assert_eq!(said.len(), cases.len());
@@ -183,7 +185,7 @@ fn the_page_is_never_wrong_beyond_the_corpus() {
             cases.push((rule.to_owned(), anything(&mut chance).to_string()));
         }
     }
-    let Some(said) = said(&cases) else {
+    let Some(said) = said("the_page_is_never_wrong_beyond_the_corpus", &cases) else {
         return;
     };
     let functions = Context::default();
@@ -199,7 +201,13 @@ fn the_page_is_never_wrong_beyond_the_corpus() {
         assert_eq!(page, expected, "{rule} of {arguments}");
     }
     for (rule, counts) in decided {
-        assert!(counts[0] + counts[1] > 0, "never decided: {rule}");
+        // Nobody sends what is `missing`, so the half of a rule that names it is never the one that decides.
+        let enough = if rule.contains("missing") {
+            counts[0] + counts[1] > 0
+        } else {
+            counts[0] > 0 && counts[1] > 0
+        };
+        assert!(enough, "never one of both, {counts:?}: {rule}");
     }
 }
 
@@ -221,6 +229,17 @@ fn what_the_page_does_not_know_is_undecided() {
         "args.__proto__ == args.t",
         "int.constructor == 1",
         "args.s.matches('(')",
+        // Engines read these in different ways.
+        r"args.s.matches('\\w')",
+        r"args.s.matches('\\bx')",
+        "args.s.matches('^.$')",
+        "args.s.matches('(?i)A')",
+        "args.s.matches('[a&&b]')",
+        "args.s.matches('[[:alpha:]]')",
+        "null in [null]",
+        "[1] in [[1]]",
+        "1 in [1.0]",
+        "2.0 in ['a', 1]",
         "args.s",
         "args",
         "null",
@@ -240,7 +259,8 @@ fn what_the_page_does_not_know_is_undecided() {
     let cases: Vec<_> = rules
         .map(|rule| (rule.to_owned(), arguments.clone()))
         .into();
-    for (rule, page) in rules.iter().zip(said(&cases).unwrap_or_default()) {
+    let said = said("what_the_page_does_not_know_is_undecided", &cases);
+    for (rule, page) in rules.iter().zip(said.unwrap_or_default()) {
         assert_eq!(page, "undecided", "{rule}");
     }
 }

@@ -99,3 +99,21 @@ async fn a_client_that_asks_without_reading_is_not_heard_for_ever() {
         "{answered} of {taken}"
     );
 }
+
+/// The clock stands still, and moves on only when nobody has anything left to do.
+#[tokio::test(start_paused = true)]
+async fn short_answers_that_nobody_reads_are_few_too() {
+    const MANY: usize = 20_000;
+    let mut client = Client::with(|server| server, 4096);
+    client.begin().await;
+    let mut taken = 0;
+    let writing = async {
+        while taken < MANY {
+            let ping = json!({"jsonrpc": "2.0", "id": taken, "method": "ping"});
+            client.say(ping.to_string()).await;
+            taken += 1;
+        }
+    };
+    let stuck = tokio::time::timeout(std::time::Duration::from_secs(1), writing).await;
+    assert!(stuck.is_err() && taken > 1000, "{taken} were taken");
+}

@@ -68,6 +68,19 @@ async fn other_hosts_and_origins_are_refused() {
 }
 
 #[tokio::test]
+async fn a_host_in_the_target_is_judged_too() {
+    let (server, _) = Server::with(|server| server);
+    let text = server.july_text("tools/call", json!({"name": "point"}), "");
+    for (target, status) in [
+        ("http://localhost/mcp", 200),
+        ("http://evil.example.com/mcp", 403),
+    ] {
+        let text = text.replacen(" /mcp ", &format!(" {target} "), 1);
+        assert_eq!(server.raw(text.as_bytes()).await.status, status, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn there_is_one_path_and_three_methods() {
     let (server, _) = Server::with(|server| server);
     for (line, status) in [

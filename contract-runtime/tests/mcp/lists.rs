@@ -74,6 +74,12 @@ async fn pages_hold_every_tool_once_in_order() {
     }
     assert!(names.is_sorted(), "{names:?}");
     assert!(names.contains(&"wait".to_owned()) && names.len() > 15);
-    let answer = list(&mut client, false, json!({"cursor": "nobody"})).await;
-    assert_eq!(answer["error"]["code"], -32602);
+    for cursor in [json!("nobody"), json!(1), json!({}), json!(["3"])] {
+        for newer in [false, true] {
+            let answer = list(&mut client, newer, json!({"cursor": cursor})).await;
+            assert_eq!(answer["error"]["code"], -32602, "{cursor}");
+        }
+    }
+    let answer = list(&mut client, false, json!({"cursor": null})).await;
+    assert!(answer["result"]["tools"].is_array(), "{answer}");
 }

@@ -41,3 +41,43 @@ async fn a_session_that_is_busy_stays() {
     // Those without a session have nothing to do with it.
     server.lives().await;
 }
+
+#[tokio::test]
+async fn an_id_that_is_in_use_takes_nobodys_answer() {
+    let (server, seen) = Server::with(|server| server);
+    let session = server.session().await.ok().unwrap();
+    let mut stream = server.connect().await;
+    let headers = format!("Mcp-Session-Id: {session}\r\n");
+    let text = server.post(&headers, &call(1, "wait").to_string());
+    stream.write_all(text.as_bytes()).await.unwrap();
+    seen.begun().await;
+    let refused = server.november(&session, &call(1, "point")).await;
+    assert!(
+        refused.body.contains("the id 1 belongs"),
+        "{}",
+        refused.body
+    );
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    assert_eq!(server.november(&session, &cancel).await.status, 202);
+    seen.dropped().await;
+    assert_eq!(
+        server.november(&session, &call(2, "point")).await.status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn a_session_or_a_revision_named_twice_is_refused() {
+    let (server, _) = Server::with(|server| server);
+    let session = server.session().await.ok().unwrap();
+    for twice in [
+        format!("Mcp-Session-Id: {session}\r\nMcp-Session-Id: other\r\n"),
+        format!(
+            "Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+        ),
+    ] {
+        let text = server.post(&twice, &call(1, "point").to_string());
+        assert_eq!(server.raw(text.as_bytes()).await.status, 400, "{twice}");
+    }
+}

@@ -1,11 +1,15 @@
 //! Tools with nothing wrong pass, whatever the seed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+use std::ops::Range;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use contract_runtime::prelude::*;
 use contract_runtime::verify::Verifier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// Book a room for a part of one day.
 #[tool(read_only)]
@@ -164,4 +168,165 @@ fn right_tools_pass_with_every_seed() {
             );
         }
     }
+}
+
+/// Count words, in no order.
+#[tool(read_only, idempotent, output_schema)]
+fn count_words(words: Vec<String>) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for word in words {
+        *counts.entry(word).or_default() += 1;
+    }
+    counts
+}
+
+/// Leave out what comes twice, in no order.
+#[tool(read_only, idempotent, output_schema)]
+fn once_each(numbers: HashSet<u16>) -> HashSet<u16> {
+    numbers.into_iter().collect()
+}
+
+/// Weigh a few things.
+#[tool(read_only)]
+#[pre(weights.len() <= 50)]
+#[pre(note.lines().count() <= 20)]
+fn weigh(weights: BTreeMap<String, f64>, note: &str) -> usize {
+    weights.len() + note.len()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Tree {
+    name: u8,
+    #[serde(default)]
+    branches: Vec<Tree>,
+}
+
+fn height(tree: &Tree) -> usize {
+    let below = tree.branches.iter().map(height).max();
+    1 + below.unwrap_or(0) + usize::from(tree.name) / 256
+}
+
+/// Climb a tree.
+#[tool(read_only)]
+#[pre(height(&tree) <= 3, "it is too high")]
+#[post(|height| *height <= 3)]
+fn climb(tree: Tree) -> usize {
+    height(&tree)
+}
+
+fn is_day(text: &str) -> bool {
+    text.len() == 10 && text.split('-').count() == 3 && text.as_bytes().get(4) == Some(&b'-')
+}
+
+/// Stay for some days.
+#[tool(read_only)]
+#[pre(is_day(from), "YYYY-MM-DD")]
+#[pre(is_day(to), "YYYY-MM-DD")]
+#[pre(from < to)]
+fn stay(
+    #[arg(example = "2024-02-28")] from: &str,
+    #[arg(example = "2024-03-01")] to: &str,
+) -> usize {
+    from.len() + to.len()
+}
+
+/// Ask somebody, for a while.
+#[tool(read_only)]
+fn ask(address: IpAddr, patience: Duration, since: SystemTime, lines: Range<u8>) -> bool {
+    address.is_loopback() && since > UNIX_EPOCH + patience / 2 && lines.is_empty()
+}
+
+#[test]
+fn what_has_no_order_is_no_other_result() {
+    for seed in 0..5 {
+        let registry = Registry::builder().tool(count_words).tool(once_each);
+        Verifier::new(registry.build().unwrap())
+            .seed(seed)
+            .run()
+            .assert();
+    }
+}
+
+#[test]
+fn sizes_depths_and_examples_are_met() {
+    for seed in 0..5 {
+        let registry = Registry::builder().tool(weigh).tool(climb).tool(stay);
+        Verifier::new(registry.build().unwrap())
+            .seed(seed)
+            .run()
+            .assert();
+    }
+}
+
+#[test]
+fn what_no_author_can_change_is_no_fault() {
+    let registry = Registry::builder().tool(ask).build().unwrap();
+    let report = Verifier::new(registry).run_bodies(false).seed(1).run();
+    report.assert();
+    assert!(
+        report.tools().iter().all(|tool| tool.accepted > 0),
+        "{report}"
+    );
+}
+
+#[test]
+fn what_a_rule_does_not_judge_is_no_fault() {
+    /// Take away.
+    #[tool(read_only)]
+    #[pre(all >= some)]
+    fn take_away(all: u128, some: u128) -> u128 {
+        all - some
+    }
+
+    let file = std::env::temp_dir().join(format!("verify-wide-{}.json", std::process::id()));
+    std::fs::write(
+        &file,
+        r#"{"take_away": [{"all": 0, "some": 1.7347185351142716e+16}]}"#,
+    )
+    .unwrap();
+    let registry = Registry::builder().tool(take_away).build().unwrap();
+    let report = Verifier::new(registry).seed(1).regressions(&file).run();
+    std::fs::remove_file(&file).unwrap();
+    report.assert();
+}
+
+#[test]
+fn a_quoted_example_in_the_words_of_a_dynamic_condition_is_tried() {
+    let spec = DynamicSpec::new("open", "Open a draft.").input_schema(json!({
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "required": ["path"],
+    }));
+    let open = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("opened")) }).pre(
+        "the path stays below `drafts/`",
+        |arguments| {
+            arguments["path"]
+                .as_str()
+                .is_some_and(|path| path.starts_with("drafts/"))
+        },
+    );
+    let registry = Registry::builder().with(vec![open]).build().unwrap();
+    Verifier::new(registry).seed(1).run().assert();
+}
+
+#[test]
+fn what_chance_does_not_meet_may_be_shown_in_the_file() {
+    fn is_taken(name: &str) -> bool {
+        name.as_bytes() == [117, 110, 103]
+    }
+
+    /// Take a name.
+    #[tool(read_only)]
+    #[pre(name.len() != 3 || !is_taken(name), "that one is taken")]
+    fn take_name(name: &str) -> usize {
+        name.len()
+    }
+
+    let file = std::env::temp_dir().join(format!("verify-shown-{}.json", std::process::id()));
+    std::fs::write(&file, r#"{"take_name": [{"name": "ung"}]}"#).unwrap();
+    let verifier = || Verifier::new(Registry::builder().tool(take_name).build().unwrap()).seed(1);
+    assert!(!verifier().run().is_ok());
+    let report = verifier().regressions(&file).run();
+    std::fs::remove_file(&file).unwrap();
+    report.assert();
 }

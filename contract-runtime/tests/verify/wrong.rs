@@ -171,3 +171,64 @@ fn a_type_that_refuses_what_its_schema_accepts_is_found() {
     );
     assert_eq!(problem.input, Some(json!({"even": 101})));
 }
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "there is no value of it")]
+struct Endless {
+    next: Box<Endless>,
+    other: Option<u8>,
+}
+
+/// Go on for ever.
+#[tool(read_only)]
+fn go_on(from: Endless) {}
+
+#[test]
+fn a_type_without_values_is_found_and_ends() {
+    assert!(matches!(
+        only(go_on).fault,
+        Fault::TooFewAccepted { accepted: 0, .. }
+    ));
+}
+
+#[test]
+fn a_dynamic_condition_that_refuses_nothing_is_found() {
+    let spec = DynamicSpec::new("keep", "Keep a number.").input_schema(json!({
+        "type": "object",
+        "properties": {"number": {"type": "integer", "minimum": 0}},
+        "required": ["number"],
+    }));
+    let keep = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("kept")) })
+        .pre("not negative", |arguments| {
+            arguments["number"].as_i64() != Some(-1)
+        });
+    let registry = Registry::builder().with(vec![keep]).build().unwrap();
+    let report = Verifier::new(registry).run();
+    let problem = report.problems().next().unwrap();
+    assert_eq!(problem.clause.as_deref(), Some("keep.pre[0]"));
+    assert!(matches!(problem.fault, Fault::NeverFails { .. }));
+}
+
+/// Make a little more of it.
+#[tool(read_only)]
+#[pre((1.0..3.5).contains(&share))]
+#[post(|more| *more < 3.5)]
+fn a_little_more(share: f32) -> f32 {
+    share + 5e-7
+}
+
+/// Keep a short note, a short list.
+#[tool(read_only)]
+fn keep_short(note: String, list: Vec<u32>) -> u8 {
+    assert!(list.len() < 30);
+    u8::try_from(note.len()).unwrap()
+}
+
+#[test]
+fn neighbours_of_32_bits_and_more_than_a_byte_counts_are_tried() {
+    assert!(matches!(
+        only(a_little_more).fault,
+        Fault::PromiseBroken { .. }
+    ));
+    assert!(matches!(only(keep_short).fault, Fault::BodyPanicked { .. }));
+}

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -25,8 +25,8 @@ thread_local! {
 impl Agents {
     pub(super) fn new(registry: &Registry, events: &Arc<Events>) -> Result<Self, ServeError> {
         let (known, events) = (registry.clone(), Arc::clone(events));
-        // Held by the runs of the calls alone, so that one which is dropped is told of.
-        let running = Mutex::new(HashMap::<u64, Weak<Followed>>::new());
+        // Until they have ended: the run of a call is gone before its outcome is told.
+        let running = Mutex::new(HashMap::<u64, Arc<Followed>>::new());
         let server = Server::new(registry.clone())
             .context(move |_| {
                 let followed = Followed::new(&events);
@@ -40,13 +40,11 @@ impl Agents {
                     CallEvent::Began { number, call } => {
                         if let Some(followed) = NEXT.take() {
                             followed.begin(&known, call, "agent");
-                            running.retain(|_, one| one.strong_count() > 0);
-                            running.insert(number, Arc::downgrade(&followed));
+                            running.insert(number, followed);
                         }
                     }
                     CallEvent::Ended { number, outcome } => {
-                        let followed = running.remove(&number);
-                        if let Some(followed) = followed.and_then(|one| one.upgrade()) {
+                        if let Some(followed) = running.remove(&number) {
                             followed.end(outcome);
                         }
                     }

@@ -122,12 +122,18 @@ impl Drop for Followed {
 
 /// The arguments without those that must be shown nowhere.
 fn arguments(registry: &Registry, call: &ToolCall) -> String {
-    let Some(tool) = registry
-        .tool(&call.name)
-        .filter(crate::ToolInfo::has_secrets)
-    else {
-        return call.arguments.clone();
+    let Some(tool) = registry.tool(&call.name) else {
+        // A misspelt name may stand before the arguments of a tool that has secrets.
+        let may_be_secret = registry.tools().any(|tool| tool.has_secrets());
+        return if may_be_secret {
+            "***".to_owned()
+        } else {
+            call.arguments.clone()
+        };
     };
+    if !tool.has_secrets() {
+        return call.arguments.clone();
+    }
     let known = tool.input_schema()["properties"].as_object();
     let Ok(given) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(&call.arguments) else {
         return "***".to_owned();

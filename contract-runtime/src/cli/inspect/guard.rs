@@ -63,7 +63,9 @@ impl Guard {
         }
         let carried = headers
             .get(header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+            .and_then(|value| value.to_str().ok()?.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token);
         let asked = uri.query().and_then(|query| {
             let mut parts = query.split('&');
             parts.find_map(|part| part.strip_prefix("token="))

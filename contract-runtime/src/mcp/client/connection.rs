@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientConfig, NumberOrString, ProgressNotificationParam, ProgressToken};
-use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
+use rmcp::service::{Peer, RoleClient, RunningService};
 use tokio::runtime::Handle;
 
 use crate::Progress;
@@ -89,7 +89,7 @@ pub(super) struct Listener {
 /// A call whose progress somebody hears.
 struct Heard {
     progress: Progress,
-    /// How far it was said to have come: reports are handled side by side, and one that comes late is left out.
+    /// How far it was said to have come: a report that goes back is left out.
     done: f64,
 }
 
@@ -107,6 +107,25 @@ impl Listener {
     /// Held while a request is sent, so that no report can come before its call is known.
     pub(super) async fn sending(&self) -> Sending<'_> {
         Sending(self.calls.lock().await)
+    }
+
+    /// Gives a report to the call whose it is.
+    pub(super) async fn report(&self, report: &ProgressNotificationParam) {
+        let Some(token) = number(&report.progress_token) else {
+            return;
+        };
+        let mut calls = self.calls.lock().await;
+        let Some(heard) = calls.get_mut(&token) else {
+            return;
+        };
+        if report.progress > heard.done {
+            heard.done = report.progress;
+            let message = report.message.as_deref().unwrap_or_default();
+            let message: String = message.chars().take(MESSAGE).collect();
+            heard
+                .progress
+                .report(report.progress, report.total, message);
+        }
     }
 
     pub(super) async fn forget(&self, token: &ProgressToken) {
@@ -138,27 +157,5 @@ fn number(token: &ProgressToken) -> Option<u64> {
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         self.config.clone()
-    }
-
-    async fn on_progress(
-        &self,
-        params: ProgressNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
-        let Some(token) = number(&params.progress_token) else {
-            return;
-        };
-        let mut calls = self.calls.lock().await;
-        let Some(heard) = calls.get_mut(&token) else {
-            return;
-        };
-        if params.progress > heard.done {
-            heard.done = params.progress;
-            let message = params.message.unwrap_or_default();
-            let message: String = message.chars().take(MESSAGE).collect();
-            heard
-                .progress
-                .report(params.progress, params.total, message);
-        }
     }
 }

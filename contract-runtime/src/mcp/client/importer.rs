@@ -9,6 +9,7 @@ use rmcp::transport::IntoTransport;
 use super::connection::{Connection, Listener};
 use super::imported::{Imported, Skipped};
 use super::names::{Names, legal, shortened};
+use super::ordered::Ordered;
 use super::taken::{Taken, taken};
 use super::{ImportError, call, listed};
 use crate::Tool;
@@ -102,16 +103,18 @@ impl Importer {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
-        let running = Listener::new(config)
+        let listener = Listener::new(config);
+        let transport = Ordered::new(transport.into_transport(), listener.clone());
+        let running = listener
             .serve_with_lifecycle(transport, lifecycle)
             .await
             .map_err(|error| ImportError::Begin(shortened(&error.to_string())))?;
         let connection = Connection::new(running, tokio::runtime::Handle::current());
         let listed = listed::all(connection.peer()).await?;
         let mut names = Names::default();
-        let mut skipped = Vec::new();
+        let mut skipped = listed.unreadable;
         let mut tools = Vec::new();
-        for tool in listed {
+        for tool in listed.tools {
             match taken(&tool, legal(&tool.name), Some(self.call)) {
                 Ok(taken) => {
                     names.take(&tool.name)?;

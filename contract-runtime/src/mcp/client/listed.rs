@@ -1,9 +1,14 @@
 use std::collections::HashSet;
 
-use rmcp::model::{PaginatedRequestParams, Tool};
+use rmcp::model::{
+    ClientRequest, CustomResult, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
+};
 use rmcp::service::{Peer, RoleClient};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::ImportError;
+use super::imported::Skipped;
 use super::names::shortened;
 
 /// More tools than any server has, and more than any model could choose from.
@@ -13,30 +18,58 @@ const PAGES: usize = TOOLS + 1;
 /// The list as JSON text, in bytes.
 const BYTES: usize = 64 << 20;
 
+/// What a server listed.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub(super) tools: Vec<Tool>,
+    /// What stands among the tools and is none.
+    pub(super) unreadable: Vec<Skipped>,
+}
+
+/// A page of which something is no tool.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    tools: Vec<Value>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
 /// All tools of a server.
-pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ImportError> {
-    let mut tools = Vec::new();
+pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Listed, ImportError> {
+    let mut listed = Listed::default();
     let mut seen = HashSet::new();
     let mut cursor = None;
     let mut bytes = 0_usize;
     for pages in 1..=PAGES {
         let asked = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(asked));
         let page = peer
-            .list_tools(Some(asked))
+            .send_request(request)
             .await
             .map_err(|error| ImportError::List(shortened(&error.to_string())))?;
-        for tool in page.tools {
-            bytes = bytes.saturating_add(size(&tool));
-            tools.push(tool);
-        }
-        if tools.len() > TOOLS {
+        let next = match page {
+            ServerResult::ListToolsResult(page) => {
+                for tool in page.tools {
+                    bytes = bytes.saturating_add(size(&tool));
+                    listed.tools.push(tool);
+                }
+                page.next_cursor
+            }
+            ServerResult::CustomResult(CustomResult(page)) => {
+                bytes = bytes.saturating_add(page.to_string().len());
+                listed.one_by_one(page)?
+            }
+            _ => return Err(no_list()),
+        };
+        if listed.tools.len() + listed.unreadable.len() > TOOLS {
             return Err(ImportError::TooMany { limit: TOOLS });
         }
         if bytes > BYTES {
             return Err(ImportError::TooLarge { limit: BYTES });
         }
-        match page.next_cursor {
-            None => return Ok(tools),
+        match next {
+            None => return Ok(listed),
             Some(next) if pages < PAGES && seen.insert(next.clone()) => cursor = Some(next),
             Some(next) => {
                 let cursor = shortened(&next);
@@ -44,7 +77,32 @@ pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ImportErro
             }
         }
     }
-    Ok(tools)
+    Ok(listed)
+}
+
+impl Listed {
+    /// Takes what can be read of a page, and gives its cursor.
+    fn one_by_one(&mut self, page: Value) -> Result<Option<String>, ImportError> {
+        let page: Page = serde_json::from_value(page).map_err(|_| no_list())?;
+        for tool in page.tools {
+            let name = tool.get("name").and_then(Value::as_str).map(shortened);
+            match serde_json::from_value(tool) {
+                Ok(tool) => self.tools.push(tool),
+                Err(error) => {
+                    let error = shortened(&error.to_string());
+                    self.unreadable.push(Skipped {
+                        name: name.unwrap_or_default(),
+                        reason: format!("it is not what the protocol calls a tool: {error}"),
+                    });
+                }
+            }
+        }
+        Ok(page.next_cursor)
+    }
+}
+
+fn no_list() -> ImportError {
+    ImportError::List("its answer is no list of tools".to_owned())
 }
 
 /// A tool as JSON text, in bytes.

@@ -8,6 +8,7 @@
 //! | `taken` | one listed tool as a [`DynamicSpec`](crate::DynamicSpec), or why not |
 //! | `imported` | [`Imported`]: the set, its conditions, what was left out |
 //! | `connection` | what every imported tool holds on to, and how it ends |
+//! | `ordered` | reports of progress, heard before the result that follows them |
 //! | `call` | one call: progress, cancellation, errors |
 //! | `result` | a `CallToolResult` as [`Content`](crate::Content) |
 //! | `error` | [`ImportError`] |
@@ -19,6 +20,7 @@ mod imported;
 mod importer;
 mod listed;
 mod names;
+mod ordered;
 mod result;
 mod taken;
 mod transport;

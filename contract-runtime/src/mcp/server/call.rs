@@ -84,10 +84,10 @@ fn arguments(extensions: &mut Extensions, request: &CallToolRequestParams) -> St
         return text;
     }
     let over_http = extensions
-        .get::<Parts>()
-        .and_then(|parts| parts.extensions.get::<RawArguments>());
+        .get_mut::<Parts>()
+        .and_then(|parts| parts.extensions.remove::<RawArguments>());
     if let Some(RawArguments(text)) = over_http {
-        return text.clone();
+        return text;
     }
     match &request.arguments {
         Some(arguments) => serde_json::Value::Object(arguments.clone()).to_string(),

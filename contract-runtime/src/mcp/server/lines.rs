@@ -22,6 +22,9 @@ const WAITING: usize = 64;
 /// Bytes of answers that wait for the client to read, before nothing more of it is read.
 const UNREAD: usize = 16 << 20;
 
+/// What an answer that waits holds beside its bytes, about: its task above all.
+const EACH: usize = 4 << 10;
+
 /// Answers that are written together are not more than this, in bytes.
 const TOGETHER: usize = 64 << 10;
 
@@ -155,7 +158,7 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
             if self.refusal.is_some() {
                 let place = self.out.as_ref()?.reserve().await.ok()?;
                 if let Some(refusal) = self.refusal.take() {
-                    self.unread.more(refusal.len());
+                    self.unread.more(&refusal);
                     place.send(refusal);
                 }
             }
@@ -200,7 +203,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
         let queued = text(&message).and_then(|text| match &self.out {
             None => Err(gone()),
             Some(out) => {
-                self.unread.more(text.len());
+                self.unread.more(&text);
                 match out.try_send(text) {
                     Ok(()) => Ok(None),
                     Err(mpsc::error::TrySendError::Full(text)) => Ok(Some((out.clone(), text))),
@@ -249,8 +252,8 @@ struct Unread {
 }
 
 impl Unread {
-    fn more(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    fn more(&self, answer: &[u8]) {
+        self.bytes.fetch_add(answer.len() + EACH, Ordering::Relaxed);
     }
 
     fn less(&self, bytes: usize) {
@@ -284,15 +287,17 @@ async fn write_all(
     unwritable: CancellationToken,
 ) {
     while let Some(mut text) = ready.recv().await {
+        let mut weight = text.len() + EACH;
         while text.len() < TOGETHER
             && let Ok(more) = ready.try_recv()
         {
+            weight += more.len() + EACH;
             text.extend_from_slice(&more);
         }
         if write.write_all(&text).await.is_err() || write.flush().await.is_err() {
             unwritable.cancel();
             return;
         }
-        unread.less(text.len());
+        unread.less(weight);
     }
 }

@@ -46,6 +46,11 @@ impl List {
         listed.in_headers.then(|| listed.tool.clone())
     }
 
+    /// Whether a client repeats arguments of this tool in headers.
+    pub(super) fn compares_headers(&self, name: &str) -> bool {
+        find(&self.july, name).is_some_and(|listed| listed.in_headers)
+    }
+
     pub(super) fn promise(&self, revision: McpRevision, name: &str) -> Promise {
         match find(self.all(revision), name) {
             Some(listed) if listed.tool.output_schema.is_some() => {

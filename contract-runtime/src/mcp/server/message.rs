@@ -44,6 +44,14 @@ impl Refused {
     }
 }
 
+/// What was taken from a message that somebody else will read.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) arguments: RawArguments,
+    /// What is left of the message, where it is another.
+    pub(super) message: Option<Vec<u8>>,
+}
+
 /// One message, its parts unread.
 #[derive(Debug, Deserialize)]
 struct Envelope<'a> {
@@ -59,12 +67,25 @@ struct Envelope<'a> {
 
 /// The parameters of `tools/call`, its arguments unread.
 #[derive(Debug, Deserialize)]
-struct Call<'a> {
-    name: String,
+#[serde(bound(deserialize = "M: Deserialize<'de>"))]
+struct Call<'a, M> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
-    #[serde(rename = "_meta", default)]
-    meta: Option<RequestMetaObject>,
+    #[serde(rename = "_meta", default = "none")]
+    meta: Option<M>,
+}
+
+fn none<M>() -> Option<M> {
+    None
+}
+
+/// The parameters of `tools/list`.
+#[derive(Debug, Deserialize)]
+struct List<'a> {
+    #[serde(rename = "cursor", borrow, default)]
+    _cursor: Option<Cow<'a, str>>,
 }
 
 /// Unlike an `Option`, tells `null` from a key that is not there.
@@ -73,6 +94,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 }
 
 const CALL: &str = "tools/call";
+const LIST: &str = "tools/list";
 
 /// Reads a message that comes alone.
 pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
@@ -81,19 +103,47 @@ pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     if let (Some(id), Some(CALL)) = (&id, envelope.method.as_deref()) {
         return call(&envelope, id);
     }
+    cursor(&envelope, id.as_ref())?;
     serde_json::from_slice(text).map_err(|error| not_a_message(id, &error))
 }
 
 /// The arguments in a message that somebody else will read; whatever he would misread is refused.
-pub(super) fn arguments(text: &[u8]) -> Result<Option<RawArguments>, Refused> {
+///
+/// Arguments that nobody else needs are taken out of his message, because he would read them several times.
+pub(super) fn arguments(
+    text: &[u8],
+    needed: impl FnOnce(&str) -> bool,
+) -> Result<Option<Taken>, Refused> {
     let envelope = envelope(text)?;
     let id = id(&envelope)?;
     if envelope.method.as_deref() != Some(CALL) {
+        cursor(&envelope, id.as_ref())?;
         return Ok(None);
     }
-    Ok(params(&envelope, id.as_ref())?
-        .arguments
-        .map(|arguments| RawArguments(arguments.get().to_owned())))
+    let call: Call<'_, &RawValue> = params(&envelope, id.as_ref())?;
+    if !call.meta.is_none_or(is_object) {
+        return Err(bad_params(id.as_ref(), PARAMS));
+    }
+    let Some(arguments) = call.arguments.map(RawValue::get) else {
+        return Ok(None);
+    };
+    let message = if needed(&call.name) {
+        None
+    } else {
+        without(text, arguments)
+    };
+    Ok(Some(Taken {
+        arguments: RawArguments(arguments.to_owned()),
+        message,
+    }))
+}
+
+/// The text with an empty object where a part of it stands.
+fn without(text: &[u8], part: &str) -> Option<Vec<u8>> {
+    let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    let before = text.get(..start)?;
+    let after = text.get(start.checked_add(part.len())?..)?;
+    Some([before, b"{}", after].concat())
 }
 
 fn envelope(text: &[u8]) -> Result<Envelope<'_>, Refused> {
@@ -127,6 +177,17 @@ fn id(envelope: &Envelope<'_>) -> Result<Option<RequestId>, Refused> {
     }
 }
 
+/// A cursor of another type would be passed over further on, and the first page would come again, for ever.
+fn cursor(envelope: &Envelope<'_>, id: Option<&RequestId>) -> Result<(), Refused> {
+    if let (Some(LIST), Some(params)) = (envelope.method.as_deref(), envelope.params)
+        && serde_json::from_str::<Option<List<'_>>>(params.get()).is_err()
+    {
+        let why = "`params` must be an object, and its `cursor` a string, given once";
+        return Err(Refused::new(id.cloned(), ErrorCode::INVALID_PARAMS, why));
+    }
+    Ok(())
+}
+
 fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Refused {
     match error.classify() {
         Category::Syntax | Category::Eof | Category::Io => {
@@ -140,23 +201,33 @@ fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Refused {
     }
 }
 
-fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a>, Refused> {
-    let refused = |why: &str| Refused::new(id.cloned(), ErrorCode::INVALID_PARAMS, why);
+const PARAMS: &str =
+    "`params` must be an object with a `name`, and perhaps `arguments` and `_meta`, each once";
+
+fn params<'a, M: Deserialize<'a>>(
+    envelope: &Envelope<'a>,
+    id: Option<&RequestId>,
+) -> Result<Call<'a, M>, Refused> {
     let params = envelope.params.map_or("{}", RawValue::get);
-    let call: Call<'_> = serde_json::from_str(params).map_err(|_| {
-        refused("`params` must be an object with a `name`, and perhaps `arguments` and `_meta`, each once")
-    })?;
-    let object = |arguments: &RawValue| arguments.get().starts_with('{');
-    if !call.arguments.is_none_or(object) {
-        return Err(refused("`arguments` must be an object"));
+    let call: Call<'a, M> = serde_json::from_str(params).map_err(|_| bad_params(id, PARAMS))?;
+    if !call.arguments.is_none_or(is_object) {
+        return Err(bad_params(id, "`arguments` must be an object"));
     }
     Ok(call)
 }
 
+fn bad_params(id: Option<&RequestId>, why: &str) -> Refused {
+    Refused::new(id.cloned(), ErrorCode::INVALID_PARAMS, why)
+}
+
+fn is_object(value: &RawValue) -> bool {
+    value.get().starts_with('{')
+}
+
 /// A call that is read here, and faster: its arguments stay as they are.
 fn call(envelope: &Envelope<'_>, id: &RequestId) -> Result<ClientJsonRpcMessage, Refused> {
-    let call = params(envelope, Some(id))?;
-    let request = CallToolRequest::new(CallToolRequestParams::new(call.name));
+    let call: Call<'_, RequestMetaObject> = params(envelope, Some(id))?;
+    let request = CallToolRequest::new(CallToolRequestParams::new(call.name.into_owned()));
     let mut request = ClientRequest::CallToolRequest(request);
     if let Some(arguments) = call.arguments {
         let arguments = RawArguments(arguments.get().to_owned());

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Maker;
 use super::layers::{Layers, list};
+use super::{DEPTH, Maker};
 
 /// The most items that are made to reach a bound.
 const MOST: usize = 2_000;
@@ -111,6 +111,9 @@ impl<'s> Maker<'s> {
         let counts = Counts::of(layers);
         let mut around = vec![0, 1, counts.low, counts.high.unwrap_or(2)];
         around.extend(self.constants.counts(100));
+        if counts.high.is_none() && depth + 1 >= DEPTH {
+            around.push(32);
+        }
         let mut around: Vec<usize> = around
             .iter()
             .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)])

@@ -88,6 +88,9 @@ impl Constants {
             }
             is_text = !is_text;
         }
+        // Conditions of dynamic tools are words of people, who quote so.
+        let words = predicate.split('`').skip(1).step_by(2);
+        self.texts.extend(words.map(str::to_owned));
         let mut characters = predicate.split('\'').skip(1).step_by(2);
         self.texts.extend(
             characters

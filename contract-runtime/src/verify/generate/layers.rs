@@ -185,6 +185,12 @@ pub(super) fn target<'s>(keywords: &Keywords, root: &'s Value) -> Option<&'s Val
     root.pointer(&crate::schema::percent_decode(target.strip_prefix('#')?)?)
 }
 
+pub(super) fn list_of<'s>(schema: &'s Value, keyword: &str) -> &'s [Value] {
+    schema
+        .as_object()
+        .map_or(&[], |keywords| list(keywords, keyword))
+}
+
 pub(super) fn list<'s>(keywords: &'s Keywords, keyword: &str) -> &'s [Value] {
     keywords
         .get(keyword)
@@ -193,7 +199,7 @@ pub(super) fn list<'s>(keywords: &'s Keywords, keyword: &str) -> &'s [Value] {
 }
 
 /// Whether a reference stands anywhere in it.
-fn refers(schema: &Value) -> bool {
+pub(super) fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.contains_key("$ref") || members.values().any(refers),
         Value::Array(items) => items.iter().any(refers),

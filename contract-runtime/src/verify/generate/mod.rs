@@ -11,6 +11,7 @@
 //! | `number`, `text`, `collection`, `object` | values by chance, and the edges of each bound |
 //! | `corner` | several parameters at their bounds |
 //! | `relation` | parameters brought near each other |
+//! | `nest` | values put into themselves |
 //! | `invalid` | arguments of the wrong types, and texts that are no arguments |
 
 mod chance;
@@ -19,6 +20,7 @@ mod constants;
 mod corner;
 mod invalid;
 mod layers;
+mod nest;
 mod number;
 mod object;
 mod relation;
@@ -40,6 +42,10 @@ use crate::PublishedCondition;
 /// How deep values are nested before they are closed as soon as that is possible.
 const DEPTH: usize = 4;
 
+/// The most levels and the most values, where a schema demands more of them.
+const DEEPEST: usize = 16;
+const LARGEST: usize = 2_000;
+
 /// The most edges of one place, and of one tool.
 const EDGES: usize = 400;
 const ALL_EDGES: usize = 3_000;
@@ -52,11 +58,29 @@ struct Maker<'s> {
     root: &'s Value,
     constants: &'s Constants,
     chance: &'s mut Chance,
+    /// How deep inside of a value the next one stands, and how many there are in it so far.
+    within: usize,
+    made: usize,
 }
 
 impl<'s> Maker<'s> {
     /// A value that all these schemas admit, as far as they are understood.
     fn value(&mut self, schemas: &[&'s Value], depth: usize) -> Value {
+        // A type that must hold itself has no values, and looking for one would never end.
+        if self.within == 0 {
+            self.made = 0;
+        }
+        if self.within > DEEPEST || self.made > LARGEST {
+            return Value::Null;
+        }
+        self.within += 1;
+        self.made += 1;
+        let value = self.tried(schemas, depth);
+        self.within -= 1;
+        value
+    }
+
+    fn tried(&mut self, schemas: &[&'s Value], depth: usize) -> Value {
         let mut value = Value::Null;
         for _ in 0..6 {
             let layers = Layers::of(schemas, self.root, self.chance, depth);
@@ -201,6 +225,8 @@ pub(super) struct Generator<'s> {
     chance: Chance,
     /// Arguments that were accepted, and what the author shows.
     pool: Vec<Value>,
+    /// Something refers to a type, maybe to itself.
+    recursive: bool,
 }
 
 impl<'s> Generator<'s> {
@@ -217,6 +243,7 @@ impl<'s> Generator<'s> {
             constants: Constants::of(conditions),
             chance: Chance::new(seed, tool),
             pool: Vec::new(),
+            recursive: layers::refers(types),
         }
     }
 
@@ -225,6 +252,8 @@ impl<'s> Generator<'s> {
             root,
             constants: &self.constants,
             chance: &mut self.chance,
+            within: 0,
+            made: 0,
         }
     }
 
@@ -243,8 +272,15 @@ impl<'s> Generator<'s> {
     /// Arguments that the published schema admits, as far as it is understood.
     pub(super) fn right(&mut self) -> Value {
         let published = self.published;
+        let whole = layers::list_of(published, "examples");
+        if !whole.is_empty() && self.chance.one_in(4) {
+            return self.chance.pick(whole).cloned().unwrap_or_default();
+        }
         let mut input = self.maker(published).value(&[published], DEPTH);
         self.show(&mut input);
+        if self.recursive && self.chance.one_in(4) {
+            nest::deepen(&mut input, &mut self.chance);
+        }
         input
     }
 

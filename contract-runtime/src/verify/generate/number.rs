@@ -9,6 +9,9 @@ use crate::verify::integer;
 /// Integers up to here are the same in every reader of JSON (RFC 8259, section 6).
 const EXACT: i128 = 1 << 53;
 
+/// From here the bounds of a type are no longer exact.
+const WIDE: f64 = 1e38;
+
 /// What may stand in the place of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
@@ -113,6 +116,13 @@ impl Range {
 )]
 fn whole(bound: &Value, rounded: f64) -> i128 {
     integer::read(bound).unwrap_or(rounded as i128)
+}
+
+/// The numbers of 32 bits next to one: a neighbour of 64 bits is the same to a reader of 32.
+fn beside_single(at: f64) -> [f64; 2] {
+    #[allow(clippy::cast_possible_truncation, reason = "that is what is asked for")]
+    let single = at as f32;
+    [single.next_up().into(), single.next_down().into()]
 }
 
 impl Maker<'_> {
@@ -267,12 +277,24 @@ impl Maker<'_> {
             .map(integer::write)
             .collect();
         edges.push(json!(0.5));
-        if !whole {
+        if whole {
+            // Wider than what is counted in here: the ends of `u128`.
+            let wide = [range.low, range.high].into_iter().flatten();
+            let wide = wide.filter(|end| end.abs() > WIDE);
+            edges.extend(
+                wide.flat_map(|end| {
+                    [end, end.next_down(), end.next_up(), end / 2.0].map(Value::from)
+                }),
+            );
+        } else {
             let known = self.constants.floats.iter().copied();
             let ends = [range.low, range.high].into_iter().flatten();
+            let single = ends.clone().chain(known.clone());
+            let singles = single.flat_map(beside_single);
             let floats = ends
                 .chain(known)
-                .flat_map(|at| [at, at.next_up(), at.next_down(), -at]);
+                .flat_map(|at| [at, at.next_up(), at.next_down(), -at])
+                .chain(singles);
             edges.extend(
                 floats
                     .chain([-0.0, 5e-324, 1e300, -1e300, f64::MAX, f64::MIN])

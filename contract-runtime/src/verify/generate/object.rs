@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 use super::Maker;
 use super::layers::{Keywords, Layers};
 
+/// The most entries that are made to reach a bound.
+const LARGEST: usize = 1_000;
+
 impl<'s> Maker<'s> {
     /// An object that the layers admit, as far as they are understood.
     pub(super) fn object(&mut self, layers: &Layers<'s>, depth: usize) -> Value {
@@ -157,8 +160,29 @@ impl<'s> Maker<'s> {
                 with.insert("a".to_owned(), edge);
                 edges.push(Value::Object(with));
             }
+            edges.extend(self.sizes(layers, &schemas, depth));
         }
         edges
+    }
+
+    /// Maps of as many entries as the bounds and the predicates speak of, one more and one less.
+    fn sizes(&mut self, layers: &Layers<'s>, schemas: &[&'s Value], depth: usize) -> Vec<Value> {
+        let mut sizes: Vec<usize> = self.constants.counts(LARGEST).collect();
+        sizes.extend(layers.count("minProperties", u64::max));
+        sizes.extend(layers.count("maxProperties", u64::min));
+        let around = sizes
+            .iter()
+            .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)]);
+        let mut around: Vec<usize> = around.filter(|at| *at <= LARGEST).collect();
+        around.sort_unstable();
+        around.dedup();
+        let mut maps = Vec::new();
+        for size in around {
+            let value = self.value(schemas, depth);
+            let entries = (0..size).map(|place| (format!("k{place}"), value.clone()));
+            maps.push(Value::Object(entries.collect()));
+        }
+        maps
     }
 }
 

@@ -24,7 +24,7 @@ const ALPHABETS: [&[char]; 8] = [
 ];
 
 /// Texts in which programs go wrong.
-const HARD: [&str; 16] = [
+const HARD: [&str; 18] = [
     "",
     " ",
     "\0",
@@ -41,6 +41,8 @@ const HARD: [&str; 16] = [
     "../x",
     "a/b",
     "İ",
+    "127.0.0.1",
+    "[::1]:80",
 ];
 
 /// One that is right for each format (JSON Schema Validation 2020-12, section 7.3).
@@ -202,7 +204,8 @@ impl Maker<'_> {
     pub(super) fn text_edges(&mut self, layers: &Layers<'_>) -> Vec<Value> {
         let lengths = Lengths::of(layers);
         let mut counts = vec![0, 1, lengths.low];
-        counts.extend(lengths.high);
+        // What nobody bounded may still be more than a byte counts.
+        counts.push(lengths.high.unwrap_or(256));
         counts.extend(self.constants.counts(LONG));
         let mut around: Vec<usize> = counts
             .iter()
@@ -218,6 +221,9 @@ impl Maker<'_> {
                 edges.push("😀".repeat(count));
                 edges.push("é".repeat(count));
             }
+        }
+        for count in self.constants.counts(100) {
+            edges.extend(["a\n", "a "].map(|part| part.repeat(count + 1)));
         }
         let own = layers
             .all("pattern")

@@ -147,3 +147,21 @@ async fn what_a_server_asks_of_its_client_is_declined() {
     let (registry, _heard) = fake.registry().await;
     assert_eq!(call(&registry, "tool", "").await.output(), Some("done"));
 }
+
+#[tokio::test]
+async fn what_is_no_tool_at_all_takes_no_other_with_it() {
+    let tools = json!([
+        bare("good"),
+        {"name": "schemaless"},
+        {"name": "odd", "inputSchema": true},
+        7,
+        bare("other"),
+    ]);
+    let (imported, _heard) = Fake::new(tools).import().await.unwrap();
+    assert_eq!(imported.names().collect::<Vec<_>>(), ["good", "other"]);
+    let skipped = imported.skipped().iter();
+    let names: Vec<_> = skipped.map(|skipped| skipped.name.as_str()).collect();
+    assert_eq!(names, ["schemaless", "odd", ""]);
+    let reason = &imported.skipped()[0].reason;
+    assert!(reason.contains("inputSchema"), "{reason}");
+}

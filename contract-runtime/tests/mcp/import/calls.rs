@@ -211,6 +211,26 @@ async fn progress_is_heard_in_order_and_only_that_of_the_call() {
     heard.next("notifications/cancelled").await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_report_before_the_result_is_lost() {
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", |request| {
+        let token = &request["params"]["_meta"]["progressToken"];
+        let report = |done: usize| {
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": done}})
+        };
+        (0..50).map(report).chain([text(request, "done")]).collect()
+    });
+    let (registry, _heard) = fake.registry().await;
+    let log = Log::default();
+    let said = log.clone();
+    let progress = Progress::new(move |report| said.add(report.done.to_string()));
+    let call = ToolCall::new("1", "tool", "");
+    let outcome = within(registry.call_with(call, Context::new().progress(progress))).await;
+    assert_eq!(outcome.output(), Some("done"));
+    let all: Vec<_> = (0..50).map(|done| done.to_string()).collect();
+    assert_eq!(log.read(), all);
+}
+
 #[tokio::test]
 async fn calls_run_side_by_side_and_answers_find_theirs() {
     let mut waiting: Vec<Value> = Vec::new();

@@ -67,6 +67,13 @@ const values = (() => {
     return a === b;
   };
 
+  const family = (value) => {
+    if (value === null) return 'null';
+    if (Array.isArray(value)) return 'list';
+    if (value instanceof Map) return 'map';
+    return { string: 'text', boolean: 'truth', bigint: 'number', number: 'number' }[typeof value];
+  };
+
   const among = (item, of) => {
     if (of instanceof Map) return of.has(text(item));
     if (!Array.isArray(of)) return unknown('`in` what is no list');
@@ -75,8 +82,9 @@ const values = (() => {
       try {
         if (same(item, one)) return true;
       } catch (found) {
-        // An item of another kind is another item, where both kinds are known.
-        if (one instanceof Num || item instanceof Num) problem = found;
+        // An item of another kind is another item, where both kinds are known; a number may equal one of the other kind.
+        const [own, other] = [item, one].map(family);
+        if (own === undefined || other === undefined || own === other) problem = found;
       }
     }
     if (problem) throw problem;
@@ -122,9 +130,17 @@ const values = (() => {
     return typeof value === 'number' ? -value : unknown('the opposite of what is no number');
   };
 
+  // Engines differ on classes with a letter, on any other letter than the line's end, on flags, and on classes in a class.
+  const isAgreed = (pattern) => {
+    const rest = pattern.replace(/\\[nrtfv]|\\[^A-Za-z0-9<>]/g, '_');
+    const outside = rest.replace(/\[[^\]]*\]/g, '_');
+    return !/\\|&&|--|~~|\[[^\]]*\[/.test(rest) && !/\.|\(\?(?!:)/.test(outside);
+  };
+
   const patterns = new Map();
   const matches = (of, pattern) => {
     if (!patterns.has(pattern)) {
+      if (!isAgreed(text(pattern))) return unknown('a pattern that engines read in two ways');
       try {
         patterns.set(pattern, new RegExp(text(pattern), 'u'));
       } catch {

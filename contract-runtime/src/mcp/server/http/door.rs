@@ -12,6 +12,9 @@ pub(super) struct Door {
     origins: Vec<String>,
 }
 
+/// Headers of which a proxy in front may judge another value than the one that is read here.
+const ONCE: [&str; 2] = ["mcp-session-id", "mcp-protocol-version"];
+
 pub(super) type Closed = (StatusCode, &'static str);
 
 impl Door {
@@ -34,9 +37,17 @@ impl Door {
         };
         let bad = (StatusCode::BAD_REQUEST, "the request needs one valid Host");
         let host: Authority = host.ok_or(bad)?;
-        if !self.knows(&host) {
+        // Where the target names a host, a proxy goes by that one (RFC 9112, section 3.2.2).
+        let target = request.uri.authority();
+        if !self.knows(&host) || !target.is_none_or(|target| self.knows(target)) {
             let why = "this Host is not answered; the program that serves it may allow it";
             return Err((StatusCode::FORBIDDEN, why));
+        }
+        for name in ONCE {
+            if request.headers.get_all(name).iter().nth(1).is_some() {
+                let why = "the session and the revision of a request are each named once";
+                return Err((StatusCode::BAD_REQUEST, why));
+            }
         }
         for origin in request.headers.get_all(ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();

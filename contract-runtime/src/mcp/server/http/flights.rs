@@ -1,29 +1,39 @@
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// Requests whose answers are not out yet.
-#[derive(Clone, Debug)]
-pub(super) struct Flights(Arc<watch::Sender<usize>>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flights(Arc<Sky>);
+
+#[derive(Debug, Default)]
+struct Sky {
+    count: AtomicUsize,
+    empty: Notify,
+}
 
 impl Flights {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(0)))
-    }
-
     pub(super) fn begin(&self) -> Flight {
-        self.0.send_modify(|count| *count += 1);
+        self.0.count.fetch_add(1, Ordering::SeqCst);
         Flight(self.clone())
     }
 
     pub(super) async fn landed(&self) {
-        // The sender is ours, so waiting cannot fail.
-        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+        loop {
+            // Before the count is read, so that a last landing in between is heard.
+            let mut empty = pin!(self.0.empty.notified());
+            empty.as_mut().enable();
+            if self.0.count.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            empty.await;
+        }
     }
 }
 
@@ -33,7 +43,10 @@ pub(super) struct Flight(Flights);
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count -= 1);
+        let sky = &self.0.0;
+        if sky.count.fetch_sub(1, Ordering::SeqCst) == 1 {
+            sky.empty.notify_waiters();
+        }
     }
 }
 

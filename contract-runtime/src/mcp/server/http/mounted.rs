@@ -27,6 +27,7 @@ const PATH: &str = "/mcp";
 #[derive(Clone)]
 pub(crate) struct Mounted {
     service: StreamableHttpService<Handler, Sessions>,
+    handler: Handler,
     pub(super) sessions: Arc<Sessions>,
     pub(super) flights: Flights,
     pub(super) limits: Limits,
@@ -44,6 +45,7 @@ impl Mounted {
         let limits = server.limits;
         let handler = server.handler()?;
         let calls = handler.0.end.clone();
+        let shared = handler.clone();
         let streams = CancellationToken::new();
         let sessions = Arc::new(Sessions::new(limits.sessions));
         // Hosts and origins are judged at the door, before anything is read. A call that reports nothing is answered as
@@ -60,8 +62,9 @@ impl Mounted {
                 Arc::clone(&sessions),
                 config,
             ),
+            handler: shared,
             sessions,
-            flights: Flights::new(),
+            flights: Flights::default(),
             limits,
             calls,
             streams,
@@ -104,13 +107,15 @@ impl Mounted {
             Ok(body) => body,
             Err((status, why)) => return said(status, why),
         };
-        match message::arguments(&body) {
-            Ok(Some(arguments)) => {
-                parts.extensions.insert(arguments);
+        let in_headers = |name: &str| self.handler.0.list.compares_headers(name);
+        let body = match message::arguments(&body, in_headers) {
+            Ok(Some(taken)) => {
+                parts.extensions.insert(taken.arguments);
+                taken.message.map_or(body, Bytes::from)
             }
-            Ok(None) => {}
+            Ok(None) => body,
             Err(refused) => return not_taken(refused),
-        }
+        };
         let request = Request::from_parts(parts, Full::new(body));
         let answer = self.service.handle(request).await;
         answer.map(|body| {

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
@@ -32,12 +32,16 @@ pub(super) struct Sessions {
 struct Seen {
     at: Instant,
     open: Arc<AtomicUsize>,
+    /// The ids of requests that wait for their answer.
+    waiting: Arc<Mutex<HashSet<RequestId>>>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionsError {
     #[error("{limit} sessions are busy, which is the limit; try again later")]
     Full { limit: usize },
+    #[error("the id {id} belongs to a request that is still running; use another")]
+    InUse { id: RequestId },
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
 }
@@ -91,6 +95,30 @@ impl Sessions {
             .ok_or(SessionsError::Full { limit })
     }
 
+    /// Takes the id of a request, for as long as what is returned lives.
+    fn wait(
+        &self,
+        session: &SessionId,
+        message: &ClientJsonRpcMessage,
+    ) -> Result<Option<Waiting>, SessionsError> {
+        let ClientJsonRpcMessage::Request(request) = message else {
+            return Ok(None);
+        };
+        let Some(ids) = self.seen().get(session).map(|s| Arc::clone(&s.waiting)) else {
+            return Ok(None);
+        };
+        let id = request.id.clone();
+        let free = {
+            let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
+            ids.insert(id.clone())
+        };
+        if free {
+            Ok(Some(Waiting { id, ids }))
+        } else {
+            Err(SessionsError::InUse { id })
+        }
+    }
+
     /// Marks a session as used, and as busy for as long as what is returned lives.
     fn busy(&self, id: &SessionId) -> Busy {
         let mut seen = self.seen();
@@ -117,10 +145,24 @@ impl Drop for Busy {
     }
 }
 
+/// A request that waits for its answer; a second one of its id would take the answer's place.
+struct Waiting {
+    id: RequestId,
+    ids: Arc<Mutex<HashSet<RequestId>>>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.remove(&self.id);
+    }
+}
+
 /// A stream of a session that is busy with it.
 struct Watched<S> {
     stream: Pin<Box<S>>,
     _busy: Option<Busy>,
+    _waiting: Option<Waiting>,
 }
 
 impl<S: Stream> Stream for Watched<S> {
@@ -143,6 +185,7 @@ impl SessionManager for Sessions {
         let seen = Seen {
             at: Instant::now(),
             open: Arc::default(),
+            waiting: Arc::default(),
         };
         self.seen().insert(Arc::clone(&id), seen);
         Ok((id, transport))
@@ -172,9 +215,11 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let busy = self.busy(id);
+        let waiting = self.wait(id, &message)?;
         Ok(Watched {
             stream: Box::pin(self.inner.create_stream(id, message).await?),
             _busy: Some(busy),
+            _waiting: waiting,
         })
     }
 
@@ -196,6 +241,7 @@ impl SessionManager for Sessions {
         Ok(Watched {
             stream: Box::pin(self.inner.create_standalone_stream(id).await?),
             _busy: None,
+            _waiting: None,
         })
     }
 
@@ -208,6 +254,7 @@ impl SessionManager for Sessions {
         Ok(Watched {
             stream: Box::pin(self.inner.resume(id, last).await?),
             _busy: Some(busy),
+            _waiting: None,
         })
     }
 }
