@@ -30,6 +30,7 @@ pub(crate) fn program(words: &[&str]) -> Command {
     command.args(words).env(PROGRAM, "1").stdin(Stdio::null());
     for variable in [
         "VARIANT",
+        "CI",
         "NO_COLOR",
         "CLICOLOR",
         "CLICOLOR_FORCE",
