@@ -291,6 +291,22 @@ fn what_a_rule_does_not_judge_is_no_fault() {
 }
 
 #[test]
+fn one_refused_pair_is_met_with_any_seed_and_few_cases() {
+    /// Divide one number by another, and leave the rest.
+    #[tool(read_only)]
+    #[pre(divisor != 0)]
+    #[pre(!(dividend == i64::MIN && divisor == -1))]
+    fn share(dividend: i64, divisor: i64) -> i64 {
+        dividend / divisor
+    }
+    let registry = Registry::builder().tool(share).build().unwrap();
+    for seed in 0..20 {
+        let report = Verifier::new(registry.clone()).seed(seed).cases(10).run();
+        assert!(report.is_ok(), "{report}");
+    }
+}
+
+#[test]
 fn a_quoted_example_in_the_words_of_a_dynamic_condition_is_tried() {
     let spec = DynamicSpec::new("open", "Open a draft.").input_schema(json!({
         "type": "object",

@@ -1,16 +1,21 @@
-//! Several parameters at their bounds at the same time: where sums leave their type and sizes add up.
+//! Several parameters at their bounds and at what the predicates name, at the same time: where sums leave their type, sizes
+//! add up, and `!(dividend == i64::MIN && divisor == -1)` refuses its one pair.
 
 use serde_json::{Value, json};
 
 use super::Maker;
+use super::constants::Constants;
 use super::layers::Layers;
 use super::object::{member, names};
 
 /// The most corners of one tool; beyond that, some of them.
-const CORNERS: usize = 64;
+const CORNERS: usize = 128;
+
+/// The most values of one parameter in them.
+const ENDS: usize = 8;
 
 impl<'s> Maker<'s> {
-    /// Arguments like `base`, with every parameter that has bounds at one of them.
+    /// Arguments like `base`, with every parameter that has bounds, or is a number, at one of them or at a constant.
     pub(super) fn corners(
         &mut self,
         layers: &Layers<'s>,
@@ -20,7 +25,7 @@ impl<'s> Maker<'s> {
         let mut corners = vec![base.clone()];
         for name in names(layers) {
             let own = Layers::of(&member(layers, name), self.root, self.chance, depth);
-            let extremes = extremes(&own);
+            let extremes = extremes(&own, self.constants);
             if extremes.is_empty() {
                 continue;
             }
@@ -52,8 +57,8 @@ impl<'s> Maker<'s> {
     }
 }
 
-/// The least and the most that may stand in a place, where there is such a thing.
-fn extremes(layers: &Layers<'_>) -> Vec<Value> {
+/// The least and the most that may stand in a place, where there is such a thing, and the constants that may.
+fn extremes(layers: &Layers<'_>, constants: &Constants) -> Vec<Value> {
     if let Some(values) = layers.listed() {
         return [values.first(), values.last()]
             .into_iter()
@@ -64,7 +69,12 @@ fn extremes(layers: &Layers<'_>) -> Vec<Value> {
     let types = layers.types().unwrap_or_default();
     match types.first().copied() {
         Some("boolean") => vec![json!(false), json!(true)],
-        Some("integer" | "number") => super::number::Range::of(layers).ends(),
+        Some("integer" | "number") => {
+            let range = super::number::Range::of(layers);
+            let mut ends = range.ends();
+            ends.extend(range.known(constants));
+            super::distinct(ends, ENDS)
+        }
         _ => Vec::new(),
     }
 }

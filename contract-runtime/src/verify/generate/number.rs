@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Maker;
+use super::constants::Constants;
 use super::layers::Layers;
 use crate::verify::integer;
 
@@ -82,6 +83,15 @@ impl Range {
         let low = self.low.map(|_| self.aligned(self.first));
         let high = self.high.map(|_| self.aligned(self.last));
         low.into_iter().chain(high).map(integer::write).collect()
+    }
+
+    /// The constants of predicates that are in range, and their opposites: a minus sign is not always part of them.
+    pub(super) fn known(&self, constants: &Constants) -> Vec<Value> {
+        let known = constants.integers.iter();
+        let both = known.flat_map(|at| [*at, at.saturating_neg()]);
+        both.filter(|at| self.has(*at) && self.aligned(*at) == *at)
+            .map(integer::write)
+            .collect()
     }
 
     fn has(&self, value: i128) -> bool {
