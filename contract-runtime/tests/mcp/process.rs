@@ -29,6 +29,9 @@ fn serves() {
         listening.serve().await
     });
     runtime.shutdown_background();
+    if let Err(error) = &ended {
+        eprintln!("{error:?}");
+    }
     std::process::exit(i32::from(ended.is_err()));
 }
 

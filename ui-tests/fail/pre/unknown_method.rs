@@ -2,7 +2,7 @@ use contract_runtime::prelude::*;
 
 /// Halve it.
 #[tool]
-#[pre(number.is_even())]
+#[pre(number.is_round())]
 fn half(number: u32) -> u32 {
     number / 2
 }

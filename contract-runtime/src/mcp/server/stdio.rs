@@ -19,8 +19,11 @@ pub(super) async fn serve(
     let lines = Lines::new(read, write, handler.0.limits, end);
     let service = match handler.serve(lines).await {
         Ok(service) => service,
-        // A client that came and went without a word.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        // A client that came and went without a word, or reads no more: the one error that `Lines` has when it sends.
+        Err(
+            ServerInitializeError::ConnectionClosed(_)
+            | ServerInitializeError::TransportError { .. },
+        ) => return Ok(()),
         Err(error) => return Err(ServeError::Begin(error.to_string())),
     };
     service
