@@ -221,6 +221,13 @@ impl<'c> FrameOf<'c> {
     }
 
     #[cold]
+    /// A violation that was found elsewhere, under the terms of this call.
+    #[cfg(feature = "remote")]
+    pub(crate) fn told(&mut self, violation: Violation) -> Result<(), Stop> {
+        self.counts.violated += 1;
+        conclude(&self.scope, violation)
+    }
+
     fn fail(
         &mut self,
         index: usize,

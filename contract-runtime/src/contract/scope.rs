@@ -69,8 +69,7 @@ pub(crate) struct Scope {
     pub(crate) tool: String,
     /// The arguments as they were sent.
     pub(crate) arguments: String,
-    /// The arguments whose values are shown nowhere.
-    secrets: &'static [&'static str],
+    secrets: Secrets,
     pub(crate) policy: Resolved,
     pub(crate) registry: Option<Arc<Authority>>,
     pub(crate) run: Option<Arc<Authority>>,
@@ -88,7 +87,36 @@ pub(crate) struct Called {
     pub(crate) id: String,
     pub(crate) tool: String,
     pub(crate) arguments: String,
-    pub(crate) secrets: &'static [&'static str],
+    pub(crate) secrets: Secrets,
+}
+
+/// The arguments whose values are shown nowhere, by name.
+#[derive(Clone, Debug)]
+pub(crate) enum Secrets {
+    /// As the author of a function declared them.
+    Declared(&'static [&'static str]),
+    /// As the schema of a tool says that no macro made.
+    Said(Arc<[String]>),
+}
+
+impl Secrets {
+    const NONE: Self = Self::Declared(&[]);
+
+    /// Their values among the arguments.
+    fn of<'a>(&self, sent: &'a Map<String, Value>) -> Vec<&'a Value> {
+        let value = |name: &str| sent.get(name);
+        match self {
+            Self::Declared(names) => names.iter().filter_map(|name| value(name)).collect(),
+            Self::Said(names) => names.iter().filter_map(|name| value(name)).collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Declared(names) => names.is_empty(),
+            Self::Said(names) => names.is_empty(),
+        }
+    }
 }
 
 /// A registry whose batch is running, by address, and the gates outside that one.
@@ -169,7 +197,7 @@ impl Scope {
             call_id: outer.map(|outer| outer.call_id.clone()).unwrap_or_default(),
             tool: outer.map(|outer| outer.tool.clone()).unwrap_or_default(),
             arguments: String::new(),
-            secrets: &[],
+            secrets: Secrets::NONE,
             policy: outer.map_or_else(Resolved::process, |outer| outer.policy),
             registry: outer.and_then(|outer| outer.registry.clone()),
             run: outer.and_then(|outer| outer.run.clone()),
@@ -186,8 +214,7 @@ impl Scope {
             return;
         }
         let sent: Map<String, Value> = serde_json::from_str(&self.arguments).unwrap_or_default();
-        let secrets = self.secrets.iter().filter_map(|name| sent.get(*name));
-        for secret in secrets {
+        for secret in self.secrets.of(&sent) {
             violation.hide(secret);
         }
     }

@@ -82,6 +82,9 @@ impl Batch<'_> {
 
     async fn one(&self, call: ToolCall) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
+            if let Err(end) = self.inner.before.ask(&call) {
+                return self.inner.refused(call, end);
+            }
             let end = End::Cancelled {
                 reason: "not started, because an earlier call of the same turn broke a contract",
                 may_still_run: false,

@@ -1,5 +1,6 @@
 #[cfg(feature = "verify")]
 mod alone;
+mod before;
 
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Registry;
+use super::before::Before;
 use super::build_error::{BuildError, BuildProblem};
-
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
 use super::{findings, shown};
@@ -53,6 +54,7 @@ pub struct Builder {
     without_contexts: bool,
     shown: bool,
     program: Option<Program>,
+    before: Before,
 }
 
 impl std::fmt::Debug for Builder {
@@ -78,6 +80,7 @@ impl Builder {
             without_contexts: false,
             shown: false,
             program: None,
+            before: Before::default(),
         }
     }
 
@@ -366,6 +369,7 @@ impl Builder {
                 self.authority,
                 self.limits,
                 self.program,
+                self.before,
             )),
         })
     }

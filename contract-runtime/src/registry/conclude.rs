@@ -76,6 +76,15 @@ fn ended(ran: Ran, deadline: Option<At>, limit: usize) -> End {
         Ran::Replied(Err(Ended::Failed(message))) => {
             End::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
         }
+        Ran::Replied(Err(Ended::Said {
+            status,
+            error,
+            may_still_run,
+        })) => End::Said {
+            status,
+            error: head_and_tail(Cow::Owned(error), limit).into_owned(),
+            may_still_run,
+        },
         Ran::Panicked => End::Panicked,
         Ran::TimedOut { may_still_run } => End::TimedOut {
             after: deadline.map_or(Duration::ZERO, |deadline| deadline.after),

@@ -77,6 +77,12 @@ impl Inner {
 
     /// Finds the tool and lets the call in; a sync body runs here, to its end.
     fn begin(&self, call: ToolCall, context: Context, mode: Mode) -> Begun<'_> {
+        if self.before.is_some()
+            && mode.is_a_call()
+            && let Err(end) = self.before.ask(&call)
+        {
+            return Begun::Over(self.refused(call, end));
+        }
         let Some(index) = self.position(&call.name) else {
             return Begun::Over(self.unknown(call));
         };

@@ -8,6 +8,7 @@ use super::build_error::BuildProblem;
 use crate::contract::condition::Condition;
 use crate::contract::panics::guard;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::contract::scope::Secrets;
 use crate::futures;
 use crate::schema::lower::{Published, Subject, lower};
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
@@ -31,6 +32,7 @@ pub(crate) struct Entry {
     pub(crate) policy: Option<Resolved>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) needs: Vec<Need>,
+    pub(crate) secrets: Secrets,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
 }
@@ -72,7 +74,12 @@ impl Entry {
         };
         let published = publish(&tool, &inputs.schema);
         let set = |policy, origin| Resolved { policy, origin };
+        let secrets = match &tool.stated {
+            None => Secrets::Declared(tool.contract.secrets),
+            Some(_) => Secrets::Said(inputs.schema.secrets().map(str::to_owned).collect()),
+        };
         Some(Self {
+            secrets,
             inputs,
             output,
             published,

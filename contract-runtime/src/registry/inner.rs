@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::before::Before;
 use super::entry::Entry;
 use super::export::Exports;
 use super::statistics::{Statistics, Tally};
@@ -24,6 +25,7 @@ pub(crate) struct Inner {
         allow(dead_code, reason = "servers and programs say it")
     )]
     pub(super) program: Option<Program>,
+    pub(super) before: Before,
     pub(super) tally: Tally,
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
@@ -78,6 +80,7 @@ impl Inner {
         authority: Authority,
         limits: Limits,
         program: Option<Program>,
+        before: Before,
     ) -> Self {
         let names = entries
             .iter()
@@ -91,6 +94,7 @@ impl Inner {
             authority: Arc::new(authority),
             limits,
             program,
+            before,
             tally: Tally::default(),
             running: AtomicUsize::new(0),
             blocking: Arc::default(),

@@ -49,7 +49,7 @@ impl Job {
                 id: call.id,
                 tool: call.name,
                 arguments: call.arguments,
-                secrets: entry.tool.contract.secrets,
+                secrets: entry.secrets.clone(),
             },
             mode.policy().or(entry.policy),
             Some(inner.authority.clone()),
@@ -143,6 +143,11 @@ pub(super) struct Mode {
 }
 
 impl Mode {
+    /// A call that somebody makes, rather than a check or a trial.
+    pub(super) fn is_a_call(&self) -> bool {
+        !self.only_check && self.policy().is_none()
+    }
+
     #[cfg(feature = "verify")]
     fn policy(&self) -> Option<Resolved> {
         let origin = PolicyOrigin::Override;

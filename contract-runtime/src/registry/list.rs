@@ -91,6 +91,7 @@ impl<'r> ToolInfo<'r> {
             conditions: self.conditions(),
             input: self.input_schema(),
             types: self.entry.inputs.schema.json(),
+            enforced: &self.entry.inputs.schema,
             output: self.output_schema(),
             hints: self.hints(),
             dialect: self.entry.inputs.schema.dialect(),
@@ -122,7 +123,7 @@ impl<'r> ToolInfo<'r> {
     /// Whether one of its arguments is secret.
     #[cfg(feature = "cli")]
     pub(crate) fn has_secrets(&self) -> bool {
-        !self.entry.tool.contract.secrets.is_empty()
+        self.entry.inputs.schema.secrets().next().is_some()
     }
 
     /// Where it is written, as `file:line:column`.
@@ -155,6 +156,12 @@ impl Registry {
     #[cfg(feature = "mcp")]
     pub(crate) fn program(&self) -> Option<super::inner::Program> {
         self.inner.program
+    }
+
+    /// The longest arguments that are read at all, in bytes.
+    #[cfg(feature = "cli")]
+    pub(crate) fn argument_bytes(&self) -> usize {
+        self.inner.limits.argument_bytes
     }
 
     fn info<'r>(&'r self, entry: &'r Entry) -> ToolInfo<'r> {

@@ -1,6 +1,7 @@
 //! The tools that may be called, and the life of a call.
 
 mod batch;
+mod before;
 mod blocking;
 mod body;
 mod build_error;

@@ -21,6 +21,7 @@ pub(super) fn correct(schema: &mut Value) {
     keywords.shift_remove("$schema");
     keywords.shift_remove("title");
     correct_format(keywords);
+    close_result(keywords);
     for (keyword, value) in keywords.iter_mut() {
         match (holds(keyword), value) {
             (Holds::Schema, schema) => correct(schema),
@@ -29,6 +30,40 @@ pub(super) fn correct(schema: &mut Value) {
             _ => {}
         }
     }
+}
+
+/// A `Result` is read with nothing beside its `Ok` or `Err`, which schemars does not say.
+fn close_result(keywords: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = keywords.get_mut("oneOf") else {
+        return;
+    };
+    let [ok, err] = branches.as_mut_slice() else {
+        return;
+    };
+    if only_member(ok) != Some("Ok") || only_member(err) != Some("Err") {
+        return;
+    }
+    for branch in [ok, err] {
+        if let Some(branch) = branch.as_object_mut() {
+            branch.insert("additionalProperties".to_owned(), Value::Bool(false));
+        }
+    }
+}
+
+/// The name of the one property that an object has, and must have, when that is all that is said of it.
+fn only_member(schema: &Value) -> Option<&str> {
+    let keywords = schema.as_object()?;
+    let plain = ["type", "properties", "required"];
+    let [required] = keywords.get("required")?.as_array()?.as_slice() else {
+        return None;
+    };
+    let name = required.as_str()?;
+    let properties = keywords.get("properties")?.as_object()?;
+    let only = properties.len() == 1 && properties.contains_key(name);
+    let said = keywords
+        .keys()
+        .all(|keyword| plain.contains(&keyword.as_str()));
+    (only && said && has_type(keywords, "object")).then_some(name)
 }
 
 fn correct_format(keywords: &mut Map<String, Value>) {

@@ -98,7 +98,8 @@ impl InputSchema {
 
     /// Takes the whole schema of a tool that no macro made, corrected and ready to be enforced.
     ///
-    /// It is closed only if it says so. None of its parameters decodes exactly: no type is behind them.
+    /// It is closed only if it says so. A property that is `writeOnly`, as passwords are (JSON Schema Validation 2020-12,
+    /// section 9.4), is secret. None of its parameters decodes exactly: no type is behind them.
     ///
     /// # Errors
     /// When it is not the schema of an object, or a part of it could not be enforced.
@@ -128,7 +129,7 @@ impl InputSchema {
                 required: required.contains(name),
                 default: None,
                 examples: Vec::new(),
-                secret: false,
+                secret: schema.get("writeOnly") == Some(&Value::Bool(true)),
             })
             .collect();
         Ok(Self {
@@ -186,6 +187,26 @@ impl InputSchema {
         self.parameters
             .iter()
             .any(|one| one.secret && one.name == name)
+    }
+
+    /// The names of the parameters whose values must never be shown.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let secret = self.parameters.iter().filter(|one| one.secret);
+        secret.map(|one| one.name.as_str())
+    }
+
+    /// Marks them in a schema of the same parameters as `writeOnly` (JSON Schema Validation 2020-12, section 9.4).
+    pub(crate) fn mark_secrets(&self, published: &mut Value) {
+        for secret in self.secrets() {
+            let properties = published.get_mut("properties");
+            match properties.and_then(|all| all.get_mut(secret)) {
+                Some(Value::Object(property)) => {
+                    property.insert("writeOnly".to_owned(), json!(true));
+                }
+                Some(anything @ Value::Bool(true)) => *anything = json!({"writeOnly": true}),
+                _ => {}
+            }
+        }
     }
 
     pub(crate) fn rules(&self) -> &Rules {

@@ -12,6 +12,7 @@ use crate::contract::condition::{Condition, ConditionKind, ContractOf};
 use crate::contract::details::Details;
 use crate::contract::frame::{FrameOf, Kept, Stop};
 use crate::contract::policy::Policy;
+use crate::schema::InputSchema;
 
 /// What is stated of a tool that no macro made.
 #[derive(Clone, Default)]
@@ -77,6 +78,7 @@ impl Stated {
         &self,
         frame: &mut FrameOf<'_>,
         arguments: &Map<String, Value>,
+        schema: &InputSchema,
     ) -> Result<(), Stop> {
         for (index, predicate) in self.predicates.iter().enumerate() {
             if let Predicate::Pre(holds) = predicate {
@@ -85,7 +87,7 @@ impl Stated {
                     None,
                     || holds(arguments),
                     |seen| {
-                        show(seen, arguments);
+                        show(seen, arguments, schema);
                     },
                 )?;
             }
@@ -103,6 +105,7 @@ impl Stated {
         &self,
         frame: &mut FrameOf<'_>,
         arguments: &Map<String, Value>,
+        schema: &InputSchema,
         output: &Output,
     ) -> Result<(), Stop> {
         let result = output.as_value();
@@ -118,7 +121,7 @@ impl Stated {
                             result,
                             |result| holds(arguments, result),
                             |seen, result| {
-                                show(seen, arguments);
+                                show(seen, arguments, schema);
                                 seen.value("result", Some(result.clone()));
                             },
                         )
@@ -130,9 +133,13 @@ impl Stated {
     }
 }
 
-fn show(seen: &mut Details<'_>, arguments: &Map<String, Value>) {
+fn show(seen: &mut Details<'_>, arguments: &Map<String, Value>, schema: &InputSchema) {
     for (name, value) in arguments {
-        seen.value(name, Some(value.clone()));
+        if schema.is_secret(name) {
+            seen.secret(name);
+        } else {
+            seen.value(name, Some(value.clone()));
+        }
     }
 }
 

@@ -98,7 +98,8 @@ impl DynamicSpec {
         self
     }
 
-    /// The JSON Schema (2020-12) of the arguments: an object.
+    /// The JSON Schema (2020-12) of the arguments: an object. The value of a property that is `writeOnly` is never shown,
+    /// as that of a `secret` parameter.
     pub fn input_schema(mut self, schema: Value) -> Self {
         self.input = schema;
         self
@@ -337,7 +338,7 @@ where
     };
     let contract = stated.contract();
     let mut frame = FrameOf::named(&contract, request.scope.clone(), request.only_check);
-    stated.pre(&mut frame, &arguments)?;
+    stated.pre(&mut frame, &arguments, &request.inputs.schema)?;
     frame.enter()?;
     let kept = stated.has_post().then(|| arguments.clone());
     let content = handler(arguments)?
@@ -345,7 +346,7 @@ where
         .map_err(|error| Ended::Failed(error.to_string()))?;
     let output = content.into_output();
     if let Some(arguments) = kept {
-        stated.post(&mut frame, &arguments, &output)?;
+        stated.post(&mut frame, &arguments, &request.inputs.schema, &output)?;
     }
     Ok(output)
 }

@@ -1,11 +1,14 @@
 //! Results to text: a string as it is, everything else as compact JSON, and no number that JSON cannot carry.
 
+mod top;
+
 use std::cell::Cell;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::ser::{CharEscape, CompactFormatter, Formatter, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
+use self::top::Top;
 use super::finite;
 use super::reply::{Ended, Output, Reply};
 
@@ -13,19 +16,24 @@ use super::reply::{Ended, Output, Reply};
 const FIRST_ALLOCATION: usize = 128;
 
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
-    let state = State::default();
+    let wrote_null = Cell::new(false);
     let mut text = Vec::with_capacity(FIRST_ALLOCATION);
-    let mut serializer = Serializer::with_formatter(
-        &mut text,
-        Plain {
-            state: &state,
-            depth: 0,
-        },
-    );
+    let mut string = None;
+    let top = Top {
+        json: &mut Serializer::with_formatter(&mut text, Watched(&wrote_null)),
+        string: &mut string,
+    };
     value
-        .serialize(&mut serializer)
+        .serialize(top)
         .map_err(|error| Ended::Failed(format!("the result cannot be written as JSON: {error}")))?;
-    finish(text, &state, value)
+    match string {
+        Some(text) => Ok(Output {
+            text,
+            is_json: false,
+            artifacts: None,
+        }),
+        None => finish(text, wrote_null.get(), value),
+    }
 }
 
 /// Whether a failure is that of a result which could not be written, and not one that the tool speaks of.
@@ -40,11 +48,9 @@ pub(crate) fn is_refusal(message: &str) -> bool {
     begins.iter().any(|begin| message.starts_with(begin))
 }
 
-fn finish<T: Serialize + ?Sized>(text: Vec<u8>, state: &State, value: &T) -> Reply {
+fn finish<T: Serialize + ?Sized>(text: Vec<u8>, wrote_null: bool, value: &T) -> Reply {
     // serde_json writes NaN and the infinities as `null`, so a result without one needs no second look.
-    if state.wrote_null.get()
-        && let Err(place) = finite::check(value)
-    {
+    if wrote_null && let Err(place) = finite::check(value) {
         let what = "a number that JSON cannot carry (NaN or an infinity)";
         return Err(Ended::Failed(match place.as_str() {
             "" => format!("the result is {what}"),
@@ -55,83 +61,17 @@ fn finish<T: Serialize + ?Sized>(text: Vec<u8>, state: &State, value: &T) -> Rep
         String::from_utf8(text).map_err(|_| Ended::Failed("the result is not UTF-8".to_owned()))?;
     Ok(Output {
         text,
-        is_json: !state.is_string.get(),
+        is_json: true,
         artifacts: None,
     })
 }
 
-#[derive(Default)]
-struct State {
-    wrote_null: Cell<bool>,
-    is_string: Cell<bool>,
-}
+/// Compact JSON, and whether there is a `null` in it.
+struct Watched<'s>(&'s Cell<bool>);
 
-/// Compact JSON, except that a string at the top is written without quotes and escapes.
-struct Plain<'s> {
-    state: &'s State,
-    depth: usize,
-}
-
-impl Formatter for Plain<'_> {
+impl Formatter for Watched<'_> {
     fn write_null<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.state.wrote_null.set(true);
+        self.0.set(true);
         CompactFormatter.write_null(writer)
-    }
-
-    fn begin_string<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        if self.depth == 0 {
-            self.state.is_string.set(true);
-            return Ok(());
-        }
-        writer.write_all(b"\"")
-    }
-
-    fn end_string<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        if self.depth == 0 {
-            return Ok(());
-        }
-        writer.write_all(b"\"")
-    }
-
-    fn write_char_escape<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        escape: CharEscape,
-    ) -> io::Result<()> {
-        if self.depth > 0 {
-            return CompactFormatter.write_char_escape(writer, escape);
-        }
-        let byte = match escape {
-            CharEscape::Quote => b'"',
-            CharEscape::ReverseSolidus => b'\\',
-            CharEscape::Solidus => b'/',
-            CharEscape::Backspace => 0x08,
-            CharEscape::FormFeed => 0x0c,
-            CharEscape::LineFeed => b'\n',
-            CharEscape::CarriageReturn => b'\r',
-            CharEscape::Tab => b'\t',
-            CharEscape::AsciiControl(byte) => byte,
-        };
-        writer.write_all(&[byte])
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        writer.write_all(b"[")
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        writer.write_all(b"]")
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        writer.write_all(b"{")
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        writer.write_all(b"}")
     }
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod arguments;
 pub(crate) mod call;
+#[cfg(any(feature = "agent", feature = "remote"))]
+pub(crate) mod canonical;
 pub(crate) mod conditions;
 pub(crate) mod content;
 pub(crate) mod context;

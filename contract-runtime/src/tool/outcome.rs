@@ -29,7 +29,8 @@ pub enum Status {
     Panicked,
     /// The tool did not end in time.
     TimedOut,
-    /// The call was cancelled, or never started because an earlier one of its batch broke a contract.
+    /// The call was cancelled, or never started: an earlier one of its batch broke a contract, or
+    /// [`Builder::before_call`](crate::Builder::before_call) refused it.
     Cancelled,
     /// Too many calls were running.
     Overloaded,
@@ -119,6 +120,12 @@ pub(crate) enum End {
     Overloaded {
         limit: usize,
     },
+    /// In the words of whoever ended it: a hook before the call, or the other side of a connection.
+    Said {
+        status: Status,
+        error: String,
+        may_still_run: bool,
+    },
 }
 
 impl Outcome {
@@ -156,6 +163,7 @@ impl Outcome {
             End::TimedOut { .. } => Status::TimedOut,
             End::Cancelled { .. } => Status::Cancelled,
             End::Overloaded { .. } => Status::Overloaded,
+            End::Said { status, .. } => *status,
         }
     }
 
@@ -244,6 +252,7 @@ impl Outcome {
             End::Overloaded { limit } => {
                 format!("{limit} calls are running, which is the limit; try again later")
             }
+            End::Said { error, .. } => error.clone(),
         })
     }
 
@@ -286,6 +295,9 @@ impl Outcome {
                 may_still_run: true,
                 ..
             } | End::Cancelled {
+                may_still_run: true,
+                ..
+            } | End::Said {
                 may_still_run: true,
                 ..
             }

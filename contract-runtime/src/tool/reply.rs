@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::arguments::InvalidArguments;
 use super::content::{Artifact, Content};
 use super::encode;
+use super::outcome::Status;
 use super::slot::{OtherType, Type};
 use crate::contract::frame::Stop;
 use crate::contract::violation::Violation;
@@ -29,6 +30,12 @@ pub enum Ended {
     Violation(Box<Violation>),
     Invalid(Box<InvalidArguments>),
     Failed(String),
+    /// It ended elsewhere, and was said there.
+    Said {
+        status: Status,
+        error: String,
+        may_still_run: bool,
+    },
     /// Everything before the body holds, and nothing more was asked for.
     Checked,
     /// The arguments were described, not read.

@@ -4,6 +4,7 @@
 mod common;
 
 mod batch;
+mod before;
 mod builder;
 mod composition;
 mod explain;

@@ -1,21 +1,18 @@
 //! What a run has done so far, for its invariants.
 
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
 use crate::agent::event::Event;
 use crate::agent::model::Usage;
+use crate::tool::canonical::canonical;
 use crate::tool::{Status, ToolCall};
 
 /// The most observations that a state holds, and the most characters of each.
 const REMEMBERED: usize = 10;
 const OBSERVATION: usize = 10_000;
-
-/// The longest arguments, in bytes, that are compared by what they mean.
-const CANONICAL: usize = 64 * 1024;
 
 /// The most events that a state holds, and the most characters of each text in them.
 const EVENTS: usize = 20;
@@ -188,23 +185,4 @@ fn shortened(event: &Event) -> Event {
         },
         other => other.clone(),
     }
-}
-
-/// Arguments without what does not matter: white space, and the order of keys.
-///
-/// Numbers that a float cannot tell apart, and keys that are given twice, are told apart by the characters that are there.
-/// Long ones are told apart as they were written, and only their hash is kept.
-pub(super) fn canonical(arguments: &str) -> String {
-    if arguments.len() > CANONICAL {
-        let mut hasher = DefaultHasher::new();
-        arguments.hash(&mut hasher);
-        return format!("{} bytes, {:x}", arguments.len(), hasher.finish());
-    }
-    let Ok(mut value) = serde_json::from_str::<serde_json::Value>(arguments) else {
-        return arguments.trim().to_owned();
-    };
-    value.sort_all_objects();
-    let mut characters: Vec<char> = arguments.chars().filter(|c| !c.is_whitespace()).collect();
-    characters.sort_unstable();
-    format!("{value} {}", characters.into_iter().collect::<String>())
 }

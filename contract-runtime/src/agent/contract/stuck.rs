@@ -1,8 +1,8 @@
 //! A model that does the same thing again and again.
 
-use super::state::canonical;
 use crate::agent::event::LoopKind;
 use crate::tool::ToolCall;
+use crate::tool::canonical::canonical;
 
 /// When a model counts as stuck; the call that completes the pattern is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

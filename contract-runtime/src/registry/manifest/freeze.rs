@@ -8,7 +8,12 @@ use super::{Manifest, Registry};
 
 /// Set to `1`, it makes the tests write what they would otherwise compare.
 const UPDATE: &str = "UPDATE_CONTRACTS";
-const COMMAND: &str = "UPDATE_CONTRACTS=1 cargo test";
+pub(crate) const COMMAND: &str = "UPDATE_CONTRACTS=1 cargo test";
+
+/// Whether the tests are to write what they would otherwise compare.
+pub(crate) fn is_update() -> bool {
+    env::var_os(UPDATE).is_some_and(|value| value == "1")
+}
 
 /// The tools of one package, without the values that their calls would need.
 ///
@@ -41,10 +46,9 @@ pub fn own_registry(package: &str) -> Registry {
 /// When they differ, and when the file cannot be read or written.
 #[track_caller]
 pub fn assert_frozen(directory: &str, file: &str, registry: &Registry) {
-    let update = env::var_os(UPDATE).is_some_and(|value| value == "1");
     let path = Path::new(directory).join(file);
     let manifest = registry.manifest().without_locations();
-    let judged = if update {
+    let judged = if is_update() {
         write(&path, &manifest.to_json())
     } else {
         compare(&path, &manifest)

@@ -3,7 +3,7 @@
 mod constants;
 mod covers;
 mod diff;
-mod freeze;
+pub(crate) mod freeze;
 mod json;
 #[cfg(test)]
 mod tests;
@@ -81,7 +81,8 @@ pub struct ToolManifest {
     pub package: String,
     /// What it says about its effects.
     pub hints: Hints,
-    /// The JSON Schema (2020-12) of its arguments: the types, and every condition for which there is a keyword.
+    /// The JSON Schema (2020-12) of its arguments: the types, and every condition for which there is a keyword. A
+    /// parameter whose values must be shown nowhere is `writeOnly` (JSON Schema Validation 2020-12, section 9.4).
     pub input_schema: Value,
     /// The JSON Schema (2020-12) of its result, if the type of the result describes itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +180,7 @@ fn tool(tool: ToolInfo<'_>) -> ToolManifest {
         description: tool.description().to_owned(),
         package: tool.package().to_owned(),
         hints: tool.hints(),
-        input_schema: tool.input_schema().clone(),
+        input_schema: input(tool),
         output_schema: tool.output_schema().cloned(),
         timeout_ms: tool
             .timeout()
@@ -188,6 +189,13 @@ fn tool(tool: ToolInfo<'_>) -> ToolManifest {
         conditions: tool.conditions().iter().map(condition).collect(),
         other: Map::new(),
     }
+}
+
+/// A reader of the document shows no value of a secret either.
+fn input(tool: ToolInfo<'_>) -> Value {
+    let mut schema = tool.input_schema().clone();
+    tool.entry.inputs.schema.mark_secrets(&mut schema);
+    schema
 }
 
 fn condition(published: &PublishedCondition) -> ConditionManifest {

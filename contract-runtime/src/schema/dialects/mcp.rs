@@ -4,6 +4,8 @@
 //! 2025-11-25 and 2026-07-28.
 //!
 //! - `inputSchema` is JSON Schema 2020-12 where no `$schema` says otherwise, with an object at its root: the neutral schema.
+//! - An argument whose value must never be shown is `writeOnly` ("JSON Schema Validation" 2020-12, section 9.4): a client
+//!   that shows calls to people can leave it out, and one that imports the tool keeps it as secret as it was.
 //! - A tool without arguments is `{"type":"object","additionalProperties":false}`.
 //! - `outputSchema` is that of an object in 2025-11-25, and any schema in 2026-07-28. A tool whose result is no object has
 //!   none in the older revision: to wrap the result is a matter of the server that sends it.
@@ -29,7 +31,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
         put("title", json!(title));
     }
     put("description", json!(tool.told()));
-    put("inputSchema", input(tool.input, tool.dialect));
+    put("inputSchema", input(tool));
     if let Some(output) = tool.output.filter(|schema| admits(schema, revision)) {
         put("outputSchema", output.clone());
     }
@@ -45,15 +47,16 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     Value::Object(exported)
 }
 
-fn input(neutral: &Value, dialect: Option<&str>) -> Value {
-    let mut schema = neutral.clone();
+fn input(tool: &Neutral<'_>) -> Value {
+    let mut schema = tool.input.clone();
+    tool.enforced.mark_secrets(&mut schema);
     if let Value::Object(keywords) = &mut schema {
         for keyword in ["properties", "required"] {
             if keywords.get(keyword).is_some_and(is_empty) {
                 keywords.shift_remove(keyword);
             }
         }
-        if let Some(dialect) = dialect {
+        if let Some(dialect) = tool.dialect {
             keywords.shift_insert(0, "$schema".to_owned(), json!(dialect));
         }
     }

@@ -20,6 +20,7 @@ mod words;
 
 use serde_json::{Map, Value, json};
 
+use super::InputSchema;
 use super::lower::PublishedCondition;
 use super::lower::sentence::describe;
 use crate::tool::Hints;
@@ -39,6 +40,8 @@ pub(crate) struct Neutral<'t> {
     pub(crate) input: &'t Value,
     /// The same before any condition.
     pub(crate) types: &'t Value,
+    /// What calls are held to, which says which arguments are secret.
+    pub(crate) enforced: &'t InputSchema,
     pub(crate) output: Option<&'t Value>,
     pub(crate) hints: Hints,
     /// The `$schema` of a tool that no macro made.

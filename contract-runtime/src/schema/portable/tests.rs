@@ -18,6 +18,8 @@ impl Judge {
     pub(crate) fn new(conditions: &[PublishedCondition]) -> Self {
         let compiled = |one: &PublishedCondition| {
             let rule = one.rule()?.rule.clone();
+            #[cfg(feature = "remote")]
+            assert!(crate::remote::reads_rule(&rule), "{rule}");
             match Program::compile(&rule) {
                 Ok(program) => Some((rule, program)),
                 Err(error) => panic!("{rule}: {error}"),

@@ -33,3 +33,5 @@ pub(crate) use examine::{Examined, examine, read};
 pub(crate) use nearest::nearest;
 pub(crate) use refusal::rejected;
 pub(crate) use shown::escaped;
+#[cfg(feature = "remote")]
+pub(crate) use shown::unsafe_to_show;

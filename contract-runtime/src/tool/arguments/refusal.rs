@@ -64,6 +64,19 @@ impl InvalidArguments {
     }
 }
 
+#[cfg(feature = "cli")]
+impl InvalidArguments {
+    /// Arguments that were read up to the `limit` in bytes, and not to their end.
+    pub(crate) fn longer_than(limit: usize) -> Self {
+        Self::one(ArgumentProblem::new(
+            String::new(),
+            ProblemKind::TooLarge,
+            format!("at most {limit} bytes"),
+            "more".to_owned(),
+        ))
+    }
+}
+
 /// A type's own refusal of what its schema admits. The message must not hold the value of a secret.
 pub(crate) fn rejected(pointer: &str, expected: String, message: Option<&str>) -> InvalidArguments {
     let got = match message {

@@ -33,14 +33,14 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Control, zero-width and direction characters (Unicode, "Default ignorable", UAX 9 section 2).
-fn unsafe_to_show(character: char) -> bool {
+/// Control, zero-width and direction characters, and letters without a shape (Unicode, "Default ignorable", UAX 9 section 2).
+pub(crate) fn unsafe_to_show(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
+            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
         )
 }
 

@@ -60,7 +60,9 @@ fn every_fact_of_a_registry_is_in_it() {
     assert_eq!(tool.description, "Move something.");
     assert_eq!(tool.package, "contract-runtime");
     assert_eq!(tool.hints, info.hints());
-    assert_eq!(&tool.input_schema, info.input_schema());
+    let mut schema = info.input_schema().clone();
+    schema["properties"]["key"]["writeOnly"] = json!(true);
+    assert_eq!(tool.input_schema, schema);
     assert_eq!(tool.output_schema.as_ref(), info.output_schema());
     assert_eq!(tool.timeout_ms, Some(5_000));
     assert_eq!(tool.location.as_deref(), Some(info.location()));

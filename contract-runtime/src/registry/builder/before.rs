@@ -1,0 +1,43 @@
+use super::Builder;
+use crate::tool::ToolCall;
+
+impl Builder {
+    /// Asks before every call by name, and before everything else that happens to it: calls of unknown tools and calls
+    /// whose arguments will be refused are asked for as well, each call of a batch by itself.
+    ///
+    /// A call that is refused ends as [`cancelled`](crate::Status::Cancelled), with the reason as its error; nothing of it
+    /// runs. It must be quick. One that panics refuses. Where several are given, each is asked, in the order in which
+    /// they were given, until one refuses. A check that runs nothing ([`Registry::check`](crate::Registry::check)) is not
+    /// asked for, and a direct Rust call passes no registry.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Say hello.
+    /// #[tool]
+    /// fn hello() -> &'static str {
+    ///     "hello"
+    /// }
+    ///
+    /// let left = AtomicU32::new(1);
+    /// let take = move |_: &ToolCall| {
+    ///     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    ///     taken.map(drop).map_err(|_| "no calls are left".to_owned())
+    /// };
+    /// let registry = Registry::builder().tool(hello).before_call(take).build()?;
+    /// let call = || registry.call_blocking(ToolCall::new("1", "hello", ""));
+    /// assert_eq!(call().output(), Some("hello"));
+    /// assert_eq!(call().status(), Status::Cancelled);
+    /// assert_eq!(call().error().as_deref(), Some("no calls are left"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn before_call(
+        mut self,
+        ask: impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.before.push(ask);
+        self
+    }
+}

@@ -1,0 +1,179 @@
+//! Who is asked before a call.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract_runtime::prelude::*;
+
+/// Add two numbers.
+#[tool(read_only)]
+fn add(a: i64, b: i64) -> i64 {
+    a.saturating_add(b)
+}
+
+/// Halve an even number.
+#[tool]
+#[pre(number % 2 == 0)]
+fn halve(number: i64) -> i64 {
+    number / 2
+}
+
+/// Wait for nothing.
+#[tool]
+async fn later() {
+    tokio::task::yield_now().await;
+}
+
+/// Count off the async threads.
+#[tool(blocking)]
+fn count() -> u8 {
+    1
+}
+
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// Refuses calls whose id is `no`, and notes every one.
+fn noting(asked: &Asked) -> impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static {
+    let asked = Arc::clone(asked);
+    move |call| {
+        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.push(format!("{} {}", call.name, call.arguments));
+        (call.id != "no")
+            .then_some(())
+            .ok_or_else(|| format!("not {}", call.name))
+    }
+}
+
+fn builder() -> contract_runtime::Builder {
+    Registry::builder()
+        .tool(add)
+        .tool(halve)
+        .tool(later)
+        .tool(count)
+}
+
+fn taken(asked: &Asked) -> Vec<String> {
+    std::mem::take(&mut asked.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+#[tokio::test]
+async fn every_call_is_asked_for_once_also_those_that_never_run() -> Result<(), BuildError> {
+    let asked = Asked::default();
+    let registry = builder()
+        .max_argument_bytes(64)
+        .before_call(noting(&asked))
+        .build()?;
+    let long = "x".repeat(65);
+    let calls = [
+        ("add", r#"{"a":1,"b":2}"#, Status::Ok),
+        ("later", "", Status::Ok),
+        ("count", "", Status::Ok),
+        ("halve", r#"{"number":3}"#, Status::Violation),
+        ("add", r#"{"a":"x"}"#, Status::InvalidArguments),
+        ("add", &long, Status::InvalidArguments),
+        ("none", "{}", Status::UnknownTool),
+    ];
+    for (name, arguments, status) in calls {
+        let outcome = registry.call(ToolCall::new("1", name, arguments)).await;
+        assert_eq!(outcome.status(), status, "{name} {arguments}");
+        assert_eq!(taken(&asked), [format!("{name} {arguments}")]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refused_call_is_cancelled_with_the_reason_and_counted() -> Result<(), BuildError> {
+    let registry = builder()
+        .before_call(|call| Err(format!("`{}` may not be called", call.name)))
+        .build()?;
+    for name in ["add", "halve", "later", "count", "none"] {
+        let outcome = registry.call(ToolCall::new("7", name, "{}")).await;
+        assert_eq!(outcome.status(), Status::Cancelled);
+        let why = format!("`{name}` may not be called");
+        assert_eq!(outcome.error(), Some(why));
+        assert_eq!((outcome.id(), outcome.tool()), ("7", name));
+        assert!(!outcome.may_still_be_running());
+        assert!(outcome.into_result().error.is_some());
+    }
+    assert_eq!(registry.statistics().ended(Status::Cancelled), 5);
+    Ok(())
+}
+
+#[test]
+fn a_call_from_a_plain_thread_is_asked_for() -> Result<(), BuildError> {
+    let asked = Asked::default();
+    let registry = builder().before_call(noting(&asked)).build()?;
+    for name in ["add", "later", "count"] {
+        let outcome = registry.call_blocking(ToolCall::new("no", name, "{}"));
+        assert_eq!(outcome.error(), Some(format!("not {name}")));
+    }
+    assert_eq!(taken(&asked), ["add {}", "later {}", "count {}"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_check_is_not_asked_for() -> Result<(), BuildError> {
+    let registry = builder()
+        .before_call(|_| Err("nothing may be called".to_owned()))
+        .build()?;
+    let call = |number| ToolCall::new("1", "halve", format!(r#"{{"number":{number}}}"#));
+    assert!(registry.check(call(2)).await.is_ok());
+    assert_eq!(registry.check(call(3)).await.status(), Status::Violation);
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_call_of_a_batch_is_asked_for_also_when_it_is_not_started() -> Result<(), BuildError> {
+    let asked = Asked::default();
+    let registry = builder().before_call(noting(&asked)).build()?;
+    let calls = [
+        ToolCall::new("1", "add", r#"{"a":1,"b":2}"#),
+        ToolCall::new("no", "add", r#"{"a":3,"b":4}"#),
+        ToolCall::new("3", "halve", r#"{"number":1}"#),
+        ToolCall::new("4", "halve", r#"{"number":2}"#),
+        ToolCall::new("no", "halve", r#"{"number":4}"#),
+    ];
+    let expected: Vec<_> = calls
+        .iter()
+        .map(|call| format!("{} {}", call.name, call.arguments))
+        .collect();
+    let outcomes = registry.call_all(calls).await;
+    let ends: Vec<_> = outcomes.iter().map(Outcome::status).collect();
+    let cancelled = Status::Cancelled;
+    let statuses = [
+        Status::Ok,
+        cancelled,
+        Status::Violation,
+        cancelled,
+        cancelled,
+    ];
+    assert_eq!(ends, statuses);
+    assert_eq!(outcomes[1].error().as_deref(), Some("not add"));
+    assert_eq!(outcomes[4].error().as_deref(), Some("not halve"));
+    assert_eq!(taken(&asked), expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_first_refusal_stands_and_a_panic_is_one() -> Result<(), BuildError> {
+    let asked = Asked::default();
+    let registry = builder()
+        .before_call(noting(&asked))
+        .before_call(|call| {
+            assert!(call.id != "panic", "this hook is broken");
+            Err("the second".to_owned())
+        })
+        .before_call(|_| Err("the third".to_owned()))
+        .build()?;
+    let error = |id: &'static str| {
+        let call = registry.call(ToolCall::new(id, "add", r#"{"a":1,"b":2}"#));
+        async { call.await.error().unwrap_or_default() }
+    };
+    assert_eq!(error("no").await, "not add");
+    assert_eq!(error("1").await, "the second");
+    assert_eq!(
+        error("panic").await,
+        "what is asked before each call panicked"
+    );
+    assert_eq!(taken(&asked).len(), 3);
+    Ok(())
+}
