@@ -1,5 +1,7 @@
 use std::sync::atomic::Ordering;
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::line::{Client, SHORT};
@@ -87,7 +89,7 @@ async fn a_client_that_asks_without_reading_is_not_heard_for_ever() {
             taken += 1;
         }
     };
-    let stuck = tokio::time::timeout(std::time::Duration::from_secs(1), writing).await;
+    let stuck = tokio::time::timeout(Duration::from_secs(1), writing).await;
     assert!(stuck.is_err() && taken > 100, "{taken} were taken");
     client.close().await;
     let mut answered = 0;
@@ -114,6 +116,76 @@ async fn short_answers_that_nobody_reads_are_few_too() {
             taken += 1;
         }
     };
-    let stuck = tokio::time::timeout(std::time::Duration::from_secs(1), writing).await;
+    let stuck = tokio::time::timeout(Duration::from_secs(1), writing).await;
     assert!(stuck.is_err() && taken > 1000, "{taken} were taken");
+}
+
+/// Asks for long answers until the server reads no more.
+async fn fill(client: &mut Client) -> u32 {
+    let mut taken = 0;
+    let writing = async {
+        loop {
+            client.call(taken, "long", json!({"letters": 90_000})).await;
+            taken += 1;
+        }
+    };
+    let _: Result<(), _> = tokio::time::timeout(Duration::from_secs(1), writing).await;
+    assert!(taken > 100, "{taken} were taken");
+    taken
+}
+
+/// The clock stands still, and moves on only when nobody has anything left to do.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_leaves_much_unread_cannot_hold_a_server() {
+    let mut client = Client::with(|server| server, 4096);
+    client.begin().await;
+    fill(&mut client).await;
+    client.close().await;
+    // It keeps its end of the pipe and never reads.
+    within(client.serving).await.unwrap().unwrap();
+}
+
+/// The clock stands still, and moves on only when nobody has anything left to do.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_leaves_refusals_unread_cannot_hold_a_server() {
+    let mut client = Client::with(|server| server, 4096);
+    client.begin().await;
+    let writing = async {
+        loop {
+            client.say("garbage").await;
+        }
+    };
+    let stuck: Result<(), _> = tokio::time::timeout(Duration::from_secs(1), writing).await;
+    assert!(stuck.is_err());
+    client.close().await;
+    within(client.serving).await.unwrap().unwrap();
+}
+
+/// The clock stands still, and moves on only when nobody has anything left to do.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_slowly_has_not_left() {
+    use tokio::io::AsyncReadExt as _;
+    let mut client = Client::with(|server| server, 4096);
+    client.begin().await;
+    let taken = fill(&mut client).await;
+    let mut read = client.read.into_inner();
+    // More than the pipe and the reader's own buffer hold, so that each time something is read of the pipe.
+    let mut some = vec![0; 5000];
+    // More than its time, and much less than one answer.
+    for _ in 0..8 {
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        within(read.read_exact(&mut some)).await.unwrap();
+    }
+    assert!(!client.serving.is_finished());
+    tokio::io::AsyncWriteExt::shutdown(&mut client.write)
+        .await
+        .unwrap();
+    let mut rest = String::new();
+    within(read.read_to_string(&mut rest)).await.unwrap();
+    let answered = u32::try_from(rest.lines().count()).unwrap();
+    assert!(
+        (taken - 1..=taken + 1).contains(&answered),
+        "{answered} of {taken}"
+    );
+    within(client.serving).await.unwrap().unwrap();
 }

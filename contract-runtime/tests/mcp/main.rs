@@ -7,6 +7,7 @@ mod hooks;
 mod http;
 mod http_adversaries;
 mod http_end;
+mod in_headers;
 mod line;
 mod lines;
 mod lists;

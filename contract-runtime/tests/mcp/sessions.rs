@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 
@@ -32,7 +34,9 @@ async fn a_session_that_is_busy_stays() {
         busy.push((session, stream));
     }
     let refused = server.session().await.err().unwrap();
-    assert!(refused.status >= 500, "{}", refused.head);
+    assert_eq!(refused.status, 503, "{}", refused.head);
+    let seconds = refused.header("retry-after").unwrap();
+    assert!(seconds.parse::<u32>().is_ok(), "{seconds}");
     assert!(refused.body.contains("try again later"), "{}", refused.body);
     for (session, _) in &busy {
         let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
@@ -52,6 +56,7 @@ async fn an_id_that_is_in_use_takes_nobodys_answer() {
     stream.write_all(text.as_bytes()).await.unwrap();
     seen.begun().await;
     let refused = server.november(&session, &call(1, "point")).await;
+    assert_eq!(refused.status, 400, "{}", refused.head);
     assert!(
         refused.body.contains("the id 1 belongs"),
         "{}",
@@ -64,6 +69,32 @@ async fn an_id_that_is_in_use_takes_nobodys_answer() {
     assert_eq!(
         server.november(&session, &call(2, "point")).await.status,
         200
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_is_deleted_ends_its_calls_at_once() {
+    let (server, seen) = Server::with(|server| server);
+    let session = server.session().await.ok().unwrap();
+    let mut stream = server.connect().await;
+    let headers = format!("Mcp-Session-Id: {session}\r\n");
+    let text = server.post(&headers, &call(1, "wait").to_string());
+    stream.write_all(text.as_bytes()).await.unwrap();
+    seen.begun().await;
+    let delete = format!(
+        "DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nMcp-Session-Id: {session}\r\n\r\n",
+        server.address
+    );
+    let answer = server.raw(delete.as_bytes()).await;
+    assert!((200..300).contains(&answer.status), "{}", answer.head);
+    // From now on the clock moves only when nobody has anything left to do, and then to the next timer.
+    tokio::time::pause();
+    let deleted = tokio::time::Instant::now();
+    seen.dropped().await;
+    assert!(
+        deleted.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        deleted.elapsed()
     );
 }
 

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientConfig, NumberOrString, ProgressNotificationParam, ProgressToken};
-use rmcp::service::{Peer, RoleClient, RunningService};
+use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use crate::Progress;
 
@@ -58,6 +59,41 @@ impl Connection {
         self.inner.peer.is_transport_closed()
     }
 
+    /// Whether the server has said that its tools are others now (`notifications/tools/list_changed`).
+    ///
+    /// Those that were imported stay as they were, and are held to the schemas that were listed then: import the tools once
+    /// more, over a connection of its own, and build a registry of them. A server of revision 2026-07-28 says it only to
+    /// clients that subscribe to it, which this one does not.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.inner.listener.changed.is_cancelled()
+    }
+
+    /// Waits until the server [has said](Self::has_changed) that its tools are others now; for ever, where it never does.
+    ///
+    /// ```no_run
+    /// use contract_runtime::mcp::{self, Connection};
+    /// use contract_runtime::prelude::*;
+    ///
+    /// async fn connect() -> Result<(Registry, Connection), Box<dyn std::error::Error>> {
+    ///     let tools = mcp::import(mcp::command(std::process::Command::new("file-server"))?).await?;
+    ///     let connection = tools.connection();
+    ///     Ok((Registry::builder().with(tools).build()?, connection))
+    /// }
+    ///
+    /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mut registry, mut connection) = connect().await?;
+    /// loop {
+    ///     connection.changed().await;
+    ///     (registry, connection) = connect().await?;
+    ///     println!("{} tools", registry.tools().count());
+    /// }
+    /// # }
+    /// ```
+    pub async fn changed(&self) {
+        self.inner.listener.changed.cancelled().await;
+    }
+
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         &self.inner.peer
     }
@@ -84,6 +120,8 @@ impl fmt::Debug for Connection {
 pub(super) struct Listener {
     config: ClientConfig,
     calls: Arc<tokio::sync::Mutex<HashMap<u64, Heard>>>,
+    /// Cancelled when the list of tools is another than the one that was read.
+    changed: CancellationToken,
 }
 
 /// A call whose progress somebody hears.
@@ -101,6 +139,7 @@ impl Listener {
         Self {
             config,
             calls: Arc::default(),
+            changed: CancellationToken::new(),
         }
     }
 
@@ -157,5 +196,9 @@ fn number(token: &ProgressToken) -> Option<u64> {
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         self.config.clone()
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.cancel();
     }
 }

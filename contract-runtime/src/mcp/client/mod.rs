@@ -5,16 +5,18 @@
 //! | `importer` | [`Importer`]: the connection is made, the tools are listed and taken over |
 //! | `listed` | `tools/list`, page by page, within bounds |
 //! | `names` | names that are legal here |
+//! | `draft` | schemas of draft-07, as far as they differ in a name |
 //! | `taken` | one listed tool as a [`DynamicSpec`](crate::DynamicSpec), or why not |
 //! | `imported` | [`Imported`]: the set, its conditions, what was left out |
 //! | `connection` | what every imported tool holds on to, and how it ends |
-//! | `ordered` | reports of progress, heard before the result that follows them |
+//! | `ordered` | reports of progress, heard before the result that follows them; servers of older revisions |
 //! | `call` | one call: progress, cancellation, errors |
 //! | `result` | a `CallToolResult` as [`Content`](crate::Content) |
 //! | `error` | [`ImportError`] |
 
 mod call;
 mod connection;
+mod draft;
 mod error;
 mod imported;
 mod importer;

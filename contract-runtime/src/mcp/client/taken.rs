@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use rmcp::model::Tool;
-use serde_json::Value;
 
+use super::draft::current;
 use super::listed::size;
 use super::names::shortened;
 use crate::schema::InputSchema;
@@ -27,7 +27,7 @@ pub(super) fn taken(tool: &Tool, name: String, timeout: Option<Duration>) -> Res
             "its definition has {bytes} bytes, and {BYTES} are taken"
         ));
     }
-    let input = Value::Object(tool.input_schema.as_ref().clone());
+    let input = current(tool.input_schema.as_ref().clone());
     InputSchema::from_object(input.clone())
         .map_err(|error| format!("its input schema cannot be enforced: {}", said(&error)))?;
     let annotations = tool.annotations.as_ref();
@@ -53,7 +53,7 @@ pub(super) fn taken(tool: &Tool, name: String, timeout: Option<Duration>) -> Res
     }
     let mut output = None;
     if let Some(schema) = &tool.output_schema {
-        let schema = Value::Object(schema.as_ref().clone());
+        let schema = current(schema.as_ref().clone());
         let enforced = InputSchema::of_value(schema)
             .map_err(|error| format!("its output schema cannot be enforced: {}", said(&error)))?;
         spec = spec.output_schema(enforced.json().clone());

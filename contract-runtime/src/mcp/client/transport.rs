@@ -30,14 +30,25 @@ pub type HttpClient = rmcp::transport::StreamableHttpClientTransport<reqwest::Cl
 
 /// A server at a URL, for [`import`](super::import), with TLS for `https`.
 ///
-/// Only redirects to the same origin are followed. For a token or other headers, make one with
-/// `HttpClient::from_config`.
+/// Only redirects to the same origin are followed.
 ///
 /// ```no_run
 /// use contract_runtime::mcp;
 ///
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let imported = mcp::import(mcp::http("https://example.org/mcp")).await?;
+/// # Ok(()) }
+/// ```
+///
+/// For a token or other headers, make one with `HttpClient::from_config`:
+///
+/// ```no_run
+/// use contract_runtime::mcp::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig as Config;
+/// use contract_runtime::mcp::{self, HttpClient};
+///
+/// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let config = Config::with_uri("https://example.org/mcp").auth_header(std::env::var("TOKEN")?);
+/// let imported = mcp::import(HttpClient::from_config(config)).await?;
 /// # Ok(()) }
 /// ```
 #[cfg(feature = "mcp-http")]

@@ -4,6 +4,7 @@ use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
 use rmcp::service::{RequestContext, RoleServer};
+use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use super::handler::Shared;
@@ -11,6 +12,10 @@ use super::hooks::Asked;
 use super::message::RawArguments;
 use super::progress::Reports;
 use crate::{McpRevision, Outcome, Status, ToolCall};
+
+/// Cancelled when the session of a call ends; among the extensions of its HTTP request.
+#[derive(Clone, Debug)]
+pub(super) struct SessionEnd(pub(super) CancellationToken);
 
 /// Makes the call, tied to the request: its cancellation, and its progress where the client wants to hear of it.
 pub(super) async fn answer(
@@ -58,6 +63,14 @@ async fn outcome(
     if let Some(reports) = &reports {
         given = given.progress(reports.progress());
     }
+    let parts = context.extensions.get::<Parts>();
+    let session = parts.and_then(|parts| parts.extensions.get::<SessionEnd>());
+    let gone = async {
+        match session {
+            Some(SessionEnd(end)) => end.cancelled().await,
+            None => std::future::pending().await,
+        }
+    };
     let number = shared.hooks.began(&call);
     let outcome = {
         let mut call = pin!(shared.registry.call_with(call, given));
@@ -65,6 +78,10 @@ async fn outcome(
             biased;
             outcome = &mut call => outcome,
             () = shared.end.cancelled() => {
+                token.cancel();
+                call.await
+            }
+            () = gone => {
                 token.cancel();
                 call.await
             }

@@ -86,7 +86,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let revision = revision(&context);
-        call::answer(&self.0, request, context, revision).await
+        // Boxed: rmcp moves this future to a task of its own, some ten times, and it is large.
+        Box::pin(call::answer(&self.0, request, context, revision)).await
     }
 }
 

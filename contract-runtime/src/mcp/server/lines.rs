@@ -1,5 +1,6 @@
 use std::collections::HashSet;
-use std::io;
+use std::io::{self, BufRead};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::Limits;
@@ -50,6 +51,10 @@ pub(super) struct Lines<R> {
     /// When the calls of a client that has gone must have ended.
     last: Option<Instant>,
     grace: Duration,
+    /// How long the client may read nothing, where nothing more of it is read before it does.
+    patience: Duration,
+    /// Since when it has read nothing.
+    stalled: Option<Instant>,
     end: CancellationToken,
 }
 
@@ -82,6 +87,8 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
             running: HashSet::new(),
             last: None,
             grace: limits.grace,
+            patience: limits.patience,
+            stalled: None,
             end,
         }
     }
@@ -94,8 +101,9 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
                 // What stands behind the last line break is a line too.
                 return Ok(!self.line.is_empty() && !self.skipping);
             }
-            let end = read.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(read.len(), |end| end + 1);
+            // The fastest search there is without another dependency; reading memory does not fail.
+            let taken = BufRead::skip_until(&mut &*read, b'\n')?;
+            let ends = read.get(..taken).is_some_and(|line| line.ends_with(b"\n"));
             if !self.skipping {
                 self.line
                     .extend_from_slice(read.get(..taken).unwrap_or(read));
@@ -106,11 +114,34 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
                 self.skipping = true;
                 self.refuse(Refused::too_long(self.limit));
             }
-            if end.is_some() && !std::mem::take(&mut self.skipping) {
+            if ends && !std::mem::take(&mut self.skipping) {
                 return Ok(true);
             }
             if self.refusal.is_some() {
                 return Ok(true);
+            }
+        }
+    }
+
+    /// Waits for what happens when the client reads; where it reads nothing for too long, it is taken for gone.
+    ///
+    /// Whether it has closed our input cannot be seen then: that stands behind requests that are not read.
+    async fn patiently<T>(&mut self, waiting: impl Future<Output = T>) -> Option<T> {
+        let mut waiting = pin!(waiting);
+        loop {
+            // Kept when this future is dropped, which happens whenever there is something to send.
+            let since = *self.stalled.get_or_insert_with(Instant::now);
+            tokio::select! {
+                biased;
+                done = &mut waiting => {
+                    self.stalled = None;
+                    return Some(done);
+                }
+                () = self.unread.read.notified() => self.stalled = None,
+                () = sleep_until(since + self.patience) => {
+                    self.last = Some(Instant::now() + self.grace);
+                    return None;
+                }
             }
         }
     }
@@ -156,20 +187,24 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
     async fn next(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if self.refusal.is_some() {
-                let place = self.out.as_ref()?.reserve().await.ok()?;
-                if let Some(refusal) = self.refusal.take() {
+                let out = self.out.clone()?;
+                let place = self.patiently(out.reserve_owned()).await;
+                if let (Some(refusal), Some(place)) = (self.refusal.take(), place) {
                     self.unread.more(&refusal);
-                    place.send(refusal);
+                    place.ok()?.send(refusal);
                 }
             }
             if let Some(last) = self.last {
                 if !self.running.is_empty() {
-                    tokio::time::sleep_until(last).await;
+                    sleep_until(last).await;
                     self.end.cancel();
                 }
                 return None;
             }
-            self.unread.few().await;
+            let unread = Arc::clone(&self.unread);
+            if unread.is_much() && self.patiently(unread.few()).await.is_none() {
+                continue;
+            }
             match self.line().await {
                 Ok(true) => {
                     let taken = self.taken();
@@ -248,7 +283,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
 #[derive(Default)]
 struct Unread {
     bytes: AtomicUsize,
-    changed: Notify,
+    /// The client has read something.
+    read: Notify,
+    /// Little is left.
+    few: Notify,
 }
 
 impl Unread {
@@ -258,13 +296,20 @@ impl Unread {
 
     fn less(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.changed.notify_one();
+        self.read.notify_one();
+        if !self.is_much() {
+            self.few.notify_one();
+        }
     }
 
-    /// Waits until it is little, so that whoever asks without reading cannot fill the memory with answers.
+    /// So much that whoever asks without reading could fill the memory with answers.
+    fn is_much(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > UNREAD
+    }
+
     async fn few(&self) {
-        while self.bytes.load(Ordering::Relaxed) > UNREAD {
-            self.changed.notified().await;
+        while self.is_much() {
+            self.few.notified().await;
         }
     }
 }
@@ -294,7 +339,18 @@ async fn write_all(
             weight += more.len() + EACH;
             text.extend_from_slice(&more);
         }
-        if write.write_all(&text).await.is_err() || write.flush().await.is_err() {
+        // Not `write_all`: somebody who reads a long answer slowly is seen to read.
+        let mut rest = text.as_slice();
+        while !rest.is_empty() {
+            let Ok(written @ 1..) = write.write(rest).await else {
+                unwritable.cancel();
+                return;
+            };
+            unread.less(written);
+            weight -= written;
+            rest = rest.get(written..).unwrap_or_default();
+        }
+        if write.flush().await.is_err() {
             unwritable.cancel();
             return;
         }

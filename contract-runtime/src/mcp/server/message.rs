@@ -1,10 +1,14 @@
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode,
     GetExtensions as _, GetMeta as _, RequestId, RequestMetaObject, ServerJsonRpcMessage,
 };
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -67,18 +71,48 @@ struct Envelope<'a> {
 
 /// The parameters of `tools/call`, its arguments unread.
 #[derive(Debug, Deserialize)]
-#[serde(bound(deserialize = "M: Deserialize<'de>"))]
-struct Call<'a, M> {
+struct Call<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
-    #[serde(rename = "_meta", default = "none")]
-    meta: Option<M>,
+    #[serde(rename = "_meta", borrow, default)]
+    meta: Option<&'a RawValue>,
 }
 
-fn none<M>() -> Option<M> {
-    None
+/// A call as most clients write it, in one go.
+#[derive(Debug, Deserialize)]
+struct PlainCall<'a> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'a, str>,
+    #[serde(borrow)]
+    id: &'a RawValue,
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+    #[serde(borrow)]
+    params: Object<Call<'a>>,
+}
+
+/// A struct that is written as an object; serde would take an array of its fields too.
+#[derive(Debug)]
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Members<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+            }
+        }
+        from.deserialize_map(Members(PhantomData))
+    }
 }
 
 /// The parameters of `tools/list`.
@@ -96,12 +130,31 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 const CALL: &str = "tools/call";
 const LIST: &str = "tools/list";
 
+/// A call with nothing to say against it. Whatever else there is, is read once more, part by part.
+fn plain_call(text: &[u8]) -> Option<(RequestId, Call<'_>)> {
+    let Object(PlainCall {
+        jsonrpc,
+        id,
+        method,
+        params: Object(call),
+    }) = serde_json::from_slice(text).ok()?;
+    let is_plain = jsonrpc == "2.0"
+        && method == CALL
+        && call.arguments.is_none_or(is_object)
+        && call.meta.is_none_or(is_object);
+    let id = serde_json::from_str(id.get()).ok()?;
+    is_plain.then_some((id, call))
+}
+
 /// Reads a message that comes alone.
 pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
+    if let Some((id, call)) = plain_call(text) {
+        return request(&id, call);
+    }
     let envelope = envelope(text)?;
     let id = id(&envelope)?;
     if let (Some(id), Some(CALL)) = (&id, envelope.method.as_deref()) {
-        return call(&envelope, id);
+        return request(id, params(&envelope, Some(id))?);
     }
     cursor(&envelope, id.as_ref())?;
     serde_json::from_slice(text).map_err(|error| not_a_message(id, &error))
@@ -114,16 +167,17 @@ pub(super) fn arguments(
     text: &[u8],
     needed: impl FnOnce(&str) -> bool,
 ) -> Result<Option<Taken>, Refused> {
-    let envelope = envelope(text)?;
-    let id = id(&envelope)?;
-    if envelope.method.as_deref() != Some(CALL) {
-        cursor(&envelope, id.as_ref())?;
-        return Ok(None);
-    }
-    let call: Call<'_, &RawValue> = params(&envelope, id.as_ref())?;
-    if !call.meta.is_none_or(is_object) {
-        return Err(bad_params(id.as_ref(), PARAMS));
-    }
+    let call = if let Some((_, call)) = plain_call(text) {
+        call
+    } else {
+        let envelope = envelope(text)?;
+        let id = id(&envelope)?;
+        if envelope.method.as_deref() != Some(CALL) {
+            cursor(&envelope, id.as_ref())?;
+            return Ok(None);
+        }
+        params(&envelope, id.as_ref())?
+    };
     let Some(arguments) = call.arguments.map(RawValue::get) else {
         return Ok(None);
     };
@@ -204,14 +258,15 @@ fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Refused {
 const PARAMS: &str =
     "`params` must be an object with a `name`, and perhaps `arguments` and `_meta`, each once";
 
-fn params<'a, M: Deserialize<'a>>(
-    envelope: &Envelope<'a>,
-    id: Option<&RequestId>,
-) -> Result<Call<'a, M>, Refused> {
+fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a>, Refused> {
     let params = envelope.params.map_or("{}", RawValue::get);
-    let call: Call<'a, M> = serde_json::from_str(params).map_err(|_| bad_params(id, PARAMS))?;
+    let Object(call): Object<Call<'a>> =
+        serde_json::from_str(params).map_err(|_| bad_params(id, PARAMS))?;
     if !call.arguments.is_none_or(is_object) {
         return Err(bad_params(id, "`arguments` must be an object"));
+    }
+    if !call.meta.is_none_or(is_object) {
+        return Err(bad_params(id, PARAMS));
     }
     Ok(call)
 }
@@ -225,8 +280,7 @@ fn is_object(value: &RawValue) -> bool {
 }
 
 /// A call that is read here, and faster: its arguments stay as they are.
-fn call(envelope: &Envelope<'_>, id: &RequestId) -> Result<ClientJsonRpcMessage, Refused> {
-    let call: Call<'_, RequestMetaObject> = params(envelope, Some(id))?;
+fn request(id: &RequestId, call: Call<'_>) -> Result<ClientJsonRpcMessage, Refused> {
     let request = CallToolRequest::new(CallToolRequestParams::new(call.name.into_owned()));
     let mut request = ClientRequest::CallToolRequest(request);
     if let Some(arguments) = call.arguments {
@@ -234,7 +288,43 @@ fn call(envelope: &Envelope<'_>, id: &RequestId) -> Result<ClientJsonRpcMessage,
         request.extensions_mut().insert(arguments);
     }
     if let Some(meta) = call.meta {
+        let meta: RequestMetaObject =
+            serde_json::from_str(meta.get()).map_err(|_| bad_params(Some(id), PARAMS))?;
         *request.get_meta_mut() = meta;
     }
     Ok(ClientJsonRpcMessage::request(request, id.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_taken_out_of_a_message_unless_somebody_else_needs_them() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":[1]},"_meta":{}}}"#,
+            // Read part by part, because its `jsonrpc` stands at the end and its `id` is none.
+            r#"{"method":"tools/call","params":{"arguments":{"a":[1]},"name":"t","_meta":{}},"jsonrpc":"2.0"}"#,
+        ] {
+            let taken = arguments(text.as_bytes(), |_| false).unwrap().unwrap();
+            assert_eq!(taken.arguments.0, r#"{"a":[1]}"#);
+            let left = String::from_utf8(taken.message.unwrap()).unwrap();
+            assert_eq!(left, text.replace(r#"{"a":[1]}"#, "{}"));
+            let kept = arguments(text.as_bytes(), |name| name == "t");
+            let kept = kept.unwrap().unwrap();
+            assert_eq!(kept.arguments.0, r#"{"a":[1]}"#);
+            assert!(kept.message.is_none());
+        }
+    }
+
+    #[test]
+    fn an_array_is_no_object_of_the_same_fields() {
+        for text in [
+            r#"["2.0",1,"tools/call",{"name":"t"}]"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["t"]}"#,
+        ] {
+            assert!(read(text.as_bytes()).is_err(), "{text}");
+            assert!(arguments(text.as_bytes(), |_| false).is_err(), "{text}");
+        }
+    }
 }

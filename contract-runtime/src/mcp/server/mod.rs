@@ -228,7 +228,7 @@ impl Server {
     /// Sessions of clients of revision 2025-11-25 over HTTP, 64 unless told.
     ///
     /// One more takes the place of the one that has been idle for longest, whose client is then told to begin again; where
-    /// none is idle, it is refused. A session ends after half an hour without a request.
+    /// none is idle, it is refused (503, with `Retry-After`). A session ends after half an hour without a request.
     pub fn sessions(mut self, limit: usize) -> Self {
         self.limits.sessions = limit.max(1);
         self
@@ -242,6 +242,9 @@ impl Server {
 
     /// How long a client may take, over HTTP, to send a request's header, then its body, and to read a piece of an answer;
     /// 10 seconds unless told. A connection without a request is closed after as long.
+    ///
+    /// On streams it is how long a client may read nothing at all while more than 16 MiB of answers wait for it; it is then
+    /// taken for one that has gone, because whether it has closed our input cannot be seen before its requests are read.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.limits.patience = patience;
         self

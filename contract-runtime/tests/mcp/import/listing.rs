@@ -1,8 +1,8 @@
-use contract_runtime::mcp::ImportError;
+use contract_runtime::mcp::{self, ImportError};
 use contract_runtime::prelude::*;
 use serde_json::json;
 
-use crate::fake::{Fake, bare, call, result, text};
+use crate::fake::{Fake, bare, call, refusal, result, text, within};
 
 fn read_file() -> serde_json::Value {
     json!({
@@ -178,4 +178,155 @@ async fn the_newer_revision_is_spoken_where_the_server_knows_it() {
         meta["io.modelcontextprotocol/protocolVersion"],
         "2026-07-28"
     );
+}
+
+#[tokio::test]
+async fn a_server_whose_tools_have_changed_is_heard() {
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let fake = Fake::new(json!([bare("tool")])).on("tools/call", move |request| {
+        vec![changed.clone(), text(request, "done")]
+    });
+    let (imported, _heard) = fake.import().await.unwrap();
+    let connection = imported.connection();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    assert!(!connection.has_changed());
+    assert_eq!(call(&registry, "tool", "").await.output(), Some("done"));
+    within(connection.changed()).await;
+    assert!(connection.has_changed());
+    // What was imported is used as it was.
+    assert_eq!(call(&registry, "tool", "").await.output(), Some("done"));
+}
+
+#[tokio::test]
+async fn what_may_only_be_written_is_shown_nowhere() {
+    let login = json!({
+        "name": "login",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "user": {"type": "string"},
+                "password": {"type": "string", "minLength": 4, "writeOnly": true},
+            },
+        },
+    });
+    let (imported, _heard) = Fake::new(json!([login])).import().await.unwrap();
+    let imported = imported
+        .edit("login", |tool| tool.pre("nobody may", |_| false))
+        .unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    let arguments = r#"{"user":"hunter2!","password":"hunter2!"}"#;
+    let outcome = call(&registry, "login", arguments).await;
+    let violation = outcome.violation().unwrap();
+    assert!(violation.values.contains_key("password"));
+    let told = format!("{} {}", json!(violation), outcome.error().unwrap());
+    // Under the name of the other argument neither, because it is the same text.
+    assert!(!told.contains("hunter2!"), "{told}");
+    let outcome = call(&registry, "login", r#"{"password":"abc"}"#).await;
+    assert_eq!(outcome.status(), Status::InvalidArguments);
+    assert!(!outcome.error().unwrap().contains("abc"), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn definitions_of_draft_07_are_definitions() {
+    let tree = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "root": {"$ref": "#/definitions/node"},
+            // A name and a value, and no keyword.
+            "definitions": {"const": {"$ref": "#/definitions/node"}},
+        },
+        "required": ["root"],
+        "definitions": {"node": {
+            "type": "object",
+            "properties": {"next": {"anyOf": [{"$ref": "#/definitions/node"}, {"type": "null"}]}},
+            "required": ["next"],
+            "additionalProperties": false,
+        }},
+    });
+    let tools = json!([{"name": "walk", "inputSchema": tree, "outputSchema": tree}]);
+    let fake = Fake::new(tools).on("tools/call", |request| {
+        vec![result(
+            request,
+            json!({"content": [], "structuredContent": {"root": {"next": null}}}),
+        )]
+    });
+    let (registry, _heard) = fake.registry().await;
+    let walked = r##"{"root":{"next":{"next":null}},"definitions":{"$ref":"#/definitions/node"}}"##;
+    let outcome = call(&registry, "walk", walked).await;
+    assert_eq!(
+        outcome.value(),
+        Some(json!({"root": {"next": null}})),
+        "{outcome:?}"
+    );
+    let outcome = call(&registry, "walk", r#"{"root":{"next":{"next":1}}}"#).await;
+    assert_eq!(
+        outcome.invalid_arguments().unwrap().problems()[0].pointer,
+        "/root/next/next"
+    );
+    let schema = registry.tool("walk").unwrap().input_schema();
+    assert_eq!(
+        schema["properties"]["root"],
+        json!({"$ref": "#/$defs/node"})
+    );
+}
+
+/// Log somebody in.
+#[tool]
+#[pre(!password.is_empty(), "there must be a password")]
+fn log_in(user: String, #[arg(secret)] password: String) -> String {
+    format!("{user} with {} letters", password.len())
+}
+
+#[tokio::test]
+async fn an_argument_that_is_secret_there_is_secret_here() {
+    let theirs = Registry::builder().tool(log_in).build().unwrap();
+    let (ours, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    tokio::spawn(mcp::Server::new(theirs).streams(read, write));
+    let imported = within(mcp::import(tokio::io::split(ours))).await.unwrap();
+    let imported = imported
+        .edit("log_in", |tool| {
+            tool.pre("not today", |arguments| arguments["user"] != "ada")
+        })
+        .unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    let schema = registry.tool("log_in").unwrap().input_schema();
+    assert_eq!(schema["properties"]["password"]["writeOnly"], true);
+    assert_eq!(schema["properties"]["user"].get("writeOnly"), None);
+    let arguments = r#"{"user":"ada","password":"hunter2!"}"#;
+    let outcome = call(&registry, "log_in", arguments).await;
+    let told = format!("{} {outcome:?}", json!(outcome.violation().unwrap()));
+    assert!(told.contains("ada") && !told.contains("hunter2!"), "{told}");
+    let arguments = r#"{"user":"bob","password":"hunter2!"}"#;
+    let outcome = call(&registry, "log_in", arguments).await;
+    assert_eq!(outcome.output(), Some("bob with 8 letters"));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_the_newer_revision_is_asked_in_the_older_one() {
+    let refused = |request: &serde_json::Value| {
+        let mut answer = refusal(request, -32022, "unsupported");
+        answer["error"]["data"] = json!({"supported": ["2025-11-25"], "requested": "2026-07-28"});
+        answer
+    };
+    let older = |request: &serde_json::Value| {
+        result(
+            request,
+            json!({
+                "resultType": "complete", "supportedVersions": ["2025-11-25"],
+                "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private",
+            }),
+        )
+    };
+    let empty = |request: &serde_json::Value| result(request, json!({}));
+    let answers: [fn(&serde_json::Value) -> serde_json::Value; 3] = [refused, older, empty];
+    for answer in answers {
+        let fake = Fake::new(json!([bare("tool")]))
+            .on("server/discover", move |request| vec![answer(request)]);
+        let (registry, mut heard) = fake.registry().await;
+        assert_eq!(call(&registry, "tool", "").await.output(), Some("done"));
+        let begun = heard.next("initialize").await;
+        assert_eq!(begun["params"]["protocolVersion"], "2025-11-25");
+    }
 }

@@ -6,3 +6,5 @@ mod ends;
 mod fake;
 mod listing;
 mod real;
+#[cfg(feature = "mcp-http")]
+mod web;

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::Server;
 use super::mounted::Mounted;
-use super::patient::Patient;
 use crate::mcp::ServeError;
+use crate::patient::Patient;
 
 /// The first wait after a connection could not be accepted; it doubles up to [`LONGEST`].
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -100,7 +100,8 @@ impl Listening {
     pub async fn serve(self) -> Result<(), ServeError> {
         let listener =
             tokio::net::TcpListener::from_std(self.listener).map_err(ServeError::Connection)?;
-        let mounted = self.mounted;
+        // A clone of what is inside is not for free, and each request has one.
+        let mounted = Arc::new(self.mounted);
         // Dropped with this future: calls and streams then have nobody left.
         let _calls = mounted.calls.clone().drop_guard();
         let _streams = mounted.streams.clone().drop_guard();
@@ -134,7 +135,7 @@ async fn sweep(mounted: &Mounted) {
 
 async fn accept(
     listener: &tokio::net::TcpListener,
-    mounted: &Mounted,
+    mounted: &Arc<Mounted>,
     graceful: &GracefulShutdown,
     open: &mut JoinSet<()>,
 ) {
@@ -145,7 +146,7 @@ async fn accept(
         match listener.accept().await {
             Ok((stream, _)) => {
                 wait = SHORTEST;
-                let mounted = mounted.clone();
+                let mounted = Arc::clone(mounted);
                 open.spawn(connection(stream, mounted, graceful.watcher(), place));
             }
             Err(error) => {
@@ -160,7 +161,7 @@ async fn accept(
 
 async fn connection(
     stream: TcpStream,
-    mounted: Mounted,
+    mounted: Arc<Mounted>,
     watcher: Watcher,
     place: OwnedSemaphorePermit,
 ) {
@@ -169,7 +170,7 @@ async fn connection(
     let patience = mounted.limits.patience;
     let stream = TokioIo::new(Patient::new(stream, patience));
     let service = service_fn(move |request| {
-        let mounted = mounted.clone();
+        let mounted = Arc::clone(&mounted);
         async move { Ok::<_, Infallible>(mounted.answer(request).await) }
     });
     let connection = http1::Builder::new()

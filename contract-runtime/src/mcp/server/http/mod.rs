@@ -5,15 +5,15 @@
 //! | `listen` | the listener, its connections, and their end |
 //! | `mounted` | one request: who may ask, where, how much; rmcp answers it |
 //! | `door` | which hosts and origins are answered |
+//! | `declined` | why a request cannot have its session |
 //! | `flights` | requests whose answers are not out yet |
 //! | `sessions` | clients of the older revision, as many as there is room for |
-//! | `patient` | a connection whose peer has to read |
 
+mod declined;
 mod door;
 mod flights;
 mod listen;
 mod mounted;
-mod patient;
 mod sessions;
 
 pub use listen::Listening;

@@ -5,20 +5,27 @@ use std::sync::Arc;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
+use super::super::call::SessionEnd;
 use super::super::limits::Limits;
 use super::super::message::{self, Refused};
 use super::super::{Handler, Server};
+use super::declined::{self, Declined};
 use super::door::Door;
 use super::flights::{Flights, Landing};
 use super::sessions::Sessions;
 use crate::mcp::ServeError;
 
 pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+const SESSION: &str = "mcp-session-id";
+
+/// Seconds until a session may have become idle: most calls are over in less.
+const AWHILE: HeaderValue = HeaderValue::from_static("5");
 
 /// Where the protocol is spoken.
 const PATH: &str = "/mcp";
@@ -116,8 +123,17 @@ impl Mounted {
             Ok(None) => body,
             Err(refused) => return not_taken(refused),
         };
+        let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
+        if let Some(end) = session.and_then(|id| self.sessions.end(id)) {
+            parts.extensions.insert(SessionEnd(end));
+        }
         let request = Request::from_parts(parts, Full::new(body));
-        let answer = self.service.handle(request).await;
+        // Boxed: it is large, and whoever holds the future of this function moves it around.
+        let answering = Box::pin(self.service.handle(request));
+        let answer = match declined::hearing(answering).await {
+            (answer, None) => answer,
+            (_, Some(why)) => declining(&why),
+        };
         answer.map(|body| {
             BoxBody::new(Landing {
                 body,
@@ -158,11 +174,26 @@ fn said(status: StatusCode, why: &'static str) -> Answer {
     answer
 }
 
+fn declining(why: &Declined) -> Answer {
+    let status = match why {
+        Declined::InUse { id } => return not_taken(Refused::in_use(id)),
+        Declined::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        // So that its client begins again.
+        Declined::Ended => StatusCode::NOT_FOUND,
+    };
+    let mut answer = Response::new(BoxBody::new(Full::new(Bytes::from(why.to_string()))));
+    *answer.status_mut() = status;
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        answer.headers_mut().insert(RETRY_AFTER, AWHILE);
+    }
+    answer
+}
+
 fn not_taken(refused: Refused) -> Answer {
     let text = serde_json::to_vec(&refused.into_answer()).unwrap_or_default();
     let mut answer = Response::new(BoxBody::new(Full::new(Bytes::from(text))));
     *answer.status_mut() = StatusCode::BAD_REQUEST;
-    let json = hyper::header::HeaderValue::from_static("application/json");
+    let json = HeaderValue::from_static("application/json");
     answer.headers_mut().insert(CONTENT_TYPE, json);
     answer
 }

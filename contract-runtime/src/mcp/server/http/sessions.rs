@@ -8,12 +8,15 @@ use std::time::Duration;
 use futures_core::Stream;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError,
+    LocalSessionManager, LocalSessionManagerError, SessionError,
 };
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::declined::Declined;
 
 /// A session without a request for as long is over.
 const IDLE: Duration = Duration::from_secs(30 * 60);
@@ -34,16 +37,29 @@ struct Seen {
     open: Arc<AtomicUsize>,
     /// The ids of requests that wait for their answer.
     waiting: Arc<Mutex<HashSet<RequestId>>>,
+    /// Cancelled when it ends: rmcp lets its calls go on for seconds.
+    end: CancellationToken,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionsError {
-    #[error("{limit} sessions are busy, which is the limit; try again later")]
-    Full { limit: usize },
-    #[error("the id {id} belongs to a request that is still running; use another")]
-    InUse { id: RequestId },
     #[error(transparent)]
-    Local(#[from] LocalSessionManagerError),
+    Declined(#[from] Declined),
+    #[error(transparent)]
+    Local(LocalSessionManagerError),
+}
+
+impl From<LocalSessionManagerError> for SessionsError {
+    fn from(error: LocalSessionManagerError) -> Self {
+        match error {
+            // It was there when rmcp looked.
+            LocalSessionManagerError::SessionNotFound(_)
+            | LocalSessionManagerError::SessionError(SessionError::SessionServiceTerminated) => {
+                Declined::Ended.noted().into()
+            }
+            other => Self::Local(other),
+        }
+    }
 }
 
 impl Sessions {
@@ -75,8 +91,21 @@ impl Sessions {
         }
     }
 
+    /// What is cancelled when the session of this id ends.
+    pub(super) fn end(&self, id: &str) -> Option<CancellationToken> {
+        Some(self.seen().get(id)?.end.clone())
+    }
+
+    /// Ends its calls.
+    fn remove(&self, id: &SessionId) {
+        let seen = self.seen().remove(id);
+        if let Some(seen) = seen {
+            seen.end.cancel();
+        }
+    }
+
     async fn forget(&self, id: &SessionId) {
-        self.seen().remove(id);
+        self.remove(id);
         // It is gone from the map, whether or not its task could be told.
         let _ = self.inner.close_session(id).await;
     }
@@ -92,7 +121,7 @@ impl Sessions {
         let limit = self.limit;
         least
             .map(|(id, _)| Some(Arc::clone(id)))
-            .ok_or(SessionsError::Full { limit })
+            .ok_or_else(|| Declined::Full { limit }.noted().into())
     }
 
     /// Takes the id of a request, for as long as what is returned lives.
@@ -115,7 +144,7 @@ impl Sessions {
         if free {
             Ok(Some(Waiting { id, ids }))
         } else {
-            Err(SessionsError::InUse { id })
+            Err(Declined::InUse { id }.noted().into())
         }
     }
 
@@ -186,6 +215,7 @@ impl SessionManager for Sessions {
             at: Instant::now(),
             open: Arc::default(),
             waiting: Arc::default(),
+            end: CancellationToken::new(),
         };
         self.seen().insert(Arc::clone(&id), seen);
         Ok((id, transport))
@@ -205,7 +235,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.seen().remove(id);
+        self.remove(id);
         Ok(self.inner.close_session(id).await?)
     }
 

@@ -8,14 +8,14 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// A connection that breaks when its peer reads nothing of what waits for it, for too long.
-pub(super) struct Patient {
+pub(crate) struct Patient {
     stream: TcpStream,
     patience: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    pub(super) fn new(stream: TcpStream, patience: Duration) -> Self {
+    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
         Self {
             stream,
             patience,

@@ -1,0 +1,288 @@
+//! Servers that are reached over HTTP.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use contract_runtime::mcp::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use contract_runtime::mcp::{self, HttpClient, ImportError, Listening, Server};
+use contract_runtime::{Context, prelude::*};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::fake::{call, within};
+
+/// Who asks, by the header that says so.
+struct User(String);
+
+/// Divide one number by another.
+#[tool(read_only)]
+#[pre(divisor != 0, "cannot divide by zero")]
+fn divide(dividend: i64, divisor: i64) -> i64 {
+    dividend.wrapping_div(divisor)
+}
+
+/// Say who is asking.
+#[tool(read_only)]
+fn who(#[context] user: &User) -> String {
+    user.0.clone()
+}
+
+/// Wait for ever.
+#[tool]
+async fn wait() -> u8 {
+    std::future::pending().await
+}
+
+struct Served {
+    url: String,
+    stop: CancellationToken,
+    serving: tokio::task::JoinHandle<Result<(), mcp::ServeError>>,
+}
+
+fn served() -> Served {
+    let registry = Registry::builder()
+        .tool(divide)
+        .tool(who)
+        .tool(wait)
+        .context_per_call::<User>()
+        .build()
+        .unwrap();
+    let listening: Listening = Server::new(registry)
+        .context(|asked| {
+            let user = asked.header("authorization").unwrap_or("nobody");
+            Context::new().with(User(user.to_owned()))
+        })
+        .bind("127.0.0.1:0")
+        .unwrap();
+    Served {
+        url: format!("http://{}/mcp", listening.address()),
+        stop: listening.stop(),
+        serving: tokio::spawn(listening.serve()),
+    }
+}
+
+#[tokio::test]
+async fn tools_of_a_url_are_imported_and_have_conditions_added() {
+    let served = served();
+    let imported = within(mcp::import(mcp::http(&served.url))).await.unwrap();
+    assert_eq!(
+        imported.names().collect::<Vec<_>>(),
+        ["divide", "wait", "who"]
+    );
+    assert!(imported.skipped().is_empty());
+    let imported = imported
+        .edit("divide", |tool| {
+            tool.pre("the dividend is even", |arguments| {
+                arguments["dividend"]
+                    .as_i64()
+                    .is_some_and(|dividend| dividend % 2 == 0)
+            })
+        })
+        .unwrap();
+    let registry = Registry::builder()
+        .with(imported)
+        .prefix("far_")
+        .build()
+        .unwrap();
+    let outcome = call(&registry, "far_divide", r#"{"dividend":8,"divisor":2}"#).await;
+    assert_eq!(outcome.value(), Some(json!(4)));
+    // Refused here, by the condition that was added here.
+    let outcome = call(&registry, "far_divide", r#"{"dividend":7,"divisor":1}"#).await;
+    assert_eq!(outcome.violation().unwrap().contract, "divide.pre[0]");
+    let outcome = call(
+        &registry,
+        "far_divide",
+        r#"{"dividend":8,"divisor":1,"x":0}"#,
+    )
+    .await;
+    assert_eq!(outcome.status(), Status::InvalidArguments);
+    // Refused there, by what its author demands.
+    let outcome = call(&registry, "far_divide", r#"{"dividend":8,"divisor":0}"#).await;
+    assert!(!outcome.is_ok());
+    assert!(outcome.error().unwrap().contains("divisor"), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_token_goes_along_with_every_call() {
+    let served = served();
+    let config = StreamableHttpClientTransportConfig::with_uri(served.url.as_str());
+    let transport = HttpClient::from_config(config.auth_header("open-sesame"));
+    let imported = within(mcp::import(transport)).await.unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    for _ in 0..2 {
+        let outcome = call(&registry, "who", "").await;
+        assert_eq!(outcome.output(), Some("Bearer open-sesame"));
+    }
+    let imported = within(mcp::import(mcp::http(&served.url))).await.unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    assert_eq!(call(&registry, "who", "").await.output(), Some("nobody"));
+}
+
+#[tokio::test]
+async fn a_server_that_has_gone_fails_the_call() {
+    let served = served();
+    let imported = within(mcp::import(mcp::http(&served.url))).await.unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    served.stop.cancel();
+    within(served.serving).await.unwrap().unwrap();
+    let outcome = call(&registry, "who", "").await;
+    assert_eq!(outcome.status(), Status::Failed, "{outcome:?}");
+}
+
+#[tokio::test]
+async fn calls_side_by_side_end_in_time() {
+    let served = served();
+    let short = mcp::Importer::new().call_timeout(std::time::Duration::from_millis(200));
+    let imported = within(short.import(mcp::http(&served.url))).await.unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    let (one, other) = tokio::join!(call(&registry, "wait", ""), call(&registry, "wait", ""));
+    assert_eq!([one.status(), other.status()], [Status::TimedOut; 2]);
+}
+
+/// A server of pages that answers like this.
+async fn page(
+    answer: impl Fn(&HeaderMap) -> Response + Clone + Send + Sync + 'static,
+) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new().fallback(move |request: Request| {
+        let answer = answer(request.headers());
+        async move { answer }
+    });
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
+async fn refused(url: &str) -> ImportError {
+    within(mcp::import(mcp::http(url)))
+        .await
+        .map(|_| ())
+        .unwrap_err()
+}
+
+#[tokio::test]
+async fn what_is_no_server_of_the_protocol_is_an_error() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = free.local_addr().unwrap();
+    drop(free);
+    let error = refused(&format!("http://{nobody}/mcp")).await;
+    assert!(matches!(error, ImportError::Begin(_)), "{error}");
+    for answer in [
+        (StatusCode::NOT_FOUND, "nothing here"),
+        (StatusCode::UNAUTHORIZED, "who are you?"),
+        (StatusCode::INTERNAL_SERVER_ERROR, "broken"),
+        (StatusCode::OK, "<html>welcome</html>"),
+    ] {
+        let address = page(move |_| answer.into_response()).await;
+        let error = refused(&format!("http://{address}/mcp")).await;
+        assert!(
+            matches!(error, ImportError::Begin(_)),
+            "{answer:?}: {error}"
+        );
+        assert!(error.to_string().len() < 1_000, "{error}");
+    }
+    let error = refused("not a url").await;
+    assert!(matches!(error, ImportError::Begin(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_token_does_not_follow_to_another_origin() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&seen);
+    let other = page(move |headers| {
+        heard.lock().unwrap().push(headers.clone());
+        StatusCode::OK.into_response()
+    })
+    .await;
+    let first = page(move |_| {
+        let location = [("location", format!("http://{other}/mcp"))];
+        (StatusCode::TEMPORARY_REDIRECT, location).into_response()
+    })
+    .await;
+    let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{first}/mcp"));
+    let transport = HttpClient::from_config(config.auth_header("open-sesame"));
+    let error = within(mcp::import(transport))
+        .await
+        .map(|_| ())
+        .unwrap_err();
+    assert!(matches!(error, ImportError::Begin(_)), "{error}");
+    assert!(seen.lock().unwrap().is_empty());
+}
+
+/// A server that knows sessions alone, made by the protocol's own library.
+mod november {
+    use std::borrow::Cow;
+
+    use contract_runtime::mcp::rmcp::ErrorData;
+    use contract_runtime::mcp::rmcp::handler::server::ServerHandler;
+    use contract_runtime::mcp::rmcp::model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    };
+    use contract_runtime::mcp::rmcp::service::{RequestContext, RoleServer};
+    use serde_json::json;
+
+    #[derive(Clone)]
+    pub(super) struct Hello;
+
+    impl ServerHandler for Hello {
+        fn get_info(&self) -> ServerConfig {
+            ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        }
+
+        fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+            Cow::Borrowed(&[ProtocolVersion::V_2025_11_25])
+        }
+
+        async fn list_tools(
+            &self,
+            _: Option<PaginatedRequestParams>,
+            _: RequestContext<RoleServer>,
+        ) -> Result<ListToolsResult, ErrorData> {
+            let tool: Tool = serde_json::from_value(json!({
+                "name": "greet",
+                "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+            }))
+            .expect("a tool");
+            Ok(ListToolsResult::with_all_items(vec![tool]))
+        }
+
+        async fn call_tool(
+            &self,
+            request: CallToolRequestParams,
+            _: RequestContext<RoleServer>,
+        ) -> Result<CallToolResponse, ErrorData> {
+            let arguments = request.arguments.unwrap_or_default();
+            let name = arguments.get("name").and_then(|name| name.as_str());
+            let text = format!("hello {}", name.unwrap_or("you"));
+            Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_of_the_older_revision_is_imported_over_its_session() {
+    use contract_runtime::mcp::rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+    use contract_runtime::mcp::rmcp::transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService,
+    };
+    let service = StreamableHttpService::new(
+        || Ok(november::Hello),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    );
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new().nest_service("/mcp", service);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let imported = within(mcp::import(mcp::http(&format!("http://{address}/mcp"))))
+        .await
+        .unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    let outcome = call(&registry, "greet", r#"{"name":"Ada"}"#).await;
+    assert_eq!(outcome.output(), Some("hello Ada"), "{outcome:?}");
+}
