@@ -131,7 +131,8 @@ pub fn post(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// It has to be imported, with the prelude, only where it stands above `#[tool]`; `contract_runtime::verify` is the macro that
-/// writes a test. Without the feature `verify` it does nothing. It belongs to a tool:
+/// writes a test. Without the feature `verify` it does nothing, but `setup` must exist. Where only tests have it, write
+/// `#[cfg_attr(test, verify(run, setup = on_paper))]` above a function. It belongs to a tool:
 ///
 /// ```compile_fail
 /// #[contract_macros::verify(run)]

@@ -25,3 +25,30 @@ fn the_report_is_real() -> Result<(), BuildError> {
     );
     Ok(())
 }
+
+/// The quickstart's tool with one bound that moved, held to the file that the page shows.
+#[test]
+fn the_edges_are_real() -> Result<(), BuildError> {
+    /// Book a room for a part of one day.
+    #[tool]
+    #[pre(end > start, "the end must come after the start")]
+    #[pre(end < 24 * 60, "the booking must end on the same day")]
+    #[pre(seats <= 12, "more than twelve people need two rooms")]
+    fn book_room(start: u32, end: u32, #[arg(default = 2)] seats: u32) {
+        let _ = (start, end, seats);
+    }
+
+    let recorded = include_str!("../../examples/quickstart/verify-edges/book_room.json");
+    let block = format!("```json\n{recorded}```");
+    assert!(PAGE.contains(&block), "proving.md does not show\n{block}");
+    let edges = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/quickstart/verify-edges"
+    );
+    let registry = Registry::builder().tool(book_room).build()?;
+    let report = Verifier::new(registry).edges(edges).run().to_string();
+    let found: Vec<&str> = report.lines().skip(1).take(2).collect();
+    let block = format!("```text\n{}\n```", found.join("\n"));
+    assert!(PAGE.contains(&block), "proving.md does not show\n{report}");
+    Ok(())
+}

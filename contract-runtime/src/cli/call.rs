@@ -1,11 +1,12 @@
-use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::artifacts::Kept;
-use super::runtime::{Interrupts, block_on};
+use super::input;
+use super::runtime::{Interrupt, Interrupts, block_on};
 use super::screen::{CAREFUL, Screen};
 use super::{Fault, exit, outcome};
+use crate::tool::InvalidArguments;
 use crate::tool::outcome::End;
 use crate::{CancellationToken, Context, Outcome, Policy, Registry, Run, ToolCall};
 
@@ -34,7 +35,8 @@ pub(super) struct Call {
     /// Do all that a call does up to the body: is there such a tool, are these its arguments, do its preconditions hold?
     #[arg(long, conflicts_with = "out")]
     check: bool,
-    /// How long it may take, such as `30s`, `1.5s` or `200ms`; the tool's own limit still holds.
+    /// How long it may take, such as `30s`, `1.5s` or `200ms`; the tool's own limit still holds. A body that is not async is
+    /// given up a second later.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// The policy of the conditions whose author did not choose one: `ignore`, `observe`, `enforce` or `quick_enforce`.
@@ -47,11 +49,26 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+        let too_long;
         let arguments = match &*self.arguments {
-            "-" => read_input()?,
-            _ => self.arguments,
+            // Of what there is not, nothing needs to be read.
+            "-" if registry.tool(&self.name).is_some() => {
+                let limit = registry.argument_bytes();
+                let read = input::at_most(limit, std::io::stdin().lock())?;
+                too_long = read.is_none().then_some(limit);
+                read.unwrap_or_default()
+            }
+            _ => {
+                too_long = None;
+                self.arguments
+            }
         };
         let call = ToolCall::new("1", self.name, arguments);
+        let refused = too_long.map(|limit| {
+            let invalid = InvalidArguments::longer_than(limit);
+            let end = End::InvalidArguments(Box::new(invalid));
+            Outcome::new(call.id.clone(), call.name.clone(), end)
+        });
         let context = || {
             let mut context = Context::new();
             if let Some(policy) = self.policy {
@@ -63,11 +80,19 @@ impl Call {
             }
         };
         if self.check {
-            let outcome = block_on(async { registry.check_with(call, context()).await })?;
+            let outcome = match refused {
+                Some(outcome) => outcome,
+                None => block_on(async { registry.check_with(call, context()).await })?,
+            };
             outcome::print_check(&outcome, screen)?;
             return Ok(exit::of(outcome.status()));
         }
-        let outcome = block_on(answered(registry.clone(), call, context, screen))?;
+        let outcome = if let Some(outcome) = refused {
+            outcome
+        } else {
+            let answered = answered(registry.clone(), call, context, self.timeout, screen);
+            block_on(answered)?
+        };
         let (kept, unwritten) = Kept::new(outcome.artifacts(), self.out.as_deref());
         let code = match &unwritten {
             Some(fault) => fault.code(),
@@ -78,13 +103,21 @@ impl Call {
     }
 }
 
+/// How long a body is waited for that has been told to end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long after a request to terminate: who sends it does not send a second one.
+const LAST_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Calls, and cancels the call when the user says so.
 ///
-/// The call has a task of its own, because a body that is not async does not let this one run.
+/// The call has a task of its own, because a body that is not async does not let this one run. Nothing can end such a body but
+/// the end of the program, so when its time is over it is given up.
 async fn answered(
     registry: Registry,
     call: ToolCall,
     context: impl FnOnce() -> Context,
+    timeout: Option<Duration>,
     screen: &mut Screen,
 ) -> Outcome {
     let mut interrupts = Interrupts::new();
@@ -93,37 +126,48 @@ async fn answered(
     let (id, name) = (call.id.clone(), call.name.clone());
     let mut task = tokio::spawn(async move { registry.call_with(call, context).await });
     let ended = |end| Outcome::new(id, name, end);
+    let interrupt = tokio::select! {
+        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(End::Panicked)),
+        after = over(timeout) => return ended(End::TimedOut { after, may_still_run: true }),
+        interrupt = interrupts.next() => interrupt,
+    };
+    token.cancel();
     tokio::select! {
         outcome = &mut task => return outcome.unwrap_or_else(|_| ended(End::Panicked)),
-        () = interrupts.next() => token.cancel(),
+        () = tokio::time::sleep(PATIENCE) => {}
+        _ = interrupts.next() => return ended(GIVEN_UP),
     }
-    let patience = tokio::time::sleep(Duration::from_secs(1));
-    tokio::select! {
-        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(End::Panicked)),
-        () = patience => {
-            screen.note(CAREFUL, "cancelled", "the tool goes on; Ctrl-C again gives up waiting for it");
+    let patience = match interrupt {
+        Interrupt::Asked => {
+            screen.note(
+                CAREFUL,
+                "cancelled",
+                "the tool goes on; Ctrl-C again gives up waiting for it",
+            );
+            None
         }
-        () = interrupts.next() => return ended(GIVEN_UP),
-    }
+        Interrupt::Terminated => Some(LAST_PATIENCE),
+    };
     tokio::select! {
         outcome = &mut task => outcome.unwrap_or_else(|_| ended(End::Panicked)),
-        () = interrupts.next() => ended(GIVEN_UP),
+        _ = over(patience) => ended(GIVEN_UP),
+        _ = interrupts.next() => ended(GIVEN_UP),
     }
+}
+
+/// Waits until this time is over and the call should have ended; for ever if there is no limit.
+async fn over(time: Option<Duration>) -> Duration {
+    let Some(time) = time else {
+        return std::future::pending().await;
+    };
+    tokio::time::sleep(time.saturating_add(PATIENCE)).await;
+    time
 }
 
 const GIVEN_UP: End = End::Cancelled {
     reason: "the call was cancelled",
     may_still_run: true,
 };
-
-/// All of standard input, as text.
-pub(super) fn read_input() -> Result<String, Fault> {
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|error| Fault::NotUtf8 {
-        at: error.utf8_error().valid_up_to(),
-    })
-}
 
 /// A number with a unit, as `#[tool(timeout = "30s")]` has it, and with a fraction.
 fn duration(text: &str) -> Result<Duration, String> {

@@ -1,10 +1,14 @@
-use std::fs;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::call::read_input;
+use super::input;
 use super::screen::{BAD, BOLD, GOOD, Screen};
 use super::{Fault, exit};
 use crate::{Manifest, Registry, Verdict};
+
+/// The longest manifest that is read, in bytes; that of ten tools has some 20 KiB.
+const LARGEST: usize = 64 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Diff {
@@ -17,12 +21,27 @@ impl Diff {
     pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
         let path = self.old;
         let text = if path == Path::new("-") {
-            read_input()?
+            input::at_most(LARGEST, std::io::stdin().lock())?
         } else {
-            fs::read_to_string(&path).map_err(|source| Fault::Unread {
+            let unread = |source| Fault::Unread {
                 path: path.clone(),
                 source,
+            };
+            let file = File::open(&path).map_err(unread)?;
+            input::at_most(LARGEST, file).map_err(|fault| match fault {
+                Fault::Io(source) => unread(source),
+                Fault::NotUtf8 { .. } => unread(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "it is not UTF-8",
+                )),
+                other => other,
             })?
+        };
+        let Some(text) = text else {
+            return Err(Fault::TooLong {
+                path,
+                limit: LARGEST,
+            });
         };
         let old = Manifest::from_json(&text).map_err(|source| Fault::Manifest { path, source })?;
         let diff = registry.manifest().diff(&old);

@@ -24,6 +24,8 @@ pub(super) enum Fault {
     NotStrict { dialect: &'static str },
     #[error("standard input is not UTF-8, from byte {at} on; JSON text is UTF-8")]
     NotUtf8 { at: usize },
+    #[error("`{}` is longer than {limit} bytes, so it is no manifest of these tools; give a file that `manifest` wrote", path.display())]
+    TooLong { path: PathBuf, limit: usize },
     #[error("cannot read `{}`: {source}", path.display())]
     Unread { path: PathBuf, source: io::Error },
     #[error("`{}`: {source}", path.display())]
@@ -54,6 +56,7 @@ impl Fault {
             | Self::Build(_)
             | Self::NotStrict { .. }
             | Self::NotUtf8 { .. }
+            | Self::TooLong { .. }
             | Self::Unread { .. }
             | Self::Manifest { .. } => exit::USAGE,
             Self::NoSuchTool { .. } => exit::of(Status::UnknownTool),
@@ -66,7 +69,10 @@ impl Fault {
             Self::Usage(_) | Self::NotStrict { .. } => "usage",
             Self::Build(_) => "build",
             Self::NoSuchTool { .. } => "unknown_tool",
-            Self::NotUtf8 { .. } | Self::Unread { .. } | Self::Manifest { .. } => "input",
+            Self::NotUtf8 { .. }
+            | Self::TooLong { .. }
+            | Self::Unread { .. }
+            | Self::Manifest { .. } => "input",
             Self::Export(_) => "export",
             Self::Serve(_) => "serve",
             Self::Unwritten { .. } | Self::Io(_) => "io",

@@ -52,6 +52,7 @@
 //! | `outcome`, `artifacts` | what `call` says of a call, and where it puts what came along |
 //! | `inspect` | the page |
 //! | `fault`, `exit` | what goes wrong here, and the exit codes |
+//! | `input` | text that comes from outside, bounded |
 //! | `screen`, `inert` | the two outputs, and text that does nothing to a terminal |
 //! | `runtime` | waiting for async code from a plain `main`, and for Ctrl-C |
 
@@ -64,6 +65,7 @@ mod diff;
 mod exit;
 mod fault;
 mod inert;
+mod input;
 mod inspect;
 mod list;
 mod manifest;

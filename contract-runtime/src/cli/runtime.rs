@@ -36,6 +36,16 @@ fn on_this_thread<T>(future: impl Future<Output = T>) -> io::Result<T> {
     Ok(done)
 }
 
+/// What was heard.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Interrupt {
+    /// Ctrl-C, from somebody who may say it again.
+    Asked,
+    /// The request to terminate, from a supervisor that says it once.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there are no such requests"))]
+    Terminated,
+}
+
 /// Ctrl-C and the request to terminate, from its making on; they do not end the process any more.
 pub(super) struct Interrupts {
     #[cfg(unix)]
@@ -56,13 +66,13 @@ impl Interrupts {
 
     /// Waits for the next one; for ever where the system gives none.
     #[cfg(unix)]
-    pub(super) async fn next(&mut self) {
+    pub(super) async fn next(&mut self) -> Interrupt {
         let Some([interrupt, terminate]) = &mut self.signals else {
             return std::future::pending().await;
         };
         tokio::select! {
-            Some(()) = interrupt.recv() => (),
-            Some(()) = terminate.recv() => (),
+            Some(()) = interrupt.recv() => Interrupt::Asked,
+            Some(()) = terminate.recv() => Interrupt::Terminated,
             else => std::future::pending().await,
         }
     }
@@ -75,9 +85,10 @@ impl Interrupts {
 
     /// Waits for the next one; for ever where the system gives none.
     #[cfg(not(unix))]
-    pub(super) async fn next(&mut self) {
+    pub(super) async fn next(&mut self) -> Interrupt {
         if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+            return std::future::pending().await;
         }
+        Interrupt::Asked
     }
 }

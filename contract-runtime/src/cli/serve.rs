@@ -41,7 +41,7 @@ async fn stdio(server: Server) -> Result<(), ServeError> {
     let mut interrupts = Interrupts::new();
     tokio::select! {
         ended = server.stdio() => ended,
-        () = interrupts.next() => Ok(()),
+        _ = interrupts.next() => Ok(()),
     }
 }
 
@@ -59,11 +59,11 @@ async fn http(server: Server, address: SocketAddr, screen: &mut Screen) -> Resul
     let mut serving = std::pin::pin!(listening.serve());
     tokio::select! {
         ended = &mut serving => return Ok(ended?),
-        () = interrupts.next() => stop.cancel(),
+        _ = interrupts.next() => stop.cancel(),
     }
     // Calls that run come to their end, unless the user does not wait for them.
     tokio::select! {
         ended = &mut serving => Ok(ended?),
-        () = interrupts.next() => Ok(()),
+        _ = interrupts.next() => Ok(()),
     }
 }

@@ -64,6 +64,8 @@ pub(super) struct Rule {
 /// What the judges say of one input.
 #[derive(Debug, Default)]
 pub(super) struct Look {
+    /// How long the input is as JSON text.
+    pub(super) bytes: usize,
     /// The dispatcher takes it for arguments of the tool.
     pub(super) typed: bool,
     /// All preconditions hold of it.
@@ -149,6 +151,7 @@ impl<'s, 'r> Judges<'s, 'r> {
     pub(super) fn look(&self, input: &Value) -> Look {
         let mut look = Look::default();
         let text = input.to_string();
+        look.bytes = text.len();
         let inputs = &self.subject.entry.inputs;
         let outcome = self.subject.check_text(text.clone(), Policy::Enforce);
         match outcome.status() {

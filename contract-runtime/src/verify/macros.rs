@@ -38,7 +38,11 @@ use crate::{BuildError, Builder, Registry};
 /// | `seed = 42` | that the inputs are the same each time |
 ///
 /// Inputs that fail are kept in the folder `verify-regressions` beside the `Cargo.toml` of the package, and are tried first
-/// from then on; commit it.
+/// from then on; commit it. `UPDATE_CONTRACTS=1 cargo test` records in `verify-edges`, beside it, what is just accepted and just
+/// refused, and from then on a bound that moves is a failure; see [`Verifier::edges`](crate::verify::Verifier::edges).
+///
+/// `use contract_runtime::verify` imports this macro; the attribute `#[verify]` comes with the [`prelude`](crate::prelude), and needs
+/// no import below `#[tool]`.
 ///
 /// # Panics
 ///
@@ -90,6 +94,9 @@ macro_rules! verify_all {
 /// Where inputs that failed are kept, beside the manifest of the package.
 const REGRESSIONS: &str = "verify-regressions";
 
+/// Where edges are recorded, beside it.
+const EDGES: &str = "verify-edges";
+
 /// The verifier of one function.
 ///
 /// # Panics
@@ -124,7 +131,10 @@ pub fn verifier_of_package(package: &str, home: &str) -> Verifier {
 /// When it cannot be built.
 #[track_caller]
 pub fn verifier_of_registry(tools: impl Tools, home: &str) -> Verifier {
-    Verifier::new(built(tools)).regressions(Path::new(home).join(REGRESSIONS))
+    let home = Path::new(home);
+    Verifier::new(built(tools))
+        .regressions(home.join(REGRESSIONS))
+        .edges(home.join(EDGES))
 }
 
 #[track_caller]

@@ -3,7 +3,12 @@
 use serde_json::Value;
 
 use super::agree::{Clause, Judges, Look};
+use super::generate::{MOST_CHARACTERS, MOST_ITEMS};
+use super::integer;
 use super::problem::{Fault, Layer, Problem};
+use crate::contract::expression::Expression;
+use crate::contract::panics::guard;
+use crate::tool::form::Form;
 
 /// The inputs of each kind that a report shows.
 const SAMPLES: usize = 4;
@@ -27,6 +32,8 @@ pub(super) struct Meaning {
     tallies: Vec<Tally>,
     pub(super) typed: u32,
     pub(super) accepted: u32,
+    /// The most bytes of one of them, as JSON.
+    longest: usize,
     /// The author shows what is accepted: that can be, however seldom it is met by chance.
     shown: bool,
 }
@@ -37,6 +44,7 @@ impl Meaning {
             tallies: vec![Tally::default(); judges.clauses.len()],
             typed: 0,
             accepted: 0,
+            longest: 0,
             shown: judges
                 .subject
                 .info
@@ -53,6 +61,7 @@ impl Meaning {
         }
         self.typed = self.typed.saturating_add(1);
         self.accepted = self.accepted.saturating_add(u32::from(look.accepted));
+        self.longest = self.longest.max(look.bytes);
         let seen = look.verdicts.iter().zip(&look.decided);
         for (tally, (verdict, decided)) in self.tallies.iter_mut().zip(seen) {
             match verdict {
@@ -110,7 +119,11 @@ impl Meaning {
             if !speaks(judges, clause) {
                 continue;
             }
-            if tally.held == 0 {
+            let expression = clause.condition.expression();
+            if let Some(bound) = expression.and_then(|all| far(all, judges, self.longest)) {
+                let fault = Fault::Unreached { bound, tried };
+                problems.push(problem(id, Layer::Meaning, fault));
+            } else if tally.held == 0 {
                 problems.push(problem(
                     id,
                     Layer::Meaning,
@@ -124,9 +137,12 @@ impl Meaning {
                 ));
             }
         }
-        let hopeless = problems
-            .iter()
-            .any(|problem| matches!(problem.fault, Fault::NeverHolds { .. }));
+        let hopeless = problems.iter().any(|problem| {
+            matches!(
+                problem.fault,
+                Fault::NeverHolds { .. } | Fault::Unreached { .. }
+            )
+        });
         if self.accepted < needed && !hopeless {
             let (tried, accepted) = (self.typed, self.accepted);
             problems.push(problem(
@@ -141,6 +157,46 @@ impl Meaning {
         }
         problems
     }
+}
+
+/// The bound of a length beyond all texts, or all lists, that were tried.
+fn far(expression: &Expression, judges: &Judges<'_, '_>, longest: usize) -> Option<i128> {
+    let Expression::Compare(_, left, right) = expression else {
+        let mut parts = expression.parts().into_iter();
+        return parts.find_map(|part| far(part, judges, longest));
+    };
+    let (measured, bound) = match (left, right) {
+        (Expression::Length(of) | Expression::Characters(of), other)
+        | (other, Expression::Length(of) | Expression::Characters(of)) => (of, largest(other)?),
+        _ => return None,
+    };
+    let is_list = matches!(measured, Expression::Parameter(name) if is_list(judges, name));
+    // As JSON, an item takes two bytes at least, with its comma.
+    let (most, tried) = if is_list {
+        (MOST_ITEMS, longest / 2)
+    } else {
+        (MOST_CHARACTERS, longest)
+    };
+    let beyond = |reached: usize| i128::try_from(reached).is_ok_and(|reached| bound >= reached);
+    (beyond(most) && beyond(tried)).then_some(bound)
+}
+
+fn is_list(judges: &Judges<'_, '_>, name: &str) -> bool {
+    let mut parameters = judges.subject.tool().parameters.iter();
+    parameters.any(|one| one.name == name && matches!(one.form, Form::List(_)))
+}
+
+fn largest(expression: &Expression) -> Option<i128> {
+    let own = match expression {
+        Expression::Integer(value) => Some(*value),
+        Expression::Named { value, .. } => guard(value)
+            .ok()
+            .flatten()
+            .and_then(|value| integer::read(&value)),
+        _ => None,
+    };
+    let parts = expression.parts().into_iter().filter_map(largest);
+    own.into_iter().chain(parts).max()
 }
 
 /// Whether a condition is about arguments. One of a dynamic tool sees them all, and names none.

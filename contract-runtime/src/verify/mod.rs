@@ -37,10 +37,12 @@
 //! | `kept` | the third layer |
 //! | `reduce` | the smallest input that still fails |
 //! | `seeds` | inputs that failed before |
+//! | `edges` | what was just accepted, and just refused, when it was recorded |
 //! | `problem`, `report` | what is found |
 
 mod agree;
 mod double;
+mod edges;
 mod foreign;
 mod generate;
 mod integer;
@@ -67,7 +69,9 @@ use std::thread;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+use self::edges::Edges;
 use crate::Registry;
+use crate::registry::manifest::freeze::is_update;
 
 /// Inputs by chance for each tool, beside the edges of every bound: so many that a test takes well below a second.
 const CASES: u32 = 256;
@@ -112,6 +116,7 @@ pub struct Verifier {
     cases: Option<u32>,
     seed: Option<u64>,
     regressions: Option<PathBuf>,
+    edges: Option<PathBuf>,
     /// How bodies are run.
     doubles: double::Doubles,
 }
@@ -125,13 +130,17 @@ impl Verifier {
             cases: None,
             seed: None,
             regressions: None,
+            edges: None,
             doubles: double::Doubles::default(),
         }
     }
 
     /// Tries only this tool, and others for which it is called as well.
     pub fn tool(mut self, name: impl Into<String>) -> Self {
-        self.only.push(name.into());
+        let name = name.into();
+        if !self.only.contains(&name) {
+            self.only.push(name);
+        }
         self
     }
 
@@ -153,9 +162,30 @@ impl Verifier {
 
     /// Where inputs that failed are kept, to be tried first from then on; nowhere unless set.
     ///
-    /// A path with an extension is a JSON file, any other a folder with a file for each tool. Both are made to be committed.
+    /// A path with an extension is a JSON file, any other a folder with a file for each tool; what is there already decides for
+    /// itself. Both are made to be committed.
     pub fn regressions(mut self, path: impl Into<PathBuf>) -> Self {
         self.regressions = Some(path.into());
+        self
+    }
+
+    /// Where the edges of each tool are recorded; nowhere unless set.
+    ///
+    /// An edge is a pair of arguments, alike but for one step, of which one is accepted and the other is not. With
+    /// `UPDATE_CONTRACTS=1` in the environment a run writes them there, of the contract as it is; without it, a tool whose edges are
+    /// there is held to them. A bound that moves, in whatever form, is then reported with a call that it lets in or shuts out.
+    ///
+    /// A path with an extension is a JSON file, any other a folder with a file for each tool. Both are made to be committed.
+    ///
+    /// ```no_run
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::verify::Verifier;
+    ///
+    /// Verifier::new(registry!().build()?).edges("verify-edges").run().assert();
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn edges(mut self, path: impl Into<PathBuf>) -> Self {
+        self.edges = Some(path.into());
         self
     }
 
@@ -226,16 +256,34 @@ impl Verifier {
             Some(Ok(remembered)) => remembered,
             Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
         };
+        let recorded = match self
+            .edges
+            .as_deref()
+            .filter(|_| !is_update())
+            .map(|path| Edges::load(path, name))
+        {
+            None => Edges::default(),
+            Some(Ok(recorded)) => recorded,
+            Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
+        };
         let effort = trial::Effort {
             cases: set(CASES_SET).or(self.cases).unwrap_or(CASES),
             seed,
             doubles: &self.doubles,
             runtime,
         };
-        let verified = trial::run(&self.registry, name, &remembered, &effort);
+        let mut verified = trial::run(&self.registry, name, &remembered, &recorded, &effort);
+        if let Some(path) = self.edges.as_deref().filter(|_| is_update()) {
+            let found = trial::edges(&self.registry, name, &effort);
+            if let Err(why) = found.map_or(Ok(()), |found| found.save(path, name)) {
+                let unrecorded = Verified::of_problem(name, Fault::Unrecorded { why });
+                verified.problems.extend(unrecorded.problems);
+            }
+        }
         let failed: Vec<Value> = verified
             .problems
             .iter()
+            .filter(|problem| !problem.fault.is_moved())
             .filter_map(|problem| problem.input.clone())
             .collect();
         if let (Some(path), false) = (&self.regressions, failed.is_empty())

@@ -5,7 +5,9 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::generate::{MOST_CHARACTERS, MOST_ITEMS};
 use crate::Lowering;
+use crate::registry::manifest::freeze::COMMAND;
 
 /// What a tool was tried for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -113,6 +115,13 @@ pub enum Fault {
         /// Some of them.
         samples: Vec<Value>,
     },
+    /// A length is bounded by so much that no text or list is made to reach it, so nothing is known of the precondition.
+    Unreached {
+        /// The bound.
+        bound: i128,
+        /// How many arguments of the right types were tried.
+        tried: u32,
+    },
     /// Too few arguments were found that all preconditions accept.
     TooFewAccepted {
         /// How many arguments of the right types were tried.
@@ -121,6 +130,18 @@ pub enum Fault {
         accepted: u32,
         /// How many there must be.
         needed: u32,
+    },
+    /// Arguments that were accepted when the edges of the tool were recorded are refused.
+    NowRefused {
+        /// What the model is told.
+        message: String,
+    },
+    /// Arguments that were refused when the edges of the tool were recorded are accepted.
+    NowAccepted,
+    /// The edges of the tool could not be recorded.
+    Unrecorded {
+        /// What is wrong with the place.
+        why: String,
     },
     /// The body panicked on accepted arguments.
     BodyPanicked {
@@ -156,6 +177,13 @@ pub enum Fault {
         /// How the third call ended.
         third: String,
     },
+}
+
+impl Fault {
+    /// It is known by what was recorded, and its input need not be kept once more.
+    pub(super) fn is_moved(&self) -> bool {
+        matches!(self, Self::NowAccepted | Self::NowRefused { .. })
+    }
 }
 
 impl fmt::Display for Problem {
@@ -237,11 +265,30 @@ impl fmt::Display for Fault {
                  regressions; among those tried: {}",
                 listed(samples)
             ),
+            Self::Unreached { bound, tried } => write!(
+                f,
+                "its bound of {bound} was not reached, in {tried} inputs: a call takes 1 MiB of arguments, and texts are tried up to \
+                 {MOST_CHARACTERS} characters, lists up to {MOST_ITEMS} items; choose a bound that a call can break, or write an \
+                 input that breaks it into the file of regressions"
+            ),
+            Self::TooFewAccepted { tried: 0, .. } => f.write_str(
+                "no arguments of the right types were found; a type that must hold another of its own has no values; if there are \
+                 any, show some with `#[arg(example = ..)]`, or `examples` in the schema",
+            ),
             Self::TooFewAccepted { tried, accepted, needed } => write!(
                 f,
                 "of {tried} inputs of the right types only {accepted} were accepted, and {needed} are needed; \
                  show accepted arguments with `#[arg(example = ..)]`, or `examples` in the schema"
             ),
+            Self::NowRefused { message } => write!(
+                f,
+                "it refuses what was accepted when the edges were recorded: {message}; if that is meant, run `{COMMAND}` and commit the file"
+            ),
+            Self::NowAccepted => write!(
+                f,
+                "what was refused when the edges were recorded is accepted; if that is meant, run `{COMMAND}` and commit the file"
+            ),
+            Self::Unrecorded { why } => write!(f, "its edges could not be recorded: {why}"),
             Self::BodyPanicked { message } => write!(f, "the body panicked: {message}"),
             Self::PromiseBroken { message } => write!(f, "a promise was broken: {message}"),
             Self::TimedOut { milliseconds } => write!(f, "the body did not end within {milliseconds} ms"),

@@ -7,8 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::integer;
 
-/// The most questions that are asked for one input.
-const QUESTIONS: u32 = 3_000;
+/// The most questions that are asked for one small input.
+const QUESTIONS: usize = 3_000;
+
+/// A text of so many bytes costs one question more, because each takes longer.
+const LARGE: usize = 2_000;
 
 /// The smallest input found of which `fails` is still true; it is true of `input`.
 pub(super) fn smallest(input: Value, mut fails: impl FnMut(&Value) -> bool) -> Value {
@@ -16,8 +19,9 @@ pub(super) fn smallest(input: Value, mut fails: impl FnMut(&Value) -> bool) -> V
     let mut left = QUESTIONS;
     loop {
         let mut better = None;
+        let price = 1 + best.to_string().len() / LARGE;
         smaller(&best, &mut |candidate| {
-            let Some(less) = left.checked_sub(1) else {
+            let Some(less) = left.checked_sub(price) else {
                 return true;
             };
             left = less;

@@ -7,6 +7,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -19,12 +21,40 @@ static WRITING: Mutex<()> = Mutex::new(());
 ///
 /// What is wrong with the file, if it is there and cannot be read.
 pub(super) fn load(path: &Path, tool: &str) -> Result<Vec<Value>, String> {
-    let all = read(&file(path, tool))?;
-    Ok(all
-        .get(tool)
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default())
+    let file = named(path, tool)?;
+    let all = read(&file)?;
+    let inputs = match all.get(tool) {
+        None => Vec::new(),
+        Some(Value::Array(inputs)) => inputs.clone(),
+        Some(_) => return Err(no_list(&file, tool)),
+    };
+    // A file of its own holds nothing else, so another name is a slip of whoever wrote it, or the tool had that name.
+    let is_own = self::file(path, "") != file;
+    let other = all
+        .keys()
+        .find(|name| is_own && self::file(path, name) != file);
+    match other {
+        Some(other) => Err(format!(
+            "{}: there are inputs of `{other}`, and they are never tried; write `{tool}`, or remove them",
+            file.display()
+        )),
+        None => Ok(inputs),
+    }
+}
+
+fn no_list(file: &Path, tool: &str) -> String {
+    format!(
+        "{}: `{tool}` is no list; write the inputs as `[{{..}}, {{..}}]`",
+        file.display()
+    )
+}
+
+/// The file of a tool, where a place is named at all.
+fn named(path: &Path, tool: &str) -> Result<PathBuf, String> {
+    if path.as_os_str().is_empty() {
+        return Err("the path is empty; write `.` for the working directory".to_owned());
+    }
+    Ok(file(path, tool))
 }
 
 /// Keeps inputs of one tool.
@@ -33,24 +63,56 @@ pub(super) fn load(path: &Path, tool: &str) -> Result<Vec<Value>, String> {
 ///
 /// What is wrong with the place, if nothing can be written there.
 pub(super) fn save(path: &Path, tool: &str, inputs: &[Value]) -> Result<(), String> {
-    let file = file(path, tool);
+    let file = named(path, tool)?;
+    let unwritten = |error: io::Error| format!("{}: {error}", file.display());
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = Alone::with(&file).map_err(unwritten)?;
     let mut all = read(&file)?;
     let known = all.entry(tool).or_insert_with(|| Value::Array(Vec::new()));
     let Some(known) = known.as_array_mut() else {
-        return Err(format!("{}: `{tool}` is no list", file.display()));
+        return Err(no_list(&file, tool));
     };
     for input in inputs {
         if !known.contains(input) {
             known.push(input.clone());
         }
     }
-    write(&file, &all).map_err(|error| format!("{}: {error}", file.display()))
+    let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())? + "\n";
+    write(&file, &text).map_err(unwritten)
 }
 
-/// A path with an extension is a file; any other is a folder with a file for each tool.
-fn file(path: &Path, tool: &str) -> PathBuf {
-    if path.extension().is_some() {
+/// Puts what is said of one tool in the place of what was there; a file that says nothing any more is removed.
+///
+/// # Errors
+///
+/// What is wrong with the place, if nothing can be written there.
+pub(super) fn replace(
+    path: &Path,
+    tool: &str,
+    own: Option<Value>,
+    written: fn(&Map<String, Value>) -> String,
+) -> Result<(), String> {
+    let file = file(path, tool);
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = read(&file)?;
+    let mut all = before.clone();
+    match own {
+        Some(own) => drop(all.insert(tool.to_owned(), own)),
+        None => drop(all.shift_remove(tool)),
+    }
+    let done = if all == before {
+        Ok(())
+    } else if all.is_empty() {
+        fs::remove_file(&file)
+    } else {
+        write(&file, &written(&all))
+    };
+    done.map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// A path with an extension is a file, any other a folder with a file for each tool; unless it is there, and the other of the two.
+pub(super) fn file(path: &Path, tool: &str) -> PathBuf {
+    if path.is_file() || path.extension().is_some() && !path.is_dir() {
         return path.to_owned();
     }
     let plain = |letter: char| {
@@ -64,7 +126,7 @@ fn file(path: &Path, tool: &str) -> PathBuf {
     path.join(format!("{name}.json"))
 }
 
-fn read(file: &Path) -> Result<Map<String, Value>, String> {
+pub(super) fn read(file: &Path) -> Result<Map<String, Value>, String> {
     let wrong = |why: String| format!("{}: {why}", file.display());
     match fs::read_to_string(file) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| wrong(error.to_string())),
@@ -77,12 +139,59 @@ fn read(file: &Path) -> Result<Map<String, Value>, String> {
 }
 
 /// The whole file or none of it, whoever reads meanwhile.
-fn write(file: &Path, all: &Map<String, Value>) -> io::Result<()> {
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let file = led_to(file);
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    let text = serde_json::to_string_pretty(all)?;
     let beside = file.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&beside, text + "\n")?;
+    fs::write(&beside, text)?;
     fs::rename(&beside, file)
+}
+
+/// The most links that are followed, as by Linux (`path_resolution(7)`).
+const LINKS: usize = 40;
+
+/// A link stays a link; what it leads to is written.
+fn led_to(file: &Path) -> PathBuf {
+    let mut place = file.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&place) else {
+            break;
+        };
+        place = place.parent().unwrap_or(Path::new("")).join(target);
+    }
+    place
+}
+
+/// How often, and how long, a process waits for another one that keeps inputs; each needs a few milliseconds.
+const TURNS: u32 = 500;
+const TURN: Duration = Duration::from_millis(10);
+
+/// That no other process keeps inputs in the same file; while it lasts, there is a file beside it.
+struct Alone(PathBuf);
+
+impl Alone {
+    fn with(file: &Path) -> io::Result<Self> {
+        let lock = led_to(file).with_extension("lock");
+        if let Some(folder) = lock.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        for _ in 0..TURNS {
+            match fs::File::create_new(&lock) {
+                Ok(_) => return Ok(Self(lock)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => thread::sleep(TURN),
+                Err(error) => return Err(error),
+            }
+        }
+        // Whoever made it was ended before it could remove it.
+        Ok(Self(lock))
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // If it cannot be removed, others wait for it in vain and go on.
+        let _ = fs::remove_file(&self.0);
+    }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::agree::{Judges, Look};
 use super::double::{self, Doubles};
+use super::edges::{self, Edges};
 use super::generate::{Generator, malformed};
 use super::meaning::Meaning;
 use super::problem::{Fault, Layer, Problem};
@@ -30,11 +31,12 @@ pub(super) struct Effort<'e> {
     pub(super) runtime: &'e tokio::runtime::Runtime,
 }
 
-/// Tries one tool; `remembered` are inputs that failed before.
+/// Tries one tool; `remembered` are inputs that failed before, `recorded` those that lay at its edges.
 pub(super) fn run(
     registry: &Registry,
     name: &str,
     remembered: &[Value],
+    recorded: &Edges,
     effort: &Effort<'_>,
 ) -> Verified {
     let mut verified = Verified {
@@ -51,7 +53,11 @@ pub(super) fn run(
     let Some(subject) = Subject::new(&registry, name, effort.runtime) else {
         return verified;
     };
-    let accepted = quiet::here(|| without_bodies(&subject, remembered, effort, &mut verified));
+    let tried_first: Vec<&Value> = remembered.iter().chain(recorded.all()).collect();
+    let accepted = quiet::here(|| {
+        verified.problems = recorded.moved(&subject);
+        without_bodies(&subject, &tried_first, effort, &mut verified)
+    });
     if !accepted.is_empty() {
         let kept = kept::run(&subject, effort.doubles, &accepted);
         verified.ran = kept.ran;
@@ -65,10 +71,17 @@ pub(super) fn run(
     verified
 }
 
+/// What lies at the edges of a tool, if it can be tried at all.
+pub(super) fn edges(registry: &Registry, name: &str, effort: &Effort<'_>) -> Option<Edges> {
+    let registry = double::registry_for(registry, name, effort.doubles).ok()?;
+    let subject = Subject::new(&registry, name, effort.runtime)?;
+    Some(quiet::here(|| edges::find(&subject)))
+}
+
 /// The first two layers; the inputs that were accepted.
 fn without_bodies(
     subject: &Subject<'_>,
-    remembered: &[Value],
+    tried_first: &[&Value],
     effort: &Effort<'_>,
     verified: &mut Verified,
 ) -> Vec<Value> {
@@ -81,7 +94,7 @@ fn without_bodies(
         effort.seed,
     );
     let mut trial = Trial::new(&judges);
-    for input in remembered {
+    for input in tried_first {
         trial.judge(input, &mut generator);
     }
     let mut base = generator.typed();

@@ -1,9 +1,15 @@
-use super::started::{program, run, run_with};
+use std::io::Write as _;
+use std::process::Stdio;
+
+use super::started::{Said, program, run, run_with};
 
 tests![
     arguments_come_from_standard_input,
     input_that_is_not_utf8_is_refused_with_its_place,
     large_input_is_refused_by_the_registry,
+    endless_input_is_read_up_to_the_limit,
+    of_a_tool_that_is_not_there_no_input_is_read,
+    an_endless_manifest_is_read_up_to_the_limit,
     a_large_argument_and_a_large_output_pass,
     arguments_that_are_not_utf8_are_a_mistake_of_usage,
     odd_words_are_names_of_no_tool,
@@ -43,6 +49,61 @@ fn large_input_is_refused_by_the_registry() {
     let said = run_with(input.as_bytes(), &["call", "fail", "-"]);
     assert_eq!(said.code, 3, "{said:?}");
     assert!(said.err.len() < 200, "{}", said.err.len());
+    // Just at the limit nothing is cut off.
+    let why = "x".repeat((1 << 20) - r#"{"why":""}"#.len());
+    let said = run_with(
+        format!(r#"{{"why":"{why}"}}"#).as_bytes(),
+        &["call", "fail", "-"],
+    );
+    assert_eq!((said.code, said.err), (6, format!("failed: {why}\n")));
+}
+
+/// What the program says while somebody writes to it without end.
+fn run_endlessly(words: &[&str]) -> Said {
+    let mut command = program(words);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // Until the program has gone.
+        scope.spawn(move || while stdin.write_all(&[b' '; 1 << 13]).is_ok() {});
+        Said::new(child.wait_with_output().unwrap())
+    })
+}
+
+fn endless_input_is_read_up_to_the_limit() {
+    let refusal = "the arguments: expected at most 1048576 bytes, got more";
+    for check in [&[][..], &["--check"]] {
+        let said = run_endlessly(&[&["call", "fail", "-"], check].concat());
+        assert_eq!((said.code, &*said.out), (3, ""));
+        assert_eq!(said.err, format!("invalid_arguments: {refusal}\n"));
+    }
+    let said = run_endlessly(&["call", "fail", "-", "--json"]);
+    assert_eq!(said.json()["error"], refusal);
+}
+
+fn of_a_tool_that_is_not_there_no_input_is_read() {
+    let said = run_endlessly(&["call", "nobody", "-"]);
+    assert_eq!(said.code, 4, "{said:?}");
+}
+
+fn an_endless_manifest_is_read_up_to_the_limit() {
+    let said = run_endlessly(&["diff", "-"]);
+    assert_eq!((said.code, &*said.out), (2, ""));
+    assert!(said.err.contains("`-` is longer than"), "{}", said.err);
+    #[cfg(unix)]
+    {
+        let said = run(&["diff", "/dev/zero"]);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(
+            said.err.contains("`/dev/zero` is longer than"),
+            "{}",
+            said.err
+        );
+    }
 }
 
 fn a_large_argument_and_a_large_output_pass() {

@@ -13,6 +13,8 @@ tests![
     an_interrupt_cancels_an_async_call,
     an_interrupt_is_told_to_a_blocking_body,
     a_second_interrupt_gives_up_a_body_that_does_not_look,
+    a_request_to_terminate_is_made_once,
+    a_timeout_gives_up_a_body_that_does_not_look,
     a_server_ends_well,
 ];
 
@@ -104,6 +106,19 @@ fn a_second_interrupt_gives_up_a_body_that_does_not_look() {
     begun.signal("-INT");
     begun.hears("cancelled: the call was cancelled; it may still be running");
     assert_eq!(begun.ends().0, Some(9));
+}
+
+fn a_request_to_terminate_is_made_once() {
+    let mut begun = Begun::new(&["call", "stick"], "sticking");
+    begun.signal("-TERM");
+    begun.hears("cancelled: the call was cancelled; it may still be running");
+    assert_eq!(begun.ends().0, Some(9));
+}
+
+fn a_timeout_gives_up_a_body_that_does_not_look() {
+    let mut begun = Begun::new(&["call", "stick", "--timeout", "10ms"], "sticking");
+    begun.hears("timed_out: `stick` did not end within 10 ms; it may still be running");
+    assert_eq!(begun.ends(), (Some(8), String::new()));
 }
 
 fn a_server_ends_well() {

@@ -54,7 +54,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self {
             code: output.status.code().unwrap_or(-1),

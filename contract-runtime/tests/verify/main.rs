@@ -9,6 +9,9 @@
 )]
 
 mod asked;
+mod edges;
+mod far;
+mod kept;
 mod right;
 mod smallest;
 mod wrong;

@@ -4,7 +4,7 @@ use contract_runtime::prelude::*;
 #[tool]
 #[pre(end > start, "the end ({end}) must come after the start ({start})")]
 #[pre(end <= 24 * 60, "the booking must end on the same day")]
-#[post(|minutes| *minutes > 0)]
+#[post(|minutes| start + *minutes == end)]
 fn book_room(
     /// Minutes after midnight.
     start: u32,

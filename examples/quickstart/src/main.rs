@@ -60,11 +60,40 @@ fn tools() -> Result<Builder, Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use contract_runtime::prelude::*;
+    use contract_runtime::verify::{Fault, Verifier};
 
     /// The fourth form: a change of any contract shows in the file, and in the review of it.
     #[test]
     fn the_contracts_are_frozen() {
         contract_runtime::assert_frozen!("contracts.json");
+    }
+
+    /// Three tools are wrong on purpose; of the others nothing is found, and no bound has moved since the edges were recorded.
+    #[test]
+    fn only_the_faults_that_are_shown_are_found() -> Result<(), Box<dyn std::error::Error>> {
+        let edges = concat!(env!("CARGO_MANIFEST_DIR"), "/verify-edges");
+        // No body reaches further than the memory and the folder of this example.
+        let report = Verifier::new(super::tools()?.build()?)
+            .run_bodies(true)
+            .setup(super::tools::two_notes)
+            .edges(edges)
+            .run();
+        let found: Vec<_> = report
+            .problems()
+            .map(|problem| (problem.tool.as_str(), problem.fault.clone()))
+            .collect();
+        assert!(
+            matches!(
+                found.as_slice(),
+                [
+                    ("divide", Fault::PromiseBroken { .. }),
+                    ("last_word", Fault::BodyPanicked { .. }),
+                    ("wait", Fault::TimedOut { .. }),
+                ]
+            ),
+            "{report}"
+        );
+        Ok(())
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! The tools: plain functions, each with what must hold above it.
+//!
+//! Three of them are wrong on purpose, so that their calls show what becomes of it: `divide` promises more than it keeps,
+//! `wait` takes more time than it has, and `last_word` panics. A test in `main.rs` finds all three, with the smallest calls.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(test)]
+use contract_runtime::Builder;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +18,7 @@ use serde::{Deserialize, Serialize};
 #[tool(read_only)]
 #[pre(divisor != 0.0, "cannot divide by zero")]
 #[post(|quotient| quotient.is_finite(), "the quotient must be finite")]
+#[post(|quotient| divisor.abs() < 1.0 || quotient.abs() <= dividend.abs(), "a division by one or more makes nothing larger")]
 fn divide(
     /// The number to divide.
     dividend: f64,
@@ -45,6 +51,8 @@ struct Booking {
 #[pre(end > start, "the end ({end}) must come after the start ({start})")]
 #[pre(end <= 24 * 60, "the booking must end on the same day")]
 #[pre(seats <= 12, "more than twelve people need two rooms", policy = observe)]
+#[post(|booking| start + booking.minutes == end, "the room is booked from the start to the end")]
+#[post(|booking| booking.room % 100 == seats, "the number of a room says how many people it seats")]
 fn book_room(
     start: u32,
     end: u32,
@@ -106,16 +114,26 @@ fn last_word(text: &str) -> &str {
 #[derive(Default)]
 pub(crate) struct Notes(Mutex<BTreeMap<String, String>>);
 
+/// Notes with room for one more, to be tried with.
+#[cfg(test)]
+pub(crate) fn two_notes(builder: Builder) -> Builder {
+    let notes = ["eggs", "milk"].map(|title| (title.to_owned(), String::new()));
+    builder.with(Notes(Mutex::new(notes.into())))
+}
+
 #[tool]
 impl Notes {
     /// Keep a note under a title, instead of the one that was there.
     #[tool(idempotent)]
     #[pre(!title.is_empty(), "a note needs a title")]
-    #[post(|count| *count > 0)]
+    #[post(|count| *count <= 3)]
     fn keep_note(&self, title: String, text: String) -> usize {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        contract_assert!(
+            notes.contains_key(&title) || notes.len() < 3,
+            "there is room for three notes"
+        );
         notes.insert(title, text);
-        contract_assert!(notes.len() <= 3, "there is room for three notes");
         notes.len()
     }
 

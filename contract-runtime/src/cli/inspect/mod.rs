@@ -58,6 +58,6 @@ async fn until_interrupted(listening: Listening) -> std::io::Result<()> {
     let mut interrupts = Interrupts::new();
     tokio::select! {
         served = listening.serve() => served,
-        () = interrupts.next() => Ok(()),
+        _ = interrupts.next() => Ok(()),
     }
 }

@@ -6,6 +6,9 @@ use super::layers::{Layers, list};
 use super::{DEPTH, Maker};
 
 /// The most items that are made to reach a bound.
+pub(in crate::verify) const FARTHEST: usize = 100_000;
+
+/// The most items that are made by chance, or that differ from each other.
 const MOST: usize = 2_000;
 
 struct Counts {
@@ -57,9 +60,10 @@ impl<'s> Maker<'s> {
             _ => counts.low + self.chance.below(4),
         };
         let count = count
-            .max(counts.low)
             .min(counts.high.unwrap_or(MOST))
-            .min(MOST);
+            .min(MOST)
+            .max(counts.low)
+            .min(FARTHEST);
         self.items(layers, count, depth)
     }
 
@@ -68,6 +72,8 @@ impl<'s> Maker<'s> {
         let unique = layers
             .all("uniqueItems")
             .any(|unique| *unique == Value::Bool(true));
+        let count = if unique { count.min(MOST) } else { count };
+        let far = count > MOST;
         let mut items: Vec<Value> = Vec::with_capacity(count.min(MOST));
         let mut tries = 0;
         while items.len() < count && tries < count * 8 + 8 {
@@ -80,7 +86,10 @@ impl<'s> Maker<'s> {
                         && !unique
                         && layers.all("prefixItems").next().is_none() =>
                 {
-                    last.clone()
+                    match items.get(41) {
+                        None if far => smallest(&items),
+                        _ => last.clone(),
+                    }
                 }
                 _ => self.value(&schemas, depth.saturating_sub(1)),
             };
@@ -117,7 +126,7 @@ impl<'s> Maker<'s> {
         let mut around: Vec<usize> = around
             .iter()
             .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)])
-            .filter(|at| *at <= MOST)
+            .filter(|at| *at <= FARTHEST)
             .collect();
         around.sort_unstable();
         around.dedup();
@@ -141,6 +150,12 @@ impl<'s> Maker<'s> {
         edges.push(json!([twice, twice]));
         edges
     }
+}
+
+/// The one with the shortest text, so that many of them fit into a call.
+fn smallest(items: &[Value]) -> Value {
+    let smallest = items.iter().min_by_key(|item| item.to_string().len());
+    smallest.cloned().unwrap_or_default()
 }
 
 /// What is said of the item at a place.

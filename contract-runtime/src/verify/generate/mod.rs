@@ -33,6 +33,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 pub(super) use self::invalid::malformed;
+pub(super) use self::{collection::FARTHEST as MOST_ITEMS, text::FARTHEST as MOST_CHARACTERS};
 
 use self::chance::Chance;
 use self::constants::Constants;
@@ -45,6 +46,9 @@ const DEPTH: usize = 4;
 /// The most levels and the most values, where a schema demands more of them.
 const DEEPEST: usize = 16;
 const LARGEST: usize = 2_000;
+
+/// A fraction of them is enough to see that a type has no end: so often values were cut off before any was accepted.
+const OFTEN: u32 = 6;
 
 /// The most edges of one place, and of one tool.
 const EDGES: usize = 400;
@@ -61,6 +65,8 @@ struct Maker<'s> {
     /// How deep inside of a value the next one stands, and how many there are in it so far.
     within: usize,
     made: usize,
+    /// How many values were cut off since arguments were accepted.
+    cut: &'s mut u32,
 }
 
 impl<'s> Maker<'s> {
@@ -70,13 +76,17 @@ impl<'s> Maker<'s> {
         if self.within == 0 {
             self.made = 0;
         }
-        if self.within > DEEPEST || self.made > LARGEST {
+        let largest = LARGEST >> (*self.cut).min(OFTEN);
+        if self.within > DEEPEST || self.made > largest {
             return Value::Null;
         }
         self.within += 1;
         self.made += 1;
         let value = self.tried(schemas, depth);
         self.within -= 1;
+        if self.within == 0 && self.made > largest {
+            *self.cut = self.cut.saturating_add(1);
+        }
         value
     }
 
@@ -227,6 +237,8 @@ pub(super) struct Generator<'s> {
     pool: Vec<Value>,
     /// Something refers to a type, maybe to itself.
     recursive: bool,
+    /// How many values were cut off, because they had no end, since arguments were accepted.
+    cut: u32,
 }
 
 impl<'s> Generator<'s> {
@@ -244,6 +256,7 @@ impl<'s> Generator<'s> {
             chance: Chance::new(seed, tool),
             pool: Vec::new(),
             recursive: layers::refers(types),
+            cut: 0,
         }
     }
 
@@ -254,11 +267,13 @@ impl<'s> Generator<'s> {
             chance: &mut self.chance,
             within: 0,
             made: 0,
+            cut: &mut self.cut,
         }
     }
 
     /// Keeps arguments that were accepted, to vary them.
     pub(super) fn accepted(&mut self, input: &Value) {
+        self.cut = 0;
         if self.pool.len() < POOL {
             self.pool.push(input.clone());
         } else if self.chance.one_in(8) {

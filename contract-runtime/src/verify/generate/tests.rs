@@ -324,3 +324,23 @@ fn the_same_seed_makes_the_same() {
     assert_eq!(all(9), all(9));
     assert_ne!(all(9), all(10));
 }
+
+#[test]
+fn of_a_type_without_values_not_much_is_made() {
+    let two = json!({"$ref": "#/$defs/two"});
+    let root = json!({
+        "type": "object",
+        "properties": {"it": two},
+        "required": ["it"],
+        "$defs": {"two": {
+            "type": "object",
+            "properties": {"left": two, "right": two},
+            "required": ["left", "right"],
+        }},
+    });
+    let mut generator = Generator::new("it", &root, &root, &[], 1);
+    let made = (0..CASES).map(|_| generator.right().to_string().len());
+    // Whole, each would have some 20,000 characters.
+    let longest: usize = made.skip(CASES / 2).max().unwrap_or_default();
+    assert!(longest < 10_000, "{longest}");
+}

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::Maker;
 use super::layers::Layers;
 
-/// The longest text that is made to reach a bound, in characters; a call takes 1 MiB.
+/// The longest text that is made to reach a bound, in characters: a call takes 1 MiB, and there may be other arguments.
+pub(in crate::verify) const FARTHEST: usize = 1_040_000;
+
+/// The longest text that is made by chance.
 const LONGEST: usize = 150_000;
 
 /// Longer than this, a text is made seldom.
@@ -96,6 +99,15 @@ impl Maker<'_> {
     /// A text that the layers admit, as far as they are understood.
     pub(super) fn text(&mut self, layers: &Layers<'_>) -> Value {
         let lengths = Lengths::of(layers);
+        if lengths.low > FARTHEST {
+            return json!("");
+        }
+        // Long as they must be, they differ by their length alone.
+        if lengths.low > LONG {
+            let more = self.chance.below(12);
+            let count = lengths.low.saturating_add(more);
+            return json!("a".repeat(count.min(lengths.high.unwrap_or(count))));
+        }
         let patterns: Vec<&str> = layers.all("pattern").filter_map(Value::as_str).collect();
         let formats: Vec<&str> = layers
             .all("format")
@@ -117,8 +129,7 @@ impl Maker<'_> {
                 return json!(text);
             }
         }
-        let count = lengths.low.min(LONGEST);
-        json!("a".repeat(count))
+        json!("a".repeat(lengths.low))
     }
 
     fn any_text(&mut self, lengths: &Lengths) -> String {
@@ -210,7 +221,7 @@ impl Maker<'_> {
         let mut around: Vec<usize> = counts
             .iter()
             .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)])
-            .filter(|at| *at <= LONGEST)
+            .filter(|at| *at <= FARTHEST)
             .collect();
         around.sort_unstable();
         around.dedup();

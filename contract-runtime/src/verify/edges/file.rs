@@ -1,0 +1,121 @@
+//! The file: one input to a line, and long texts in short, to be read in a review.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::Edges;
+use crate::verify::seeds;
+
+/// A text of more characters is written as what it repeats.
+const LONG: usize = 100;
+
+/// The most parts of a text in short; one with more is not recorded.
+const PARTS: usize = 8;
+
+/// The most that one part is repeated, whatever the file says.
+const LONGEST: usize = 1 << 20;
+
+/// The key of a text in short: `{"$repeat": [["a", 4095], ["é", 1]]}`.
+const REPEAT: &str = "$repeat";
+
+const ACCEPTS: &str = "accepts";
+const REFUSES: &str = "refuses";
+
+pub(super) fn load(path: &Path, tool: &str) -> Result<Edges, String> {
+    let file = seeds::file(path, tool);
+    let all = seeds::read(&file)?;
+    let Some(own) = all.get(tool) else {
+        return Ok(Edges::default());
+    };
+    let list = |name| {
+        let inputs = own
+            .get(name)
+            .and_then(Value::as_array)
+            .ok_or_else(|| format!("{}: `{tool}` has no list `{name}`", file.display()))?;
+        Ok::<_, String>(inputs.iter().map(long).collect())
+    };
+    Ok(Edges {
+        accepts: list(ACCEPTS)?,
+        refuses: list(REFUSES)?,
+    })
+}
+
+pub(super) fn save(path: &Path, tool: &str, edges: &Edges) -> Result<(), String> {
+    let list = |inputs: &[Value]| inputs.iter().filter_map(short).collect::<Value>();
+    let (accepts, refuses) = (list(&edges.accepts), list(&edges.refuses));
+    let nothing = edges.all().next().is_none();
+    let own = (!nothing).then(|| json!({ ACCEPTS: accepts, REFUSES: refuses }));
+    seeds::replace(path, tool, own, written)
+}
+
+/// Members of each tool on lines of their own, and each input on one.
+fn written(all: &Map<String, Value>) -> String {
+    let mut text = String::from("{");
+    for (place, (tool, edges)) in all.iter().enumerate() {
+        let comma = if place == 0 { "" } else { "," };
+        let _ = write!(text, "{comma}\n  {}: {{", json!(tool));
+        for (place, (name, inputs)) in edges.as_object().into_iter().flatten().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let inputs = inputs.as_array().map_or(&[][..], Vec::as_slice);
+            let lines: Vec<String> = inputs
+                .iter()
+                .map(|input| format!("\n      {input}"))
+                .collect();
+            let _ = write!(
+                text,
+                "{comma}\n    {}: [{}\n    ]",
+                json!(name),
+                lines.join(",")
+            );
+        }
+        text.push_str("\n  }");
+    }
+    text.push_str("\n}\n");
+    text
+}
+
+/// With long texts in short; nothing where that is not possible.
+fn short(value: &Value) -> Option<Value> {
+    Some(match value {
+        Value::String(text) if text.chars().nth(LONG).is_some() => {
+            let mut parts: Vec<(char, usize)> = Vec::new();
+            for letter in text.chars() {
+                match parts.last_mut() {
+                    Some((last, count)) if *last == letter => *count += 1,
+                    _ => parts.push((letter, 1)),
+                }
+            }
+            if parts.len() > PARTS {
+                return None;
+            }
+            json!({ REPEAT: parts })
+        }
+        Value::Array(items) => Value::Array(items.iter().map(short).collect::<Option<_>>()?),
+        Value::Object(members) if members.contains_key(REPEAT) => return None,
+        Value::Object(members) => {
+            let each = |(name, member): (&String, &Value)| Some((name.clone(), short(member)?));
+            Value::Object(members.iter().map(each).collect::<Option<_>>()?)
+        }
+        other => other.clone(),
+    })
+}
+
+fn long(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(long).collect(),
+        Value::Object(members) => {
+            if let Some(Value::Array(parts)) = members.get(REPEAT) {
+                let part = |part: &Value| {
+                    let count = usize::try_from(part.get(1)?.as_u64()?).ok()?;
+                    Some(part.get(0)?.as_str()?.repeat(count.min(LONGEST)))
+                };
+                return parts.iter().filter_map(part).collect::<String>().into();
+            }
+            let each = |(name, member): (&String, &Value)| (name.clone(), long(member));
+            members.iter().map(each).collect()
+        }
+        other => other.clone(),
+    }
+}
