@@ -38,6 +38,19 @@
 //! | read what came of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
 //! | say what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `agent` | agents whose whole run is under contract |
+//! | `genai` | models of real providers |
+//! | `grammar` | replies that are held to a grammar on this side |
+//! | `mcp`, `mcp-http` | serving tools over the Model Context Protocol, and the tools of other servers |
+//! | `cli` | a program of one's tools |
+//! | `verify` | tests that every contract writes for itself |
+//! | `remote`, `remote-tls` | tools on another machine, and TLS on the way there; they need Rust 1.90 |
+//! | `redis` | several backends that share their work; needs Rust 1.90 |
+//!
+//! None is on unless it is asked for; without them Rust 1.88 is enough.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -49,6 +62,8 @@ mod contract;
 mod futures;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+#[cfg(any(feature = "mcp", feature = "remote"))]
+mod patient;
 mod registry;
 #[cfg(feature = "remote")]
 pub mod remote;

@@ -20,6 +20,34 @@ pub enum RemoteError {
         /// Why.
         reason: String,
     },
+    /// The backend sent the executor away for good.
+    #[error("the backend sent the executor away ({code}): {reason}")]
+    Refused {
+        /// Of the close frame (RFC 6455, 7.4, 2011).
+        code: u16,
+        /// What the backend said.
+        reason: String,
+    },
+    /// The backend could not be reached again.
+    #[error("the backend was lost ({reason}), and {attempts} attempts did not bring it back")]
+    Lost {
+        /// Why the last attempt failed.
+        reason: String,
+        /// How many there were.
+        attempts: u32,
+    },
+    /// A certificate or a key cannot be used.
+    #[error("TLS: {reason}")]
+    Tls {
+        /// Why; nothing of a key.
+        reason: String,
+    },
+    /// What ran cannot be written down, so nothing is run.
+    #[error(transparent)]
+    Journal(#[from] super::JournalError),
+    /// What must be kept cannot be.
+    #[error(transparent)]
+    Store(#[from] super::StoreError),
     /// The other side broke the protocol.
     #[error("the other side broke the protocol: {0}")]
     Protocol(String),

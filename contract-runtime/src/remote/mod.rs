@@ -18,8 +18,8 @@
 //! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tools = Registry::builder().tool(halve).build()?;
 //! let backend = Backend::new(tools.manifest()).bind("127.0.0.1:0").await?;
-//! let task = backend.task();
-//! let executor = Executor::new(tools).connect(task.address(), task.token());
+//! let (task, token) = backend.task().await?;
+//! let executor = Executor::new(tools).connect(task.address(), token);
 //!
 //! let session = task.attached().await?;
 //! let outcome = session.registry().call(ToolCall::new("1", "halve", r#"{"number":42}"#)).await;
@@ -32,24 +32,52 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A beginning: a connection that breaks is not dialled again, and a call that was under way then ends as `failed` with
-//! "unknown outcome", because no journal says yet whether it ran. Pictures and files do not travel. TLS is for a proxy.
+//! Each accepted call has one end. The executor writes it to its [`Journal`] before it runs, and again before its result is
+//! sent, so that after a cut, a crash or a restart of either side the journal says whether it ran. Only a call that a crash
+//! of the executor cut short is in doubt: the tool is called again if it is `idempotent`, else the call ends as "unknown
+//! outcome".
 //!
 //! | file | holds |
 //! |---|---|
 //! | `protocol/` | the messages |
+//! | `line` | one connection, the same from both sides |
 //! | `toolbelt/` | what of a handshake is taken |
 //! | `backend/` | the server, its tasks, the calls that are under way |
 //! | `executor/` | the client, which runs the tools |
-//! | `error` | what can go wrong with a connection |
+//! | `journal/` | what ran, as the executor has written it down |
+//! | `store/` | what a backend keeps of its tasks |
+//! | `safeguards/` | what ends a run that goes nowhere |
+//! | `tls` | TLS of the line, on both sides |
+//! | `token` | what an executor shows to be let in |
+//! | `error` | what can go wrong |
 
 mod backend;
 mod error;
 mod executor;
+mod journal;
+mod line;
 pub mod protocol;
+mod safeguards;
+#[cfg(test)]
+mod simulation;
+pub mod store;
+#[cfg(feature = "remote-tls")]
+mod tls;
+mod token;
 mod toolbelt;
 
-pub use backend::{Backend, Listening, Session, Task};
+pub use backend::{
+    Backend, BackendState, ConnectionLimits, Listening, Session, SessionEvent, Task, TurnedAway,
+};
 pub use error::RemoteError;
-pub use executor::{Connected, Executor};
+pub use executor::{Connected, Executor, ExecutorEvent, Reconnect};
+pub use journal::{Journal, JournalError};
+pub use safeguards::{Safeguards, Tripped};
+pub use store::StoreError;
+pub use token::Token;
+#[cfg(test)]
+pub(crate) use toolbelt::reads_rule;
 pub use toolbelt::{Limits, Toolbelt};
+
+/// The largest message, in bytes; a longer one ends the connection (close code 1009: RFC 6455, 7.4.1, 2011).
+const LARGEST: usize = 8 << 20;

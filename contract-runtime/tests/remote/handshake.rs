@@ -29,7 +29,7 @@ fn deep(levels: usize) -> Value {
 async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
     let backend = Backend::new(registry(&Arc::default())?.manifest());
     let backend = backend.bind("127.0.0.1:0").await?;
-    let task = backend.task();
+    let (task, token) = backend.task().await?;
     let schema = |tool: &mut Value, schema: Value| tool["input_schema"] = schema;
     let tools = json!([
         custom("good", |_| ()),
@@ -50,7 +50,7 @@ async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
         {"name": 7},
         "not a tool",
     ]);
-    let mut raw = Raw::enter(&task).await?;
+    let mut raw = Raw::enter(&task, &token).await?;
     raw.say(handshake(&task, &["halve", "unknown", "halve"], &tools).to_string())
         .await?;
     let Next::Message(answer) = raw.next().await else {
@@ -99,11 +99,11 @@ async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
 async fn ten_thousand_tools_are_cut_at_the_limit() -> Tested {
     let backend = Backend::new(registry(&Arc::default())?.manifest());
     let backend = backend.bind("127.0.0.1:0").await?;
-    let task = backend.task();
+    let (task, token) = backend.task().await?;
     let tools: Vec<_> = (0..10_000)
         .map(|n| custom(&format!("t{n}"), |_| ()))
         .collect();
-    let mut raw = Raw::enter(&task).await?;
+    let mut raw = Raw::enter(&task, &token).await?;
     raw.say(handshake(&task, &[], &Value::Array(tools)).to_string())
         .await?;
     let Next::Message(answer) = raw.next().await else {
@@ -119,11 +119,11 @@ async fn ten_thousand_tools_are_cut_at_the_limit() -> Tested {
 async fn a_description_cannot_move_the_cursor() -> Tested {
     let backend = Backend::new(registry(&Arc::default())?.manifest());
     let backend = backend.bind("127.0.0.1:0").await?;
-    let task = backend.task();
+    let (task, token) = backend.task().await?;
     let tool = custom("good", |tool| {
         tool["description"] = json!("a\u{1b}[2Jb\u{202e}c\nd");
     });
-    let mut raw = Raw::enter(&task).await?;
+    let mut raw = Raw::enter(&task, &token).await?;
     raw.say(handshake(&task, &[], &json!([tool])).to_string())
         .await?;
     let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
@@ -140,10 +140,8 @@ async fn tools_that_nobody_knows_come_with_their_contracts() -> Tested {
     let tools = registry(&Arc::default())?;
     let backend = Backend::new(Registry::builder().build()?.manifest());
     let backend = backend.bind("127.0.0.1:0").await?;
-    let task = backend.task();
-    let _executor = Executor::new(tools)
-        .custom()
-        .connect(task.address(), task.token());
+    let (task, token) = backend.task().await?;
+    let _executor = Executor::new(tools).custom().connect(task.address(), token);
     let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
     assert_eq!(session.toolbelt().refused(), []);
     let outcome = session

@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use contract_runtime::remote::Task;
+use contract_runtime::remote::{Task, Token};
 
 pub(crate) struct Raw(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -34,9 +34,9 @@ impl Raw {
         Ok(Self(connect_async(request).await?.0))
     }
 
-    pub(crate) async fn enter(task: &Task) -> Result<Self, Error> {
-        let bearer = format!("Bearer {}", task.token());
-        Self::dial(&task.address(), &[("authorization", bearer)]).await
+    pub(crate) async fn enter(task: &Task, token: &Token) -> Result<Self, Error> {
+        let bearer = format!("Bearer {}", token.reveal());
+        Self::dial(task.address(), &[("authorization", bearer)]).await
     }
 
     pub(crate) async fn say(&mut self, text: impl Into<String>) -> Result<(), Error> {
@@ -64,12 +64,13 @@ impl Raw {
     }
 }
 
-/// A handshake for a task, with custom tools.
+/// A handshake for a task, with custom tools, of the journal that every test has.
 pub(crate) fn handshake(task: &Task, known: &[&str], custom: &Value) -> Value {
     json!({"type": "handshake", "payload": {
         "protocol": 1,
         "task": task.id(),
         "epoch": 0,
+        "journal": "00000000-0000-4000-8000-00000000000a",
         "known_tools": known,
         "custom_tools": custom,
         "platform": {"working_directory": "/", "system": "linux", "architecture": "x86_64", "parallel": 1},

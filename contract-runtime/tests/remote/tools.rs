@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Connected, Executor, Listening, Session};
+use contract_runtime::remote::{Backend, Connected, Executor, Listening, Safeguards, Session};
 use tokio::sync::Notify;
 
 pub(crate) type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -83,9 +83,13 @@ pub(crate) fn registry(signals: &Arc<Signals>) -> Result<Registry, BuildError> {
 
 /// A backend that knows the tools, an executor that has dialled in.
 pub(crate) async fn house(tools: Registry) -> Result<House, Box<dyn std::error::Error>> {
-    let backend = Backend::new(tools.manifest()).bind("127.0.0.1:0").await?;
-    let task = backend.task();
-    let executor = Executor::new(tools).connect(task.address(), task.token());
+    let backend = Backend::new(tools.manifest())
+        .grace(Duration::from_millis(500))
+        .safeguards(Safeguards::default().steps(None).equal_calls(None))
+        .bind("127.0.0.1:0")
+        .await?;
+    let (task, token) = backend.task().await?;
+    let executor = Executor::new(tools).connect(task.address(), token);
     let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
     Ok(House {
         session,

@@ -3,16 +3,16 @@ use std::sync::Arc;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use super::pending::{Came, Pending};
+use super::calls::{Asked, Calls, Came};
 use crate::contract::violation::{Blame, Detection, Location};
 use crate::registry::ToolManifest;
-use crate::remote::protocol::{ToolReply, Verdict};
+use crate::remote::safeguards::Watch;
 use crate::remote::toolbelt::Rules;
 use crate::tool::call::{Call, Running, later};
 use crate::tool::dynamic::read;
 use crate::tool::dynamic_context::of_call;
 use crate::tool::lookup::Need;
-use crate::tool::reply::{Ended, Output};
+use crate::tool::reply::Ended;
 use crate::tool::shim::Shim;
 use crate::tool::{DynamicSpec, Tool};
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A tool of an executor, as an entry for a registry on this side.
-pub(super) fn tool(manifest: &ToolManifest, pending: Arc<Pending>) -> Tool {
+pub(super) fn tool(manifest: &ToolManifest, calls: Arc<Calls>, watch: Arc<Watch>) -> Tool {
     let mut spec = DynamicSpec::new(&manifest.name, description(manifest))
         .input_schema(manifest.input_schema.clone())
         .hints(manifest.hints);
@@ -34,7 +34,10 @@ pub(super) fn tool(manifest: &ToolManifest, pending: Arc<Pending>) -> Tool {
         name: manifest.name.clone(),
         // What cannot be read was refused with the handshake.
         rules: Rules::new(manifest).ok(),
-        pending,
+        calls,
+        watch,
+        // What changes nothing can be done twice.
+        idempotent: [manifest.hints.idempotent, manifest.hints.read_only].contains(&Some(true)),
         needs: [of_call()],
     };
     Tool::by_hand(spec, Arc::new(shim))
@@ -54,7 +57,9 @@ fn description(manifest: &ToolManifest) -> String {
 struct Away {
     name: String,
     rules: Option<Rules>,
-    pending: Arc<Pending>,
+    calls: Arc<Calls>,
+    watch: Arc<Watch>,
+    idempotent: bool,
     /// Progress and deadline of the call.
     needs: [Need; 1],
 }
@@ -63,6 +68,7 @@ impl Shim for Away {
     fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
         later(async move {
             let request = call.asking(&self.needs)?;
+            let mut frame = request.frame();
             let judged = read(request);
             let typed = match &judged {
                 Ok(arguments) => Some(arguments.clone()),
@@ -75,7 +81,7 @@ impl Shim for Away {
                 .and_then(|(arguments, rules)| rules.broken(arguments));
             if let Some(broken) = broken {
                 let condition = broken.condition;
-                return Err(Ended::Violation(Box::new(Violation {
+                frame.told(Violation {
                     contract: condition.id.clone(),
                     kind: condition.kind,
                     tool: self.name.clone(),
@@ -93,26 +99,42 @@ impl Shim for Away {
                     values: broken.values,
                     call_id: None,
                     template: None,
-                })));
+                })?;
             }
             let arguments = judged?;
-            request.frame().enter()?;
+            frame.enter()?;
             let own = request.sources.as_ref().map(|sources| sources.own);
-            let left = own.and_then(|own| own.deadline.remaining());
-            let call = self.pending.call(
-                self.name.clone(),
-                Value::Object(arguments),
-                left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
-                own.map(|own| own.progress.clone()).unwrap_or_default(),
-            );
-            let came = call.await;
-            match came {
-                Came::Reply(reply) => answered(*reply),
-                Came::Unknown => Err(Ended::Failed(format!(
-                    "unknown outcome: the connection to the executor broke, and `{}` may or may not have run",
+            let asked = Asked {
+                call_id: own.map_or_else(String::new, |own| own.info.id.clone()),
+                tool_name: self.name.clone(),
+                parameters: arguments,
+                idempotent: self.idempotent,
+                until: own.and_then(|own| own.deadline.at()),
+                progress: own.map(|own| own.progress.clone()).unwrap_or_default(),
+            };
+            let call_id = asked.call_id.clone();
+            let ended = match self.calls.call(asked).await {
+                Came::Reply(reply) => match reply.into_output() {
+                    Err(Ended::Violation(violation)) => {
+                        let told = violation.to_string();
+                        frame.told(*violation)?;
+                        // Under its policy it would not have ended the call there either.
+                        Err(Ended::Failed(told))
+                    }
+                    ended => ended,
+                },
+                Came::InDoubt(why) => Err(Ended::Failed(format!(
+                    "unknown outcome: {why}, and `{}` may or may not have run; look before you call it again",
                     self.name
                 ))),
+                Came::NotRun(why) => {
+                    Err(Ended::Failed(format!("`{}` was not run: {why}", self.name)))
+                }
+            };
+            if let Ok(output) = &ended {
+                self.watch.answered(&call_id, &self.name, &output.text);
             }
+            ended
         })
     }
 
@@ -131,19 +153,4 @@ fn well_typed(invalid: &InvalidArguments, text: &str) -> Option<Map<String, Valu
     };
     let all = invalid.problems().iter().all(by_keyword);
     all.then(|| serde_json::from_str(text).ok()).flatten()
-}
-
-fn answered(reply: ToolReply) -> Result<Output, Ended> {
-    if reply.status == Verdict::Success {
-        return Ok(Output {
-            text: reply.result.unwrap_or_default(),
-            is_json: reply.is_json,
-            artifacts: None,
-        });
-    }
-    let violation = reply.violation.map(serde_json::from_value::<Violation>);
-    match violation {
-        Some(Ok(violation)) => Err(Ended::Violation(Box::new(violation))),
-        _ => Err(Ended::Failed(reply.error.unwrap_or_default())),
-    }
 }

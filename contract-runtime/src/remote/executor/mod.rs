@@ -1,56 +1,78 @@
 //! The side that acts.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `dial`, `reach` | one attempt to reach the backend: TCP, TLS, the upgrade |
+//! | `line` | one connection: handshake, then frames |
+//! | `desk` | the calls: to the journal, to the registry, to the journal, to the backend |
+//! | `reconnect` | how long it waits before it dials again |
+//! | `event` | what its user is told |
 
-use std::collections::HashMap;
+mod desk;
+mod dial;
+mod event;
+mod line;
+mod reach;
+mod reconnect;
+#[cfg(test)]
+mod simulated;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{SinkExt as _, StreamExt as _};
-use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::tungstenite::http::HeaderValue;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
-use tokio_util::sync::CancellationToken;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use desk::Desk;
+use dial::{Failed, dial};
+pub use event::ExecutorEvent;
+pub use reconnect::Reconnect;
 
 use super::RemoteError;
-use super::protocol::{
-    BackendMessage, CallKey, ExecutorMessage, Handshake, PROTOCOL, Platform, RunTool, TaskId,
-    ToolProgress, ToolReply, Verdict, read, write,
-};
-use crate::{Context, Outcome, Progress, Registry, ToolCall};
-
-const KINDS: [&str; 9] = [
-    "handshake_ok",
-    "run_tool",
-    "cancel_tool",
-    "ack",
-    "bootstrap_finished",
-    "agent_message_delta",
-    "finished",
-    "ping",
-    "pong",
-];
+use super::backend::{LONGEST, SHORTEST};
+use super::journal::Journal;
+use super::line::Ended;
+use super::protocol::{Handshake, PROTOCOL, Platform, TaskId};
+use super::token::Token;
+use crate::Registry;
 
 /// A registry that runs its tools for a backend.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "an executor does nothing until it connects"]
 pub struct Executor {
     registry: Registry,
     custom: bool,
+    journal: Option<Journal>,
+    reconnect: Reconnect,
+    working_directory: String,
+    tell: Arc<dyn Fn(ExecutorEvent) + Send + Sync>,
+    #[cfg(feature = "remote-tls")]
+    roots: Option<super::tls::Roots>,
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor")
+            .field("registry", &self.registry)
+            .field("custom", &self.custom)
+            .field("journal", &self.journal)
+            .field("reconnect", &self.reconnect)
+            .field("working_directory", &self.working_directory)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An executor that works, until its task is over or it is dropped.
 #[derive(Debug)]
-#[must_use = "dropping it ends its connection"]
+#[must_use = "dropping it ends its connection and cancels its calls"]
 pub struct Connected {
     work: JoinHandle<Result<(), RemoteError>>,
-}
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.work.abort();
-    }
+    over: DropGuard,
 }
 
 impl Connected {
@@ -59,8 +81,11 @@ impl Connected {
     /// # Errors
     ///
     /// [`RemoteError`].
-    pub async fn ended(mut self) -> Result<(), RemoteError> {
-        (&mut self.work).await.unwrap_or(Err(RemoteError::Gone))
+    pub async fn ended(self) -> Result<(), RemoteError> {
+        let Self { work, over } = self;
+        let ended = work.await.unwrap_or(Err(RemoteError::Gone));
+        drop(over);
+        ended
     }
 }
 
@@ -70,6 +95,12 @@ impl Executor {
         Self {
             registry,
             custom: false,
+            journal: None,
+            reconnect: Reconnect::default(),
+            working_directory: ".".to_owned(),
+            tell: Arc::new(|_| {}),
+            #[cfg(feature = "remote-tls")]
+            roots: None,
         }
     }
 
@@ -79,168 +110,205 @@ impl Executor {
         self
     }
 
+    /// Where it is written which calls ran; without, in memory, so that a restart of this process leaves calls in doubt.
+    pub fn journal(mut self, journal: Journal) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// How it dials again after its connection broke.
+    pub fn reconnect(mut self, reconnect: Reconnect) -> Self {
+        self.reconnect = reconnect;
+        self
+    }
+
+    /// The folder that the tools work in, as the backend is told; `.` where it is nobody's business.
+    pub fn working_directory(mut self, shown: impl Into<String>) -> Self {
+        self.working_directory = shown.into();
+        self
+    }
+
+    /// Whom it trusts to say who a backend is, in PEM; without, the certificates of the system.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Tls`] where they cannot be read.
+    #[cfg(feature = "remote-tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "remote-tls")))]
+    pub fn roots(mut self, certificates: impl AsRef<[u8]>) -> Result<Self, RemoteError> {
+        self.roots = Some(super::tls::Roots::new(certificates.as_ref())?);
+        Ok(self)
+    }
+
+    /// Is told what happens, on the way of every message: it must not wait.
+    pub fn on_event(mut self, tell: impl Fn(ExecutorEvent) + Send + Sync + 'static) -> Self {
+        self.tell = Arc::new(move |event| {
+            // Its panic is its own: the calls go on.
+            let _ = catch_unwind(AssertUnwindSafe(|| tell(event)));
+        });
+        self
+    }
+
     /// Dials in to a task, in the background.
-    pub fn connect(self, address: impl Into<String>, token: impl Into<String>) -> Connected {
+    pub fn connect(self, address: impl Into<String>, token: impl Into<Token>) -> Connected {
         let (address, token) = (address.into(), token.into());
+        let over = CancellationToken::new();
+        let ends = over.clone();
         Connected {
-            work: tokio::spawn(async move {
-                let socket = dial(&address, &token).await?;
-                self.serve(socket, &address).await
-            }),
+            work: tokio::spawn(async move { self.work(&address, &token, ends).await }),
+            over: over.drop_guard(),
         }
     }
 
-    fn handshake(&self, task: TaskId) -> Handshake {
-        let manifest = self.registry.manifest();
-        let (mut known, mut custom) = (Vec::new(), Vec::new());
-        for tool in manifest.tools {
-            if self.custom {
-                custom.push(serde_json::to_value(&tool).unwrap_or_default());
-            } else {
-                known.push(tool.name);
-            }
-        }
-        Handshake {
-            protocol: PROTOCOL,
-            task,
-            epoch: 0,
-            known_tools: known,
-            custom_tools: custom,
-            platform: Platform {
-                working_directory: ".".to_owned(),
-                system: std::env::consts::OS.to_owned(),
-                architecture: std::env::consts::ARCH.to_owned(),
-                parallel: 4,
-            },
-            unacknowledged: Vec::new(),
-        }
-    }
-
-    async fn serve(&self, socket: Socket, address: &str) -> Result<(), RemoteError> {
-        let task = address.rsplit('/').next().unwrap_or_default();
-        let task = task.parse().map_err(|_| RemoteError::Connect {
-            address: address.to_owned(),
+    async fn work(
+        self,
+        address: &str,
+        token: &Token,
+        over: CancellationToken,
+    ) -> Result<(), RemoteError> {
+        let task = address.rsplit('/').next().and_then(|id| id.parse().ok());
+        let task = task.ok_or_else(|| RemoteError::Connect {
+            address: reach::shown(address),
             reason: "the address does not end with the id of a task".to_owned(),
         })?;
-        let (mut sink, mut stream) = socket.split();
-        let shake = ExecutorMessage::Handshake(Box::new(self.handshake(task)));
-        sink.send(Message::text(write(&shake)))
+        self.over_lines(task, over, || dial(&self, address, token))
             .await
-            .map_err(|_| RemoteError::Gone)?;
-        let (out, mut queue) = mpsc::channel::<ExecutorMessage>(64);
-        let mut running: HashMap<CallKey, CancellationToken> = HashMap::new();
+    }
+
+    /// One connection after the other, until the task is over.
+    async fn over_lines<S, D>(
+        &self,
+        task: TaskId,
+        over: CancellationToken,
+        dial: impl Fn() -> D,
+    ) -> Result<(), RemoteError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+        D: Future<Output = Result<WebSocketStream<S>, Failed>>,
+    {
+        let journal = self.journal.clone().unwrap_or_else(Journal::in_memory);
+        let desk = Desk::new(self.registry.clone(), journal.clone(), task, over.clone());
+        let mut attempt = 0;
         loop {
-            let frame = tokio::select! {
-                frame = stream.next() => frame,
-                Some(message) = queue.recv() => {
-                    if let ExecutorMessage::ToolResult(reply) = &message {
-                        running.remove(&reply.key);
-                    }
-                    sink.send(Message::text(write(&message))).await.map_err(|_| RemoteError::Gone)?;
-                    continue;
-                }
+            let dialled = tokio::select! {
+                dialled = dial() => dialled,
+                () = over.cancelled() => return Ok(()),
             };
-            let text = match frame {
-                Some(Ok(Message::Text(text))) => text,
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
-                Some(Ok(Message::Close(Some(frame)))) => {
-                    return Err(RemoteError::Protocol(frame.reason.to_string()));
-                }
-                _ => return Err(RemoteError::Gone),
-            };
-            let message = read::<BackendMessage>(&text, &KINDS);
-            match message.map_err(|malformed| RemoteError::Protocol(malformed.to_string()))? {
-                BackendMessage::RunTool(call) => {
-                    let token = CancellationToken::new();
-                    running.insert(call.key, token.clone());
-                    tokio::spawn(run(self.registry.clone(), *call, token, out.clone()));
-                }
-                BackendMessage::CancelTool(key) => {
-                    if let Some(token) = running.get(&key) {
-                        token.cancel();
+            let (reason, wait) = match dialled {
+                Ok(socket) => match self.attached(socket, &desk, &journal, &over).await? {
+                    (_, Ended::Done) => return Ok(()),
+                    (_, Ended::Closed { code, reason }) if is_final(code) => {
+                        return Err(RemoteError::Refused { code, reason });
                     }
-                }
-                BackendMessage::Finished(_) => return Ok(()),
-                BackendMessage::Ping => {
-                    let pong = Message::text(write(&ExecutorMessage::Pong));
-                    sink.send(pong).await.map_err(|_| RemoteError::Gone)?;
-                }
-                _ => {}
+                    (_, Ended::Dismissed(_, reason)) => {
+                        return Err(RemoteError::Protocol(reason));
+                    }
+                    (let_in, Ended::Closed { reason, .. } | Ended::Broken(reason)) => {
+                        if let_in {
+                            attempt = 0;
+                        }
+                        (reason, Duration::ZERO)
+                    }
+                },
+                Err(Failed::ForGood(error)) => return Err(error),
+                Err(Failed::Now { reason, wait }) => (reason, wait),
+            };
+            (self.tell)(ExecutorEvent::Lost {
+                reason: reason.clone(),
+            });
+            attempt += 1;
+            if attempt > self.reconnect.attempts {
+                return Err(RemoteError::Lost {
+                    reason,
+                    attempts: self.reconnect.attempts,
+                });
+            }
+            let after = wait.saturating_add(self.reconnect.delay(attempt));
+            (self.tell)(ExecutorEvent::Dialling {
+                attempt,
+                of: self.reconnect.attempts,
+                after,
+            });
+            tokio::select! {
+                () = tokio::time::sleep(after) => {}
+                () = over.cancelled() => return Ok(()),
             }
         }
     }
-}
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
-async fn dial(address: &str, token: &str) -> Result<Socket, RemoteError> {
-    let failed = |reason: String| RemoteError::Connect {
-        address: address.to_owned(),
-        reason,
-    };
-    let mut request = address
-        .into_client_request()
-        .map_err(|error| failed(error.to_string()))?;
-    let mut bearer = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| failed("the token is no header value".to_owned()))?;
-    bearer.set_sensitive(true);
-    request.headers_mut().insert("authorization", bearer);
-    let (socket, _) = tokio_tungstenite::connect_async(request)
-        .await
-        .map_err(|error| failed(error.to_string()))?;
-    Ok(socket)
-}
-
-async fn run(
-    registry: Registry,
-    call: RunTool,
-    token: CancellationToken,
-    out: mpsc::Sender<ExecutorMessage>,
-) {
-    let key = call.key;
-    let reports = out.clone();
-    let mut context = Context::new()
-        .cancellation(token)
-        .progress(Progress::new(move |report| {
-            let told = ToolProgress {
-                key,
-                done: report.done,
-                total: report.total,
-                message: report.message,
-            };
-            // A report that finds the queue full is left out: the next one says more.
-            let _ = reports.try_send(ExecutorMessage::ToolProgress(told));
-        }));
-    if let Some(limit) = call.deadline_ms {
-        context = context.timeout(Duration::from_millis(limit));
+    /// One connection: whether the backend let it in, and how it ended.
+    async fn attached<S>(
+        &self,
+        socket: WebSocketStream<S>,
+        desk: &Arc<Desk>,
+        journal: &Journal,
+        over: &CancellationToken,
+    ) -> Result<(bool, Ended), RemoteError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        // What ends from here on waits for this connection; what ended before is in the handshake.
+        let mut queue = desk.attach();
+        let handshake = self.handshake(desk, journal).await?;
+        let (socket, accepted) = match line::enter(socket, handshake).await {
+            Ok(entered) => entered,
+            Err(ended) => return Ok((false, ended)),
+        };
+        if let Err(error) = journal.set_epoch(desk.task(), accepted.epoch).await {
+            tracing::warn!(%error, "the epoch could not be written");
+        }
+        let keep_alive = Duration::from_millis(accepted.keep_alive_ms).clamp(SHORTEST, LONGEST);
+        (self.tell)(ExecutorEvent::Attached {
+            epoch: accepted.epoch,
+            toolbelt: accepted.toolbelt,
+            refused: accepted.refused,
+        });
+        let leaves = async {
+            over.cancelled().await;
+            Ended::dismissed(CloseCode::Away, "the executor leaves")
+        };
+        let ended = line::work(socket, desk, &mut queue, keep_alive, &*self.tell, leaves).await;
+        desk.detach();
+        Ok((true, ended))
     }
-    let made = ToolCall::new(
-        key.tool_id.to_string(),
-        call.tool_name,
-        call.parameters.to_string(),
-    );
-    let outcome = registry.call_with(made, context).await;
-    let reply = ExecutorMessage::ToolResult(Box::new(reply(key, &outcome)));
-    let _ = out.send(reply).await;
+
+    async fn handshake(&self, desk: &Desk, journal: &Journal) -> Result<Handshake, RemoteError> {
+        let (mut known_tools, mut custom_tools) = (Vec::new(), Vec::new());
+        for tool in self.registry.manifest().tools {
+            if self.custom {
+                custom_tools.push(serde_json::to_value(&tool).unwrap_or_default());
+            } else {
+                known_tools.push(tool.name);
+            }
+        }
+        Ok(Handshake {
+            protocol: PROTOCOL,
+            task: desk.task(),
+            epoch: journal.epoch(desk.task()).await?,
+            journal: journal.id(),
+            known_tools,
+            custom_tools,
+            platform: Platform {
+                working_directory: self.working_directory.clone(),
+                system: std::env::consts::OS.to_owned(),
+                architecture: std::env::consts::ARCH.to_owned(),
+                parallel: std::thread::available_parallelism().map_or(1, |threads| {
+                    u32::try_from(threads.get()).unwrap_or(u32::MAX)
+                }),
+            },
+            unacknowledged: desk.entries().await?,
+        })
+    }
 }
 
-fn reply(key: CallKey, outcome: &Outcome) -> ToolReply {
-    let violation = outcome
-        .violation()
-        .and_then(|violation| serde_json::to_value(violation).ok());
-    let is_json = outcome.is_ok()
-        && outcome.output() != outcome.value().as_ref().and_then(|value| value.as_str());
-    ToolReply {
-        key,
-        status: if outcome.is_ok() {
-            Verdict::Success
-        } else {
-            Verdict::Error
-        },
-        outcome: outcome.status(),
-        result: outcome.output().map(str::to_owned),
-        is_json,
-        error: outcome.error(),
-        violation,
-    }
+/// Whether a goodbye is meant for good: a policy or the protocol was broken, rather than the backend going away.
+fn is_final(code: u16) -> bool {
+    let codes = [
+        CloseCode::Policy,
+        CloseCode::Protocol,
+        CloseCode::Unsupported,
+        CloseCode::Size,
+        CloseCode::Invalid,
+    ];
+    codes.map(u16::from).contains(&code)
 }

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ids::CallKey;
+use super::read::Fault;
 
 /// What a backend says to its executor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +28,8 @@ pub enum BackendMessage {
     Ping,
     /// I am here.
     Pong,
+    /// Something came that is no message, and was left out.
+    Fault(Fault),
 }
 
 /// The tools of an executor as its backend took them.
@@ -39,6 +42,9 @@ pub struct Accepted {
     pub toolbelt: Vec<String>,
     /// What was not taken, and why.
     pub refused: Vec<Refusal>,
+    /// How often the backend asks whether the executor is there, in milliseconds; a side that hears nothing for twice
+    /// as long takes the other for lost.
+    pub keep_alive_ms: u64,
 }
 
 /// A tool that was not taken.

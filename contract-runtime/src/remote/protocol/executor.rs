@@ -2,7 +2,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ids::{CallKey, TaskId};
+use super::artifact::WireArtifact;
+use super::ids::{CallKey, JournalId, TaskId};
+use super::read::Fault;
 use crate::Status;
 
 /// What an executor says to its backend.
@@ -22,6 +24,8 @@ pub enum ExecutorMessage {
     Ping,
     /// I am here.
     Pong,
+    /// Something came that is no message, and was left out.
+    Fault(Fault),
 }
 
 /// Who an executor is, what it can do, and what it still knows of earlier calls.
@@ -35,13 +39,15 @@ pub struct Handshake {
     /// What [`Accepted::epoch`](super::Accepted::epoch) said last, 0 from an executor that is new: one that has been
     /// taken over is sent away.
     pub epoch: u64,
+    /// The journal that says which calls ran; a backend that meets another one knows nothing of what it sent before.
+    pub journal: JournalId,
     /// Tools that the backend knows by name.
     pub known_tools: Vec<String>,
     /// Tools that it does not know, as entries of a manifest.
     pub custom_tools: Vec<Value>,
     /// Where the tools work.
     pub platform: Platform,
-    /// Calls whose end was not acknowledged.
+    /// Calls of the task whose end was not acknowledged.
     pub unacknowledged: Vec<Entry>,
 }
 
@@ -66,8 +72,26 @@ pub struct Entry {
     /// Which.
     #[serde(flatten)]
     pub key: CallKey,
-    /// How it ended; `None` while nothing says that it has.
+    /// How far it has come.
+    pub state: EntryState,
+    /// How it ended, when it is `finished`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Box<ToolReply>>,
+}
+
+/// How far a call has come, as the journal knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EntryState {
+    /// It was taken, and has not begun.
+    Accepted,
+    /// Its body is at work.
+    Running,
+    /// It began in a process that is gone; nobody knows how far it came.
+    InDoubt,
+    /// It has ended.
+    Finished,
 }
 
 /// How one attempt at a call ended.
@@ -91,9 +115,18 @@ pub struct ToolReply {
     /// What went wrong, after `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What goes along with the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<WireArtifact>,
     /// The violation that ended the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violation: Option<Value>,
+    /// What is wrong with the arguments, if that ended the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid_arguments: Option<Value>,
+    /// The body may still be running, after a timeout or a cancellation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_still_run: bool,
 }
 
 /// Whether a call gave a result.

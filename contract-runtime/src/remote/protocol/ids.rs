@@ -15,6 +15,19 @@ pub struct TaskId(Uuid);
 #[serde(transparent)]
 pub struct CallId(Uuid);
 
+/// One journal of one executor: 128 random bits (UUID version 4, RFC 9562, 2024).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JournalId(Uuid);
+
+impl JournalId {
+    /// The id of a journal that is new.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(Uuid::new_v4())
+    }
+}
+
 impl TaskId {
     /// An id that nobody can guess.
     #[must_use]
@@ -50,6 +63,16 @@ impl fmt::Display for CallKey {
 
 macro_rules! uuid_text {
     ($id:ident, $name:literal) => {
+        impl $id {
+            pub(crate) const fn to_bytes(self) -> [u8; 16] {
+                self.0.into_bytes()
+            }
+
+            pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Uuid::from_bytes(bytes))
+            }
+        }
+
         impl fmt::Display for $id {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
@@ -78,3 +101,4 @@ macro_rules! uuid_text {
 
 uuid_text!(TaskId, "TaskId");
 uuid_text!(CallId, "CallId");
+uuid_text!(JournalId, "JournalId");

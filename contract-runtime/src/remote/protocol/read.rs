@@ -1,5 +1,6 @@
-use serde::Serialize;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::error::Category;
 
@@ -32,6 +33,22 @@ pub enum Malformed {
         /// [`PROTOCOL`](super::PROTOCOL).
         version: u32,
     },
+}
+
+/// What was wrong with a frame; the third of a connection ends it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Fault {
+    /// In words.
+    pub message: String,
+}
+
+impl From<Malformed> for Fault {
+    fn from(malformed: Malformed) -> Self {
+        Self {
+            message: malformed.to_string(),
+        }
+    }
 }
 
 /// Reads one frame.

@@ -1,0 +1,357 @@
+//! The calls of one task: each is written down before it is sent, and its end before it is acknowledged.
+//!
+//! They outlive connections and, in the store, processes.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `open` | one attempt that is under way |
+//! | `reconcile` | what a handshake says of them |
+
+mod open;
+mod reconcile;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+
+use open::Guard;
+pub(super) use open::{Asked, Came};
+
+use super::entry::Entrance;
+use super::event::SessionEvent;
+use crate::remote::protocol::{
+    BackendMessage, CallId, CallKey, JournalId, RunTool, ToolProgress, ToolReply,
+};
+use crate::remote::store::ledger::{CallRecord, Ending, Ledger};
+use crate::tool::Progress;
+
+/// How often a call of an idempotent tool is tried.
+const ATTEMPTS: u32 = 3;
+
+/// The calls of one task.
+#[derive(Debug)]
+pub(super) struct Calls {
+    pub(super) ledger: Ledger,
+    /// How long a task waits for an executor that is gone.
+    grace: Duration,
+    entrance: Arc<Entrance>,
+    /// How many calls of an earlier process have no end yet.
+    left_behind: watch::Sender<usize>,
+    state: Mutex<State>,
+    pub(super) events: broadcast::Sender<SessionEvent>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    line: Option<Line>,
+    /// Of the latest connection.
+    journal: Option<JournalId>,
+    /// Of connections and their ends: a timer that finds another number has nothing to say any more.
+    changes: u64,
+    open: HashMap<CallKey, Open>,
+    generation: u64,
+    /// Why there is nobody to wait for.
+    given_up: Option<String>,
+    /// Calls that were given up here and have not ended there; the oldest first.
+    abandoned: VecDeque<CallKey>,
+}
+
+/// The connection to the executor.
+#[derive(Debug)]
+struct Line {
+    out: mpsc::Sender<BackendMessage>,
+    journal: JournalId,
+}
+
+/// One attempt that is under way.
+#[derive(Debug)]
+struct Open {
+    run: RunTool,
+    until: Option<Instant>,
+    /// Under which journal it was sent; only that one knows whether it ran.
+    sent: Option<JournalId>,
+    end: oneshot::Sender<Came>,
+    progress: Progress,
+    /// An earlier process sent it, and its end is only written down: it is not sent again.
+    left_behind: bool,
+}
+
+impl State {
+    /// Why it is not made, when there is nobody to wait for.
+    fn opened(&mut self, key: CallKey, open: Open) -> Option<String> {
+        if self.given_up.is_none() {
+            self.open.insert(key, open);
+        }
+        self.given_up.clone()
+    }
+}
+
+impl Calls {
+    pub(super) fn new(ledger: Ledger, grace: Duration, entrance: Arc<Entrance>) -> Arc<Self> {
+        Arc::new(Self {
+            ledger,
+            grace,
+            entrance,
+            left_behind: watch::Sender::new(0),
+            state: Mutex::default(),
+            events: broadcast::Sender::new(256),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_attached(&self) -> bool {
+        self.state().line.is_some()
+    }
+
+    /// Of the executor that is attached, or was last.
+    fn journal(&self) -> Option<JournalId> {
+        self.state().journal
+    }
+
+    /// Answers of the model so far.
+    pub(super) fn generation(&self) -> u64 {
+        self.state().generation
+    }
+
+    pub(super) fn next_generation(&self) {
+        self.state().generation += 1;
+    }
+
+    /// Says something to the executor, if one is there.
+    pub(super) async fn say(&self, message: BackendMessage) {
+        let out = self.state().line.as_ref().map(|line| line.out.clone());
+        if let Some(out) = out {
+            let _ = out.send(message).await;
+        }
+    }
+
+    /// Makes a call; dropping the future cancels it there.
+    pub(super) async fn call(self: &Arc<Self>, asked: Asked) -> Came {
+        let Some(_pass) = self.entrance.doors.call() else {
+            return Came::NotRun("the backend is shutting down".to_owned());
+        };
+        let tool_id = CallId::next();
+        let mut doubt = None;
+        for attempt in 1.. {
+            let key = CallKey { tool_id, attempt };
+            let record = asked.record(key, self.generation(), self.journal());
+            let came = match self.attempt(record, &asked).await {
+                Came::InDoubt(why) if asked.idempotent && attempt < ATTEMPTS => {
+                    doubt.get_or_insert(why);
+                    continue;
+                }
+                came => came,
+            };
+            return match (came, doubt) {
+                // Not this time, but perhaps an earlier one.
+                (Came::NotRun(_), Some(why)) => Came::InDoubt(why),
+                (came, _) => came,
+            };
+        }
+        Came::NotRun("it was tried too often".to_owned())
+    }
+
+    async fn attempt(self: &Arc<Self>, record: CallRecord, asked: &Asked) -> Came {
+        let key = record.key;
+        let mut guard = match self.begin(record).await {
+            Ok(guard) => guard,
+            Err(why) => return Came::NotRun(why),
+        };
+        let (end, ended) = oneshot::channel();
+        let run = RunTool {
+            key,
+            tool_name: asked.tool_name.clone(),
+            generation_id: self.generation(),
+            parameters: Value::Object(asked.parameters.clone()),
+            deadline_ms: None,
+        };
+        let open = Open {
+            run,
+            until: asked.until,
+            sent: None,
+            end,
+            progress: asked.progress.clone(),
+            left_behind: false,
+        };
+        let refused = self.state().opened(key, open);
+        if let Some(why) = refused {
+            return guard.ends(Came::NotRun(why)).await;
+        }
+        self.send(key).await;
+        let came = ended.await.unwrap_or_else(|_| {
+            Came::InDoubt("the backend stopped while it was under way".to_owned())
+        });
+        guard.ends(came).await
+    }
+
+    /// Writes down that a call begins.
+    ///
+    /// Once that is under way it is done, even if nobody waits for it any more, and the call gets its end.
+    async fn begin(self: &Arc<Self>, record: CallRecord) -> Result<Guard, String> {
+        let calls = Arc::clone(self);
+        let begun = tokio::spawn(async move {
+            let key = record.key;
+            if let Err(error) = calls.ledger.begin_call(&record).await {
+                let reason = error.to_string();
+                let ending = Ending::NotRun {
+                    reason: reason.clone(),
+                };
+                // It may have been written all the same.
+                tokio::spawn(async move { calls.end_late(key, &ending).await });
+                return Err(reason);
+            }
+            let tool = record.tool_name;
+            let _ = calls.events.send(SessionEvent::CallBegan { key, tool });
+            Ok(Guard::new(&calls, key))
+        });
+        begun
+            .await
+            .unwrap_or_else(|_| Err("the backend is stopping".to_owned()))
+    }
+
+    /// Sends an attempt away, if there is somebody to send it to; else the next handshake will.
+    async fn send(&self, key: CallKey) {
+        let (out, run) = {
+            let mut state = self.state();
+            let State { line, open, .. } = &mut *state;
+            let (Some(line), Some(open)) = (line, open.get_mut(&key)) else {
+                return;
+            };
+            open.sent = Some(line.journal);
+            (line.out.clone(), open.run())
+        };
+        let _ = out.send(BackendMessage::RunTool(Box::new(run))).await;
+    }
+
+    /// A result has come: the first of each attempt counts, and later ones are acknowledged only.
+    pub(super) fn replied(self: &Arc<Self>, reply: ToolReply) {
+        let open = {
+            let mut state = self.state();
+            let open = state.open.remove(&reply.key);
+            if open.is_none() && !state.was_abandoned(reply.key) {
+                tracing::debug!(key = %reply.key, "a result came that nobody waits for");
+                return;
+            }
+            open
+        };
+        let left = match open {
+            Some(open) => open.end.send(Came::Reply(Box::new(reply))).err(),
+            None => Some(Came::Reply(Box::new(reply))),
+        };
+        if let Some(Came::Reply(reply)) = left {
+            self.too_late(reply);
+        }
+    }
+
+    /// Nobody waits for a result any more: it is written down if nothing else is, and the journal may forget it.
+    fn too_late(self: &Arc<Self>, reply: Box<ToolReply>) {
+        let calls = Arc::clone(self);
+        tokio::spawn(async move {
+            let key = reply.key;
+            calls.end_late(key, &Ending::Reply(reply)).await;
+        });
+    }
+
+    async fn end_late(&self, key: CallKey, ending: &Ending) {
+        let written = match self.ledger.has_begun(key).await {
+            Ok(true) => self.ledger.end_call(key, ending).await,
+            begun => begun,
+        };
+        // What could not be written stays in the journal; what was never begun here is none of ours.
+        if written.is_ok() {
+            self.say(BackendMessage::Ack(key)).await;
+        }
+    }
+
+    /// Calls of an earlier process, which end as the journal says.
+    pub(super) fn left_behind(self: &Arc<Self>, records: Vec<CallRecord>) {
+        let open = records.into_iter().filter(|record| record.ending.is_none());
+        for record in open {
+            let (end, ended) = oneshot::channel();
+            let mut guard = Guard::new(self, record.key);
+            let open = Open::left_behind(record, end);
+            self.state().open.insert(open.run.key, open);
+            self.left_behind.send_modify(|count| *count += 1);
+            let calls = Arc::clone(self);
+            tokio::spawn(async move {
+                if let Ok(came) = ended.await {
+                    guard.ends(came).await;
+                }
+                calls.left_behind.send_modify(|count| *count -= 1);
+            });
+        }
+        if *self.left_behind.borrow() > 0 {
+            // From here on somebody has so long to come back.
+            self.lost();
+        }
+    }
+
+    pub(super) async fn settled(&self) {
+        let mut left = self.left_behind.subscribe();
+        // The sender lives as long as `self`.
+        let _ = left.wait_for(|count| *count == 0).await;
+    }
+
+    pub(super) fn reported(&self, told: ToolProgress) {
+        let progress = self
+            .state()
+            .open
+            .get(&told.key)
+            .map(|open| open.progress.clone());
+        if let Some(progress) = progress {
+            progress.report(told.done, told.total, told.message);
+        }
+    }
+
+    /// The connection is gone: the calls wait for the next, but not for ever.
+    pub(super) fn lost(self: &Arc<Self>) {
+        let changes = {
+            let mut state = self.state();
+            state.line = None;
+            state.changes += 1;
+            state.changes
+        };
+        let _ = self.events.send(SessionEvent::Lost { grace: self.grace });
+        // Where the runtime ends, so does everybody who waits.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let calls = Arc::downgrade(self);
+        let grace = self.grace;
+        runtime.spawn(async move {
+            tokio::time::sleep(grace).await;
+            if let Some(calls) = calls.upgrade() {
+                calls.give_up(changes);
+            }
+        });
+    }
+
+    fn give_up(&self, changes: u64) {
+        if self.state().changes == changes {
+            let _ = self.events.send(SessionEvent::GivenUp);
+            self.close(&format!("the executor was gone for {:?}", self.grace));
+        }
+    }
+
+    /// Ends what is under way, and refuses what is asked for from here on, until somebody attaches.
+    pub(super) fn close(&self, why: &str) {
+        let open = {
+            let mut state = self.state();
+            state.given_up = Some(why.to_owned());
+            std::mem::take(&mut state.open)
+        };
+        for open in open.into_values() {
+            let came = match open.sent {
+                None if !open.left_behind => Came::NotRun(why.to_owned()),
+                _ => Came::InDoubt(why.to_owned()),
+            };
+            let _ = open.end.send(came);
+        }
+    }
+}

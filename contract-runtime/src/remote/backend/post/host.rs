@@ -1,0 +1,177 @@
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, watch};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_util::sync::CancellationToken;
+
+use super::Post;
+use super::letter::{Letter, Reason};
+use crate::remote::backend::doors::LEAVING;
+use crate::remote::backend::line::{Entered, Hearing, OVER, ask, enter};
+use crate::remote::backend::task::Open;
+use crate::remote::line::{Ended, QUEUE, dismiss, talk};
+use crate::remote::protocol::{BackendMessage, ExecutorMessage, TaskId};
+
+/// Messages of an executor that wait to be handed on; one that says more is cut off, and dials again.
+const WAITING: usize = 256;
+
+/// An executor that is attached here, of a task that is at home elsewhere.
+#[derive(Debug)]
+pub(super) struct Hosted {
+    epoch: u64,
+    out: mpsc::Sender<BackendMessage>,
+    over: watch::Sender<Option<Reason>>,
+}
+
+/// Serves one executor of a task that is at home elsewhere, until it goes.
+pub(in crate::remote::backend) async fn serve<S>(
+    socket: WebSocketStream<S>,
+    open: &Arc<Open>,
+    post: &Arc<Post>,
+    leaving: CancellationToken,
+) where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let Some(entered) = enter(socket, open).await else {
+        return;
+    };
+    let Entered {
+        socket,
+        handshake,
+        epoch,
+        ..
+    } = entered;
+    let task = open.id;
+    let Ok(Some(home)) = open.calls.ledger.home().await else {
+        let reason = "the task is at home nowhere; dial again";
+        return dismiss(socket, CloseCode::Again, reason).await;
+    };
+    let (out, mut queue) = mpsc::channel(QUEUE);
+    let Some(mut over) = post.host(task, epoch, out.clone()) else {
+        return dismiss(socket, CloseCode::Policy, OVER).await;
+    };
+    let letter = Letter::Attached {
+        epoch,
+        host: post.me.to_string(),
+        handshake: Box::new(handshake),
+    };
+    if post.write(&home, &letter).await.is_err() {
+        post.leave(task, epoch);
+        let reason = "the home of the task cannot be reached; dial again";
+        return dismiss(socket, CloseCode::Again, reason).await;
+    }
+    let (forward, mut heard) = mpsc::channel::<ExecutorMessage>(WAITING);
+    let mut hearing = Hearing::default();
+    let hear = |text: &str| {
+        let message = match hearing.hear(text, &out) {
+            ControlFlow::Continue(Some(message)) => message,
+            ControlFlow::Continue(None) => return ControlFlow::Continue(()),
+            ControlFlow::Break(ended) => return ControlFlow::Break(ended),
+        };
+        if forward.try_send(message).is_err() {
+            let reason = "the home of the task takes too long; dial again";
+            return ControlFlow::Break(Ended::dismissed(CloseCode::Again, reason));
+        }
+        ControlFlow::Continue(())
+    };
+    let hand_on = async {
+        while let Some(message) = heard.recv().await {
+            let letter = Letter::Heard {
+                task,
+                epoch,
+                message,
+            };
+            if let Err(error) = post.write(&home, &letter).await {
+                tracing::warn!(%task, %error, "a message of an executor could not be handed on");
+                break;
+            }
+        }
+        Ended::dismissed(
+            CloseCode::Again,
+            "the home of the task cannot be reached; dial again",
+        )
+    };
+    let ends = async {
+        tokio::select! {
+            reason = over.wait_for(Option::is_some) => told(reason.ok().and_then(|reason| reason.clone())),
+            () = leaving.cancelled() => Ended::dismissed(CloseCode::Away, LEAVING),
+            ended = hand_on => ended,
+        }
+    };
+    let silence = open.settings.keep_alive.saturating_mul(2);
+    let ended = tokio::select! {
+        ended = talk(socket, &mut queue, silence, hear, ends) => ended,
+        never = ask(&out, open.settings.keep_alive) => match never {},
+    };
+    tracing::debug!(%task, epoch, ?ended, "the connection of an executor ended");
+    post.leave(task, epoch);
+    let lost = Letter::Lost { task, epoch };
+    if let Err(error) = post.write(&home, &lost).await {
+        tracing::debug!(%task, %error, "a home could not be told that its executor is gone");
+    }
+}
+
+fn told(reason: Option<Reason>) -> Ended {
+    match reason {
+        Some(Reason::Moved) => Ended::dismissed(
+            CloseCode::Away,
+            "the task is at home elsewhere now; dial again",
+        ),
+        Some(Reason::Refused(why)) => Ended::dismissed(CloseCode::Policy, why),
+        Some(Reason::TakenOver) | None => Ended::dismissed(CloseCode::Policy, OVER),
+    }
+}
+
+impl Post {
+    /// A connection that counts from here on; none if a later one does.
+    fn host(
+        &self,
+        task: TaskId,
+        epoch: u64,
+        out: mpsc::Sender<BackendMessage>,
+    ) -> Option<watch::Receiver<Option<Reason>>> {
+        let mut hosted = self.hosted();
+        if let Some(earlier) = hosted.get(&task) {
+            if earlier.epoch >= epoch {
+                return None;
+            }
+            earlier.over.send_replace(Some(Reason::TakenOver));
+        }
+        let (over, told) = watch::channel(None);
+        hosted.insert(task, Hosted { epoch, out, over });
+        Some(told)
+    }
+
+    fn leave(&self, task: TaskId, epoch: u64) {
+        let mut hosted = self.hosted();
+        if hosted
+            .get(&task)
+            .is_some_and(|hosted| hosted.epoch == epoch)
+        {
+            hosted.remove(&task);
+        }
+    }
+
+    /// The home says something to the executor.
+    pub(super) fn say(&self, task: TaskId, epoch: u64, message: BackendMessage) {
+        let hosted = self.hosted();
+        let Some(hosted) = hosted.get(&task).filter(|hosted| hosted.epoch == epoch) else {
+            return;
+        };
+        if hosted.out.try_send(message).is_err() {
+            // It takes less than it is told; the next handshake says what it has missed.
+            hosted.over.send_replace(Some(Reason::Moved));
+        }
+    }
+
+    /// The home ends the connection.
+    pub(super) fn over(&self, task: TaskId, epoch: u64, reason: Reason) {
+        let hosted = self.hosted();
+        if let Some(hosted) = hosted.get(&task).filter(|hosted| hosted.epoch <= epoch) {
+            hosted.over.send_replace(Some(reason));
+        }
+    }
+}

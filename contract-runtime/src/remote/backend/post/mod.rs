@@ -1,0 +1,204 @@
+//! Several backends that share their work: an executor is attached to one, and its task may be at home in another.
+//!
+//! The home of a task makes its calls and writes them down. Where the executor is attached to another backend, that one
+//! is its host: it hands messages on, in both directions, and decides nothing. A letter that is lost or comes twice does
+//! no harm, because the journal of the executor says what ran.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `letter` | what backends write to each other |
+//! | `host` | an executor that is attached here, of a task that is at home elsewhere |
+//! | `home` | a task that is at home here, with an executor elsewhere |
+
+mod home;
+mod host;
+mod letter;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::time::{interval, sleep};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use host::Hosted;
+pub(super) use host::serve;
+use letter::Letter;
+
+use super::server::Shared;
+use super::task::Open;
+use crate::remote::protocol::TaskId;
+use crate::remote::store::StoreError;
+use crate::remote::store::ledger::Ledger;
+use crate::remote::store::relay::Relay;
+
+/// How long a backend is taken for alive after it said so.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// How long a backend waits before it asks for its letters again, when the server failed.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What one backend needs to work with others.
+#[derive(Debug)]
+pub(super) struct Post {
+    relay: Relay,
+    /// The name of this backend.
+    me: Arc<str>,
+    shared: OnceLock<Weak<Shared>>,
+    hosted: Mutex<HashMap<TaskId, Hosted>>,
+}
+
+impl Post {
+    pub(super) fn new(relay: Relay, me: Arc<str>) -> Arc<Self> {
+        Arc::new(Self {
+            relay,
+            me,
+            shared: OnceLock::new(),
+            hosted: Mutex::default(),
+        })
+    }
+
+    fn hosted(&self) -> MutexGuard<'_, HashMap<TaskId, Hosted>> {
+        self.hosted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shared(&self) -> Option<Arc<Shared>> {
+        self.shared.get()?.upgrade()
+    }
+
+    /// Works until it is stopped.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be asked, or another backend runs under the same name.
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let _ = self.shared.set(Arc::downgrade(shared));
+        let run = Uuid::new_v4().simple().to_string();
+        if !self.relay.announce(&self.me, &run, LEASE).await? {
+            return Err(StoreError::Conflict {
+                name: format!("the name `{}` of this backend", self.me),
+            });
+        }
+        let mut inbox = self.relay.inbox(&self.me, &run)?;
+        let (post, ends) = (Arc::clone(self), stop.clone());
+        tokio::spawn(async move {
+            let read = async {
+                loop {
+                    match inbox.next().await {
+                        Ok(delivery) => {
+                            post.read(&delivery.message).await;
+                            if let Err(error) = delivery.done().await {
+                                // It comes once more.
+                                tracing::debug!(%error, "a letter could not be ticked off");
+                            }
+                        }
+                        Err(error) => {
+                            tracing::warn!(%error, "letters of other backends cannot be read");
+                            sleep(PAUSE).await;
+                        }
+                    }
+                }
+            };
+            tokio::select! {
+                () = read => {}
+                () = ends.cancelled() => {}
+            }
+        });
+        let (post, ends) = (Arc::clone(self), stop.clone());
+        tokio::spawn(async move {
+            let mut ticks = interval(LEASE / 3);
+            loop {
+                tokio::select! {
+                    _ = ticks.tick() => {}
+                    () = ends.cancelled() => break,
+                }
+                if let Err(error) = post.relay.announce(&post.me, &run, LEASE).await {
+                    tracing::warn!(%error, "other backends cannot be told that this one is there");
+                }
+                post.look_after_hosts().await;
+            }
+            let _ = post.relay.withdraw(&post.me, &run).await;
+        });
+        Ok(())
+    }
+
+    async fn read(self: &Arc<Self>, letter: &serde_json::Value) {
+        let Ok(letter) = serde_json::from_value::<Letter>(letter.clone()) else {
+            tracing::warn!("a letter of another backend cannot be read; is it of another version?");
+            return;
+        };
+        match letter {
+            Letter::Attached {
+                epoch,
+                host,
+                handshake,
+            } => self.attached(epoch, host, *handshake).await,
+            Letter::Heard {
+                task,
+                epoch,
+                message,
+            } => self.heard(task, epoch, message),
+            Letter::Lost { task, epoch } => self.lost(task, epoch),
+            Letter::Say {
+                task,
+                epoch,
+                message,
+            } => self.say(task, epoch, message),
+            Letter::Over {
+                task,
+                epoch,
+                reason,
+            } => self.over(task, epoch, reason),
+        }
+    }
+
+    async fn write(&self, to: &str, letter: &impl Serialize) -> Result<(), StoreError> {
+        let id = Uuid::new_v4().simple().to_string();
+        let letter = serde_json::to_value(letter).unwrap_or_default();
+        self.relay.publish(to, &id, &letter).await
+    }
+
+    /// A task that is at home elsewhere, for as long as one connection.
+    pub(super) async fn find(
+        self: &Arc<Self>,
+        shared: &Shared,
+        task: TaskId,
+    ) -> Result<Option<Arc<Open>>, StoreError> {
+        let ledger = Ledger::new(Arc::clone(&shared.store), task);
+        let Some(hash) = ledger.token_hash().await? else {
+            return Ok(None);
+        };
+        let open = Open::new(
+            task,
+            hash,
+            Arc::clone(&shared.settings),
+            ledger,
+            Arc::clone(&shared.owner),
+            Arc::clone(&shared.entrance),
+            Some(Arc::clone(self)),
+        );
+        Ok(Some(open))
+    }
+
+    /// This backend is the home of a task from here on; an executor that is attached elsewhere dials again.
+    pub(super) async fn moved_in(&self, ledger: &Ledger) -> Result<(), StoreError> {
+        ledger.set_home(&self.me).await?;
+        if let Some(owner) = ledger.owner().await?
+            && *owner.owner != *self.me
+        {
+            let letter = Letter::Over {
+                task: ledger.task(),
+                epoch: owner.epoch,
+                reason: letter::Reason::Moved,
+            };
+            self.write(&owner.owner, &letter).await?;
+        }
+        Ok(())
+    }
+}

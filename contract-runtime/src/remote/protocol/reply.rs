@@ -1,0 +1,173 @@
+use serde_json::Value;
+
+use super::artifact::{DEEPEST, note};
+use super::{CallKey, Cancelled, ToolReply, Verdict};
+use crate::remote::LARGEST;
+use crate::remote::toolbelt::depth;
+use crate::tool::outcome::End;
+use crate::tool::reply::{Ended, Output};
+use crate::{InvalidArguments, Outcome, Status, Violation};
+
+/// The largest reply, in bytes: a message holds little beside it.
+const ROOM: usize = LARGEST - (64 << 10);
+
+/// The most characters of an error, where the rest would not go into a message.
+const ERROR: usize = 10_000;
+
+impl ToolReply {
+    /// How a call ended, in a form that fits into one message.
+    ///
+    /// Artifacts that do not fit are replaced by notes, the largest first; a result that does not fit alone is an error.
+    pub(crate) fn of(key: CallKey, outcome: &Outcome) -> Self {
+        let mut reply = Self {
+            key,
+            status: if outcome.is_ok() {
+                Verdict::Success
+            } else {
+                Verdict::Error
+            },
+            outcome: outcome.status(),
+            result: outcome.output().map(str::to_owned),
+            is_json: matches!(&outcome.end, End::Ok(output) if output.is_json),
+            error: outcome.error(),
+            artifacts: outcome.artifacts().iter().map(Into::into).collect(),
+            violation: outcome
+                .violation()
+                .and_then(|violation| serde_json::to_value(violation).ok()),
+            invalid_arguments: outcome
+                .invalid_arguments()
+                .and_then(|invalid| serde_json::to_value(invalid).ok()),
+            may_still_run: outcome.may_still_be_running(),
+        };
+        reply.fit();
+        reply
+    }
+
+    /// A call that failed before it reached a tool, or without one.
+    pub(crate) fn failed(key: CallKey, error: impl Into<String>) -> Self {
+        Self {
+            key,
+            status: Verdict::Error,
+            outcome: Status::Failed,
+            result: None,
+            is_json: false,
+            error: Some(error.into()),
+            artifacts: Vec::new(),
+            violation: None,
+            invalid_arguments: None,
+            may_still_run: false,
+        }
+    }
+
+    fn fit(&mut self) {
+        if let Some(violation) = &mut self.violation
+            && depth(violation) > DEEPEST
+        {
+            without_values(violation);
+        }
+        if self.fits() {
+            return;
+        }
+        let mut by_size: Vec<_> = (0..self.artifacts.len()).collect();
+        by_size.sort_by_cached_key(|at| std::cmp::Reverse(self.artifacts[*at].size()));
+        let mut excess = self.bytes().saturating_sub(ROOM);
+        for at in by_size {
+            if excess == 0 {
+                break;
+            }
+            let artifact = &mut self.artifacts[at];
+            let note = artifact.left_out(ROOM);
+            excess = excess.saturating_sub(artifact.size().saturating_sub(note.size()));
+            *artifact = note;
+        }
+        if !self.fits() && !self.artifacts.is_empty() {
+            let count = self.artifacts.len();
+            let why = format!("{count} artifacts were left out: too many for one message");
+            self.artifacts = vec![note("artifacts", &why)];
+        }
+        if !self.fits()
+            && let Some(violation) = &mut self.violation
+        {
+            without_values(violation);
+        }
+        if self.fits() {
+            return;
+        }
+        let error = match (&self.result, self.error.take()) {
+            (Some(result), _) => format!(
+                "the result has {} bytes, and a message holds {ROOM}; the tool ran, ask it for less at once",
+                result.len()
+            ),
+            (None, error) => error.unwrap_or_default().chars().take(ERROR).collect(),
+        };
+        // What the other side cannot be shown in full is told as a failure, in words.
+        *self = Self::failed(self.key, error);
+    }
+
+    fn fits(&self) -> bool {
+        // A character is written with six bytes at most: most replies need not be measured.
+        let texts = [&self.result, &self.error].into_iter().flatten();
+        let texts: usize = texts.map(String::len).sum();
+        let plain = self.artifacts.is_empty() && self.violation.is_none();
+        (plain && texts < ROOM / 8) || self.bytes() <= ROOM
+    }
+
+    fn bytes(&self) -> usize {
+        serde_json::to_vec(self).map_or(usize::MAX, |text| text.len())
+    }
+
+    /// How the call ended, as the registry of this side takes it; what contradicts itself is a failure.
+    pub(crate) fn into_output(self) -> Result<Output, Ended> {
+        let error = self.error.unwrap_or_default();
+        match self.outcome {
+            Status::Ok if self.status == Verdict::Success => {
+                let artifacts: Vec<_> = self.artifacts.into_iter().map(Into::into).collect();
+                Ok(Output {
+                    text: self.result.unwrap_or_default(),
+                    is_json: self.is_json,
+                    artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
+                })
+            }
+            Status::Violation => match read::<Violation>(self.violation) {
+                Some(violation) => Err(Ended::Violation(violation)),
+                None => Err(Ended::Failed(error)),
+            },
+            Status::InvalidArguments => match read::<InvalidArguments>(self.invalid_arguments) {
+                Some(invalid) => Err(Ended::Invalid(invalid)),
+                None => Err(Ended::Failed(error)),
+            },
+            Status::Ok | Status::Failed => Err(Ended::Failed(error)),
+            status => Err(Ended::Said {
+                status,
+                error,
+                may_still_run: self.may_still_run,
+            }),
+        }
+    }
+}
+
+impl From<Cancelled> for ToolReply {
+    fn from(cancelled: Cancelled) -> Self {
+        let rest = if cancelled.may_still_run {
+            "; it may still be running"
+        } else {
+            ""
+        };
+        Self {
+            outcome: Status::Cancelled,
+            may_still_run: cancelled.may_still_run,
+            ..Self::failed(cancelled.key, format!("the call was cancelled{rest}"))
+        }
+    }
+}
+
+/// A violation whose values are too much for a message still says which condition did not hold.
+fn without_values(violation: &mut Value) {
+    if let Some(values) = violation.get_mut("values") {
+        *values = Value::Object(serde_json::Map::new());
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Option<Value>) -> Option<Box<T>> {
+    serde_json::from_value(value?).ok().map(Box::new)
+}

@@ -1,0 +1,109 @@
+use std::time::Duration;
+
+/// The longest cycle of calls that is looked for; longer ones meet the limit of steps.
+const LONGEST_CYCLE: u32 = 8;
+
+/// When a run is ended because it goes nowhere; `None` turns one off.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use contract_runtime::remote::Safeguards;
+///
+/// let safeguards = Safeguards::default().steps(500).total(Duration::from_secs(8 * 3600));
+/// assert_eq!(safeguards.steps, Some(500));
+/// assert_eq!(safeguards.equal_calls, Some(4));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use]
+pub struct Safeguards {
+    /// So many equal calls in a row, or rounds of one short cycle: 4. The call that completes the pattern is not run.
+    ///
+    /// White space and the order of keys make no difference; a call whose last answer was new is not the same call.
+    /// Fewer than 2 are none in a row, and count as 2.
+    pub equal_calls: Option<u32>,
+    /// How many calls a cycle may have to be found, at most 8: 3. With 1, only equal calls in a row are.
+    pub cycle_length: u32,
+    /// Calls of one run, refused ones among them: 100.
+    pub steps: Option<u64>,
+    /// Without any message of the executor or the model: 20 minutes.
+    pub silence: Option<Duration>,
+    /// One call: 10 minutes, after which neither a build nor a test run is still worth waiting for, and half of the
+    /// silence, so that a slow call ends as one. The executor is told.
+    pub call: Option<Duration>,
+    /// One run: 2 hours, which are 100 steps of more than a minute each.
+    pub total: Option<Duration>,
+}
+
+impl Default for Safeguards {
+    fn default() -> Self {
+        Self {
+            equal_calls: Some(4),
+            cycle_length: 3,
+            steps: Some(100),
+            silence: Some(Duration::from_secs(20 * 60)),
+            call: Some(Duration::from_secs(10 * 60)),
+            total: Some(Duration::from_secs(2 * 60 * 60)),
+        }
+    }
+}
+
+impl Safeguards {
+    /// Nothing ends a run but its own end.
+    pub const fn off() -> Self {
+        Self {
+            equal_calls: None,
+            cycle_length: 1,
+            steps: None,
+            silence: None,
+            call: None,
+            total: None,
+        }
+    }
+
+    /// Ends a run at so many equal calls in a row, or so many rounds of a short cycle.
+    pub fn equal_calls(mut self, calls: impl Into<Option<u32>>) -> Self {
+        self.equal_calls = calls.into();
+        self
+    }
+
+    /// Looks for cycles of at most so many calls.
+    pub fn cycle_length(mut self, calls: u32) -> Self {
+        self.cycle_length = calls;
+        self
+    }
+
+    /// Ends a run that makes more calls than this.
+    pub fn steps(mut self, calls: impl Into<Option<u64>>) -> Self {
+        self.steps = calls.into();
+        self
+    }
+
+    /// Ends a run in which nobody says anything for this long.
+    pub fn silence(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.silence = time.into();
+        self
+    }
+
+    /// Ends a call after this long.
+    pub fn call(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.call = time.into();
+        self
+    }
+
+    /// Ends a run after this long.
+    pub fn total(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.total = time.into();
+        self
+    }
+
+    pub(super) fn rounds(&self) -> Option<usize> {
+        let rounds = usize::try_from(self.equal_calls?).ok()?;
+        Some(rounds.max(2))
+    }
+
+    pub(super) fn longest_cycle(&self) -> usize {
+        self.cycle_length.clamp(1, LONGEST_CYCLE) as usize
+    }
+}

@@ -1,0 +1,130 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::io::{
+    AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, duplex, split,
+};
+use tokio::time::sleep;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_util::sync::CancellationToken;
+
+use super::dice::Dice;
+use crate::remote::backend::simulated::House;
+
+/// Messages that do no harm when they come more than once.
+const REPEATED: [&str; 5] = ["run_tool", "tool_result", "ack", "cancel_tool", "cancelled"];
+
+/// What happens to the frames of a run.
+#[derive(Debug)]
+pub(super) struct Weather {
+    pub(super) dice: Dice,
+    /// A frame is lost, with its line, once in so many times; 0 is never.
+    pub(super) cuts: u64,
+    /// A frame comes more than once, once in so many times; 0 is never.
+    pub(super) repeats: u64,
+    pub(super) calm: AtomicBool,
+    pub(super) frames: AtomicU64,
+    pub(super) faults: AtomicU64,
+    pub(super) repeated: AtomicU64,
+}
+
+impl Weather {
+    fn strikes(&self, once_in: u64) -> bool {
+        once_in != 0 && !self.calm.load(Ordering::Relaxed) && self.dice.once_in(once_in)
+    }
+}
+
+/// A line between an executor, which gets its end, and a backend, until it is cut.
+pub(super) async fn line(
+    near: DuplexStream,
+    house: House,
+    weather: Arc<Weather>,
+    cut: CancellationToken,
+) {
+    let (far, end) = duplex(1 << 16);
+    let (near_read, near_write) = split(near);
+    let (far_read, far_write) = split(far);
+    tokio::spawn(async move {
+        let socket = WebSocketStream::from_raw_socket(end, Role::Server, None).await;
+        house.serve(socket).await;
+    });
+    tokio::select! {
+        () = forward(near_read, far_write, &weather) => {}
+        () = forward(far_read, near_write, &weather) => {}
+        () = cut.cancelled() => {}
+    }
+}
+
+async fn forward(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    weather: &Weather,
+) {
+    let dice = weather.dice.fork();
+    // Copies that are still on their way.
+    let mut late: Vec<Vec<u8>> = Vec::new();
+    while let Some((frame, kind)) = frame(&mut from).await {
+        weather.frames.fetch_add(1, Ordering::Relaxed);
+        sleep(dice.millis(2)).await;
+        let ends = weather.strikes(weather.cuts);
+        if ends {
+            weather.faults.fetch_add(1, Ordering::Relaxed);
+        }
+        // Before the frame arrives, or after it.
+        let is_lost = ends && dice.once_in(2);
+        if is_lost || to.write_all(&frame).await.is_err() {
+            return;
+        }
+        if ends {
+            return;
+        }
+        let is_repeated = kind.is_some_and(|kind| REPEATED.contains(&&*kind));
+        if is_repeated && weather.strikes(weather.repeats) {
+            let copies = 1 + dice.below(5);
+            weather.repeated.fetch_add(copies, Ordering::Relaxed);
+            late.extend((0..copies).map(|_| frame.clone()));
+        }
+        while !late.is_empty() && !dice.once_in(3) {
+            let which = usize::try_from(dice.below(late.len() as u64)).unwrap_or(0);
+            if to.write_all(&late.swap_remove(which)).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// One frame as it is (RFC 6455, 5.2, 2011), and the type of the message.
+async fn frame(from: &mut (impl AsyncRead + Unpin)) -> Option<(Vec<u8>, Option<String>)> {
+    let mut bytes = vec![0; 2];
+    from.read_exact(&mut bytes).await.ok()?;
+    let more = match bytes[1] & 0x7f {
+        126 => 2,
+        127 => 8,
+        _ => 0,
+    };
+    let masked = if bytes[1] & 0x80 == 0 { 0 } else { 4 };
+    let mut header = vec![0; more + masked];
+    from.read_exact(&mut header).await.ok()?;
+    let length = match more {
+        0 => u64::from(bytes[1] & 0x7f),
+        _ => header[..more]
+            .iter()
+            .fold(0, |length, byte| length << 8 | u64::from(*byte)),
+    };
+    let mut payload = vec![0; usize::try_from(length).ok()?];
+    from.read_exact(&mut payload).await.ok()?;
+    let plain: Vec<u8> = match &header[more..] {
+        [] => payload.clone(),
+        mask => payload
+            .iter()
+            .zip(mask.iter().cycle())
+            .map(|(byte, mask)| byte ^ mask)
+            .collect(),
+    };
+    let message: Option<serde_json::Value> = serde_json::from_slice(&plain).ok();
+    let kind = message.and_then(|message| Some(message["type"].as_str()?.to_owned()));
+    bytes.append(&mut header);
+    bytes.append(&mut payload);
+    Some((bytes, kind))
+}
