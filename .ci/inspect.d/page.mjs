@@ -2,8 +2,8 @@
 // page and any request that fails.
 import assert from "node:assert/strict";
 
-/** Opens the page and keeps an account of everything that goes wrong there. */
-export const open = async (browser, url, size = { width: 1440, height: 1000 }) => {
+/** Opens the page, waits for a part of it, and keeps an account of everything that goes wrong there. */
+export const open = async (browser, url, size = { width: 1440, height: 1000 }, part = "#tool h2") => {
   const page = await browser.newPage();
   const wrong = [];
   await page.setViewport(size);
@@ -11,7 +11,7 @@ export const open = async (browser, url, size = { width: 1440, height: 1000 }) =
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
   page.on("requestfailed", (request) => {
     // A check that newer typing has overtaken, a call that was cancelled, the stream of a page that goes.
-    const broken = request.failure()?.errorText === "net::ERR_ABORTED" && /\/api\/(check|call|events)$/.test(new URL(request.url()).pathname);
+    const broken = request.failure()?.errorText === "net::ERR_ABORTED" && /\/api\/(check|call|events|runs\/[^/]+\/events)$/.test(new URL(request.url()).pathname);
     if (!broken) wrong.push(`request: ${request.url()}: ${request.failure()?.errorText}`);
   });
   page.on("response", (response) => {
@@ -22,7 +22,7 @@ export const open = async (browser, url, size = { width: 1440, height: 1000 }) =
     if (!["blob:", "data:"].includes(protocol) && host !== new URL(url).host) wrong.push(`elsewhere: ${request.url()}`);
   });
   await page.goto(url);
-  await page.waitForSelector("#tool h2");
+  await page.waitForSelector(part);
 
   const text = (selector) => page.$eval(selector, (element) => element.textContent);
   const until = async (selector, wanted) => {

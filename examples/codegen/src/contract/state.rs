@@ -1,0 +1,111 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It waits for its turn, or for an executor.
+    Queued,
+    /// The model is at work.
+    Running,
+    /// The model has asked something, and nobody has answered yet.
+    WaitingInput,
+    /// It has ended with an answer.
+    Completed,
+    /// It has ended without one.
+    Failed,
+    /// Somebody has ended it.
+    Cancelled,
+}
+
+/// What moves a run from one state to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Its turn has come: queued, or waiting and now answered.
+    Start,
+    /// The model asks.
+    Ask,
+    /// The model answers.
+    Complete,
+    /// There will be no answer.
+    Fail,
+    /// Somebody ends it.
+    Cancel,
+}
+
+/// A step that a run cannot take where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a run that is {from:?} cannot take the step {step:?}")]
+pub struct IllegalStep {
+    /// Where it is, and stays.
+    pub from: RunState,
+    /// What was tried.
+    pub step: Step,
+}
+
+/// The state of one run, which changes by legal steps and in no other way.
+///
+/// ```text
+/// queued ──> running ──> completed
+///               │  ▲ └──> failed
+///               ▼  │
+///           waiting_input      (every state that is no end) ──> failed, cancelled
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lifecycle(RunState);
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self(RunState::Queued)
+    }
+}
+
+impl Lifecycle {
+    /// Where the run is.
+    #[must_use]
+    pub const fn state(&self) -> RunState {
+        self.0
+    }
+
+    /// Takes a step, and says where the run is then.
+    ///
+    /// # Errors
+    ///
+    /// [`IllegalStep`]; the run stays where it is.
+    pub const fn take(&mut self, step: Step) -> Result<RunState, IllegalStep> {
+        use RunState::{Cancelled, Completed, Failed, Queued, Running, WaitingInput};
+        let to = match (self.0, step) {
+            (Queued | WaitingInput, Step::Start) => Running,
+            (Running, Step::Ask) => WaitingInput,
+            (Running, Step::Complete) => Completed,
+            (Queued | Running | WaitingInput, Step::Fail) => Failed,
+            (Queued | Running | WaitingInput, Step::Cancel) => Cancelled,
+            (from, step) => return Err(IllegalStep { from, step }),
+        };
+        self.0 = to;
+        Ok(to)
+    }
+}
+
+impl RunState {
+    /// Nothing follows it.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+
+    /// The name that clients see.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::WaitingInput => "waiting_input",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The halves apart: each is a process of its own, and may be on a machine of its own.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `backend` | the model, the runs, the service |
+//! | `executor` | the tools, over one folder |
+//! | `workplace` | the task for which the executor dials in, before and after a restart |
+//! | `secret` | tokens in files and variables |
+
+mod backend;
+mod executor;
+mod secret;
+mod workplace;
+
+pub use backend::Backend;
+pub use executor::Executor;
+
+/// Why a half has ended before it should.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Waits until somebody wants the process to end: Ctrl-C, or SIGTERM.
+pub(crate) async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a handler, the system ends the process by itself.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

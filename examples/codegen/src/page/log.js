@@ -1,0 +1,101 @@
+// The log of one run: each event becomes a line, or changes the line of its call.
+
+const logs = (() => {
+  const { el, fill } = dom;
+
+  const STATES = { queued: 'queued', running: 'running', waiting_input: 'waiting for answers', completed: 'completed', failed: 'failed', cancelled: 'cancelled' };
+  const FOUND = { backend: 'found by the backend: the call never travelled', executor: 'found by the executor', agent: 'found by the agent' };
+
+  const state = (name) => el('span', { class: 'state', 'data-state': name }, STATES[name] ?? name);
+
+  // JSON with spaces, where it is JSON.
+  const pretty = (text) => {
+    try {
+      return JSON.stringify(JSON.parse(text), undefined, 1);
+    } catch {
+      return text;
+    }
+  };
+
+  const log = (list, broken) => {
+    const calls = new Map();
+    let piece;
+    let last;
+
+    const line = (kind, ...children) => {
+      piece = undefined;
+      const item = el('li', { 'data-kind': kind }, ...children);
+      list.append(item);
+      return item;
+    };
+
+    const call = (event) => {
+      const verdict = el('span', { class: 'verdict' }, 'under way');
+      const found = el('div');
+      const result = el('pre', { hidden: true });
+      const item = line('call', el('details', {},
+        el('summary', {}, el('code', {}, dom.visible(event.tool)), ' ', verdict),
+        el('pre', {}, dom.visible(pretty(event.arguments))), result), found);
+      last = { item, verdict, found, result, tool: event.tool };
+      calls.set(event.call_id, last);
+    };
+
+    const violation = (event) => {
+      const node = el('div', { class: 'violation', 'data-clause': event.clause },
+        el('code', {}, dom.visible(event.clause)), ' ', el('code', {}, dom.visible(event.predicate)),
+        el('p', {}, dom.visible(event.message)), el('span', { class: 'about' }, FOUND[event.found_by]));
+      broken(event.clause);
+      const open = [...calls.values()].reverse().find((one) => one.tool === event.tool && one.verdict.textContent === 'under way');
+      if (open) open.found.append(node);
+      else line('violation', node);
+    };
+
+    const ended = (event) => {
+      const one = calls.get(event.call_id);
+      if (!one) return;
+      const status = event.status === 'ok' ? 'ok' : 'bad';
+      fill(one.verdict, dom.visible(event.status.replaceAll('_', ' ')));
+      one.verdict.dataset.status = status;
+      one.item.dataset.status = status;
+      if (!event.travelled) one.verdict.after(el('span', { class: 'badge' }, 'never travelled'));
+      one.result.hidden = false;
+      fill(one.result, dom.visible(pretty(event.text)));
+    };
+
+    const hear = (event) => {
+      switch (event.type) {
+        case 'text_delta':
+          piece ??= line('said', el('p')).firstChild;
+          piece.append(dom.visible(event.text));
+          return;
+        case 'state':
+          return void line('state', STATES[event.state] ?? event.state);
+        case 'message':
+          return void line('message', el('p', {}, dom.visible(event.text)));
+        case 'attached':
+          return void line('state', `${event.tools.length} tools of the executor were taken`,
+            ...event.refused.map((one) => el('p', { class: 'problem' }, `left out ${dom.visible(one)}`)));
+        case 'tool_call':
+          return call(event);
+        case 'violation':
+          return violation(event);
+        case 'tool_result':
+          return ended(event);
+        case 'retry':
+          return void line('state', `the model was told of ${dom.visible(event.clause)}; try ${event.attempt}`);
+        case 'notice':
+          return void line('notice', dom.visible(event.text));
+        case 'error':
+          return void line('error', el('p', {}, dom.visible(event.message)));
+        case 'answer':
+          // It stands above, piece by piece.
+          list.querySelector('li[data-kind="said"]:last-of-type')?.setAttribute('data-kind', 'answer');
+          return;
+        default:
+      }
+    };
+    return { hear };
+  };
+
+  return { log, state };
+})();

@@ -1,0 +1,127 @@
+// The page: runs, one run at a time with its log, and the contracts that hold for it.
+
+(() => {
+  const { el, fill, button } = dom;
+  const at = (id) => document.getElementById(id);
+  const say = (words) => (at('lost').textContent = words);
+  const EVERY = 1000;
+  const OVER = ['completed', 'failed', 'cancelled'];
+
+  let shown;
+  let leave = () => {};
+  let tools = 0;
+  const counts = new Map();
+
+  const broken = (clause) => {
+    counts.set(clause, (counts.get(clause) ?? 0) + 1);
+    mark(clause);
+  };
+  const mark = (clause) => {
+    for (const item of at('contracts').querySelectorAll('li')) {
+      if (item.dataset.id !== clause) continue;
+      item.dataset.broken = '';
+      fill(item.querySelector('.count'), `broken ${counts.get(clause)}×`);
+      item.closest('details').open = true;
+    }
+  };
+
+  const contracts = async () => {
+    const all = await service.ask('/api/tools');
+    if (all.length === tools) return;
+    tools = all.length;
+    at('executor').textContent = `an executor with ${tools} tools`;
+    at('contracts-note').textContent = '● judged by the backend before a call travels, and by the executor; ○ by the executor alone';
+    fill(at('contracts'), ...all.map((tool) => el('details', { class: 'tool', 'data-tool': tool.name },
+      el('summary', {}, el('code', {}, dom.visible(tool.name)), el('span', { class: 'badge' }, `${tool.clauses.length} clauses`)),
+      el('p', { class: 'about' }, dom.visible(tool.description)),
+      el('ul', {}, ...tool.clauses.map((clause) => el('li', { 'data-id': clause.id },
+        clause.judged_here ? '● ' : '○ ', el('span', { class: 'about' }, clause.kind), ' ', el('code', {}, dom.visible(clause.predicate)), ' ',
+        el('span', { class: 'count' }), clause.message !== null && el('p', { class: 'about' }, dom.visible(clause.message))))))));
+    for (const clause of counts.keys()) mark(clause);
+  };
+
+  const show = (run) => {
+    leave();
+    const stop = new AbortController();
+    leave = () => stop.abort();
+    shown = run.id;
+    counts.clear();
+    for (const item of at('contracts').querySelectorAll('li[data-broken]')) {
+      delete item.dataset.broken;
+      item.closest('details').open = false;
+      fill(item.querySelector('.count'));
+    }
+    const state = el('span', {});
+    const problem = el('p', { class: 'problem', role: 'alert' });
+    const cancel = button('Cancel', async () => {
+      cancel.disabled = true;
+      try {
+        await service.ask(`/api/runs/${run.id}/cancel`, {});
+      } catch (error) {
+        fill(problem, dom.visible(error.message));
+      }
+    });
+    const list = el('ol', { class: 'log' });
+    const interview = el('div', { class: 'questions' });
+    fill(at('run'), el('div', { class: 'head' }, el('h2', { tabindex: '-1' }, dom.visible(run.task)), state, cancel), problem, list, interview);
+    const { hear } = logs.log(list, broken);
+    let questions = [];
+    service.follow(run.id, stop.signal, (event) => {
+      hear(event);
+      if (event.type === 'questions') questions = event.questions;
+      if (event.type !== 'state') return false;
+      fill(state, logs.state(event.state));
+      cancel.hidden = OVER.includes(event.state);
+      const asks = event.state === 'waiting_input';
+      fill(interview, asks && interviews.form(questions, async (answers) => {
+        await service.ask('/api/chat?wait=0', { session_id: run.id, answers });
+      }));
+      refresh();
+      return OVER.includes(event.state);
+    }, say);
+  };
+
+  const list = (runs) => fill(at('runs'), ...runs.map((run) => el('li', {},
+    el('a', { href: `#${run.id}`, 'aria-current': run.id === shown ? 'page' : undefined },
+      el('span', { class: 'name' }, dom.visible(run.task)), logs.state(run.state), ' ',
+      el('span', { class: 'about' }, new Date(run.began_ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }))))));
+
+  let known = '';
+  const refresh = async () => {
+    try {
+      const runs = await service.ask('/api/runs');
+      await contracts();
+      say('');
+      const wanted = runs.find((run) => run.id === location.hash.slice(1)) ?? runs[0];
+      if (wanted && wanted.id !== shown) show(wanted);
+      const now = JSON.stringify([runs, shown]);
+      // A list that is filled anew loses the focus of whoever goes through it.
+      if (now !== known) list(runs);
+      known = now;
+    } catch (error) {
+      say(error instanceof TypeError ? 'The backend does not answer; has it ended?' : dom.visible(error.message));
+    }
+  };
+
+  at('begin').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    fill(at('begin-problem'));
+    try {
+      const begun = await service.ask('/api/chat?wait=0', { message: at('task').value });
+      at('task').value = '';
+      location.hash = begun.session_id;
+      await refresh();
+    } catch (error) {
+      fill(at('begin-problem'), dom.visible(error.message));
+    }
+  });
+  at('task').addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) at('begin').requestSubmit();
+  });
+  window.addEventListener('hashchange', async () => {
+    await refresh();
+    at('run').querySelector('h2')?.focus();
+  });
+  refresh();
+  setInterval(refresh, EVERY);
+})();

@@ -1,0 +1,92 @@
+use contract_runtime::agent::Message;
+use contract_runtime::remote::Session;
+use contract_runtime::{Outcome, ToolCall};
+
+use super::heard::shortened;
+use crate::contract::Happening;
+
+/// What the model is told of its work in general.
+const SYSTEM: &str = include_str!("../system.txt");
+
+/// What stands in the place of its wish to look around.
+const LOOK: &str = "Look around in the project.";
+
+/// What is asked of every executor, if it has such a tool.
+const CALLS: [(&str, &str); 2] = [
+    ("get_working_directory", "{}"),
+    ("read_folder", r#"{"path":".","depth":2}"#),
+];
+
+/// Looks at the project by ordinary calls, and makes of it the beginning of a conversation.
+///
+/// What was found stands in it as results of tools: it comes from the executor, and is to be trusted no more than the rest of
+/// what comes from there.
+pub(super) async fn look(session: &Session, mut tell: impl FnMut(Happening)) -> Vec<Message> {
+    tell(attached(session));
+    let tools: Vec<_> = session.toolbelt().tools().map(|tool| &tool.name).collect();
+    let there = CALLS
+        .into_iter()
+        .filter(|(name, _)| tools.iter().any(|tool| tool == name));
+    let calls: Vec<_> = (1..)
+        .zip(there)
+        .map(|(number, (name, arguments))| ToolCall::new(format!("look_{number}"), name, arguments))
+        .collect();
+    for call in &calls {
+        tell(Happening::ToolCall {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            arguments: call.arguments.clone(),
+        });
+    }
+    let outcomes = session.bootstrap(calls.clone()).await;
+    for outcome in &outcomes {
+        tell(ended(outcome));
+    }
+    let results = outcomes.iter().map(|outcome| Message::Tool {
+        call_id: outcome.id().to_owned(),
+        tool: outcome.tool().to_owned(),
+        status: outcome.status(),
+        text: said(outcome),
+    });
+    tell(Happening::BootstrapFinished);
+    let mut messages = vec![Message::System {
+        text: SYSTEM.to_owned(),
+    }];
+    if !calls.is_empty() {
+        messages.push(Message::User {
+            text: LOOK.to_owned(),
+        });
+        messages.push(Message::Assistant {
+            text: String::new(),
+            calls,
+        });
+        messages.extend(results);
+    }
+    messages
+}
+
+fn attached(session: &Session) -> Happening {
+    let belt = session.toolbelt();
+    let refused = belt.refused().iter();
+    Happening::Attached {
+        tools: belt.tools().map(|tool| tool.name.clone()).collect(),
+        refused: refused
+            .map(|one| format!("{}: {}", one.name, one.reason))
+            .collect(),
+    }
+}
+
+fn said(outcome: &Outcome) -> String {
+    let text = outcome.output().map(str::to_owned);
+    text.or_else(|| outcome.error()).unwrap_or_default()
+}
+
+fn ended(outcome: &Outcome) -> Happening {
+    Happening::ToolResult {
+        call_id: outcome.id().to_owned(),
+        tool: outcome.tool().to_owned(),
+        status: outcome.status().name().to_owned(),
+        text: shortened(&said(outcome)),
+        travelled: true,
+    }
+}

@@ -1,0 +1,184 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use contract_runtime::agent::{Event, RunError};
+use contract_runtime::remote::Toolbelt;
+use contract_runtime::{ConditionManifest, Status, ToolCall, Violation};
+use serde_json::Value;
+
+use crate::contract::{Finder, Happening, Question};
+
+/// Makes the events of a run out of those of its agent, and notes what it did.
+#[derive(Debug, Default)]
+pub(super) struct Translator {
+    /// The tool and the text of each condition.
+    clauses: HashMap<String, (String, String)>,
+    /// Calls that have not ended, in their order.
+    open: Vec<ToolCall>,
+    /// Calls that the backend has refused.
+    stayed: HashSet<String>,
+    /// Conditions of the last violations that were told.
+    told: Vec<String>,
+    /// What the model asked.
+    pub(super) questions: Vec<Question>,
+    /// Files that were written, and the last of them.
+    pub(super) written: BTreeSet<String>,
+    pub(super) last_written: Option<String>,
+    pub(super) answer: Option<String>,
+    pub(super) error: Option<String>,
+}
+
+/// The longest text of an event, in characters: the whole of it is between the model and its tools.
+const LONGEST: usize = 2_000;
+
+/// The beginning of a long text.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} [..]", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+impl Translator {
+    pub(super) fn new(toolbelt: &Toolbelt) -> Self {
+        let clauses = toolbelt.tools().flat_map(|tool| {
+            let of = |clause: &ConditionManifest| {
+                let what = (tool.name.clone(), clause.predicate.clone());
+                (clause.id.clone(), what)
+            };
+            tool.conditions.iter().map(of)
+        });
+        Self {
+            clauses: clauses.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// A call as the model wrote it.
+    pub(super) fn call(&mut self, call: ToolCall) -> Happening {
+        let told = Happening::ToolCall {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            arguments: shortened(&call.arguments),
+        };
+        self.open.push(call);
+        told
+    }
+
+    /// What an event comes to: nothing, one thing, or a violation and what follows from it.
+    pub(super) fn event(&mut self, event: Event) -> Vec<Happening> {
+        let ended_by = match &event {
+            Event::Retry {
+                contract, feedback, ..
+            } => Some((contract, feedback)),
+            Event::Error {
+                error: RunError::Contract { contract, message },
+            } => Some((contract, message)),
+            _ => None,
+        };
+        // One that was found elsewhere need not have been told of here.
+        let untold = ended_by.filter(|(clause, _)| !self.told.contains(clause));
+        let violation = untold.map(|(clause, message)| {
+            let (tool, predicate) = self.clauses.get(clause).cloned().unwrap_or_default();
+            Happening::Violation {
+                clause: clause.clone(),
+                found_by: if tool.is_empty() {
+                    Finder::Agent
+                } else {
+                    Finder::Executor
+                },
+                tool,
+                predicate,
+                message: message.clone(),
+            }
+        });
+        violation.into_iter().chain(self.one(event)).collect()
+    }
+
+    fn one(&mut self, event: Event) -> Option<Happening> {
+        Some(match event {
+            Event::TextDelta { text } => Happening::TextDelta { text },
+            Event::ContractViolation { violation } => self.violated(&violation),
+            Event::Observation {
+                call_id,
+                tool,
+                status,
+                text,
+            } => self.observed(call_id, tool, status, &text),
+            Event::Retry {
+                contract, attempt, ..
+            } => Happening::Retry {
+                clause: contract,
+                attempt,
+            },
+            Event::LoopDetected { repeated, .. } => Happening::Notice {
+                text: format!("the model did the same thing {repeated} times in a row"),
+            },
+            Event::Answer { text } => {
+                self.answer = Some(text);
+                return None;
+            }
+            Event::Error { error } => {
+                self.error = Some(error.to_string());
+                return None;
+            }
+            _ => return None,
+        })
+    }
+
+    fn observed(&mut self, id: String, tool: String, status: Status, text: &str) -> Happening {
+        // Refused before anything was sent.
+        let here = matches!(status, Status::InvalidArguments | Status::UnknownTool);
+        let travelled = !here && !self.stayed.contains(&id);
+        self.told.clear();
+        let place = self.open.iter().position(|call| call.id == id);
+        let call = place.map(|place| self.open.remove(place));
+        if let Some(call) = call.filter(|_| status == Status::Ok) {
+            let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
+            match &*tool {
+                "write_file" | "edit_file" => {
+                    let path = arguments["path"].as_str().map(str::to_owned);
+                    self.written.extend(path.clone());
+                    self.last_written = path;
+                }
+                "ask_user" => {
+                    let questions = arguments["questions"].clone();
+                    self.questions = serde_json::from_value(questions).unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
+        Happening::ToolResult {
+            call_id: id,
+            tool,
+            status: status.name().to_owned(),
+            text: shortened(text),
+            travelled,
+        }
+    }
+
+    fn violated(&mut self, violation: &Violation) -> Happening {
+        let clause = violation.contract.clone();
+        let found_by = if !self.clauses.contains_key(&clause) {
+            Finder::Agent
+        } else if violation.location.file.is_empty() {
+            // A manifest does not say where a condition is written, so the backend cannot either.
+            let named = |call: &&ToolCall| Some(&call.id) == violation.call_id.as_ref();
+            let alike =
+                |call: &&ToolCall| call.name == violation.tool && !self.stayed.contains(&call.id);
+            let mut open = self.open.iter();
+            let call = open.clone().find(named).or_else(|| open.find(alike));
+            self.stayed.extend(call.map(|call| call.id.clone()));
+            Finder::Backend
+        } else {
+            Finder::Executor
+        };
+        self.told.push(clause.clone());
+        Happening::Violation {
+            clause,
+            tool: violation.tool.clone(),
+            predicate: violation.predicate.clone(),
+            message: violation.to_string(),
+            found_by,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Who may ask: whoever shows the token, about this address, and no other page.
+//!
+//! A page of somebody else can make a browser send requests to a port of this machine, and a name of theirs can be made to
+//! point here (DNS rebinding). Neither knows the token; `Host` and `Origin` are judged as well, so that a token that got out
+//! is of no use to them. RFC 6454, "The Web Origin Concept"; W3C, "Content Security Policy Level 3".
+
+use std::net::SocketAddr;
+
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use subtle::ConstantTimeEq as _;
+
+use super::problem::Problem;
+
+/// What clients show to be answered.
+#[derive(Clone)]
+pub struct ServiceToken(String);
+
+/// Shorter ones can be guessed.
+const SHORTEST: usize = 16;
+
+impl ServiceToken {
+    /// 128 bits that nobody guesses.
+    ///
+    /// # Errors
+    ///
+    /// The operating system has no random numbers.
+    pub fn random() -> std::io::Result<Self> {
+        hexadecimal().map(Self)
+    }
+
+    /// A token that was chosen elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, without repeating it.
+    pub fn chosen(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.len() < SHORTEST || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(format!(
+                "the token of the service needs {SHORTEST} or more visible ASCII characters"
+            ));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The text, for whoever is to show it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for ServiceToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ServiceToken(..)")
+    }
+}
+
+/// 128 random bits.
+pub(super) fn hexadecimal() -> std::io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+/// What a request must show.
+#[derive(Debug)]
+pub(super) struct Guard {
+    token: ServiceToken,
+    hosts: Vec<String>,
+}
+
+impl Guard {
+    /// A guard of this address, and of further names by which it is reached.
+    pub(super) fn new(address: SocketAddr, names: &[String], token: ServiceToken) -> Self {
+        let port = address.port();
+        let mut hosts = vec![address.to_string(), format!("localhost:{port}")];
+        hosts.extend(names.iter().cloned());
+        Self { token, hosts }
+    }
+
+    /// Whether to answer.
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        let is_here = |host: &str| self.hosts.iter().any(|own| own == host);
+        let mut hosts = headers.get_all(header::HOST).iter();
+        match (hosts.next().map(HeaderValue::to_str), hosts.next()) {
+            (Some(Ok(host)), None) if is_here(host) => {}
+            _ => {
+                return Err(Problem::new(
+                    StatusCode::MISDIRECTED_REQUEST,
+                    "wrong_host",
+                    "the service answers at the address that was printed, under no other name; start it with `--host NAME` to add one",
+                ));
+            }
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or("");
+            let scheme = |scheme| origin.strip_prefix(scheme);
+            let host = scheme("http://").or_else(|| scheme("https://"));
+            if !host.is_some_and(is_here) {
+                return Err(Problem::new(
+                    StatusCode::FORBIDDEN,
+                    "wrong_origin",
+                    "requests from other pages are not answered",
+                ));
+            }
+        }
+        let carried = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok()?.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token);
+        // A browser that opens the page has no other way; addresses of requests are written into logs.
+        let asked = uri.query().filter(|_| uri.path() == "/").and_then(|query| {
+            let mut parts = query.split('&');
+            parts.find_map(|part| part.strip_prefix("token="))
+        });
+        let own = self.token.0.as_bytes();
+        match carried.or(asked) {
+            Some(token) if bool::from(token.as_bytes().ct_eq(own)) => Ok(()),
+            _ => Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "wrong_token",
+                "the token is missing or wrong; send `Authorization: Bearer TOKEN`, or open the whole address that was printed",
+            )),
+        }
+    }
+}
+
+/// Says of an answer that it is for this page alone, and kept by nobody.
+pub(super) fn close(response: &mut Response) {
+    const ALWAYS: [(HeaderName, &str); 5] = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ];
+    for (name, value) in ALWAYS {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    let none = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    let headers = response.headers_mut();
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(none);
+}

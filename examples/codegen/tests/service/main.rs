@@ -1,0 +1,9 @@
+//! The program as it is used: by itself, and as two processes with clients of the service in front of them.
+
+mod chat;
+mod demo;
+mod ends;
+mod hostile;
+mod house;
+mod http;
+mod restart;
