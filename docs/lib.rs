@@ -46,6 +46,10 @@ pages! {
     mcp
     #[doc = include_str!("src/program.md")]
     program
+    #[doc = include_str!("src/remote.md")]
+    remote
+    #[doc = include_str!("src/operating.md")]
+    operating
     #[doc = include_str!("src/limits.md")]
     limits
     #[doc = include_str!("src/semantics.md")]

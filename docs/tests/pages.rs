@@ -100,11 +100,14 @@ fn every_page_is_in_the_summary_and_every_snippet_is_run() {
     }
 }
 
-/// Whether a function of this name stands below a `#[test]` of any sort.
+/// Whether a function of this name stands below a `#[test]` of any sort, or a test without such a function has the name.
 fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
-    let opening = format!("fn {name}(");
+    let (opening, trial) = (format!("fn {name}("), format!("\"{name}\","));
     lines.iter().enumerate().any(|(at, line)| {
+        if *line == trial || line.contains(&format!("Trial::test({trial}")) {
+            return true;
+        }
         line.contains(&opening)
             && lines[..at]
                 .iter()
@@ -114,11 +117,52 @@ fn has_test(source: &str, name: &str) -> bool {
     })
 }
 
+/// What these pages write for short.
+const FOLDERS: [(&str, &str); 6] = [
+    ("agent/", "contract-runtime/tests/agent/"),
+    ("faults/", "contract-runtime/tests/remote_faults/"),
+    ("remote/", "contract-runtime/tests/remote/"),
+    ("shared/", "contract-runtime/tests/remote_shared/"),
+    ("src/", "contract-runtime/src/remote/"),
+    ("store/", "contract-runtime/tests/remote_store/"),
+];
+
 #[test]
 fn every_test_that_a_page_of_promises_names_exists() {
-    for name in ["semantics.md", "agent-promises.md"] {
+    for name in [
+        "semantics.md",
+        "agent-promises.md",
+        "remote-threats.md",
+        "survives.md",
+    ] {
         every_test_exists(name);
     }
+}
+
+/// Of those that can meet a backend and its executors, and of what is kept for them.
+#[test]
+fn every_threat_from_afar_has_its_row() {
+    let page = text(&root().join("docs/src/remote-threats.md"));
+    for (letter, last) in [('W', 16), ('R', 6)] {
+        for number in 1..=last {
+            let row = format!("| {letter}{number} | ");
+            assert!(page.contains(&row), "{letter}{number} has no row");
+        }
+    }
+    for row in page
+        .lines()
+        .filter(|row| row.starts_with("| W") || row.starts_with("| R"))
+    {
+        assert!(row.contains(".rs::"), "this row names no test: {row}");
+    }
+}
+
+/// Whether the suite that every store passes makes a test of a function in this file.
+fn in_the_suite(file: &str, test: &str) -> bool {
+    const STORES: &str = "contract-runtime/tests/remote_store/";
+    let suite = text(&root().join(format!("{STORES}main.rs")));
+    let of = file.strip_prefix(STORES);
+    of.is_some_and(|module| suite.contains(&format!("{module}: {test},")))
 }
 
 fn every_test_exists(name: &str) {
@@ -126,14 +170,17 @@ fn every_test_exists(name: &str) {
     let mut named = 0;
     for word in between(&page, "`", '`') {
         if let Some((file, test)) = word.split_once(".rs::") {
-            let file = file.replace("agent/", "contract-runtime/tests/agent/");
+            let file = FOLDERS
+                .iter()
+                .find_map(|(short, long)| Some(format!("{long}{}", file.strip_prefix(short)?)))
+                .unwrap_or_else(|| file.to_owned());
             let source = text(&root().join(format!("{file}.rs")));
             assert!(
-                has_test(&source, test),
+                has_test(&source, test) || in_the_suite(&file, test),
                 "{file}.rs has no test `{test}`, which {name} names"
             );
             named += 1;
-        } else if word.starts_with("ui-tests/") {
+        } else if word.starts_with("ui-tests/") || word.starts_with(".ci/") {
             assert!(root().join(&word).exists(), "there is no {word}");
             named += 1;
         }
