@@ -4,6 +4,7 @@ mod calls;
 mod crowded;
 mod door;
 mod ending;
+mod ends;
 mod frames;
 mod handshake;
 mod logged;
