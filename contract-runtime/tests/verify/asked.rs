@@ -182,3 +182,11 @@ fn a_report_is_data() {
 fn a_report_fails_the_test_that_asserts_it() {
     one(breaks).run().assert();
 }
+
+#[test]
+fn a_number_and_a_text_that_must_meet_are_found_with_every_seed() {
+    for seed in 0..12 {
+        let report = one(breaks).seed(seed).run();
+        assert_eq!(report.problems().count(), 1, "seed {seed}\n{report}");
+    }
+}

@@ -15,7 +15,7 @@ const CORNERS: usize = 128;
 const ENDS: usize = 8;
 
 impl<'s> Maker<'s> {
-    /// Arguments like `base`, with every parameter that has bounds, or is a number, at one of them or at a constant.
+    /// Arguments like `base`, with every parameter that has bounds, or is a number or a text, at one of them or at a constant.
     pub(super) fn corners(
         &mut self,
         layers: &Layers<'s>,
@@ -74,6 +74,11 @@ fn extremes(layers: &Layers<'_>, constants: &Constants) -> Vec<Value> {
             let mut ends = range.ends();
             ends.extend(range.known(constants));
             super::distinct(ends, ENDS)
+        }
+        Some("string") => {
+            let lengths = super::text::Lengths::of(layers);
+            let known = constants.texts.iter().filter(|text| lengths.has(text));
+            known.take(ENDS).map(|text| json!(text)).collect()
         }
         _ => Vec::new(),
     }

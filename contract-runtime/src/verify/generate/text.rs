@@ -76,20 +76,20 @@ fn of_format(format: &str) -> &'static [&'static str] {
 }
 
 /// How long a text may be, in characters.
-struct Lengths {
+pub(super) struct Lengths {
     low: usize,
     high: Option<usize>,
 }
 
 impl Lengths {
-    fn of(layers: &Layers<'_>) -> Self {
+    pub(super) fn of(layers: &Layers<'_>) -> Self {
         Self {
             low: layers.count("minLength", u64::max).unwrap_or(0),
             high: layers.count("maxLength", u64::min),
         }
     }
 
-    fn has(&self, text: &str) -> bool {
+    pub(super) fn has(&self, text: &str) -> bool {
         let count = text.chars().count();
         count >= self.low && self.high.is_none_or(|high| count <= high)
     }
