@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, stream};
 use tokio::time::{sleep, timeout};
 
 use crate::judge::{Allowed, Seen, judge};
@@ -21,11 +22,16 @@ enum Fault {
 }
 
 impl Fault {
+    /// Whether a side is stopped, which is tried once at each place: it takes its time.
+    fn stops(self) -> bool {
+        matches!(self, Self::StopBackend | Self::StopExecutor)
+    }
+
     /// The places at which it happens; the sides are stopped at few, as each takes its time.
     fn places(self, long: bool) -> Vec<(From, bool)> {
         use From::{Backend, Executor};
         match self {
-            Self::StopBackend | Self::StopExecutor if !long => vec![(Executor, true)],
+            _ if self.stops() && !long => vec![(Executor, true)],
             _ => vec![
                 (Executor, false),
                 (Executor, true),
@@ -59,49 +65,66 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// So many runs at a time: most of the time they wait.
+const AT_ONCE: usize = 8;
+
 /// Every fault at every message, before and after it arrives.
 pub(crate) async fn run() -> Done {
     let wanted = number("REMOTE_FAULTS").unwrap_or(0);
     let mut seen = Seen::default();
-    loop {
-        for fault in [
+    let mut first = true;
+    while first || seen.faults < wanted {
+        let stops = cfg!(unix) && first;
+        let faults = [
             Fault::Cut,
             Fault::KillBackend,
             Fault::KillExecutor,
             Fault::GiveUp,
             Fault::StopBackend,
             Fault::StopExecutor,
-        ] {
-            if !cfg!(unix) && matches!(fault, Fault::StopBackend | Fault::StopExecutor) {
-                continue;
-            }
-            for (from, arrives) in fault.places(wanted > 0) {
-                // Until a place is not reached any more.
-                for number in 1.. {
-                    let place = Place {
-                        from,
-                        number,
-                        arrives,
-                    };
-                    let run = timeout(PATIENCE, one(place, fault, &mut seen));
-                    let reached = run
-                        .await
-                        .map_err(|_| format!("{fault:?} at {place:?} does not end"))?
-                        .map_err(|error| format!("{fault:?} at {place:?}: {error}"))?;
-                    if !reached {
-                        break;
-                    }
-                }
-            }
+        ];
+        let tried = faults.into_iter().filter(|fault| stops || !fault.stops());
+        let chains = tried.flat_map(|fault| {
+            let places = fault.places(wanted > 0).into_iter();
+            places.map(move |(from, arrives)| every_message(fault, from, arrives))
+        });
+        let mut ended = stream::iter(chains).buffer_unordered(AT_ONCE);
+        while let Some(more) = ended.next().await {
+            seen.add(&more?);
         }
-        if seen.faults >= wanted {
-            break;
-        }
+        seen.add(&killed_at_work().await?);
+        first = false;
     }
     println!("{seen:?}");
     // 1 handshake and 3 results, 1 answer, 3 calls and 3 acknowledgements at least, each twice, four faults.
     assert!(seen.faults >= 80, "{seen:?}");
+    assert!(seen.is_wide(), "{seen:?}");
     Ok(())
+}
+
+/// One fault at each message of one side, until there is no further one.
+async fn every_message(
+    fault: Fault,
+    from: From,
+    arrives: bool,
+) -> Result<Seen, Box<dyn std::error::Error>> {
+    let mut seen = Seen::default();
+    for number in 1.. {
+        let place = Place {
+            from,
+            number,
+            arrives,
+        };
+        let run = timeout(PATIENCE, one(place, fault, &mut seen));
+        let reached = run
+            .await
+            .map_err(|_| format!("{fault:?} at {place:?} does not end"))?
+            .map_err(|error| format!("{fault:?} at {place:?}: {error}"))?;
+        if !reached {
+            break;
+        }
+    }
+    Ok(seen)
 }
 
 /// One run with one fault; whether its place was reached.
@@ -158,6 +181,39 @@ async fn one(
     ends(&mut backend, &mut acting).await?;
     judge(&folder.0, manner.calls, fault.allowed(), seen).await?;
     Ok(is_reached)
+}
+
+/// Kills the executor in the middle of each body: when it has left its mark, and goes on for 200 milliseconds.
+async fn killed_at_work() -> Result<Seen, Box<dyn std::error::Error>> {
+    let mut seen = Seen::default();
+    for call in 0..4 {
+        let run = timeout(PATIENCE, killed_in(call, &mut seen));
+        run.await
+            .map_err(|_| format!("killed in call {call}: it does not end"))?
+            .map_err(|error| format!("killed in call {call}: {error}"))?;
+    }
+    Ok(seen)
+}
+
+async fn killed_in(call: usize, seen: &mut Seen) -> Done {
+    let (mut manner, folder) = (Manner::default(), Folder::new()?);
+    (manner.calls, manner.slow) = (4, 400);
+    let (proxy, _never) = Proxy::new(None, None).await?;
+    let mut backend = Side::backend(&folder.0, manner)?;
+    let address = backend.address(&proxy).await?;
+    let token = std::fs::read_to_string(folder.0.join("token"))?;
+    let mut executor = Side::executor(&folder.0, manner, (&address, &token))?;
+    let marks = folder.0.join("marks");
+    while std::fs::read_to_string(&marks).map_or(0, |marks| marks.lines().count()) <= call {
+        sleep(Duration::from_millis(2)).await;
+    }
+    executor.kill().await?;
+    seen.faults += 1;
+    let mut executor = Side::executor(&folder.0, manner, (&address, &token))?;
+    backend.done().await?;
+    ends(&mut backend, &mut executor).await?;
+    let allowed = Fault::KillExecutor.allowed();
+    judge(&folder.0, manner.calls, allowed, seen).await
 }
 
 async fn ends(backend: &mut Side, executor: &mut Side) -> Done {

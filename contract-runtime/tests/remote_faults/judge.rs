@@ -18,6 +18,37 @@ pub(crate) struct Seen {
     again: u64,
 }
 
+impl Seen {
+    /// Whether calls ended in every way that a fault may end them.
+    pub(crate) fn is_wide(&self) -> bool {
+        let ways = [self.unknown, self.not_run, self.cancelled, self.again];
+        ways.iter().all(|number| *number > 0)
+    }
+
+    pub(crate) fn add(&mut self, more: &Self) {
+        let Self {
+            faults,
+            repeated,
+            calls,
+            unknown,
+            not_run,
+            cancelled,
+            again,
+        } = more;
+        for (sum, more) in [
+            (&mut self.faults, faults),
+            (&mut self.repeated, repeated),
+            (&mut self.calls, calls),
+            (&mut self.unknown, unknown),
+            (&mut self.not_run, not_run),
+            (&mut self.cancelled, cancelled),
+            (&mut self.again, again),
+        ] {
+            *sum += more;
+        }
+    }
+}
+
 /// What a fault may do to a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowed {

@@ -1,6 +1,6 @@
 //! Backend and executor as two processes, with a link between them that is cut, and sides that are killed, at every message.
 //!
-//! `REMOTE_FAULTS=1000` goes on until so many faults have happened, and stops sides at every place for
+//! `REMOTE_FAULTS=1000` goes on until so many faults have happened, and stops sides, once at every place, for
 //! `REMOTE_FAULTS_STOP` seconds; without, every place is tried once.
 
 mod campaign;

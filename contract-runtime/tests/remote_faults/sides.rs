@@ -65,16 +65,18 @@ struct Marks {
 /// Leave a mark that is never taken back.
 #[tool]
 async fn mark(#[context] marks: &Marks, number: u64) -> Result<u64, std::io::Error> {
-    sleep(marks.slow).await;
+    sleep(marks.slow / 2).await;
     leave(&marks.path, &format!("mark {number}"))?;
+    sleep(marks.slow / 2).await;
     Ok(number)
 }
 
 /// Leave a mark that may be left twice.
 #[tool(idempotent)]
 async fn note(#[context] marks: &Marks, number: u64) -> Result<u64, std::io::Error> {
-    sleep(marks.slow).await;
+    sleep(marks.slow / 2).await;
     leave(&marks.path, &format!("note {number}"))?;
+    sleep(marks.slow / 2).await;
     Ok(number)
 }
 
