@@ -1,7 +1,7 @@
 //! Batches inside batches: nobody waits for himself.
 
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
@@ -13,6 +13,9 @@ fn call(name: &str, arguments: &str) -> ToolCall {
 
 static OWN: OnceLock<Registry> = OnceLock::new();
 static OTHER: OnceLock<Registry> = OnceLock::new();
+
+/// The registries are shared and time is paused: a call that waits for another test would be late at once.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Say that it ran.
 #[tool]
@@ -81,6 +84,7 @@ fn a_batch_that_comes_back_through_another_registry_does_not_wait_for_itself() {
 
 /// Goes one way; a batch that waits for itself never arrives.
 fn nests(way: &str) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let build = || {
         Registry::builder()
             .tool(leaf)
