@@ -14,8 +14,9 @@ use crate::tool::dynamic::Runs;
 use crate::tool::outcome::End;
 use crate::tool::{Context, Outcome, ToolCall};
 
-/// A call that has been let in: already over, or waiting for its body.
+/// A call that was made: refused, let in and already over, or waiting for its body.
 enum Begun<'r> {
+    Refused(Outcome),
     Over(Outcome),
     Waiting(Job, Ticket<'r>),
 }
@@ -33,8 +34,9 @@ impl Inner {
         if waits {
             return blocking::wait(call);
         }
-        // A sync body is done at the first poll.
-        match futures::at_once(std::pin::pin!(call)) {
+        // A sync body is done at the first poll, and a refusal at the second.
+        let mut call = std::pin::pin!(call);
+        match futures::at_once(call.as_mut()).or_else(|| futures::at_once(call)) {
             Some(outcome) => outcome,
             None => unreachable!("a call of a sync tool has nothing to wait for"),
         }
@@ -60,19 +62,26 @@ impl Inner {
             // Boxed, so that the future of every call stays small.
             return Box::pin(self.traced(call, context, mode).instrument(span)).await;
         }
-        match self.begin(call, context, mode) {
-            Begun::Over(outcome) => outcome,
-            Begun::Waiting(job, ticket) => self.wait(job, ticket).await,
-        }
+        self.followed(call, context, mode).await
     }
 
     async fn traced(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Outcome {
-        let outcome = match self.begin(call, context, mode) {
-            Begun::Over(outcome) => outcome,
-            Begun::Waiting(job, ticket) => self.wait(job, ticket).await,
-        };
+        let outcome = self.followed(call, context, mode).await;
         tracing::Span::current().record("outcome", outcome.status().name());
         outcome
+    }
+
+    #[inline]
+    async fn followed(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Outcome {
+        match self.begin(call, context, mode) {
+            Begun::Over(outcome) => outcome,
+            Begun::Waiting(job, ticket) => self.wait(job, ticket).await,
+            Begun::Refused(outcome) => {
+                // Who calls again and again can be dropped here, and others have their turn.
+                tokio::task::yield_now().await;
+                outcome
+            }
+        }
     }
 
     /// Finds the tool and lets the call in; a sync body runs here, to its end.
@@ -81,7 +90,7 @@ impl Inner {
             && mode.is_a_call()
             && let Err(end) = self.before.ask(&call)
         {
-            return Begun::Over(self.refused(call, end));
+            return Begun::Refused(self.refused(call, end));
         }
         let Some(index) = self.position(&call.name) else {
             return Begun::Over(self.unknown(call));

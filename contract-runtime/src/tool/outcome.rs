@@ -25,7 +25,7 @@ pub enum Status {
     Violation,
     /// The tool said that it failed, or its result could not be used.
     Failed,
-    /// The tool panicked.
+    /// The tool panicked, or [`Builder::before_call`](crate::Builder::before_call) did, and nothing ran.
     Panicked,
     /// The tool did not end in time.
     TimedOut,

@@ -172,8 +172,39 @@ async fn the_first_refusal_stands_and_a_panic_is_one() -> Result<(), BuildError>
     assert_eq!(error("1").await, "the second");
     assert_eq!(
         error("panic").await,
-        "what is asked before each call panicked"
+        "the call was not run: what is asked before each call panicked; this is a fault of the program, not of the arguments"
     );
     assert_eq!(taken(&asked).len(), 3);
+    let statistics = registry.statistics();
+    assert_eq!(statistics.ended(Status::Cancelled), 2);
+    assert_eq!(statistics.ended(Status::Panicked), 1);
+    Ok(())
+}
+
+#[test]
+fn who_only_makes_refused_calls_can_be_dropped() -> Result<(), Box<dyn std::error::Error>> {
+    // On a thread of its own: one that never lets go could not be ended from within.
+    let (send, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+        else {
+            return;
+        };
+        let registry = builder().before_call(|_| Err("no".to_owned())).build();
+        let over = runtime.block_on(async {
+            let registry = registry.ok()?;
+            let calls = async {
+                loop {
+                    let _ = registry.call(ToolCall::new("1", "add", "{}")).await;
+                }
+            };
+            let time = std::time::Duration::from_millis(10);
+            tokio::time::timeout(time, calls).await.err()
+        });
+        let _ = send.send(over.is_some());
+    });
+    assert!(ended.recv_timeout(std::time::Duration::from_secs(30))?);
     Ok(())
 }

@@ -6,9 +6,10 @@ impl Builder {
     /// whose arguments will be refused are asked for as well, each call of a batch by itself.
     ///
     /// A call that is refused ends as [`cancelled`](crate::Status::Cancelled), with the reason as its error; nothing of it
-    /// runs. It must be quick. One that panics refuses. Where several are given, each is asked, in the order in which
-    /// they were given, until one refuses. A check that runs nothing ([`Registry::check`](crate::Registry::check)) is not
-    /// asked for, and a direct Rust call passes no registry.
+    /// runs. It must be quick. One that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked).
+    /// Where several are given, each is asked, in the order in which they were given, until one refuses. A check that runs
+    /// nothing ([`Registry::check`](crate::Registry::check)) is not asked for, and a direct Rust call passes no registry.
+    /// A refused call yields once to its runtime, so that one who only makes such calls can still be dropped.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
