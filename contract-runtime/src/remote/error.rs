@@ -12,6 +12,17 @@ pub enum RemoteError {
         /// What the system said.
         source: io::Error,
     },
+    /// What [`Backend::reached_at`](super::Backend::reached_at) was given is no address that an executor could dial.
+    #[error("`reached_at` cannot be `{base}`: {reason}; write such as `wss://tools.example`")]
+    ReachedAt {
+        /// As it was given, without what may be a password.
+        base: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no tokio runtime where a backend or an executor was to begin.
+    #[error("there is no tokio runtime here; call this inside one, such as in `#[tokio::main]`")]
+    NoRuntime,
     /// The backend could not be reached, or did not let the executor in.
     #[error("cannot connect to {address}: {reason}")]
     Connect {
@@ -51,6 +62,14 @@ pub enum RemoteError {
     /// The other side broke the protocol.
     #[error("the other side broke the protocol: {0}")]
     Protocol(String),
+    /// Another backend makes the calls of the task now.
+    #[error(
+        "another backend took the task {task} over; make its calls there, or open it here again with `reopen`"
+    )]
+    TakenOver {
+        /// Which.
+        task: super::protocol::TaskId,
+    },
     /// The connection ended before the task did.
     #[error("the connection ended before the task did")]
     Gone,

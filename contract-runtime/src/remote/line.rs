@@ -106,6 +106,8 @@ where
                 Some(Err(error)) => return failed(&error),
                 None => return Ended::Broken("the connection broke".to_owned()),
             }
+            // A read brings thousands of small frames: after some of them the others have their turn.
+            tokio::task::coop::consume_budget().await;
         }
     };
     let ended = tokio::select! {
@@ -184,4 +186,46 @@ fn closing(code: CloseCode, reason: &str) -> Message {
         code,
         reason: reason[..end].into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Poll;
+
+    use tokio_tungstenite::tungstenite::protocol::Role;
+
+    use super::*;
+
+    /// The other parts of a connection, and other connections, have their turn while one is flooded.
+    #[tokio::test]
+    async fn a_flood_of_small_frames_lets_others_have_their_turn() {
+        const FRAMES: usize = 20_000;
+        let (here, there) = tokio::io::duplex(1 << 20);
+        let mut from = WebSocketStream::from_raw_socket(there, Role::Client, None).await;
+        for _ in 0..FRAMES {
+            let fed = from.feed(Message::text(r#"{"type":"pong"}"#)).await;
+            assert!(fed.is_ok());
+        }
+        assert!(from.flush().await.is_ok());
+        let socket = WebSocketStream::from_raw_socket(here, Role::Server, None).await;
+        let (_out, mut queue) = mpsc::channel::<BackendMessage>(1);
+        let heard = AtomicUsize::new(0);
+        let (mut before, mut most) = (0, 0);
+        let over = std::future::poll_fn(|_| {
+            let now = heard.load(Ordering::Relaxed);
+            most = most.max(now - before);
+            before = now;
+            Poll::Pending
+        });
+        let hear = |_: &str| match heard.fetch_add(1, Ordering::Relaxed) + 1 {
+            FRAMES => ControlFlow::Break(Ended::Done),
+            _ => ControlFlow::Continue(()),
+        };
+        let silence = Duration::from_secs(30);
+        let ended = talk(socket, &mut queue, silence, hear, over).await;
+        assert_eq!(ended, Ended::Done);
+        let most = most.max(FRAMES - before);
+        assert!(most <= 256, "{most} frames in one turn");
+    }
 }

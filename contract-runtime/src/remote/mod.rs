@@ -71,9 +71,12 @@ pub use backend::{
 };
 pub use error::RemoteError;
 pub use executor::{Connected, Executor, ExecutorEvent, Reconnect};
+#[cfg(fuzzing)]
+pub use journal::recovered;
 pub use journal::{Journal, JournalError};
 pub use safeguards::{Safeguards, Tripped};
 pub use store::StoreError;
+pub use store::ledger::KeptCall;
 pub use token::Token;
 #[cfg(test)]
 pub(crate) use toolbelt::reads_rule;

@@ -68,21 +68,21 @@ async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
     assert_eq!(
         names,
         [
-            "unknown",
-            "halve",
-            "halve",
-            "good",
-            "../evil",
-            "bad name",
-            "remote",
-            "file",
-            "deep",
-            "large",
-            "array",
-            "rule",
-            "no_schema",
             "",
-            ""
+            "",
+            "../evil",
+            "array",
+            "bad name",
+            "deep",
+            "file",
+            "good",
+            "halve",
+            "halve",
+            "large",
+            "no_schema",
+            "remote",
+            "rule",
+            "unknown",
         ]
     );
     let session = tokio::time::timeout(Duration::from_secs(30), task.attached()).await??;
@@ -111,7 +111,41 @@ async fn ten_thousand_tools_are_cut_at_the_limit() -> Tested {
     };
     let length = |key: &str| answer["payload"][key].as_array().map(Vec::len);
     assert_eq!(length("toolbelt"), Some(128));
-    assert_eq!(length("refused"), Some(1_000));
+    assert_eq!(length("refused"), Some(101));
+    let more = json!({"name": "", "reason": "and 9772 more"});
+    assert_eq!(answer["payload"]["refused"][100], more);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_names_are_told_in_a_hundred_lines() -> Tested {
+    let backend = Backend::new(registry(&Arc::default())?.manifest());
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let equal = vec!["halve".to_owned(); 100_000];
+    let unknown: Vec<_> = (0..100_000).rev().map(|n| format!("t{n:05}")).collect();
+    let no_names = vec!["\u{1b}".to_owned(); 100_000];
+    let cases = [
+        (equal, 1, "the name is given twice; the first stands"),
+        (no_names, 1, "the backend knows no tool of that name"),
+        (unknown, 101, "the backend knows no tool of that name"),
+    ];
+    for (names, lines, reason) in cases {
+        let (task, token) = backend.task().await?;
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let mut raw = Raw::enter(&task, &token).await?;
+        raw.say(handshake(&task, &names, &json!([])).to_string())
+            .await?;
+        let Next::Message(answer) = raw.next().await else {
+            return Err("no answer".into());
+        };
+        let refused = answer["payload"]["refused"].as_array().ok_or("none")?;
+        assert_eq!(refused.len(), lines);
+        assert_eq!(refused[0]["reason"], reason);
+        if let Some(last) = refused.get(100) {
+            assert_eq!(refused[99]["name"], "t00099");
+            assert_eq!(last["reason"], "and 99900 more");
+        }
+    }
     Ok(())
 }
 

@@ -100,21 +100,32 @@ impl Doorway {
         Raw::dial(self.task.address(), &[("authorization", bearer)]).await
     }
 
-    /// A socket on which an executor with these tools has been let in, and its session is there.
+    /// A socket on which its executor, with these tools, is let in.
     pub(crate) async fn attach(
         &self,
-        mut stream: TcpStream,
+        stream: TcpStream,
         known: &[&str],
     ) -> Result<TcpStream, Box<dyn std::error::Error>> {
-        let request = self.lines().join("\r\n") + "\r\n\r\n";
-        stream.write_all(request.as_bytes()).await?;
-        let answer = head(&mut stream).await?;
-        assert_eq!(status(&answer), 101, "{answer}");
-        let shake = handshake(&self.task, known, &json!([])).to_string();
-        let [high, low] = u16::try_from(shake.len())?.to_be_bytes();
-        // A text in one frame, with a mask that masks nothing.
-        let frame = [&[0x81, 0xfe, high, low, 0, 0, 0, 0], shake.as_bytes()].concat();
-        stream.write_all(&frame).await?;
-        Ok(stream)
+        attach(stream, &self.task, &self.token, known).await
     }
+}
+
+/// A socket on which the executor of a task, with these tools, is let in.
+pub(crate) async fn attach(
+    mut stream: TcpStream,
+    task: &Task,
+    token: &str,
+    known: &[&str],
+) -> Result<TcpStream, Box<dyn std::error::Error>> {
+    let (_, path) = parts(task.address());
+    let request = lines(&path, token).join("\r\n") + "\r\n\r\n";
+    stream.write_all(request.as_bytes()).await?;
+    let answer = head(&mut stream).await?;
+    assert_eq!(status(&answer), 101, "{answer}");
+    let shake = handshake(task, known, &json!([])).to_string();
+    let [high, low] = u16::try_from(shake.len())?.to_be_bytes();
+    // A text in one frame, with a mask that masks nothing.
+    let frame = [&[0x81, 0xfe, high, low, 0, 0, 0, 0], shake.as_bytes()].concat();
+    stream.write_all(&frame).await?;
+    Ok(stream)
 }

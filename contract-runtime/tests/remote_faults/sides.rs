@@ -86,7 +86,7 @@ fn leave(path: &Path, mark: &str) -> Result<(), std::io::Error> {
     file.write_all(format!("{mark}\n").as_bytes())
 }
 
-fn tools(folder: &Path, slow: Duration) -> Result<Registry, BuildError> {
+pub(crate) fn tools(folder: &Path, slow: Duration) -> Result<Registry, BuildError> {
     Registry::builder()
         .context(Marks {
             path: folder.join("marks"),

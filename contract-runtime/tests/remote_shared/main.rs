@@ -1,14 +1,26 @@
 //! Several backends on one Redis: an executor is attached to one, and its task may be at home in another.
+//!
+//! `SHARED_ROUNDS=200` tries races so often.
 
+mod claims;
+mod faults;
+mod fence;
+#[path = "../remote_faults/judge.rs"]
+#[allow(dead_code, reason = "another store is judged here")]
+mod judge;
+mod link;
 #[path = "../remote_faults/proxy.rs"]
 #[allow(dead_code, reason = "no place is reached here")]
 mod proxy;
 #[path = "../remote_store/server.rs"]
 #[allow(dead_code, reason = "the server does more elsewhere")]
 mod server;
+#[path = "../remote_faults/sides.rs"]
+#[allow(dead_code, reason = "only its tools are called here")]
+mod sides;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
@@ -27,9 +39,17 @@ type Tested = Result<(), Box<dyn std::error::Error>>;
 /// For what a busy machine may take its time with.
 const SOON: Duration = Duration::from_secs(60);
 
+/// How often a race is tried.
+fn rounds(few: u64) -> u64 {
+    let wanted = std::env::var("SHARED_ROUNDS");
+    wanted.map_or(few, |wanted| wanted.parse().unwrap_or(few))
+}
+
 #[derive(Default)]
 struct Signals {
     marks: AtomicU64,
+    /// What was left, by its number.
+    left: Mutex<Vec<u64>>,
     begun: Notify,
     go_on: Notify,
     dropped: Notify,
@@ -59,10 +79,19 @@ async fn wait(#[context] signals: &Signals, #[context] progress: &Progress) -> u
     signals.marks.fetch_add(1, Ordering::SeqCst) + 1
 }
 
+/// Leave a number.
+#[tool]
+fn leave(#[context] signals: &Signals, number: u64) -> Result<u64, &'static str> {
+    let mut left = signals.left.lock().map_err(|_| "a panic")?;
+    left.push(number);
+    Ok(number)
+}
+
 fn tools(signals: &Arc<Signals>) -> Result<Registry, BuildError> {
     Registry::builder()
         .context_arc(Arc::clone(signals))
         .tool(mark)
+        .tool(leave)
         .tool(wait)
         .build()
 }

@@ -204,6 +204,33 @@ pub(crate) async fn a_list_holds_large_values(store: Any) {
     assert!(listed[..4].iter().all(right));
 }
 
+pub(crate) async fn what_is_removed_is_gone_and_begins_anew(store: Any) {
+    let (task, other) = (TaskId::random(), TaskId::random());
+    // Nothing is there to remove, and the task is not there either.
+    store.remove(task, &["a"]).await.unwrap();
+    store.remove(task, &[]).await.unwrap();
+    assert!(!store.tasks().await.unwrap().contains(&task));
+    for of in [task, other] {
+        for name in ["a", "b", "c"] {
+            let _ = store.write(of, name, "1", Expect::Any).await.unwrap();
+        }
+    }
+    let _ = store.write(task, "a", "2", Expect::Any).await.unwrap();
+    let refused = store.remove(task, &["c", "a:b"]).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Name { .. }), "{refused}");
+    assert_eq!(store.list(task, "").await.unwrap().len(), 3);
+
+    store.remove(task, &["a", "b"]).await.unwrap();
+    assert_eq!(store.read(task, "a").await.unwrap(), None);
+    let listed = store.list(task, "").await.unwrap();
+    assert_eq!(listed, [("c".to_owned(), Stored::new(1, "1"))]);
+    assert_eq!(store.list(other, "").await.unwrap().len(), 3);
+    let late = store.write(task, "a", "3", Expect::Version(2)).await;
+    assert_eq!(late.unwrap(), Written::Conflict { there: None });
+    let anew = store.write(task, "a", "3", Expect::Absent).await;
+    assert_eq!(anew.unwrap(), done(1));
+}
+
 pub(crate) async fn a_log_counts_from_one(store: Any) {
     let task = TaskId::random();
     for sequence in 1..=40 {

@@ -45,6 +45,21 @@ mod in_a_file {
     conformance!(place);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_new_file_is_its_owners_and_one_that_is_there_is_as_it_was() {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    let file = File(std::env::temp_dir().join(format!("store-{}", TaskId::random())));
+    let mode = || metadata(&file.0).unwrap().permissions().mode() & 0o777;
+    drop(EmbeddedStore::open(&file.0).unwrap());
+    assert_eq!(mode(), 0o600);
+    set_permissions(&file.0, Permissions::from_mode(0o640)).unwrap();
+    drop(EmbeddedStore::open(&file.0).unwrap());
+    assert_eq!(mode(), 0o640);
+}
+
 /// A process that ends without a word, again and again on one file.
 mod killed {
     use std::env;

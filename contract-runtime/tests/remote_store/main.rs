@@ -30,6 +30,7 @@ macro_rules! conformance {
             bodies: a_name_that_means_something_in_a_key_is_refused,
             bodies: a_list_is_sorted_and_whole,
             bodies: a_list_holds_large_values,
+            bodies: what_is_removed_is_gone_and_begins_anew,
             bodies: a_log_counts_from_one,
             bodies: a_repeated_id_is_not_logged_twice,
             bodies: a_tail_of_large_entries_comes_in_pieces,

@@ -22,6 +22,7 @@ enum Step {
     Append(usize, u8, String),
     Tail(usize, u64, usize),
     List(usize),
+    Remove(Vec<usize>),
     Forget,
 }
 
@@ -43,6 +44,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0..LOGS.len(), 0..12_u8, text()).prop_map(|(log, id, text)| Step::Append(log, id, text)),
         2 => (0..LOGS.len(), 0..9_u64, 0..9_usize).prop_map(|(log, after, most)| Step::Tail(log, after, most)),
         2 => (0..NAMES.len()).prop_map(Step::List),
+        2 => proptest::collection::vec(0..NAMES.len(), 0..3).prop_map(Step::Remove),
         1 => Just(Step::Forget),
     ]
 }
@@ -121,6 +123,13 @@ async fn play(store: &dyn Store, steps: &[Step]) -> Result<(), TestCaseError> {
                 let all = model.values.clone().into_iter();
                 let some: Vec<_> = all.filter(|(name, _)| name.starts_with(prefix)).collect();
                 prop_assert_eq!(listed, some);
+            }
+            Step::Remove(names) => {
+                let names: Vec<&str> = names.iter().map(|name| NAMES[*name]).collect();
+                store.remove(task, &names).await.unwrap();
+                model.values.retain(|name, _| !names.contains(&&**name));
+                let listed = store.list(task, "").await.unwrap();
+                prop_assert_eq!(listed, model.values.clone().into_iter().collect::<Vec<_>>());
             }
             Step::Forget => {
                 store.forget(task).await.unwrap();

@@ -60,6 +60,15 @@ pub(crate) async fn names_are_counted(store: Any) {
     assert_eq!(store.read(task, "f").await.unwrap(), None);
     let again = store.write(task, "a", "2", Expect::Any).await.unwrap();
     assert_eq!(again, Written::Done { version: 2 });
+    store
+        .remove(task, &["a", "a", "nothing", "b"])
+        .await
+        .unwrap();
+    for name in ["f", "g"] {
+        let _ = store.write(task, name, "1", Expect::Any).await.unwrap();
+    }
+    let error = store.write(task, "a", "1", Expect::Any).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full { most: 5, .. }), "{error}");
     let other = TaskId::random();
     let _ = store.write(other, "f", "1", Expect::Any).await.unwrap();
     store.forget(task).await.unwrap();

@@ -217,16 +217,20 @@ fn condition(published: &PublishedCondition) -> ConditionManifest {
     }
 }
 
+impl ToolManifest {
+    pub(crate) fn drop_locations(&mut self) {
+        self.location = None;
+        for condition in &mut self.conditions {
+            condition.location = None;
+        }
+    }
+}
+
 impl Manifest {
     /// The same without any place in a source file, so that moving code changes nothing.
     #[must_use]
     pub fn without_locations(mut self) -> Self {
-        for tool in &mut self.tools {
-            tool.location = None;
-            for condition in &mut tool.conditions {
-                condition.location = None;
-            }
-        }
+        self.tools.iter_mut().for_each(ToolManifest::drop_locations);
         self
     }
 

@@ -6,8 +6,8 @@ use super::Backend;
 use super::crowd::Crowd;
 use super::doors::Doors;
 use super::limits::ConnectionLimits;
-#[cfg(feature = "remote-tls")]
 use crate::remote::RemoteError;
+use crate::remote::executor::check;
 use crate::remote::protocol::TaskId;
 #[cfg(feature = "remote-tls")]
 use crate::remote::tls::Identity;
@@ -44,6 +44,11 @@ impl Entry {
     #[allow(clippy::unused_self, reason = "as with TLS")]
     fn scheme(&self) -> &'static str {
         "ws"
+    }
+
+    /// Whether an executor could dial what it is told.
+    pub(super) fn check(&self) -> Result<(), RemoteError> {
+        self.reached_at.as_deref().map_or(Ok(()), check)
     }
 
     /// What listens at this address.
@@ -95,7 +100,8 @@ impl Backend {
 
     /// Where executors reach it, such as `wss://tools.example`; without, where it listens.
     ///
-    /// For one behind a proxy, and for one whose certificate has a name.
+    /// For one behind a proxy, and for one whose certificate has a name. `ws://` or `wss://`, a host, and perhaps a port
+    /// and a path; [`bind`](Self::bind) refuses what is something else.
     pub fn reached_at(mut self, base: impl Into<String>) -> Self {
         let base = base.into();
         self.entry.reached_at = Some(base.trim_end_matches('/').to_owned());

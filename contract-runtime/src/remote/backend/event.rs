@@ -1,7 +1,9 @@
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
 
 use crate::Status;
 use crate::remote::protocol::{CallKey, Refusal};
@@ -31,8 +33,24 @@ pub enum SessionEvent {
         /// Which.
         #[serde(flatten)]
         key: CallKey,
+        /// The model's id of it; a later attempt has the same.
+        call_id: String,
         /// The name of the tool.
         tool: String,
+    },
+    /// A call that is under way has come so far; a tool that reports more often than ten times a second is heard that often.
+    CallProgress {
+        /// Which.
+        #[serde(flatten)]
+        key: CallKey,
+        /// The model's id of it.
+        call_id: String,
+        /// How much is done, in a unit of the tool's own.
+        done: f64,
+        /// How much there is to do, where it is known.
+        total: Option<f64>,
+        /// In words; may be empty.
+        message: String,
     },
     /// A call has ended.
     CallEnded {
@@ -50,4 +68,25 @@ pub enum SessionEvent {
         /// Whether it ended as it was meant to.
         success: bool,
     },
+}
+
+/// How many events may wait for one who watches.
+const WAITING: usize = 256;
+
+/// Tells those who watch a session. The room for what waits is there once somebody does.
+#[derive(Debug, Default)]
+pub(super) struct Events(OnceLock<broadcast::Sender<SessionEvent>>);
+
+impl Events {
+    pub(super) fn tell(&self, event: SessionEvent) {
+        if let Some(watched) = self.0.get() {
+            // Whoever watched may have gone.
+            let _ = watched.send(event);
+        }
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<SessionEvent> {
+        let watched = self.0.get_or_init(|| broadcast::Sender::new(WAITING));
+        watched.subscribe()
+    }
 }

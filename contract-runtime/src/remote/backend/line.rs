@@ -8,18 +8,20 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_util::sync::CancellationToken;
 
 use super::doors::LEAVING;
 use super::session::Session;
-use super::task::Open;
+use super::settled::OTHERS;
+use super::task::{Open, Turn};
 use crate::remote::line::{Ended, QUEUE, dismiss, failed, talk};
 use crate::remote::protocol::{
     Accepted, BackendMessage, CallKey, Entry, EntryState, ExecutorMessage, Fault, Handshake,
     Malformed, PROTOCOL, ToolReply, read, write,
 };
+use crate::remote::store::StoreError;
 
 /// The types of message that an executor may send.
 const KINDS: [&str; 7] = [
@@ -37,6 +39,9 @@ const FAULTS: usize = 3;
 
 /// How long an executor may take to say who it is.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Bytes of a handshake that are read at once; 5 MiB of tools take 70 ms, in which this thread would do nothing else.
+const LARGE: usize = 256 << 10;
 
 /// Why an earlier executor is sent away.
 pub(super) const OVER: &str = "another executor has taken over";
@@ -75,7 +80,8 @@ pub(super) async fn serve<S>(
     } = entered;
     let (out, mut queue) = mpsc::channel(QUEUE);
     if !open.attached(epoch, &handshake, session, out.clone()) {
-        return dismiss(socket, CloseCode::Policy, OVER).await;
+        let (code, reason) = open.farewell();
+        return dismiss(socket, code, reason).await;
     }
     let _present = Present { open, epoch };
     let ended = tokio::select! {
@@ -102,15 +108,26 @@ pub(super) async fn enter<S>(mut socket: WebSocketStream<S>, open: &Arc<Open>) -
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let handshake = match heard(&mut socket).await {
-        Ok(handshake) => handshake,
+    let heard = match heard(&mut socket).await {
+        Ok(text) => {
+            // In the order in which they came, from here to the claim: one that an executor has left behind must not take
+            // over from its next.
+            let turn = open.turn().await;
+            read_handshake(text)
+                .await
+                .map(|handshake| (turn, handshake))
+        }
+        Err(ended) => Err(ended),
+    };
+    let (turn, handshake) = match heard {
+        Ok(heard) => heard,
         Err(Ended::Dismissed(code, reason)) => {
             dismiss(socket, code, &reason).await;
             return None;
         }
         Err(_) => return None,
     };
-    let (session, epoch, over) = match taken(&handshake, open).await {
+    let (handshake, session, epoch, over) = match taken(handshake, open, turn).await {
         Ok(taken) => taken,
         Err((code, reason)) => {
             dismiss(socket, code, &reason).await;
@@ -138,19 +155,38 @@ where
     })
 }
 
-async fn heard<S>(socket: &mut WebSocketStream<S>) -> Result<Handshake, Ended>
+async fn heard<S>(socket: &mut WebSocketStream<S>) -> Result<Utf8Bytes, Ended>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let text = match timeout(HANDSHAKE, socket.next()).await {
-        Ok(Some(Ok(Message::Text(text)))) => text,
-        Ok(Some(Err(error))) => return Err(failed(&error)),
+    match timeout(HANDSHAKE, socket.next()).await {
+        Ok(Some(Ok(Message::Text(text)))) => Ok(text),
+        Ok(Some(Err(error))) => Err(failed(&error)),
         // Of a machine that was asleep, perhaps: another time it may come.
-        Err(_) => return Err(Ended::dismissed(CloseCode::Again, "no handshake came")),
-        Ok(_) => return Err(Ended::dismissed(CloseCode::Policy, "no handshake came")),
-    };
-    match read::<ExecutorMessage>(&text, &KINDS) {
-        Ok(ExecutorMessage::Handshake(handshake)) => Ok(*handshake),
+        Err(_) => Err(Ended::dismissed(CloseCode::Again, "no handshake came")),
+        Ok(_) => Err(Ended::dismissed(CloseCode::Policy, "no handshake came")),
+    }
+}
+
+async fn read_handshake(text: Utf8Bytes) -> Result<Handshake, Ended> {
+    if text.len() <= LARGE {
+        return handshake_of(&text);
+    }
+    let read = tokio::task::spawn_blocking(move || handshake_of(&text)).await;
+    read.unwrap_or_else(|_| Err(Ended::dismissed(CloseCode::Away, LEAVING)))
+}
+
+fn handshake_of(text: &str) -> Result<Handshake, Ended> {
+    match read::<ExecutorMessage>(text, &KINDS) {
+        Ok(ExecutorMessage::Handshake(mut handshake)) => {
+            let entries = handshake.unacknowledged.iter_mut();
+            for reply in entries.filter_map(|entry| entry.reply.as_mut()) {
+                if let Some(why) = reply.contradiction() {
+                    **reply = ToolReply::contradictory(reply.key, &why);
+                }
+            }
+            Ok(*handshake)
+        }
         Ok(_) => Err(Ended::dismissed(
             CloseCode::Protocol,
             "the first message is a handshake",
@@ -160,17 +196,25 @@ where
 }
 
 async fn taken(
-    handshake: &Handshake,
+    handshake: Handshake,
     open: &Arc<Open>,
-) -> Result<(Session, u64, CancellationToken), (CloseCode, String)> {
+    turn: Turn<'_>,
+) -> Result<(Handshake, Session, u64, CancellationToken), (CloseCode, String)> {
     let policy = |why: String| (CloseCode::Policy, why);
-    judge(handshake, open).map_err(policy)?;
-    let session = open.take(handshake).map_err(policy)?;
-    match open.claim(handshake).await {
-        Ok(Some((epoch, over))) => Ok((session, epoch, over)),
-        Ok(None) => Err(policy(OVER.to_owned())),
-        // Another time it may work.
-        Err(error) => Err((CloseCode::Again, error.to_string())),
+    // Another time it may work.
+    let again = |error: StoreError| (CloseCode::Again, error.to_string());
+    judge(&handshake, open).map_err(policy)?;
+    if !open.calls.is_home().await.map_err(again)? {
+        let (code, reason) = open.farewell();
+        return Err((code, reason.to_owned()));
+    }
+    let (handshake, session) = open.judge(handshake).await.map_err(policy)?;
+    if !open.settle(&handshake, &session).await.map_err(again)? {
+        return Err(policy(OTHERS.to_owned()));
+    }
+    match open.claim(&handshake, turn).await.map_err(again)? {
+        Some((epoch, over)) => Ok((handshake, session, epoch, over)),
+        None => Err(policy(OVER.to_owned())),
     }
 }
 
@@ -232,12 +276,18 @@ where
     };
     let ends = async {
         tokio::select! {
-            () = over.cancelled() => Ended::dismissed(CloseCode::Policy, open.farewell()),
+            () = over.cancelled() => left(open),
+            () = open.calls.moved() => left(open),
             () = leaving.cancelled() => Ended::dismissed(CloseCode::Away, LEAVING),
         }
     };
     let silence = open.settings.keep_alive.saturating_mul(2);
     talk(socket, queue, silence, hear, ends).await
+}
+
+fn left(open: &Open) -> Ended {
+    let (code, reason) = open.farewell();
+    Ended::dismissed(code, reason)
 }
 
 /// Reads frames, answers those that are about the line itself, and counts those that are none.
@@ -253,35 +303,53 @@ impl Hearing {
         text: &str,
         out: &mpsc::Sender<BackendMessage>,
     ) -> ControlFlow<Ended, Option<ExecutorMessage>> {
-        let fault: Fault = match read::<ExecutorMessage>(text, &KINDS) {
+        if self.faults >= FAULTS {
+            return too_many();
+        }
+        let (fault, reply): (Fault, _) = match read::<ExecutorMessage>(text, &KINDS) {
             Ok(ExecutorMessage::Ping) => {
                 let _ = out.try_send(BackendMessage::Pong);
                 return ControlFlow::Continue(None);
             }
             Ok(ExecutorMessage::Pong) => return ControlFlow::Continue(None),
-            Ok(ExecutorMessage::Handshake(_)) => Fault {
-                message: "there was a handshake before".to_owned(),
+            Ok(ExecutorMessage::Handshake(_)) => {
+                let message = "there was a handshake before".to_owned();
+                (Fault { message }, None)
+            }
+            Ok(ExecutorMessage::ToolResult(reply)) => match reply.contradiction() {
+                None => return ControlFlow::Continue(Some(ExecutorMessage::ToolResult(reply))),
+                Some(why) => {
+                    let message = format!("the end of {} contradicts itself: {why}", reply.key);
+                    let reply = ToolReply::contradictory(reply.key, &why);
+                    (Fault { message }, Some(reply))
+                }
             },
             Ok(message) => return ControlFlow::Continue(Some(message)),
             Err(malformed) => {
-                if let Some(reply) = unreadable(text, &malformed) {
-                    return ControlFlow::Continue(Some(reply));
-                }
-                malformed.into()
+                let reply = unreadable(text, &malformed);
+                (malformed.into(), reply)
             }
         };
         let _ = out.try_send(BackendMessage::Fault(fault));
         self.faults += 1;
-        if self.faults == FAULTS {
-            let reason = "too many faults";
-            return ControlFlow::Break(Ended::dismissed(CloseCode::Protocol, reason));
+        match reply {
+            // Its call has ended all the same; after the last fault nothing else is heard.
+            Some(reply) => {
+                ControlFlow::Continue(Some(ExecutorMessage::ToolResult(Box::new(reply))))
+            }
+            None if self.faults >= FAULTS => too_many(),
+            None => ControlFlow::Continue(None),
         }
-        ControlFlow::Continue(None)
     }
 }
 
+fn too_many<T>() -> ControlFlow<Ended, T> {
+    let reason = "too many faults";
+    ControlFlow::Break(Ended::dismissed(CloseCode::Protocol, reason))
+}
+
 /// The end of a call that is told in a way that is not understood: it has ended all the same.
-fn unreadable(text: &str, malformed: &Malformed) -> Option<ExecutorMessage> {
+fn unreadable(text: &str, malformed: &Malformed) -> Option<ToolReply> {
     #[derive(Deserialize)]
     struct Frame {
         payload: CallKey,
@@ -292,7 +360,5 @@ fn unreadable(text: &str, malformed: &Malformed) -> Option<ExecutorMessage> {
     let Frame { payload: key } = serde_json::from_str(text).ok()?;
     let why =
         "unknown outcome: the executor says how it ended in a way that is not understood here";
-    Some(ExecutorMessage::ToolResult(Box::new(ToolReply::failed(
-        key, why,
-    ))))
+    Some(ToolReply::failed(key, why))
 }

@@ -1,3 +1,4 @@
+use std::collections::hash_map;
 use std::sync::Arc;
 
 use super::door;
@@ -19,41 +20,67 @@ impl Listening {
     pub async fn task(&self) -> Result<(Task, Token), RemoteError> {
         let (id, token) = (TaskId::random(), Token::random());
         let hash = door::hash(token.reveal().as_bytes());
-        let ledger = self.ledger(id);
+        #[cfg_attr(
+            not(feature = "redis"),
+            expect(unused_mut, reason = "nobody else has it")
+        )]
+        let mut ledger = self.ledger(id);
         ledger.open_task(hash).await?;
         #[cfg(feature = "redis")]
-        if self.shared.post.is_some() {
-            ledger.set_home(&self.shared.owner).await?;
+        if let Some(post) = &self.shared.post {
+            post.moves_in(&mut ledger).await?;
         }
-        Ok((self.open(id, hash, ledger), token))
+        let open = self.made(id, hash, ledger);
+        self.shared.tasks().insert(id, Arc::clone(&open));
+        Ok((self.shown(open), token))
     }
 
     /// A task that an earlier process opened, with the token that its executor has; `None` if the store knows none.
     ///
-    /// Calls that were under way then end as the executor's journal says; [`Task::settled`] waits for that.
+    /// Calls that were under way then end as the executor's journal says; [`Task::settled`] waits for that. Of several
+    /// backends this one makes the calls of the task from here on, and one that did before makes none.
     ///
     /// # Errors
     ///
     /// [`RemoteError::Store`] when it cannot be read.
     pub async fn reopen(&self, id: TaskId) -> Result<Option<Task>, RemoteError> {
-        if let Some(open) = self.shared.tasks().get(&id) {
-            return Ok(Some(self.shown(Arc::clone(open))));
+        let there = self.shared.tasks().get(&id).cloned();
+        if let Some(open) = there {
+            if open.calls.is_home().await? {
+                return Ok(Some(self.shown(open)));
+            }
+            self.shared.drop_moved(id);
         }
-        let ledger = self.ledger(id);
+        #[cfg_attr(
+            not(feature = "redis"),
+            expect(unused_mut, reason = "nobody else has it")
+        )]
+        let mut ledger = self.ledger(id);
         let Some(hash) = ledger.token_hash().await? else {
             return Ok(None);
         };
-        let calls = ledger.calls().await?;
-        let finished = ledger.finished().await?;
-        let task = self.open(id, hash, ledger);
-        if let Some(finished) = finished {
-            task.open.is_over(finished);
+        #[cfg(feature = "redis")]
+        let before = match &self.shared.post {
+            Some(post) => post.moves_in(&mut ledger).await?,
+            None => None,
+        };
+        let open = self.made(id, hash, ledger);
+        let kept = open.kept().await?;
+        match self.shared.tasks().entry(id) {
+            // Somebody else has opened it meanwhile, and it may be at work.
+            hash_map::Entry::Occupied(there) => {
+                return Ok(Some(self.shown(Arc::clone(there.get()))));
+            }
+            hash_map::Entry::Vacant(place) => {
+                open.recall(kept);
+                place.insert(Arc::clone(&open));
+            }
         }
-        task.open.calls.left_behind(calls);
+        let task = self.shown(open);
         // Only now, as the executor may be back at once.
         #[cfg(feature = "redis")]
         if let Some(post) = &self.shared.post {
-            post.moved_in(&task.open.calls.ledger).await?;
+            post.moved_in(&task.open.calls.ledger, before).await?;
         }
         Ok(Some(task))
     }
@@ -75,9 +102,9 @@ impl Listening {
         Ledger::new(Arc::clone(&self.shared.store), id)
     }
 
-    fn open(&self, id: TaskId, hash: [u8; 32], ledger: Ledger) -> Task {
+    fn made(&self, id: TaskId, hash: [u8; 32], ledger: Ledger) -> Arc<Open> {
         let shared = &self.shared;
-        let open = Open::new(
+        Open::new(
             id,
             hash,
             Arc::clone(&shared.settings),
@@ -86,12 +113,7 @@ impl Listening {
             Arc::clone(&shared.entrance),
             #[cfg(feature = "redis")]
             None,
-        );
-        let mut tasks = shared.tasks();
-        // Two that reopen one task at once share it.
-        let open = Arc::clone(tasks.entry(id).or_insert(open));
-        drop(tasks);
-        self.shown(open)
+        )
     }
 
     fn shown(&self, open: Arc<Open>) -> Task {

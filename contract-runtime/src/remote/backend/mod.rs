@@ -12,6 +12,7 @@
 //! | `state` | what it all comes to, for dashboards |
 //! | `listening` | tasks that are opened, and opened again |
 //! | `task` | what an executor dials in for: epochs, the session |
+//! | `settled` | the tools of a task, which do not change |
 //! | `line` | one executor's connection: handshake, frames, keep-alive |
 //! | `session` | what a run has of its executor |
 //! | `tool` | a tool that lives elsewhere |
@@ -34,6 +35,7 @@ mod post;
 mod server;
 mod session;
 mod settings;
+mod settled;
 mod shutdown;
 #[cfg(test)]
 pub(super) mod simulated;

@@ -51,8 +51,17 @@ impl Shared {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets a task that another backend has taken over.
+    pub(super) fn drop_moved(&self, task: TaskId) {
+        let mut tasks = self.tasks();
+        if tasks.get(&task).is_some_and(|open| open.calls.has_moved()) {
+            tasks.remove(&task);
+        }
+    }
+
     /// A task that is open here, or at home in another backend, or known to the store.
     async fn find(&self, task: TaskId) -> Result<Option<Found>, StoreError> {
+        self.drop_moved(task);
         let open = self.tasks().get(&task).cloned();
         #[cfg(feature = "redis")]
         let open = match (open, &self.post) {
@@ -87,8 +96,15 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Bind`]; [`RemoteError::Store`] where the store cannot be used.
+    /// [`RemoteError::Bind`]; [`RemoteError::ReachedAt`] where no executor could dial what it was given;
+    /// [`RemoteError::Store`] where the store cannot be used; [`RemoteError::NoRuntime`] outside of tokio.
+    ///
+    /// # Panics
+    ///
+    /// In a runtime that was built without its I/O or without its time (`enable_all`).
     pub async fn bind(self, address: &str) -> Result<Listening, RemoteError> {
+        tokio::runtime::Handle::try_current().map_err(|_| RemoteError::NoRuntime)?;
+        self.entry.check()?;
         let failed = |source| RemoteError::Bind {
             address: address.to_owned(),
             source,

@@ -14,7 +14,7 @@ use crate::{BuildError, Outcome, Registry, ToolCall};
 #[derive(Clone, Debug)]
 pub struct Session {
     registry: Registry,
-    toolbelt: Arc<Toolbelt>,
+    pub(super) toolbelt: Arc<Toolbelt>,
     platform: Platform,
     /// The task holds its session.
     open: Weak<Open>,
@@ -96,7 +96,7 @@ impl Session {
         let ended = open.watch.guard(run).await;
         if let Err(tripped) = &ended {
             let tripped = SessionEvent::Tripped(tripped.clone());
-            let _ = open.calls.events.send(tripped);
+            open.calls.events.tell(tripped);
         }
         ended
     }
@@ -138,7 +138,7 @@ impl Session {
 }
 
 /// Of a platform what a prompt or a terminal may hold: an executor says of itself what it likes.
-fn fit_to_show(platform: &Platform) -> Platform {
+pub(super) fn fit_to_show(platform: &Platform) -> Platform {
     let cut = |text: &str, most: usize| shown(&text.replace('\n', " "), most);
     Platform {
         working_directory: cut(&platform.working_directory, 4096),

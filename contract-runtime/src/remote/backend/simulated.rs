@@ -40,8 +40,6 @@ impl House {
         settings.grace = grace;
         settings.keep_alive = keep_alive;
         let ledger = Ledger::new(store, id);
-        let calls = ledger.calls().await?;
-        let finished = ledger.finished().await?;
         let entrance = Entry::default().open((Ipv4Addr::LOCALHOST, 0).into());
         let open = Open::new(
             id,
@@ -53,10 +51,8 @@ impl House {
             #[cfg(feature = "redis")]
             None,
         );
-        if let Some(finished) = finished {
-            open.is_over(finished);
-        }
-        open.calls.left_behind(calls);
+        let kept = open.kept().await?;
+        open.recall(kept);
         let task = Task {
             open: Arc::clone(&open),
             address: "".into(),

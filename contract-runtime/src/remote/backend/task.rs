@@ -1,9 +1,16 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(feature = "redis")]
+mod afar;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{mpsc, watch};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::Calls;
+#[cfg(feature = "redis")]
+pub(super) use afar::Host;
+
+use super::calls::{Calls, TAKEN_OVER};
 use super::entry::Entrance;
 use super::event::SessionEvent;
 use super::line::OVER;
@@ -11,15 +18,22 @@ use super::line::OVER;
 use super::post::Post;
 use super::session::Session;
 use super::settings::Settings;
+use super::settled::Kept;
 use crate::remote::RemoteError;
 use crate::remote::protocol::{BackendMessage, ExecutorMessage, Finished, Handshake, TaskId};
 use crate::remote::safeguards::Watch;
 use crate::remote::store::StoreError;
-use crate::remote::store::ledger::Ledger;
+use crate::remote::store::ledger::{KeptCall, Ledger};
 use crate::remote::toolbelt::Toolbelt;
 
 /// Why an executor is sent away whose task is gone.
 const FORGOTTEN: &str = "the task was closed";
+
+/// Why an executor is asked to dial again.
+pub(super) const MOVED: &str = "the task is at home elsewhere now; dial again";
+
+/// Whose handshake is taken now; others of the task wait.
+pub(super) type Turn<'o> = tokio::sync::MutexGuard<'o, ()>;
 
 /// A task that an executor may dial in for.
 #[derive(Debug)]
@@ -34,7 +48,9 @@ pub(super) struct Open {
     pub(super) post: Option<Arc<Post>>,
     /// Who this backend is, for the store.
     owner: Arc<str>,
-    session: watch::Sender<Option<Session>>,
+    /// The tools that are in the store as those of the task.
+    pub(super) settled: OnceLock<Arc<Toolbelt>>,
+    pub(super) session: watch::Sender<Option<Session>>,
     line: Mutex<Line>,
     /// Who is claiming the task now.
     claim: tokio::sync::Mutex<()>,
@@ -50,15 +66,10 @@ struct Line {
     /// Where the executor is attached, if it is not here.
     #[cfg(feature = "redis")]
     host: Option<Host>,
+    /// Of a connection at another backend that was heard of before it was said to be there; 0 when there is none.
+    #[cfg(feature = "redis")]
+    early: u64,
     finished: Option<Finished>,
-}
-
-/// Another backend, which an executor is attached to.
-#[cfg(feature = "redis")]
-#[derive(Clone, Debug)]
-pub(super) struct Host {
-    pub(super) name: String,
-    pub(super) epoch: u64,
 }
 
 impl Line {
@@ -95,6 +106,7 @@ impl Open {
             #[cfg(feature = "redis")]
             post,
             owner,
+            settled: OnceLock::new(),
             session: watch::Sender::new(None),
             line: Mutex::default(),
             claim: tokio::sync::Mutex::default(),
@@ -105,24 +117,26 @@ impl Open {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session of a handshake; its tools are settled by the first of a task.
-    pub(super) fn take(self: &Arc<Self>, handshake: &Handshake) -> Result<Session, String> {
-        let taken = Toolbelt::of(handshake, &self.settings.known, &self.settings.limits);
-        match &*self.session.borrow() {
-            Some(session) if session.toolbelt().same_tools(&taken) => Ok(session.clone()),
-            Some(_) => Err("the tools of a task do not change, and these are others".to_owned()),
-            None => Session::new(self, Arc::new(taken), &handshake.platform)
-                .map_err(|error| error.to_string()),
+    /// Goes on where an earlier process was.
+    pub(super) fn recall(&self, kept: Kept) {
+        if let Some(settled) = kept.settled {
+            let _ = self.settled.set(Arc::new(settled));
         }
+        self.line().finished = kept.finished;
+        self.calls.left_behind(kept.calls);
+    }
+
+    /// Waits for those who came before.
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        self.claim.lock().await
     }
 
     /// The next epoch and what ends it; `None` for an executor that another has taken over from.
     pub(super) async fn claim(
         &self,
         handshake: &Handshake,
+        _turn: Turn<'_>,
     ) -> Result<Option<(u64, CancellationToken)>, StoreError> {
-        // In the order in which they came: one that an executor has left behind must not take over from its next.
-        let _first = self.claim.lock().await;
         let ledger = &self.calls.ledger;
         let claim = ledger.claim(&self.owner, handshake.journal, handshake.epoch);
         let Some(epoch) = claim.await? else {
@@ -134,36 +148,6 @@ impl Open {
             return Ok(None);
         }
         Ok(Some((epoch, line.taken_over(epoch))))
-    }
-
-    /// The connection of an executor at another backend, and the one before; `None` if a later one counts.
-    #[cfg(feature = "redis")]
-    pub(super) fn take_over_from_afar(
-        &self,
-        epoch: u64,
-        host: &str,
-    ) -> Option<(CancellationToken, Option<Host>)> {
-        let mut line = self.line();
-        if epoch <= line.epoch {
-            return None;
-        }
-        let earlier = line.host.take();
-        let over = line.taken_over(epoch);
-        line.host = Some(Host {
-            name: host.to_owned(),
-            epoch,
-        });
-        Some((over, earlier))
-    }
-
-    #[cfg(feature = "redis")]
-    pub(super) fn host(&self) -> Option<Host> {
-        self.line().host.clone()
-    }
-
-    #[cfg(feature = "redis")]
-    pub(super) fn epoch(&self) -> u64 {
-        self.line().epoch
     }
 
     /// What the executor says of its calls.
@@ -192,14 +176,18 @@ impl Open {
         if line.epoch != epoch {
             return false;
         }
+        // At another backend they were written down before.
+        self.settled.get_or_init(|| Arc::clone(&session.toolbelt));
         let entries = handshake.unacknowledged.clone();
         let last = line.finished.clone().map(BackendMessage::Finished);
         if let Some(last) = last {
             // The queue is new, so there is room.
             let _ = out.try_send(last);
         }
-        self.calls.attached(out, handshake.journal, entries);
-        let _ = self.calls.events.send(SessionEvent::Attached {
+        if !self.calls.attached(out, handshake.journal, entries) {
+            return false;
+        }
+        self.calls.events.tell(SessionEvent::Attached {
             epoch,
             refused: session.toolbelt().refused().to_vec(),
         });
@@ -225,11 +213,6 @@ impl Open {
         }
     }
 
-    /// The task is over, as an earlier process has written.
-    pub(super) fn is_over(&self, finished: Finished) {
-        self.line().finished = Some(finished);
-    }
-
     /// Ends the connection that counts, and lets no other one count.
     pub(super) fn dismiss(&self) {
         {
@@ -241,23 +224,29 @@ impl Open {
     }
 
     /// Why a connection ends that counts no more.
-    pub(super) fn farewell(&self) -> &'static str {
-        if self.line().epoch == u64::MAX {
-            FORGOTTEN
+    pub(super) fn farewell(&self) -> (CloseCode, &'static str) {
+        if self.calls.has_moved() {
+            (CloseCode::Away, MOVED)
+        } else if self.line().epoch == u64::MAX {
+            (CloseCode::Policy, FORGOTTEN)
         } else {
-            OVER
+            (CloseCode::Policy, OVER)
         }
     }
 
     /// Ends the task: the executor is told now, or when it comes back.
     pub(super) async fn finish(&self, finished: Finished) {
+        if let Ok(false) = self.calls.is_home().await {
+            tracing::warn!(task = %self.id, "{TAKEN_OVER}, and is not ended from here");
+            return;
+        }
         if let Err(error) = self.calls.ledger.finish(&finished).await {
             // Another process would only wait for an executor that has nothing to do.
             tracing::warn!(task = %self.id, %error, "the end of a task could not be written");
         }
         self.line().finished = Some(finished.clone());
         let success = finished.success;
-        let _ = self.calls.events.send(SessionEvent::Finished { success });
+        self.calls.events.tell(SessionEvent::Finished { success });
         self.calls.say(BackendMessage::Finished(finished)).await;
         self.calls.close("the task is over");
     }
@@ -284,19 +273,34 @@ impl Task {
         &self.address
     }
 
+    /// The tools of the task: those of the first executor that was let in; none before.
+    ///
+    /// They are known at once when a task is opened again, whether its executor is back or not.
+    #[must_use]
+    pub fn toolbelt(&self) -> Option<Arc<Toolbelt>> {
+        self.open.settled.get().cloned()
+    }
+
     /// Waits until an executor has been let in and its tools are taken.
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Gone`] when the backend has stopped.
+    /// [`RemoteError::Gone`] when the backend has stopped; [`RemoteError::TakenOver`] when another backend has taken the
+    /// task over.
     pub async fn attached(&self) -> Result<Session, RemoteError> {
         let mut session = self.open.session.subscribe();
-        let there = session.wait_for(Option::is_some).await;
+        let there = tokio::select! {
+            biased;
+            () = self.open.calls.moved() => return Err(RemoteError::TakenOver { task: self.id() }),
+            there = session.wait_for(Option::is_some) => there,
+        };
         let there = there.map_err(|_| RemoteError::Gone)?;
         there.clone().ok_or(RemoteError::Gone)
     }
 
     /// Tells the executor that the task is over: now, or when it comes back, even to another process.
+    ///
+    /// Where another backend has taken the task over, nothing is told: it is not over there.
     pub async fn finish(&self, success: bool, message: impl Into<String>) {
         let message = message.into();
         self.open.finish(Finished { success, message }).await;
@@ -307,5 +311,22 @@ impl Task {
     /// Their ends are those of the executor's journal; when it does not come back in time, they end as unknown.
     pub async fn settled(&self) {
         self.open.calls.settled().await;
+    }
+
+    /// Asks the executor, if it is attached, to end the calls that an earlier process left behind.
+    ///
+    /// They end when the executor says so, as [`settled`](Self::settled) shows.
+    pub async fn cancel_left_behind(&self) {
+        self.open.calls.cancel_left_behind().await;
+    }
+
+    /// The latest calls of the task with their ends, those of earlier processes too, the oldest first; of those that have
+    /// ended the latest 1,000 are kept, or fewer where they come to more than 64 MiB.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Store`] when they cannot be read.
+    pub async fn calls(&self) -> Result<Vec<KeptCall>, RemoteError> {
+        Ok(self.open.calls.ledger.kept_calls().await?)
     }
 }

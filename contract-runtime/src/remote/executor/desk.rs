@@ -5,16 +5,17 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::leaving::Leaving;
 use crate::remote::journal::{Admission, ArgumentsHash, Journal, JournalError, State};
 use crate::remote::line::QUEUE;
 use crate::remote::protocol::{
-    CallKey, Cancelled, Entry, EntryState, ExecutorMessage, Fault, RunTool, TaskId, ToolProgress,
+    CallKey, Cancelled, Entry, EntryState, ExecutorMessage, RunTool, TaskId, ToolProgress,
     ToolReply,
 };
 use crate::{Context, Progress, Registry, Status, ToolCall};
 
 /// Bytes of results that a handshake brings; the others are asked for one by one.
-const BROUGHT: usize = 1 << 20;
+const BROUGHT: u64 = 1 << 20;
 
 /// The calls of one task: each is written to the journal before it runs, and again before its result is sent.
 ///
@@ -27,6 +28,7 @@ pub(super) struct Desk {
     live: Mutex<HashMap<CallKey, Live>>,
     line: Mutex<Option<mpsc::Sender<ExecutorMessage>>>,
     over: CancellationToken,
+    leaving: Arc<Leaving>,
 }
 
 /// A call that this process works at.
@@ -47,6 +49,7 @@ impl Desk {
         journal: Journal,
         task: TaskId,
         over: CancellationToken,
+        leaving: Arc<Leaving>,
     ) -> Arc<Self> {
         Arc::new(Self {
             registry,
@@ -55,6 +58,7 @@ impl Desk {
             live: Mutex::default(),
             line: Mutex::default(),
             over,
+            leaving,
         })
     }
 
@@ -75,27 +79,16 @@ impl Desk {
 
     /// What a handshake says of earlier calls.
     pub(super) async fn entries(&self) -> Result<Vec<Entry>, JournalError> {
-        let mut room = BROUGHT;
         // Before the journal is asked: what ends meanwhile says so on this connection, and what the journal does not know
         // yet will run all the same.
         let mut live: HashSet<CallKey> = locked(&self.live).keys().copied().collect();
-        let kept = self.journal.unacknowledged(self.task).await?;
-        let mut entries = Vec::with_capacity(kept.len());
-        for kept in kept {
-            let key = kept.key;
-            let here = live.remove(&key);
-            let (state, reply) = match kept.state {
-                State::Finished(reply) => {
-                    let bytes = reply.result.as_deref().unwrap_or_default().len();
-                    let fits = bytes <= room;
-                    room -= if fits { bytes } else { 0 };
-                    (EntryState::Finished, fits.then_some(reply))
-                }
-                State::InDoubt => (EntryState::InDoubt, None),
-                State::Accepted if !here => (EntryState::Accepted, None),
-                State::Accepted | State::Started => (EntryState::Running, None),
-            };
-            entries.push(Entry { key, state, reply });
+        let kept = self.journal.unacknowledged_within(self.task, BROUGHT);
+        let mut entries = kept.await?;
+        for entry in &mut entries {
+            let here = live.remove(&entry.key);
+            if here && entry.state == EntryState::Accepted {
+                entry.state = EntryState::Running;
+            }
         }
         entries.extend(live.into_iter().map(|key| Entry {
             key,
@@ -107,10 +100,13 @@ impl Desk {
 
     /// Answers one frame that asks for a call.
     pub(super) fn asked(self: &Arc<Self>, call: RunTool) {
+        if !self.leaving.takes(call.key) {
+            return;
+        }
         let token = {
             let mut live = locked(&self.live);
             let one = live.entry(call.key).or_insert_with(|| Live {
-                token: self.over.child_token(),
+                token: self.leaving.token(&self.over),
                 askers: 0,
             });
             one.askers += 1;
@@ -140,9 +136,9 @@ impl Desk {
                 return self.replied(Box::new(ToolReply::failed(key, why))).await;
             }
             Ok(Admission::Different) => {
-                return self
-                    .faulted(key, "it was asked for before, otherwise")
-                    .await;
+                // Of the first request: this one is not run.
+                let why = "unknown outcome: the call was asked for before, for another tool or with other arguments";
+                return self.replied(Box::new(ToolReply::failed(key, why))).await;
             }
             Ok(Admission::TooOld) => {
                 let why = "unknown outcome: the journal has forgotten calls as old as this one";
@@ -196,11 +192,6 @@ impl Desk {
         self.replied(Box::new(ToolReply::failed(key, why))).await;
     }
 
-    async fn faulted(&self, key: CallKey, why: &str) {
-        let message = format!("{key} is not run: {why}");
-        self.say(ExecutorMessage::Fault(Fault { message })).await;
-    }
-
     async fn replied(&self, reply: Box<ToolReply>) {
         self.say(ExecutorMessage::ToolResult(reply)).await;
     }
@@ -228,6 +219,7 @@ impl Desk {
 
     /// The backend knows how a call ended.
     pub(super) fn acknowledged(self: &Arc<Self>, key: CallKey) {
+        self.leaving.heard(key);
         let desk = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(error) = desk.journal.acknowledge(desk.task, key).await {
@@ -246,6 +238,7 @@ struct Asker {
 
 impl Drop for Asker {
     fn drop(&mut self) {
+        self.desk.leaving.ended();
         let mut live = locked(&self.desk.live);
         if let Some(one) = live.get_mut(&self.key) {
             one.askers -= 1;

@@ -5,17 +5,21 @@
 //! | `dial`, `reach` | one attempt to reach the backend: TCP, TLS, the upgrade |
 //! | `line` | one connection: handshake, then frames |
 //! | `desk` | the calls: to the journal, to the registry, to the journal, to the backend |
+//! | `leaving` | the end that waits for calls |
 //! | `reconnect` | how long it waits before it dials again |
 //! | `event` | what its user is told |
 
 mod desk;
 mod dial;
 mod event;
+mod leaving;
 mod line;
 mod reach;
 mod reconnect;
 #[cfg(test)]
 mod simulated;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +35,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use desk::Desk;
 use dial::{Failed, dial};
 pub use event::ExecutorEvent;
+use leaving::Leaving;
+pub(super) use reach::check;
 pub use reconnect::Reconnect;
 
 use super::RemoteError;
@@ -71,21 +77,58 @@ impl fmt::Debug for Executor {
 #[derive(Debug)]
 #[must_use = "dropping it ends its connection and cancels its calls"]
 pub struct Connected {
-    work: JoinHandle<Result<(), RemoteError>>,
+    /// There is none without a runtime.
+    work: Option<JoinHandle<Result<(), RemoteError>>>,
     over: DropGuard,
+    leaving: Arc<Leaving>,
 }
+
+/// How long a goodbye may take after the last call.
+const GOODBYE: Duration = Duration::from_secs(2);
 
 impl Connected {
     /// Waits until the task is over.
     ///
     /// # Errors
     ///
-    /// [`RemoteError`].
+    /// [`RemoteError`]; [`RemoteError::NoRuntime`] when it was connected outside of tokio.
     pub async fn ended(self) -> Result<(), RemoteError> {
-        let Self { work, over } = self;
-        let ended = work.await.unwrap_or(Err(RemoteError::Gone));
+        self.ended_or_shutdown(std::future::pending(), Duration::ZERO)
+            .await
+    }
+
+    /// Waits until the task is over, or until `leave` is: then no more calls are taken, those at work have as long as `drain`
+    /// to end, and what runs even then is cancelled.
+    ///
+    /// A call that was not taken waits at the backend for the executor that dials in next, as one that was cut off does.
+    ///
+    /// # Errors
+    ///
+    /// As [`ended`](Self::ended); none once `leave` is over.
+    pub async fn ended_or_shutdown(
+        self,
+        leave: impl Future<Output = ()>,
+        drain: Duration,
+    ) -> Result<(), RemoteError> {
+        let Self {
+            work,
+            over,
+            leaving,
+        } = self;
+        let mut work = work.ok_or(RemoteError::NoRuntime)?;
+        tokio::select! {
+            ended = &mut work => return ended.unwrap_or(Err(RemoteError::Gone)),
+            () = leave => {}
+        }
+        tokio::select! {
+            // Nothing is left that could come to an end.
+            _ = &mut work => return Ok(()),
+            () = leaving.leave(drain) => {}
+        }
         drop(over);
-        ended
+        // Whoever is left is told that it is over, or is gone.
+        let _ = tokio::time::timeout(GOODBYE, work).await;
+        Ok(())
     }
 }
 
@@ -150,13 +193,22 @@ impl Executor {
     }
 
     /// Dials in to a task, in the background.
+    ///
+    /// That is a task of the tokio runtime in which this is called, one with I/O and time (`enable_all`). Without a
+    /// runtime nothing is dialled, and [`Connected::ended`] says so.
     pub fn connect(self, address: impl Into<String>, token: impl Into<Token>) -> Connected {
         let (address, token) = (address.into(), token.into());
         let over = CancellationToken::new();
         let ends = over.clone();
+        let leaving = Arc::new(Leaving::default());
+        let leaves = Arc::clone(&leaving);
+        let runtime = tokio::runtime::Handle::try_current().ok();
         Connected {
-            work: tokio::spawn(async move { self.work(&address, &token, ends).await }),
+            work: runtime.map(|runtime| {
+                runtime.spawn(async move { self.work(&address, &token, ends, leaves).await })
+            }),
             over: over.drop_guard(),
+            leaving,
         }
     }
 
@@ -165,13 +217,14 @@ impl Executor {
         address: &str,
         token: &Token,
         over: CancellationToken,
+        leaving: Arc<Leaving>,
     ) -> Result<(), RemoteError> {
         let task = address.rsplit('/').next().and_then(|id| id.parse().ok());
         let task = task.ok_or_else(|| RemoteError::Connect {
             address: reach::shown(address),
             reason: "the address does not end with the id of a task".to_owned(),
         })?;
-        self.over_lines(task, over, || dial(&self, address, token))
+        self.over_lines(task, over, leaving, || dial(&self, address, token))
             .await
     }
 
@@ -180,6 +233,7 @@ impl Executor {
         &self,
         task: TaskId,
         over: CancellationToken,
+        leaving: Arc<Leaving>,
         dial: impl Fn() -> D,
     ) -> Result<(), RemoteError>
     where
@@ -187,7 +241,8 @@ impl Executor {
         D: Future<Output = Result<WebSocketStream<S>, Failed>>,
     {
         let journal = self.journal.clone().unwrap_or_else(Journal::in_memory);
-        let desk = Desk::new(self.registry.clone(), journal.clone(), task, over.clone());
+        let registry = self.registry.clone();
+        let desk = Desk::new(registry, journal.clone(), task, over.clone(), leaving);
         let mut attempt = 0;
         loop {
             let dialled = tokio::select! {

@@ -17,7 +17,6 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-#[cfg(feature = "remote-tls")]
 use crate::remote::RemoteError;
 #[cfg(feature = "remote-tls")]
 use crate::remote::tls::{Roots, connector, explained};
@@ -52,6 +51,9 @@ struct Goal {
 impl Goal {
     fn new(address: &str) -> Result<Self, Unreached> {
         let wrong = |why: &str| Unreached::ForGood(why.to_owned());
+        if address.contains('#') {
+            return Err(wrong("the address takes no fragment"));
+        }
         let uri: Uri = address.parse().map_err(|_| wrong("the address is none"))?;
         let tls = match uri.scheme_str() {
             Some("ws") => false,
@@ -69,7 +71,12 @@ impl Goal {
                 "the address takes no password; a token is given apart",
             ));
         }
-        let port = uri.port_u16().unwrap_or(if tls { 443 } else { 80 });
+        // What is no number is none to `Authority::port`.
+        let port = match authority.as_str().strip_prefix(authority.host()) {
+            Some("") | None => Some(if tls { 443 } else { 80 }),
+            Some(port) => port.strip_prefix(':').and_then(|port| port.parse().ok()),
+        };
+        let port = port.ok_or_else(|| wrong("the port is none"))?;
         let path = uri.path().to_owned();
         Ok(Self {
             tls,
@@ -88,13 +95,28 @@ impl Goal {
     }
 }
 
+/// Whether executors could dial in at this address.
+pub(in crate::remote) fn check(base: &str) -> Result<(), RemoteError> {
+    let wrong = |reason| RemoteError::ReachedAt {
+        base: crate::tool::arguments::escaped(&shown(base)),
+        reason,
+    };
+    match Goal::new(base) {
+        Ok(_) => Ok(()),
+        Err(Unreached::ForGood(reason) | Unreached::Broken(reason)) => Err(wrong(reason)),
+        Err(Unreached::Refused { status, .. }) => Err(wrong(status.to_string())),
+    }
+}
+
 /// An address as it may be told: somebody may have put a token into it.
 pub(super) fn shown(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    // Up to the authority, the authority, and the path.
+    let begins = address.find("://").map_or(0, |at| at + "://".len());
+    let (scheme, rest) = address.split_at(begins);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}/{path}")
+    format!("{scheme}{host}{path}")
 }
 
 /// Dials, speaks TLS where the address says so, and asks to be let in.

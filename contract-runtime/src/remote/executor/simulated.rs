@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -31,6 +32,6 @@ impl Executor {
                 Ok(WebSocketStream::from_raw_socket(line, Role::Client, None).await)
             }
         };
-        self.over_lines(task, over, dial).await
+        self.over_lines(task, over, Arc::default(), dial).await
     }
 }

@@ -257,6 +257,10 @@ impl Index {
             .collect()
     }
 
+    pub(super) fn reply_bytes(&self, place: Place) -> u64 {
+        self.calls.get(&place).map_or(0, |call| call.reply_bytes)
+    }
+
     pub(super) fn epoch(&self, task: TaskId) -> u64 {
         self.tasks.get(&task).map_or(0, |task| task.epoch)
     }

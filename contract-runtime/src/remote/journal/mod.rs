@@ -14,7 +14,7 @@ mod disk;
 mod error;
 mod index;
 mod record;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod tests;
 mod writer;
 
@@ -29,11 +29,13 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use arguments::ArgumentsHash;
 pub use error::JournalError;
+#[cfg(fuzzing)]
+pub use tests::damage::recovered;
 
 use self::disk::Disk;
 use self::index::Limits;
 use self::writer::{Answer, Ask, QUEUE, Writer};
-use super::protocol::{CallKey, JournalId, TaskId, ToolReply};
+use super::protocol::{CallKey, Entry, JournalId, TaskId, ToolReply};
 
 /// The record, on disk, of what ran: no call runs twice because a connection, a process or a machine went down.
 ///
@@ -101,7 +103,8 @@ pub(crate) enum State {
     Finished(Box<ToolReply>),
 }
 
-/// A call whose end was not acknowledged.
+/// A call whose end was not acknowledged, with its result.
+#[cfg(any(test, fuzzing))]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) key: CallKey,
@@ -259,9 +262,16 @@ impl Journal {
             .await
     }
 
-    /// The calls of a task whose end was not acknowledged, by key.
-    pub(crate) async fn unacknowledged(&self, task: TaskId) -> Result<Vec<Kept>, JournalError> {
-        self.ask(|answer| Ask::Unacknowledged(task, answer)).await
+    /// The calls of a task whose end was not acknowledged, by key, with as many bytes of results as there is room for.
+    ///
+    /// A larger result stays where it is: nobody reads it before it is asked for.
+    pub(crate) async fn unacknowledged_within(
+        &self,
+        task: TaskId,
+        room: u64,
+    ) -> Result<Vec<Entry>, JournalError> {
+        self.ask(|answer| Ask::Unacknowledged(task, room, answer))
+            .await
     }
 
     /// The last epoch that the executor was told, 0 when it was told none.
@@ -269,7 +279,9 @@ impl Journal {
         self.ask(|answer| Ask::Epoch(task, answer)).await
     }
 
-    /// Takes note of an epoch; on disk with the next step that must be.
+    /// Takes note of an epoch; on disk when it returns.
+    ///
+    /// An executor that did not know that it was there before would take the task from one that came later.
     pub(crate) async fn set_epoch(&self, task: TaskId, epoch: u64) -> Result<(), JournalError> {
         self.ask(|answer| Ask::SetEpoch(task, epoch, answer)).await
     }

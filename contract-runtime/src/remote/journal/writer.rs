@@ -7,8 +7,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::disk::Disk;
 use super::index::{Index, Place, Stage, Taken};
-use super::{Admission, ArgumentsHash, JournalError, Kept, State};
-use crate::remote::protocol::TaskId;
+use super::{Admission, ArgumentsHash, JournalError, State};
+use crate::remote::protocol::{Entry, EntryState, TaskId, ToolReply};
 
 /// Steps that wait, and that go to the disk together at most; each may hold a result.
 pub(super) const QUEUE: usize = 256;
@@ -23,7 +23,7 @@ pub(super) enum Ask {
     Start(Place, Answer<()>),
     Finish(Place, Vec<u8>, Answer<()>),
     Acknowledge(Place, Answer<()>),
-    Unacknowledged(TaskId, Answer<Vec<Kept>>),
+    Unacknowledged(TaskId, u64, Answer<Vec<Entry>>),
     Epoch(TaskId, Answer<u64>),
     SetEpoch(TaskId, u64, Answer<()>),
 }
@@ -95,14 +95,14 @@ impl Writer {
                 Err(error) => tell(answer, Err(error)),
             },
             Ask::Acknowledge(place, answer) => tell(answer, self.index.acknowledge(place)),
-            Ask::Unacknowledged(task, answer) => {
-                let kept = self.unacknowledged(task)?;
+            Ask::Unacknowledged(task, room, answer) => {
+                let kept = self.unacknowledged(task, room)?;
                 tell(answer, kept);
             }
             Ask::Epoch(task, answer) => tell(answer, Ok(self.index.epoch(task))),
             Ask::SetEpoch(task, epoch, answer) => {
                 self.index.set_epoch(task, epoch);
-                tell(answer, Ok(()));
+                self.held.written.push(release(answer, ()));
             }
         }
         Ok(())
@@ -138,13 +138,27 @@ impl Writer {
     fn unacknowledged(
         &mut self,
         task: TaskId,
-    ) -> Result<Result<Vec<Kept>, JournalError>, redb::Error> {
+        mut room: u64,
+    ) -> Result<Result<Vec<Entry>, JournalError>, redb::Error> {
         let mut kept = Vec::new();
         for (key, stage) in self.index.unacknowledged(task) {
-            match self.state((task, key), stage)? {
-                Ok(state) => kept.push(Kept { key, state }),
-                Err(error) => return Ok(Err(error)),
-            }
+            let place = (task, key);
+            let (state, reply) = match stage {
+                Stage::Left | Stage::Accepted => (EntryState::Accepted, None),
+                Stage::Started => (EntryState::Running, None),
+                Stage::InDoubt => (EntryState::InDoubt, None),
+                Stage::Finished => match room.checked_sub(self.index.reply_bytes(place)) {
+                    None => (EntryState::Finished, None),
+                    Some(left) => {
+                        room = left;
+                        match self.reply(place)? {
+                            Ok(reply) => (EntryState::Finished, Some(reply)),
+                            Err(error) => return Ok(Err(error)),
+                        }
+                    }
+                },
+            };
+            kept.push(Entry { key, state, reply });
         }
         Ok(Ok(kept))
     }
@@ -158,24 +172,22 @@ impl Writer {
             Stage::Left | Stage::Accepted => State::Accepted,
             Stage::Started => State::Started,
             Stage::InDoubt => State::InDoubt,
-            Stage::Finished => {
-                // It may have finished a moment ago.
-                if !self.index.writes.is_empty() {
-                    self.settle()?;
-                }
-                match self.disk.reply(place)? {
-                    Some(reply) => State::Finished(Box::new(reply)),
-                    None => {
-                        return Ok(Err(JournalError::Damaged {
-                            path: self.path.clone(),
-                            reason: format!(
-                                "the result of call {} is not as it was written",
-                                place.1
-                            ),
-                        }));
-                    }
-                }
-            }
+            Stage::Finished => match self.reply(place)? {
+                Ok(reply) => State::Finished(reply),
+                Err(error) => return Ok(Err(error)),
+            },
+        }))
+    }
+
+    fn reply(&mut self, place: Place) -> Result<Result<Box<ToolReply>, JournalError>, redb::Error> {
+        // It may have finished a moment ago.
+        if !self.index.writes.is_empty() {
+            self.settle()?;
+        }
+        let reply = self.disk.reply(place)?;
+        Ok(reply.map(Box::new).ok_or_else(|| JournalError::Damaged {
+            path: self.path.clone(),
+            reason: format!("the result of call {} is not as it was written", place.1),
         }))
     }
 

@@ -12,9 +12,9 @@ use super::read::Fault;
 pub enum BackendMessage {
     /// The answer to the handshake.
     HandshakeOk(Box<Accepted>),
-    /// Make this call.
+    /// Make this call; the answer is `tool_result`, or `cancelled`.
     RunTool(Box<RunTool>),
-    /// Give this call up.
+    /// Give this call up, if it has not ended; the answer is `cancelled`, once it has.
     CancelTool(CallKey),
     /// The end of this call is known here; the journal may forget it.
     Ack(CallKey),
@@ -26,7 +26,7 @@ pub enum BackendMessage {
     Finished(Finished),
     /// Are you there?
     Ping,
-    /// I am here.
+    /// I am here: the answer to `ping`.
     Pong,
     /// Something came that is no message, and was left out.
     Fault(Fault),
@@ -36,11 +36,11 @@ pub enum BackendMessage {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Accepted {
-    /// Counts the connections of the task, from 1: a later one takes over.
+    /// Counts the connections of the task, from 1: a later one takes over. It belongs into the next handshake.
     pub epoch: u64,
-    /// The names of the tools that the model can use.
+    /// The names of the tools that the model can use; no others are called.
     pub toolbelt: Vec<String>,
-    /// What was not taken, and why.
+    /// What was not taken, and why: the first hundred by name, each once; a last one without a name counts the others.
     pub refused: Vec<Refusal>,
     /// How often the backend asks whether the executor is there, in milliseconds; a side that hears nothing for twice
     /// as long takes the other for lost.
@@ -66,7 +66,7 @@ pub struct RunTool {
     pub key: CallKey,
     /// The name of the tool.
     pub tool_name: String,
-    /// The answer of the model that asked for it; results of an earlier one come too late.
+    /// Which answer of the model asks for it, counted from 0; for whoever shows it beside that answer.
     pub generation_id: u64,
     /// The arguments, an object.
     pub parameters: Value,
@@ -79,7 +79,7 @@ pub struct RunTool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct AgentDelta {
-    /// The answer it belongs to.
+    /// Which answer of the model it belongs to.
     pub generation_id: u64,
     /// The piece.
     pub text: String,

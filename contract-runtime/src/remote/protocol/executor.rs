@@ -14,15 +14,15 @@ use crate::Status;
 pub enum ExecutorMessage {
     /// The first message of a connection.
     Handshake(Box<Handshake>),
-    /// How a call ended.
+    /// How a call ended: the answer to `run_tool`.
     ToolResult(Box<ToolReply>),
-    /// How far a call has come.
+    /// How far a call has come; as often as it likes, or never.
     ToolProgress(ToolProgress),
-    /// A call was cancelled, and has ended.
+    /// A call was cancelled, and has ended: the answer to `cancel_tool`, in the place of `tool_result`.
     Cancelled(Cancelled),
     /// Are you there?
     Ping,
-    /// I am here.
+    /// I am here: the answer to `ping`.
     Pong,
     /// Something came that is no message, and was left out.
     Fault(Fault),
@@ -32,22 +32,23 @@ pub enum ExecutorMessage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Handshake {
-    /// The version of the protocol that it speaks.
+    /// The version of the protocol that it speaks: 1.
     pub protocol: u32,
-    /// The task it was started for.
+    /// The task it was started for: the last part of its address.
     pub task: TaskId,
-    /// What [`Accepted::epoch`](super::Accepted::epoch) said last, 0 from an executor that is new: one that has been
-    /// taken over is sent away.
+    /// The `epoch` of the last `handshake_ok` that came, 0 before the first; one that another executor has taken over
+    /// from is sent away by it.
     pub epoch: u64,
-    /// The journal that says which calls ran; a backend that meets another one knows nothing of what it sent before.
+    /// The journal that says which calls ran, a random UUID that is as old as the journal: another one knows nothing of
+    /// the calls that this one was sent.
     pub journal: JournalId,
-    /// Tools that the backend knows by name.
+    /// The names of tools that the backend knows.
     pub known_tools: Vec<String>,
-    /// Tools that it does not know, as entries of a manifest.
+    /// Tools that the backend does not know, each as an entry of a manifest; below is one.
     pub custom_tools: Vec<Value>,
     /// Where the tools work.
     pub platform: Platform,
-    /// Calls of the task whose end was not acknowledged.
+    /// Every call of the task whose end was not acknowledged, each once.
     pub unacknowledged: Vec<Entry>,
 }
 
@@ -74,7 +75,7 @@ pub struct Entry {
     pub key: CallKey,
     /// How far it has come.
     pub state: EntryState,
-    /// How it ended, when it is `finished`.
+    /// How it ended, when it is `finished`, with the same key; left out where the frame would be too large, and asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Box<ToolReply>>,
 }
@@ -84,9 +85,9 @@ pub struct Entry {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryState {
-    /// It was taken, and has not begun.
+    /// It was taken, and has not begun; it does not begin unless it is asked for again.
     Accepted,
-    /// Its body is at work.
+    /// It is at work, and its `tool_result` will come.
     Running,
     /// It began in a process that is gone; nobody knows how far it came.
     InDoubt,
@@ -101,27 +102,28 @@ pub struct ToolReply {
     /// Which.
     #[serde(flatten)]
     pub key: CallKey,
-    /// Whether there is a result.
+    /// Whether there is a result; `success` exactly where `outcome` is `ok`.
     pub status: Verdict,
-    /// The status in full, as a local call has it.
+    /// `ok`, `failed`, `invalid_arguments`, `unknown_tool`, `violation`, `panicked`, `timed_out`, `cancelled` or
+    /// `overloaded`.
     #[schemars(with = "String")]
     pub outcome: Status,
-    /// The text for the model, after `success`.
+    /// The text for the model, after `success`; empty where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The text is JSON.
+    /// `result` is JSON, such as a number or an object; `false` where it is left out.
     #[serde(default)]
     pub is_json: bool,
-    /// What went wrong, after `error`.
+    /// What went wrong, for the model, after `error`; never after `success`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What goes along with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<WireArtifact>,
-    /// The violation that ended the call.
+    /// After `violation`, the violation; without one that can be read, the call has failed with `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violation: Option<Value>,
-    /// What is wrong with the arguments, if that ended the call.
+    /// After `invalid_arguments`, what is wrong with them; without any that can be read, the call has failed with `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid_arguments: Option<Value>,
     /// The body may still be running, after a timeout or a cancellation.

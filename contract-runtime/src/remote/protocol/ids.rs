@@ -1,8 +1,9 @@
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 /// One piece of work that a backend does with the tools of one executor: 128 random bits (UUID version 4, RFC 9562, 2024).
@@ -49,10 +50,16 @@ impl CallId {
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct CallKey {
-    /// The call.
+    /// The call: the same in each attempt at it.
     pub tool_id: CallId,
     /// Which attempt, from 1.
+    #[serde(deserialize_with = "from_one")]
+    #[schemars(range(min = 1))]
     pub attempt: u32,
+}
+
+fn from_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    NonZeroU32::deserialize(deserializer).map(NonZeroU32::get)
 }
 
 impl fmt::Display for CallKey {

@@ -7,6 +7,7 @@
 //! | `reply` | the end of a call as a message, and back |
 //! | `artifact` | pictures and files inside JSON |
 //! | `ids` | who and what is spoken of |
+//! | `shown` | texts of the other side, as they may be shown |
 //! | `read` | a frame as a message, or why it is none |
 
 mod artifact;
@@ -15,6 +16,7 @@ mod executor;
 mod ids;
 mod read;
 mod reply;
+mod shown;
 #[cfg(test)]
 mod tests;
 

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::error::Category;
 
+use super::shown::FromAfar;
+use crate::remote::toolbelt::shown;
+
 /// Why a frame is no message; nothing of the frame is repeated but the name of its type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -51,10 +54,16 @@ impl From<Malformed> for Fault {
     }
 }
 
-/// Reads one frame.
-pub(crate) fn read<M: DeserializeOwned>(text: &str, kinds: &[&str]) -> Result<M, Malformed> {
-    let error = match serde_json::from_str(text) {
-        Ok(message) => return Ok(message),
+/// Reads one frame; its texts may be shown to anybody.
+pub(crate) fn read<M>(text: &str, kinds: &[&str]) -> Result<M, Malformed>
+where
+    M: DeserializeOwned + FromAfar,
+{
+    let error = match serde_json::from_str::<M>(text) {
+        Ok(mut message) => {
+            message.fit_to_show();
+            return Ok(message);
+        }
         Err(error) => error,
     };
     if matches!(error.classify(), Category::Syntax | Category::Eof) {
@@ -70,7 +79,7 @@ pub(crate) fn read<M: DeserializeOwned>(text: &str, kinds: &[&str]) -> Result<M,
         None => Malformed::NoType,
         Some(kind) if kinds.contains(&&*kind) => Malformed::Payload { kind },
         Some(kind) => Malformed::Unknown {
-            kind: kind.chars().take(40).collect(),
+            kind: shown(&kind, 40),
             version: super::PROTOCOL,
         },
     })

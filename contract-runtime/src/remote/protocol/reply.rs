@@ -1,3 +1,4 @@
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::artifact::{DEEPEST, note};
@@ -116,11 +117,49 @@ impl ToolReply {
         serde_json::to_vec(self).map_or(usize::MAX, |text| text.len())
     }
 
+    /// A call whose end was told in a way that contradicts itself.
+    pub(crate) fn contradictory(key: CallKey, why: &str) -> Self {
+        let error =
+            format!("unknown outcome: what the executor says of its end contradicts itself: {why}");
+        Self::failed(key, error)
+    }
+
+    /// What in it contradicts something else in it.
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        let success = self.status == Verdict::Success;
+        if success != (self.outcome == Status::Ok) {
+            let status = if success { "success" } else { "error" };
+            let outcome = self.outcome.name();
+            return Some(format!(
+                "`status` is `{status}`, and `outcome` is `{outcome}`"
+            ));
+        }
+        if !success {
+            return None;
+        }
+        let more = [
+            ("error", self.error.is_some()),
+            ("violation", self.violation.is_some()),
+            ("invalid_arguments", self.invalid_arguments.is_some()),
+            ("may_still_run", self.may_still_run),
+        ];
+        if let Some((name, _)) = more.iter().find(|(_, there)| *there) {
+            return Some(format!("`status` is `success`, and there is `{name}`"));
+        }
+        let text = self.result.as_deref().unwrap_or_default();
+        let is_json = !self.is_json || serde_json::from_str::<IgnoredAny>(text).is_ok();
+        (!is_json).then(|| "`is_json` is true, and `result` is no JSON".to_owned())
+    }
+
     /// How the call ended, as the registry of this side takes it; what contradicts itself is a failure.
     pub(crate) fn into_output(self) -> Result<Output, Ended> {
+        if let Some(why) = self.contradiction() {
+            let error = Self::contradictory(self.key, &why).error;
+            return Err(Ended::Failed(error.unwrap_or_default()));
+        }
         let error = self.error.unwrap_or_default();
         match self.outcome {
-            Status::Ok if self.status == Verdict::Success => {
+            Status::Ok => {
                 let artifacts: Vec<_> = self.artifacts.into_iter().map(Into::into).collect();
                 Ok(Output {
                     text: self.result.unwrap_or_default(),
@@ -136,7 +175,7 @@ impl ToolReply {
                 Some(invalid) => Err(Ended::Invalid(invalid)),
                 None => Err(Ended::Failed(error)),
             },
-            Status::Ok | Status::Failed => Err(Ended::Failed(error)),
+            Status::Failed => Err(Ended::Failed(error)),
             status => Err(Ended::Said {
                 status,
                 error,

@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use super::{Safeguards, Tripped};
+use crate::remote::toolbelt::shown;
 use crate::tool::ToolCall;
 use crate::tool::canonical::canonical;
 
@@ -82,8 +83,9 @@ impl Repeats {
     }
 }
 
+/// The model made it up, and a reason shows it.
 fn shortened(text: &str) -> String {
-    text.chars().take(NAME).collect()
+    shown(&text.replace('\n', ""), NAME)
 }
 
 fn hash(what: &(impl Hash + ?Sized)) -> u64 {

@@ -15,10 +15,10 @@ use super::house::{Plan, work};
 use super::judge::{Allowed, Figures, judge};
 use super::shelf::Shelf;
 use super::wire::{Weather, line};
-use crate::remote::RemoteError;
 use crate::remote::backend::SessionEvent;
 use crate::remote::backend::simulated::House;
 use crate::remote::protocol::{CallKey, TaskId};
+use crate::remote::{Journal, RemoteError};
 
 const GRACE: Duration = Duration::from_secs(20);
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ struct World {
     making: Option<JoinHandle<Result<(), String>>>,
     watching: Vec<JoinHandle<Result<(), String>>>,
     /// Whose work is waited for before the clock goes on.
-    journal: Arc<Mutex<Option<crate::remote::Journal>>>,
+    journals: Arc<Mutex<Vec<Journal>>>,
     allowed: Allowed,
     figures: Figures,
 }
@@ -82,7 +82,7 @@ pub(super) async fn run(seed: u64) -> Result<Figures, String> {
         hand: None,
         making: None,
         watching: Vec::new(),
-        journal: Arc::default(),
+        journals: Arc::default(),
         allowed: Allowed {
             cancelled: plan.given_up != 0,
             ..Allowed::default()
@@ -90,7 +90,7 @@ pub(super) async fn run(seed: u64) -> Result<Figures, String> {
         figures: Figures::default(),
         dice,
     };
-    let journal = Arc::clone(&world.journal);
+    let journals = Arc::clone(&world.journals);
     let weather = Arc::clone(&world.weather);
     let task = world.task;
     let life = async {
@@ -104,14 +104,14 @@ pub(super) async fn run(seed: u64) -> Result<Figures, String> {
     };
     tokio::select! {
         lived = life => lived,
-        never = turn_the_clock(task, &journal, &weather) => never,
+        never = turn_the_clock(task, &journals, &weather) => never,
     }
 }
 
 /// The clock goes on when nothing else does: in small steps while frames pass, in longer ones while everybody waits.
 async fn turn_the_clock<T>(
     task: TaskId,
-    journal: &Mutex<Option<crate::remote::Journal>>,
+    journals: &Mutex<Vec<Journal>>,
     weather: &Weather,
 ) -> Result<T, String> {
     // While it waits, time does not go on by itself.
@@ -121,8 +121,8 @@ async fn turn_the_clock<T>(
     let (mut step, mut frames) = (1, 0);
     loop {
         for _ in 0..2 {
-            let there = locked(journal).clone();
-            if let Some(journal) = there {
+            let there = locked(journals).clone();
+            for journal in there {
                 let _ = journal.epoch(task).await;
             }
             for _ in 0..20 {
@@ -164,7 +164,7 @@ impl World {
     }
 
     async fn strike(&mut self) -> Result<(), String> {
-        match self.dice.below(9) {
+        match self.dice.below(10) {
             0..=2 => {
                 self.figures.cuts += 1;
                 self.cut();
@@ -189,21 +189,27 @@ impl World {
                 self.figures.executors_replaced += 1;
                 self.allowed.unknown = true;
                 self.allowed.not_run = true;
-                let earlier = self.hand.take().ok_or("there is no executor")?;
                 // Of two that are new, the one that comes second takes over, whichever that is.
-                while earlier.journal.epoch(self.task).await == Ok(0) {
-                    sleep(Duration::from_millis(10)).await;
-                }
+                self.at_work().await?;
+                let earlier = self.hand.take().ok_or("there is no executor")?;
                 self.hire(Disk::default());
-                self.watching.push(tokio::spawn(async move {
-                    // It is sent away, unless the task was over before the other one was there.
-                    match earlier.work.await {
-                        Ok(Err(RemoteError::Refused { .. }) | Ok(())) => Ok(()),
-                        ended => Err(format!("an executor that was replaced ended as {ended:?}")),
-                    }
-                }));
+                self.is_sent_away(earlier);
             }
             7 => {
+                // It is killed, another one takes its place, and then it is started again.
+                self.figures.executors_late += 1;
+                self.allowed.unknown = true;
+                self.allowed.not_run = true;
+                self.at_work().await?;
+                let left = self.dismiss()?;
+                self.hire(Disk::default());
+                self.at_work().await?;
+                let later = self.hand.take().ok_or("there is no executor")?;
+                self.hire(left);
+                let late = self.hand.replace(later).ok_or("there is no executor")?;
+                self.is_sent_away(late);
+            }
+            8 => {
                 self.figures.backends_killed += 1;
                 self.allowed.not_run = true;
                 self.close_house();
@@ -280,13 +286,33 @@ impl World {
             true
         };
         let hand = Hand::new((self.task, disk), (&self.deeds, &self.dice.fork()), dial);
-        *locked(&self.journal) = Some(hand.journal.clone());
+        locked(&self.journals).push(hand.journal.clone());
         self.hand = Some(hand);
     }
 
+    /// Waits until the executor was told that it has the task.
+    async fn at_work(&self) -> Result<(), String> {
+        let hand = self.hand.as_ref().ok_or("there is no executor")?;
+        while hand.journal.epoch(self.task).await == Ok(0) {
+            sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+
+    fn is_sent_away(&mut self, earlier: Hand) {
+        self.watching.push(tokio::spawn(async move {
+            // Unless the task was over before the other one was there.
+            match earlier.work.await {
+                Ok(Err(RemoteError::Refused { .. }) | Ok(())) => Ok(()),
+                ended => Err(format!("an executor that was replaced ended as {ended:?}")),
+            }
+        }));
+    }
+
     fn dismiss(&mut self) -> Result<Disk, String> {
-        *locked(&self.journal) = None;
         let hand = self.hand.take().ok_or("there is no executor")?;
+        // Of others, every one that lives is waited for.
+        locked(&self.journals).retain(|journal| journal.id() != hand.journal.id());
         let left = hand.kill();
         self.cut();
         Ok(left)

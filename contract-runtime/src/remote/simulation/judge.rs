@@ -16,6 +16,7 @@ pub(super) struct Figures {
     pub(super) executors_killed: u64,
     pub(super) journals_lost: u64,
     pub(super) executors_replaced: u64,
+    pub(super) executors_late: u64,
     pub(super) backends_killed: u64,
     pub(super) absences: u64,
     pub(super) calls: u64,
@@ -28,7 +29,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn fields(&mut self) -> [&mut u64; 16] {
+    fn fields(&mut self) -> [&mut u64; 17] {
         [
             &mut self.runs,
             &mut self.frames,
@@ -37,6 +38,7 @@ impl Figures {
             &mut self.executors_killed,
             &mut self.journals_lost,
             &mut self.executors_replaced,
+            &mut self.executors_late,
             &mut self.backends_killed,
             &mut self.absences,
             &mut self.calls,

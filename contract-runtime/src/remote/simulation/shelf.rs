@@ -107,6 +107,11 @@ impl Store for Shelf {
         })
     }
 
+    fn remove<'s>(&'s self, _: TaskId, names: &'s [&'s str]) -> StoreFuture<'s, ()> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        self.soon(move |values| values.retain(|name, _| !names.contains(name)))
+    }
+
     fn list<'s>(&'s self, _: TaskId, prefix: &'s str) -> StoreFuture<'s, Vec<(String, Stored)>> {
         let (there, prefix) = (self.clone(), prefix.to_owned());
         let asked = self.soon(|_| ());

@@ -99,6 +99,14 @@ pub enum StoreError {
         /// The format that is read.
         known: u64,
     },
+    /// The file could not be opened, or made.
+    #[error("{} cannot be opened: {reason}; give the path of a file in a folder that is there, both to be read and written", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
     /// The file could not be read or written; nothing more is taken until the store is opened again.
     #[error("{} cannot be used any more: {reason}; free room or repair the disk, then open the store again", path.display())]
     File {

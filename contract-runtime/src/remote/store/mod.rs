@@ -15,13 +15,11 @@
 
 mod embedded;
 mod error;
-#[allow(dead_code)] // The backend does not use all of it.
 pub(crate) mod ledger;
 mod limits;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "redis")]
-#[allow(dead_code, unused_imports)] // The backend does not use all of it.
 pub(crate) mod relay;
 mod types;
 
@@ -57,6 +55,9 @@ use crate::remote::protocol::TaskId;
 /// # Ok(()) }
 /// ```
 ///
+/// A program may keep its own of a task in the store of its backend. The backend itself has the names `token`, `owner`, `home`,
+/// `finished`, `handshake`, those that begin with `call.`, `ending.` or `backend.`, and no log: take others.
+///
 /// Names, logs and ids are 1 to 100 ASCII letters, digits or any of `_ - . #`. Each write gives the task its time to
 /// live anew; a task that outlives it is gone as a whole. A future that is dropped may have done its work or may still do
 /// it, and so may one that ended as [`StoreError::Unavailable`]: where order counts, say with [`Expect`] what the
@@ -73,6 +74,11 @@ pub trait Store: fmt::Debug + Send + Sync {
         value: &'s str,
         expect: Expect,
     ) -> StoreFuture<'s, Written>;
+
+    /// Drops the values under these names, all of them or none; a name without a value is no error.
+    ///
+    /// The versions of a name begin anew when it is written again.
+    fn remove<'s>(&'s self, task: TaskId, names: &'s [&'s str]) -> StoreFuture<'s, ()>;
 
     /// The values whose names begin with `prefix`, which may be empty, by name.
     ///

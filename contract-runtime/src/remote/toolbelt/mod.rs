@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `limits` | how many, how large, how deep |
 //! | `judge` | whether one tool is taken, and why not |
+//! | `refusals` | what is not taken, no longer than somebody reads |
 //! | `schema` | the schemas of a stranger: local, and with texts that show |
 //! | `text` | texts without what does not show |
 //! | `rules` | portable rules, evaluated before a call travels |
@@ -15,6 +16,7 @@ mod cost;
 mod expression;
 mod judge;
 mod limits;
+mod refusals;
 mod rules;
 mod schema;
 #[cfg(test)]
@@ -22,13 +24,13 @@ mod tests;
 mod text;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
 pub use limits::Limits;
 pub(crate) use rules::Rules;
-pub(crate) use text::shown;
+pub(crate) use text::{shown, told};
 pub(crate) use walk::depth;
 
 /// Whether a rule that this crate wrote is one that it takes from others.
@@ -37,6 +39,7 @@ pub(crate) fn reads_rule(rule: &str) -> bool {
     expression::read(rule).is_some()
 }
 
+use self::refusals::Refusals;
 use super::protocol::{Handshake, Refusal};
 use crate::registry::{Manifest, ToolManifest};
 
@@ -52,26 +55,29 @@ impl Toolbelt {
     #[must_use]
     pub fn of(handshake: &Handshake, known: &Manifest, limits: &Limits) -> Self {
         let mut belt = Self::default();
+        let mut refusals = Refusals::default();
+        let known = known.tools.iter().map(|tool| (tool.name.as_str(), tool));
+        let known: HashMap<_, _> = known.collect();
         for name in &handshake.known_tools {
-            match known.tools.iter().find(|tool| tool.name == *name) {
-                Some(tool) => belt.take(tool.clone(), limits),
-                None => belt.refuse(name, "the backend knows no tool of that name"),
-            }
+            let taken = match (known.get(name.as_str()), belt.has_room(name, limits)) {
+                (None, _) => Err("the backend knows no tool of that name".to_owned()),
+                (Some(_), Err(reason)) => Err(reason),
+                (Some(tool), Ok(())) => Ok((*tool).clone()),
+            };
+            belt.take_or(taken, name, &mut refusals);
         }
         let mut spent = judge::Spent::nothing(limits);
         for custom in &handshake.custom_tools {
             let name = custom.get("name").and_then(Value::as_str).unwrap_or("");
-            if known.tools.iter().any(|tool| tool.name == name) {
-                belt.refuse(name, "the name belongs to a tool that the backend knows");
-            } else if let Err(reason) = belt.has_room(name, limits) {
-                belt.refuse(name, &reason);
+            let taken = if known.contains_key(name) {
+                Err("the name belongs to a tool that the backend knows".to_owned())
             } else {
-                match judge::custom(custom, limits, &mut spent) {
-                    Ok(tool) => belt.take(tool, limits),
-                    Err(reason) => belt.refuse(name, &reason),
-                }
-            }
+                let room = belt.has_room(name, limits);
+                room.and_then(|()| judge::custom(custom, limits, &mut spent))
+            };
+            belt.take_or(taken, name, &mut refusals);
         }
+        belt.refused = refusals.listed();
         belt
     }
 
@@ -85,22 +91,17 @@ impl Toolbelt {
         }
     }
 
-    fn take(&mut self, tool: ToolManifest, limits: &Limits) {
-        match self.has_room(&tool.name, limits) {
-            Ok(()) => {
+    fn take_or(
+        &mut self,
+        taken: Result<ToolManifest, String>,
+        name: &str,
+        refusals: &mut Refusals,
+    ) {
+        match taken {
+            Ok(tool) => {
                 self.tools.insert(tool.name.clone(), tool);
             }
-            Err(reason) => self.refuse(&tool.name, &reason),
-        }
-    }
-
-    fn refuse(&mut self, name: &str, reason: &str) {
-        // A hostile handshake does not decide how long the answer is.
-        if self.refused.len() < 1_000 {
-            self.refused.push(Refusal {
-                name: text::shown(name, 64),
-                reason: reason.to_owned(),
-            });
+            Err(reason) => refusals.note(name, reason),
         }
     }
 
@@ -115,12 +116,20 @@ impl Toolbelt {
         self.tools.keys().cloned().collect()
     }
 
-    /// Whether a model sees the same.
+    /// Whether a model sees the same: where a tool is written may change when an executor is built again.
     pub(crate) fn same_tools(&self, other: &Self) -> bool {
-        self.tools == other.tools
+        let same = |(one, other): (&ToolManifest, &ToolManifest)| {
+            let [mut one, mut other] = [one.clone(), other.clone()];
+            one.drop_locations();
+            other.drop_locations();
+            one == other
+        };
+        let pairs = || self.tools.values().zip(other.tools.values());
+        self.tools.len() == other.tools.len() && pairs().all(|pair| pair.0 == pair.1 || same(pair))
     }
 
-    /// What was not taken, and why.
+    /// What was not taken, and why: the first hundred by name, each once; a last one without a name says how many more
+    /// there are.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
         &self.refused

@@ -77,7 +77,7 @@ async fn a_user_who_may_not_is_told_what_is_needed() {
     let error = tried(&options).await.unwrap_err();
     assert!(matches!(error, StoreError::Refused { .. }), "{error}");
     assert!(
-        error.to_string().contains("let the user run EVALSHA"),
+        error.to_string().contains("let the user run on the keys"),
         "{error}"
     );
 }

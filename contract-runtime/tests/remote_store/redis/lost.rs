@@ -169,3 +169,23 @@ async fn a_repeated_forget_does_not_drop_what_came_in_between() {
     let there = other.read(task, "a").await.unwrap();
     assert_eq!(there, Some(Stored::new(1, "new")));
 }
+
+#[tokio::test]
+async fn a_repeated_removal_does_not_drop_what_came_in_between() {
+    let server = Server::start();
+    let between = Between::new(&server);
+    let slow = RedisStore::new(patient(between.address())).unwrap();
+    let other = RedisStore::new(patient(server.address())).unwrap();
+    let task = TaskId::random();
+    let _ = other.write(task, "a", "old", Expect::Any).await.unwrap();
+    between.lose.store(u32::MAX, Ordering::SeqCst);
+    let removing = tokio::spawn(async move { slow.remove(task, &["a"]).await });
+    while other.read(task, "a").await.unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
+    let _ = other.write(task, "a", "new", Expect::Any).await.unwrap();
+    between.lose.store(0, Ordering::SeqCst);
+    removing.await.unwrap().unwrap();
+    let there = other.read(task, "a").await.unwrap();
+    assert_eq!(there, Some(Stored::new(1, "new")));
+}

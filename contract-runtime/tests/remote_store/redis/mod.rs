@@ -1,5 +1,6 @@
 //! What a store on a server must bear beyond what every store must. It needs a Redis server, version 7 or later.
 
+mod allowed;
 mod away;
 mod configured;
 mod keys;

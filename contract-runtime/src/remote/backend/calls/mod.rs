@@ -5,28 +5,40 @@
 //! | file | holds |
 //! |---|---|
 //! | `open` | one attempt that is under way |
+//! | `home` | whether they are made here still |
+//! | `later` | ends that the store did not take at once |
+//! | `ended` | those that have ended, of which the latest are kept |
+//! | `progress` | how far they say they are |
 //! | `reconcile` | what a handshake says of them |
 
+mod ended;
+mod home;
+mod later;
 mod open;
+mod progress;
 mod reconcile;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
+use ended::Past;
+pub(super) use home::TAKEN_OVER;
+use later::Unwritten;
 use open::Guard;
 pub(super) use open::{Asked, Came};
+use progress::Progressing;
 
 use super::entry::Entrance;
-use super::event::SessionEvent;
-use crate::remote::protocol::{
-    BackendMessage, CallId, CallKey, JournalId, RunTool, ToolProgress, ToolReply,
-};
-use crate::remote::store::ledger::{CallRecord, Ending, Ledger};
-use crate::tool::Progress;
+use super::event::{Events, SessionEvent};
+use crate::remote::protocol::{BackendMessage, CallId, CallKey, JournalId, RunTool, ToolReply};
+use crate::remote::store::ledger::{CallRecord, Ending, Found, Ledger};
 
 /// How often a call of an idempotent tool is tried.
 const ATTEMPTS: u32 = 3;
@@ -38,10 +50,12 @@ pub(super) struct Calls {
     /// How long a task waits for an executor that is gone.
     grace: Duration,
     entrance: Arc<Entrance>,
+    /// Another backend has taken the task over.
+    moved: CancellationToken,
     /// How many calls of an earlier process have no end yet.
     left_behind: watch::Sender<usize>,
     state: Mutex<State>,
-    pub(super) events: broadcast::Sender<SessionEvent>,
+    pub(super) events: Events,
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +71,9 @@ struct State {
     given_up: Option<String>,
     /// Calls that were given up here and have not ended there; the oldest first.
     abandoned: VecDeque<CallKey>,
+    past: Past,
+    /// How many ends wait for the store.
+    unwritten: usize,
 }
 
 /// The connection to the executor.
@@ -74,7 +91,7 @@ struct Open {
     /// Under which journal it was sent; only that one knows whether it ran.
     sent: Option<JournalId>,
     end: oneshot::Sender<Came>,
-    progress: Progress,
+    progress: Progressing,
     /// An earlier process sent it, and its end is only written down: it is not sent again.
     left_behind: bool,
 }
@@ -95,9 +112,10 @@ impl Calls {
             ledger,
             grace,
             entrance,
+            moved: CancellationToken::new(),
             left_behind: watch::Sender::new(0),
             state: Mutex::default(),
-            events: broadcast::Sender::new(256),
+            events: Events::default(),
         })
     }
 
@@ -176,7 +194,7 @@ impl Calls {
             until: asked.until,
             sent: None,
             end,
-            progress: asked.progress.clone(),
+            progress: Progressing::new(&asked.call_id, &asked.progress),
             left_behind: false,
         };
         let refused = self.state().opened(key, open);
@@ -194,21 +212,37 @@ impl Calls {
     ///
     /// Once that is under way it is done, even if nobody waits for it any more, and the call gets its end.
     async fn begin(self: &Arc<Self>, record: CallRecord) -> Result<Guard, String> {
+        if self.has_moved() {
+            return Err(TAKEN_OVER.to_owned());
+        }
         let calls = Arc::clone(self);
         let begun = tokio::spawn(async move {
             let key = record.key;
-            if let Err(error) = calls.ledger.begin_call(&record).await {
-                let reason = error.to_string();
-                let ending = Ending::NotRun {
-                    reason: reason.clone(),
-                };
-                // It may have been written all the same.
-                tokio::spawn(async move { calls.end_late(key, &ending).await });
-                return Err(reason);
-            }
-            let tool = record.tool_name;
-            let _ = calls.events.send(SessionEvent::CallBegan { key, tool });
-            Ok(Guard::new(&calls, key))
+            let begun = match calls.ledger.begin_call(&record).await {
+                // In this order: a later home finds what is sent from here.
+                Ok(bytes) => match calls.is_home().await {
+                    Ok(true) => Ok(bytes),
+                    Ok(false) => Err((TAKEN_OVER.to_owned(), true)),
+                    Err(error) => Err((error.to_string(), true)),
+                },
+                Err(error) => Err((error.to_string(), later::may_be_done(&error))),
+            };
+            let bytes = match begun {
+                Ok(bytes) => bytes,
+                Err((reason, may_be_written)) => {
+                    if may_be_written {
+                        let reason = reason.clone();
+                        tokio::spawn(calls.refused(record, Ending::NotRun { reason }));
+                    }
+                    return Err(reason);
+                }
+            };
+            calls.events.tell(SessionEvent::CallBegan {
+                key,
+                call_id: record.call_id,
+                tool: record.tool_name,
+            });
+            Ok(Guard::new(&calls, key, bytes))
         });
         begun
             .await
@@ -258,23 +292,30 @@ impl Calls {
         });
     }
 
-    async fn end_late(&self, key: CallKey, ending: &Ending) {
-        let written = match self.ledger.has_begun(key).await {
-            Ok(true) => self.ledger.end_call(key, ending).await,
-            begun => begun,
+    async fn end_late(self: &Arc<Self>, key: CallKey, ending: &Ending) {
+        let written = match self.ledger.begun(key).await {
+            Ok(Some(bytes)) => self.end(key, bytes, ending).await,
+            begun => begun.map(drop),
         };
-        // What could not be written stays in the journal; what was never begun here is none of ours.
-        if written.is_ok() {
-            self.say(BackendMessage::Ack(key)).await;
+        // What could not be written stays in the journal. What is not known here was never begun here, or has its end and
+        // was dropped since.
+        match written {
+            Ok(()) => self.say(BackendMessage::Ack(key)).await,
+            Err(_) => self.end_later(Unwritten {
+                key,
+                ending: ending.clone(),
+                record: None,
+            }),
         }
     }
 
     /// Calls of an earlier process, which end as the journal says.
-    pub(super) fn left_behind(self: &Arc<Self>, records: Vec<CallRecord>) {
-        let open = records.into_iter().filter(|record| record.ending.is_none());
-        for record in open {
+    pub(super) fn left_behind(self: &Arc<Self>, found: Found) {
+        self.remember(found.ended);
+        for record in found.open {
             let (end, ended) = oneshot::channel();
-            let mut guard = Guard::new(self, record.key);
+            // Its bytes count for nothing: there are few of these.
+            let mut guard = Guard::new(self, record.key, 0);
             let open = Open::left_behind(record, end);
             self.state().open.insert(open.run.key, open);
             self.left_behind.send_modify(|count| *count += 1);
@@ -298,14 +339,15 @@ impl Calls {
         let _ = left.wait_for(|count| *count == 0).await;
     }
 
-    pub(super) fn reported(&self, told: ToolProgress) {
-        let progress = self
-            .state()
-            .open
-            .get(&told.key)
-            .map(|open| open.progress.clone());
-        if let Some(progress) = progress {
-            progress.report(told.done, told.total, told.message);
+    /// Asks the executor, if it is there, to end the calls that an earlier process left behind; they end when it says so.
+    pub(super) async fn cancel_left_behind(&self) {
+        let left: Vec<CallKey> = {
+            let state = self.state();
+            let left = state.open.iter().filter(|(_, open)| open.left_behind);
+            left.map(|(key, _)| *key).collect()
+        };
+        for key in left {
+            self.say(BackendMessage::CancelTool(key)).await;
         }
     }
 
@@ -317,7 +359,7 @@ impl Calls {
             state.changes += 1;
             state.changes
         };
-        let _ = self.events.send(SessionEvent::Lost { grace: self.grace });
+        self.events.tell(SessionEvent::Lost { grace: self.grace });
         // Where the runtime ends, so does everybody who waits.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
@@ -334,7 +376,7 @@ impl Calls {
 
     fn give_up(&self, changes: u64) {
         if self.state().changes == changes {
-            let _ = self.events.send(SessionEvent::GivenUp);
+            self.events.tell(SessionEvent::GivenUp);
             self.close(&format!("the executor was gone for {:?}", self.grace));
         }
     }

@@ -4,6 +4,8 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
+use super::later::Unwritten;
+use super::progress::Progressing;
 use super::{Calls, Open};
 use crate::remote::backend::event::SessionEvent;
 use crate::remote::protocol::{BackendMessage, CallKey, JournalId, RunTool, ToolReply};
@@ -38,7 +40,6 @@ impl Asked {
             generation_id,
             idempotent: self.idempotent,
             journal,
-            ending: None,
         }
     }
 }
@@ -67,21 +68,26 @@ impl Came {
     }
 }
 
+/// A call as it was sent, or would have been.
+pub(super) fn run_of(record: CallRecord) -> RunTool {
+    RunTool {
+        key: record.key,
+        tool_name: record.tool_name,
+        generation_id: record.generation_id,
+        parameters: record.parameters,
+        deadline_ms: None,
+    }
+}
+
 impl Open {
     /// A call that an earlier process sent, or was about to.
     pub(super) fn left_behind(record: CallRecord, end: oneshot::Sender<Came>) -> Self {
         Self {
-            run: RunTool {
-                key: record.key,
-                tool_name: record.tool_name,
-                generation_id: record.generation_id,
-                parameters: record.parameters,
-                deadline_ms: None,
-            },
-            until: None,
             sent: record.journal,
+            run: run_of(record),
+            until: None,
             end,
-            progress: Progress::default(),
+            progress: Progressing::default(),
             left_behind: true,
         }
     }
@@ -103,6 +109,8 @@ impl Open {
 pub(super) struct Guard {
     calls: Arc<Calls>,
     key: CallKey,
+    /// What it takes in the store.
+    bytes: usize,
     end: End,
 }
 
@@ -116,20 +124,20 @@ enum End {
 }
 
 impl Guard {
-    pub(super) fn new(calls: &Arc<Calls>, key: CallKey) -> Self {
+    pub(super) fn new(calls: &Arc<Calls>, key: CallKey, bytes: usize) -> Self {
         Self {
             calls: Arc::clone(calls),
             key,
+            bytes,
             end: End::None,
         }
     }
 
     fn told(&self, status: crate::Status) {
         let key = self.key;
-        let _ = self
-            .calls
+        self.calls
             .events
-            .send(SessionEvent::CallEnded { key, status });
+            .tell(SessionEvent::CallEnded { key, status });
     }
 
     /// Writes the end down, and lets the journal forget the call.
@@ -137,13 +145,18 @@ impl Guard {
         let ending = came.ending();
         self.told(ending.status());
         self.end = End::Came(ending.clone());
-        let written = self.calls.ledger.end_call(self.key, &ending).await;
+        let written = self.calls.end(self.key, self.bytes, &ending).await;
         self.end = End::Written;
         match written {
-            Ok(_) => self.calls.say(BackendMessage::Ack(self.key)).await,
+            Ok(()) => self.calls.say(BackendMessage::Ack(self.key)).await,
             // The journal keeps it, and the next handshake brings it once more.
             Err(error) => {
                 tracing::warn!(key = %self.key, %error, "the end of a call could not be written");
+                self.calls.end_later(Unwritten {
+                    key: self.key,
+                    ending,
+                    record: None,
+                });
             }
         }
         came
@@ -168,7 +181,7 @@ impl Drop for Guard {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let (calls, key) = (Arc::clone(&self.calls), self.key);
+        let (calls, key, bytes) = (Arc::clone(&self.calls), self.key, self.bytes);
         runtime.spawn(async move {
             if let Some(ending) = came {
                 return calls.end_late(key, &ending).await;
@@ -178,8 +191,13 @@ impl Drop for Guard {
                 reason: "nobody waits for it any more".to_owned(),
                 may_still_run: true,
             };
-            if let Err(error) = calls.ledger.end_call(key, &ending).await {
+            if let Err(error) = calls.end(key, bytes, &ending).await {
                 tracing::warn!(%key, %error, "the end of a call could not be written");
+                calls.end_later(Unwritten {
+                    key,
+                    ending,
+                    record: None,
+                });
             }
         });
     }

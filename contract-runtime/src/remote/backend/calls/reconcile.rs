@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
+use super::open::run_of;
 use super::{Calls, Came, Line, State};
 use crate::remote::protocol::{BackendMessage, CallKey, Entry, EntryState, JournalId, ToolReply};
 use crate::remote::store::ledger::Ending;
@@ -19,20 +20,25 @@ struct Plan {
     cancel: Vec<CallKey>,
     late: Vec<ToolReply>,
     doubtful: Vec<CallKey>,
+    /// They have ended, with results that were too large for the handshake.
+    large: Vec<CallKey>,
     /// They did not run, and nobody wants them to.
     unwanted: Vec<CallKey>,
 }
 
 impl Calls {
-    /// A new connection: what its journal says is the truth about every call.
+    /// A new connection: what its journal says is the truth about every call. `false` if another backend is asked now.
     pub(in crate::remote::backend) fn attached(
         self: &Arc<Self>,
         out: mpsc::Sender<BackendMessage>,
         journal: JournalId,
         entries: Vec<Entry>,
-    ) {
+    ) -> bool {
         let plan = {
             let mut state = self.state();
+            if self.has_moved() {
+                return false;
+            }
             state.changes += 1;
             state.given_up = None;
             state.line = Some(Line { out, journal });
@@ -42,6 +48,7 @@ impl Calls {
         let calls = Arc::clone(self);
         // The queue of the connection is bounded, and nobody empties it yet.
         tokio::spawn(async move { calls.follow(plan).await });
+        true
     }
 
     async fn follow(self: Arc<Self>, plan: Plan) {
@@ -57,10 +64,27 @@ impl Calls {
         for reply in plan.late {
             self.too_late(Box::new(reply));
         }
+        for key in plan.large {
+            self.fetch(key).await;
+        }
         for key in plan.doubtful {
             let reason = "the executor was restarted while it was under way".to_owned();
             let ending = Ending::Unknown { reason };
             self.end_late(key, &ending).await;
+        }
+    }
+
+    /// Asked for again, a call that has ended is not made: its result comes.
+    async fn fetch(&self, key: CallKey) {
+        match self.ledger.without_end(key).await {
+            Ok(Some(record)) => {
+                self.state().abandon(key);
+                let run = BackendMessage::RunTool(Box::new(run_of(record)));
+                self.say(run).await;
+            }
+            Ok(None) => self.say(BackendMessage::Ack(key)).await,
+            // The next handshake says it once more.
+            Err(error) => tracing::debug!(%key, %error, "a result could not be asked for"),
         }
     }
 }
@@ -134,7 +158,8 @@ impl State {
                     plan.cancel.push(key);
                 }
                 (EntryState::Accepted, _) => plan.unwanted.push(key),
-                (EntryState::InDoubt | EntryState::Finished, _) => plan.doubtful.push(key),
+                (EntryState::Finished, None) => plan.large.push(key),
+                (EntryState::InDoubt, _) => plan.doubtful.push(key),
             }
         }
         plan

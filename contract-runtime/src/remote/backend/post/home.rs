@@ -1,106 +1,217 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::Post;
-use super::letter::{Letter, Reason};
+use super::letter::{Letter, Order, Reason};
+use crate::remote::backend::line::OVER;
+use crate::remote::backend::server::Shared;
 use crate::remote::backend::task::{Host, Open};
 use crate::remote::line::QUEUE;
-use crate::remote::protocol::{ExecutorMessage, Handshake, TaskId};
+use crate::remote::protocol::{BackendMessage, ExecutorMessage, Handshake, TaskId};
+use crate::remote::store::ledger::Ledger;
 
 impl Post {
     fn open_here(&self, task: TaskId) -> Option<Arc<Open>> {
-        self.shared()?.tasks().get(&task).cloned()
+        let open = self.shared()?.tasks().get(&task).cloned();
+        open.filter(|open| !open.calls.has_moved())
+    }
+
+    /// Another backend says that it has taken a task over.
+    pub(super) async fn look_whether_at_home(&self, task: TaskId) {
+        if let Some(open) = self.open_here(task)
+            && let Err(error) = open.calls.is_home().await
+        {
+            tracing::debug!(%task, %error, "it cannot be read who the home of a task is");
+        }
     }
 
     /// An executor of a task that is at home here has dialled in elsewhere.
     pub(super) async fn attached(self: &Arc<Self>, epoch: u64, host: String, handshake: Handshake) {
-        let Some(open) = self.open_here(handshake.task) else {
-            return;
+        let task = handshake.task;
+        let Some(open) = self.open_here(task) else {
+            return self.sent_astray(task, epoch, &host).await;
         };
-        let session = match open.take(&handshake) {
-            Ok(session) => session,
-            Err(why) => {
-                let letter = Letter::Over {
-                    task: open.id,
-                    epoch,
-                    reason: Reason::Refused(why),
-                };
-                return self.try_to_write(&host, &letter).await;
-            }
+        let (handshake, session) = match open.judge(handshake).await {
+            Ok(judged) => judged,
+            Err(why) => return self.end(&host, task, epoch, Reason::Refused(why)).await,
         };
-        let Some((over, earlier)) = open.take_over_from_afar(epoch, &host) else {
-            return;
+        let (over, earlier) = match open.take_over_from_afar(epoch, &host) {
+            Ok(taken) => taken,
+            Err(Some(reason)) => return self.end(&host, task, epoch, reason).await,
+            Err(None) => return,
         };
-        if let Some(earlier) = earlier.filter(|earlier| earlier.name != host) {
-            let letter = Letter::Over {
-                task: open.id,
-                epoch: earlier.epoch,
-                reason: Reason::TakenOver,
-            };
-            self.try_to_write(&earlier.name, &letter).await;
+        if let Some(Host { name, epoch, .. }) = earlier.filter(|earlier| earlier.name != host) {
+            self.end(&name, task, epoch, Reason::TakenOver).await;
         }
-        let (out, mut queue) = mpsc::channel(QUEUE);
+        let (out, queue) = mpsc::channel(QUEUE);
         if !open.attached(epoch, &handshake, session, out) {
-            return;
+            let reason = told(&open);
+            return self.end(&host, task, epoch, reason).await;
         }
-        let (post, task) = (Arc::clone(self), open.id);
+        let post = Arc::clone(self);
         tokio::spawn(async move {
-            let send = async {
-                while let Some(message) = queue.recv().await {
-                    let letter = Letter::Say {
-                        task,
-                        epoch,
-                        message,
-                    };
-                    if let Err(error) = post.write(&host, &letter).await {
-                        tracing::warn!(%task, %error, "a message could not be handed to a host");
-                        break;
-                    }
-                }
-            };
             tokio::select! {
-                () = send => open.detached(epoch),
-                () = over.cancelled() => {
-                    let reason = Reason::TakenOver;
-                    let letter = Letter::Over { task, epoch, reason };
-                    post.try_to_write(&host, &letter).await;
-                }
+                biased;
+                () = over.cancelled() => post.end(&host, task, epoch, told(&open)).await,
+                () = open.calls.moved() => post.end(&host, task, epoch, Reason::Moved).await,
+                () = post.hand_over(&host, (task, epoch), queue) => open.detached(epoch),
             }
         });
     }
 
-    async fn try_to_write(&self, to: &str, letter: &Letter) {
+    /// Says to an executor at another backend what the task has for it.
+    async fn hand_over(
+        &self,
+        host: &str,
+        (task, epoch): (TaskId, u64),
+        mut queue: mpsc::Receiver<BackendMessage>,
+    ) {
+        let mut number = 0;
+        while let Some(message) = queue.recv().await {
+            number += 1;
+            let letter = Letter::Say {
+                home: self.me.to_string(),
+                task,
+                epoch,
+                number,
+                message,
+            };
+            if let Err(error) = self.write(host, &letter).await {
+                tracing::warn!(%task, %error, "a message could not be handed to a host");
+                break;
+            }
+        }
+    }
+
+    /// The host asked who the home was before that changed.
+    async fn sent_astray(&self, task: TaskId, epoch: u64, host: &str) {
+        let Some(shared) = self.shared() else {
+            return;
+        };
+        let home = Ledger::new(Arc::clone(&shared.store), task).home().await;
+        if let Ok(Some(home)) = home
+            && (&*home.backend, &home.run) != (&*self.me, &self.run)
+        {
+            self.end(host, task, epoch, Reason::Moved).await;
+        }
+    }
+
+    /// Ends a connection at another backend.
+    async fn end(&self, host: &str, task: TaskId, epoch: u64, reason: Reason) {
+        let letter = Letter::Over {
+            task,
+            epoch,
+            reason,
+        };
+        self.try_to_write(host, &letter).await;
+    }
+
+    pub(super) async fn try_to_write(&self, to: &str, letter: &Letter) {
         if let Err(error) = self.write(to, letter).await {
             tracing::warn!(to, %error, "a letter could not be written");
         }
     }
 
-    pub(super) fn heard(&self, task: TaskId, epoch: u64, message: ExecutorMessage) {
-        if let Some(open) = self.open_here(task).filter(|open| open.epoch() == epoch) {
-            open.hear(message);
+    pub(super) async fn heard(
+        &self,
+        (task, epoch, number): (TaskId, u64, u64),
+        message: ExecutorMessage,
+    ) {
+        let Some(open) = self.open_here(task) else {
+            return;
+        };
+        match open.is_next_from_afar(epoch, number) {
+            Some(Order::Next) => open.hear(message),
+            Some(Order::Gap) => {
+                if let Some(host) = open.host() {
+                    // Said once more later if this letter is not written.
+                    open.detached(epoch);
+                    self.end(&host.name, task, epoch, Reason::Moved).await;
+                }
+            }
+            Some(Order::Again) | None => {}
         }
     }
 
     pub(super) fn lost(&self, task: TaskId, epoch: u64) {
         if let Some(open) = self.open_here(task) {
-            open.detached(epoch);
+            open.detached_afar(epoch);
         }
     }
 
-    /// Executors whose host is gone without a word are lost.
-    pub(super) async fn look_after_hosts(&self) {
+    /// Looks who is the home of each task, whether the hosts are there, and whether there is an executor that nobody
+    /// hears of because a letter was lost; gives the epochs of those, and is given those of the last time.
+    pub(super) async fn look_after_tasks(
+        self: &Arc<Self>,
+        before: &HashMap<TaskId, (u64, u32)>,
+    ) -> HashMap<TaskId, (u64, u32)> {
+        let mut unheard = HashMap::new();
         let Some(shared) = self.shared() else {
-            return;
+            return unheard;
         };
-        let open: Vec<_> = shared.tasks().values().cloned().collect();
-        for open in open {
-            let Some(Host { name, epoch }) = open.host() else {
+        self.look_after_hosted(&shared).await;
+        let tasks: Vec<_> = shared.tasks().values().cloned().collect();
+        for open in tasks {
+            if let Ok(false) = open.calls.is_home().await {
+                shared.drop_moved(open.id);
                 continue;
-            };
-            if let Ok(None) = self.relay.announced(&name).await {
+            }
+            if let Some(Host { name, epoch, .. }) = open.host()
+                && let Ok(None) = self.relay.announced(&name).await
+            {
                 open.detached(epoch);
             }
+            let Ok(Some(owner)) = open.calls.ledger.owner().await else {
+                continue;
+            };
+            if open.counts(owner.epoch) {
+                continue;
+            }
+            let times = match before.get(&open.id) {
+                Some((epoch, times)) if *epoch == owner.epoch => *times + 1,
+                _ => 1,
+            };
+            // Not the first time: the letter may be on its way. And ever less often: the executor may be gone for good.
+            if times > 1 && times.is_power_of_two() {
+                self.over(open.id, owner.epoch, Reason::Moved);
+                if *owner.owner != *self.me {
+                    self.end(&owner.owner, open.id, owner.epoch, Reason::Moved)
+                        .await;
+                }
+            }
+            unheard.insert(open.id, (owner.epoch, times));
         }
+        unheard
+    }
+}
+
+impl Post {
+    /// Ends connections here that others have taken over from elsewhere.
+    async fn look_after_hosted(&self, shared: &Shared) {
+        let hosted: Vec<_> = self
+            .hosted()
+            .iter()
+            .map(|(task, one)| (*task, one.epoch()))
+            .collect();
+        for (task, epoch) in hosted {
+            let owner = Ledger::new(Arc::clone(&shared.store), task).owner().await;
+            if let Ok(Some(owner)) = owner
+                && owner.epoch > epoch
+            {
+                self.over(task, epoch, Reason::TakenOver);
+            }
+        }
+    }
+}
+
+/// Why a connection at another backend is over.
+fn told(open: &Open) -> Reason {
+    match open.farewell() {
+        (CloseCode::Away, _) => Reason::Moved,
+        (_, why) if why == OVER => Reason::TakenOver,
+        (_, why) => Reason::Refused(why.to_owned()),
     }
 }

@@ -8,10 +8,10 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 
 use super::Post;
-use super::letter::{Letter, Reason};
+use super::letter::{Letter, Order, Reason};
 use crate::remote::backend::doors::LEAVING;
 use crate::remote::backend::line::{Entered, Hearing, OVER, ask, enter};
-use crate::remote::backend::task::Open;
+use crate::remote::backend::task::{MOVED, Open};
 use crate::remote::line::{Ended, QUEUE, dismiss, talk};
 use crate::remote::protocol::{BackendMessage, ExecutorMessage, TaskId};
 
@@ -24,6 +24,14 @@ pub(super) struct Hosted {
     epoch: u64,
     out: mpsc::Sender<BackendMessage>,
     over: watch::Sender<Option<Reason>>,
+    /// How many messages of the home have come.
+    said: u64,
+}
+
+impl Hosted {
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
+    }
 }
 
 /// Serves one executor of a task that is at home elsewhere, until it goes.
@@ -58,6 +66,7 @@ pub(in crate::remote::backend) async fn serve<S>(
         host: post.me.to_string(),
         handshake: Box::new(handshake),
     };
+    let home = home.backend;
     if post.write(&home, &letter).await.is_err() {
         post.leave(task, epoch);
         let reason = "the home of the task cannot be reached; dial again";
@@ -78,10 +87,13 @@ pub(in crate::remote::backend) async fn serve<S>(
         ControlFlow::Continue(())
     };
     let hand_on = async {
+        let mut number = 0;
         while let Some(message) = heard.recv().await {
+            number += 1;
             let letter = Letter::Heard {
                 task,
                 epoch,
+                number,
                 message,
             };
             if let Err(error) = post.write(&home, &letter).await {
@@ -116,10 +128,7 @@ pub(in crate::remote::backend) async fn serve<S>(
 
 fn told(reason: Option<Reason>) -> Ended {
     match reason {
-        Some(Reason::Moved) => Ended::dismissed(
-            CloseCode::Away,
-            "the task is at home elsewhere now; dial again",
-        ),
+        Some(Reason::Moved) => Ended::dismissed(CloseCode::Away, MOVED),
         Some(Reason::Refused(why)) => Ended::dismissed(CloseCode::Policy, why),
         Some(Reason::TakenOver) | None => Ended::dismissed(CloseCode::Policy, OVER),
     }
@@ -141,7 +150,14 @@ impl Post {
             earlier.over.send_replace(Some(Reason::TakenOver));
         }
         let (over, told) = watch::channel(None);
-        hosted.insert(task, Hosted { epoch, out, over });
+        let said = 0;
+        let one = Hosted {
+            epoch,
+            out,
+            over,
+            said,
+        };
+        hosted.insert(task, one);
         Some(told)
     }
 
@@ -155,16 +171,26 @@ impl Post {
         }
     }
 
-    /// The home says something to the executor.
-    pub(super) fn say(&self, task: TaskId, epoch: u64, message: BackendMessage) {
-        let hosted = self.hosted();
-        let Some(hosted) = hosted.get(&task).filter(|hosted| hosted.epoch == epoch) else {
-            return;
+    /// The home says something to the executor; `false` if that is not attached here.
+    pub(super) fn say(
+        &self,
+        (task, epoch, number): (TaskId, u64, u64),
+        message: BackendMessage,
+    ) -> bool {
+        let mut hosted = self.hosted();
+        let Some(hosted) = hosted.get_mut(&task).filter(|hosted| hosted.epoch == epoch) else {
+            return false;
         };
-        if hosted.out.try_send(message).is_err() {
-            // It takes less than it is told; the next handshake says what it has missed.
+        let is_said = match Order::of(&mut hosted.said, number) {
+            Order::Next => hosted.out.try_send(message).is_ok(),
+            Order::Again => true,
+            Order::Gap => false,
+        };
+        if !is_said {
+            // It has missed something, or takes less than it is told; the next handshake says what.
             hosted.over.send_replace(Some(Reason::Moved));
         }
+        true
     }
 
     /// The home ends the connection.

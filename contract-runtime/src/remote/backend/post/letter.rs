@@ -12,21 +12,24 @@ pub(super) enum Letter {
         host: String,
         handshake: Box<Handshake>,
     },
-    /// To the home: its executor says this.
+    /// To the home: its executor says this. Counted from 1: one that is missing may come after others.
     Heard {
         task: TaskId,
         epoch: u64,
+        number: u64,
         message: ExecutorMessage,
     },
     /// To the home: the connection broke.
     Lost { task: TaskId, epoch: u64 },
-    /// To the host: tell the executor.
+    /// To the host: tell the executor. Counted from 1.
     Say {
+        home: String,
         task: TaskId,
         epoch: u64,
+        number: u64,
         message: BackendMessage,
     },
-    /// To the host: end the connection, if it is of this epoch or an earlier one.
+    /// To the host: end the connection, if it is of this epoch or an earlier one. To an earlier home: look who it is now.
     Over {
         task: TaskId,
         epoch: u64,
@@ -37,11 +40,35 @@ pub(super) enum Letter {
 /// Why a connection is ended from afar.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reason {
+pub(in crate::remote::backend) enum Reason {
     /// Another executor, or another connection of the same, has taken over.
     TakenOver,
     /// The task has a new home, which needs a handshake.
     Moved,
     /// The home did not take it.
     Refused(String),
+}
+
+/// Which of a connection's messages has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::remote::backend) enum Order {
+    Next,
+    /// It came before.
+    Again,
+    /// One before it did not come, or not yet: only a handshake says what it was. Said once.
+    Gap,
+}
+
+impl Order {
+    pub(in crate::remote::backend) fn of(heard: &mut u64, number: u64) -> Self {
+        if number <= *heard {
+            return Self::Again;
+        }
+        if number > *heard + 1 {
+            *heard = u64::MAX;
+            return Self::Gap;
+        }
+        *heard = number;
+        Self::Next
+    }
 }

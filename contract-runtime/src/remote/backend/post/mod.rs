@@ -26,12 +26,13 @@ use uuid::Uuid;
 use host::Hosted;
 pub(super) use host::serve;
 use letter::Letter;
+pub(super) use letter::{Order, Reason};
 
 use super::server::Shared;
 use super::task::Open;
 use crate::remote::protocol::TaskId;
 use crate::remote::store::StoreError;
-use crate::remote::store::ledger::Ledger;
+use crate::remote::store::ledger::{Home, Ledger};
 use crate::remote::store::relay::Relay;
 
 /// How long a backend is taken for alive after it said so.
@@ -46,6 +47,8 @@ pub(super) struct Post {
     relay: Relay,
     /// The name of this backend.
     me: Arc<str>,
+    /// Tells this process from others of that name.
+    run: String,
     shared: OnceLock<Weak<Shared>>,
     hosted: Mutex<HashMap<TaskId, Hosted>>,
 }
@@ -55,6 +58,7 @@ impl Post {
         Arc::new(Self {
             relay,
             me,
+            run: Uuid::new_v4().simple().to_string(),
             shared: OnceLock::new(),
             hosted: Mutex::default(),
         })
@@ -79,19 +83,23 @@ impl Post {
         stop: &CancellationToken,
     ) -> Result<(), StoreError> {
         let _ = self.shared.set(Arc::downgrade(shared));
-        let run = Uuid::new_v4().simple().to_string();
-        if !self.relay.announce(&self.me, &run, LEASE).await? {
+        if !self.relay.announce(&self.me, &self.run, LEASE).await? {
             return Err(StoreError::Conflict {
                 name: format!("the name `{}` of this backend", self.me),
             });
         }
-        let mut inbox = self.relay.inbox(&self.me, &run)?;
-        let (post, ends) = (Arc::clone(self), stop.clone());
+        let mut inbox = self.relay.inbox(&self.me, &self.run)?;
+        let replaced = CancellationToken::new();
+        let (post, ends, over) = (Arc::clone(self), stop.clone(), replaced.clone());
         tokio::spawn(async move {
             let read = async {
                 loop {
                     match inbox.next().await {
                         Ok(delivery) => {
+                            if delivery.count > 1 {
+                                let (id, count) = (&*delivery.id, delivery.count);
+                                tracing::debug!(id, count, "a letter has come again");
+                            }
                             post.read(&delivery.message).await;
                             if let Err(error) = delivery.done().await {
                                 // It comes once more.
@@ -108,22 +116,32 @@ impl Post {
             tokio::select! {
                 () = read => {}
                 () = ends.cancelled() => {}
+                () = over.cancelled() => {}
             }
         });
         let (post, ends) = (Arc::clone(self), stop.clone());
         tokio::spawn(async move {
             let mut ticks = interval(LEASE / 3);
+            let mut unknown = HashMap::new();
             loop {
                 tokio::select! {
                     _ = ticks.tick() => {}
                     () = ends.cancelled() => break,
                 }
-                if let Err(error) = post.relay.announce(&post.me, &run, LEASE).await {
-                    tracing::warn!(%error, "other backends cannot be told that this one is there");
+                match post.relay.announce(&post.me, &post.run, LEASE).await {
+                    Ok(true) => {}
+                    // It was silent for too long; letters are for the other one.
+                    Ok(false) => {
+                        tracing::warn!(name = &*post.me, "another process runs under this name");
+                        replaced.cancel();
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "other backends cannot be told that this one is there");
+                    }
                 }
-                post.look_after_hosts().await;
+                unknown = post.look_after_tasks(&unknown).await;
             }
-            let _ = post.relay.withdraw(&post.me, &run).await;
+            let _ = post.relay.withdraw(&post.me, &post.run).await;
         });
         Ok(())
     }
@@ -142,19 +160,30 @@ impl Post {
             Letter::Heard {
                 task,
                 epoch,
+                number,
                 message,
-            } => self.heard(task, epoch, message),
+            } => self.heard((task, epoch, number), message).await,
             Letter::Lost { task, epoch } => self.lost(task, epoch),
             Letter::Say {
+                home,
                 task,
                 epoch,
+                number,
                 message,
-            } => self.say(task, epoch, message),
+            } => {
+                if !self.say((task, epoch, number), message) {
+                    self.try_to_write(&home, &Letter::Lost { task, epoch })
+                        .await;
+                }
+            }
             Letter::Over {
                 task,
                 epoch,
                 reason,
-            } => self.over(task, epoch, reason),
+            } => {
+                self.over(task, epoch, reason);
+                self.look_whether_at_home(task).await;
+            }
         }
     }
 
@@ -186,18 +215,32 @@ impl Post {
         Ok(Some(open))
     }
 
-    /// This backend is the home of a task from here on; an executor that is attached elsewhere dials again.
-    pub(super) async fn moved_in(&self, ledger: &Ledger) -> Result<(), StoreError> {
-        ledger.set_home(&self.me).await?;
-        if let Some(owner) = ledger.owner().await?
-            && *owner.owner != *self.me
-        {
-            let letter = Letter::Over {
-                task: ledger.task(),
-                epoch: owner.epoch,
-                reason: letter::Reason::Moved,
-            };
-            self.write(&owner.owner, &letter).await?;
+    /// This backend is the home of a task from here on; the one before.
+    pub(super) async fn moves_in(&self, ledger: &mut Ledger) -> Result<Option<Home>, StoreError> {
+        ledger.claim_home(&self.me, &self.run).await
+    }
+
+    /// The task is open here: an executor that is attached elsewhere dials again, and an earlier home is told.
+    pub(super) async fn moved_in(
+        self: &Arc<Self>,
+        ledger: &Ledger,
+        before: Option<Home>,
+    ) -> Result<(), StoreError> {
+        let owner = ledger.owner().await?;
+        let epoch = owner.as_ref().map_or(0, |owner| owner.epoch);
+        let letter = Letter::Over {
+            task: ledger.task(),
+            epoch,
+            reason: Reason::Moved,
+        };
+        // What has dialled in here just now may not have found its home.
+        self.over(ledger.task(), epoch, Reason::Moved);
+        let mut told: Vec<String> = before.map(|before| before.backend).into_iter().collect();
+        told.extend(owner.map(|owner| owner.owner));
+        told.sort_unstable();
+        told.dedup();
+        for name in told.iter().filter(|name| ***name != *self.me) {
+            self.write(name, &letter).await?;
         }
         Ok(())
     }

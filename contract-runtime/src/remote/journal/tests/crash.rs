@@ -1,5 +1,6 @@
 //! Power goes between any two writes, and of what was not synchronised any part may be on the disk.
 
+use super::damage::{Mark, possible, sectors};
 use super::medium::{Event, Medium};
 use super::model::{LIMITS, Model, Step, found, is_durable, take};
 use super::{key, open};
@@ -23,26 +24,6 @@ pub(super) fn script() -> Vec<Step> {
     steps
 }
 
-/// After how many events on the disk a step was over, and what was true then.
-pub(super) struct Mark {
-    pub(super) events: usize,
-    pub(super) is_durable: bool,
-    pub(super) model: Model,
-}
-
-/// What may be left when power goes after so many events.
-pub(super) fn possible(marks: &[Mark], events: usize) -> Vec<Model> {
-    let over = marks
-        .iter()
-        .take_while(|mark| mark.events <= events)
-        .count();
-    let first = marks[..over].iter().rposition(|mark| mark.is_durable);
-    // One more step may have been under way.
-    let last = marks.len().min(over + 1);
-    let models = marks[first.unwrap_or(0)..last].iter();
-    models.map(|mark| mark.model.clone().orphan()).collect()
-}
-
 /// Numbers that look random and are the same each time (Knuth, "The Art of Computer Programming", vol. 2, 3.3.4, line 26).
 pub(super) struct Dice(pub(super) u64);
 
@@ -53,23 +34,6 @@ impl Dice {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         ((*state >> 33) as usize) % end
-    }
-}
-
-/// The sectors of one write of which each is on the disk or is not.
-fn sectors(bytes: &mut [u8], offset: u64, data: &[u8], mut is_there: impl FnMut() -> bool) {
-    const SECTOR: usize = 512;
-    let mut at = usize::try_from(offset).unwrap();
-    let mut rest = data;
-    while !rest.is_empty() {
-        let (sector, left) = rest.split_at(rest.len().min(SECTOR - at % SECTOR));
-        if is_there()
-            && let Some(place) = bytes.get_mut(at..at + sector.len())
-        {
-            place.copy_from_slice(sector);
-        }
-        at += sector.len();
-        rest = left;
     }
 }
 

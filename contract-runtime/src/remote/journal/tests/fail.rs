@@ -1,4 +1,5 @@
-use super::crash::{Mark, possible, script};
+use super::crash::script;
+use super::damage::{Mark, possible};
 use super::medium::{Event, Medium, apply};
 use super::model::{LIMITS, Model, found, is_durable, take};
 use super::{JournalError, hash, key, open, task, wait};

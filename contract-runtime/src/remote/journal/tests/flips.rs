@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::super::index::Limits;
 use super::super::{Admission, State, record};
 use super::crash::Dice;
+use super::damage::{Found, recovered};
 use super::medium::Medium;
 use super::{JournalError, hash, key, open, reply, task, wait};
 
@@ -138,6 +139,22 @@ fn a_file_that_is_cut_off_or_goes_on_is_refused_or_right() {
             "{length}: {held:?}"
         );
     }
+}
+
+#[test]
+fn whatever_was_written_is_refused_or_true_when_it_is_damaged() {
+    let mut dice = Dice(5);
+    let mut found: Vec<Found> = (0..400)
+        .map(|_| {
+            let bytes: Vec<u8> = (0..240).map(|_| dice.below(256).to_le_bytes()[0]).collect();
+            recovered(&bytes)
+        })
+        .collect();
+    found.sort_unstable();
+    let refused = found.partition_point(|found| *found == Found::Refused);
+    let held = found.iter().filter(|found| **found == Found::True);
+    let held = held.count();
+    assert!(refused > 40 && held > 100, "{refused}, {held}");
 }
 
 #[test]

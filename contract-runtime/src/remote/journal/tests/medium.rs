@@ -60,6 +60,7 @@ pub(super) fn apply(bytes: &mut Vec<u8>, event: &Event) {
     match event {
         Event::Write(offset, data) => {
             let start = usize::try_from(*offset).unwrap();
+            bytes.resize(bytes.len().max(start + data.len()), 0);
             bytes[start..start + data.len()].copy_from_slice(data);
         }
         Event::Length(length) => bytes.resize(usize::try_from(*length).unwrap(), 0),

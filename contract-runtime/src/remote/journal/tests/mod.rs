@@ -1,6 +1,7 @@
 //! | file | asks |
 //! |---|---|
 //! | `crash` | what is left when power goes between any two writes |
+//! | `damage` | what a damaged file says, of whatever was written |
 //! | `fail` | what happens when a write fails |
 //! | `figures` | how fast it is |
 //! | `files` | which files are taken |
@@ -12,16 +13,29 @@
 //! | `steps` | what is said of one call |
 //! | `together` | what happens to calls at the same time |
 
+#![cfg_attr(not(test), allow(dead_code, reason = "the fuzzer has a part of it"))]
+#![cfg_attr(not(fuzzing), allow(unreachable_pub, reason = "the fuzzer reaches it"))]
+
+#[cfg(test)]
 mod crash;
+pub(super) mod damage;
+#[cfg(test)]
 mod fail;
+#[cfg(test)]
 mod figures;
+#[cfg(test)]
 mod files;
+#[cfg(test)]
 mod flips;
+#[cfg(test)]
 mod kill;
 mod medium;
 mod model;
+#[cfg(test)]
 mod random;
+#[cfg(test)]
 mod steps;
+#[cfg(test)]
 mod together;
 
 use std::path::Path;
@@ -30,8 +44,26 @@ use serde_json::json;
 
 use self::medium::Medium;
 use super::index::Limits;
-use super::{ArgumentsHash, Journal, JournalError};
-use crate::remote::protocol::{CallId, CallKey, TaskId, ToolReply};
+use super::{Admission, ArgumentsHash, Journal, JournalError, Kept, State};
+use crate::remote::protocol::{CallId, CallKey, EntryState, TaskId, ToolReply};
+
+impl Journal {
+    /// As for a handshake that has room for everything.
+    pub(crate) async fn unacknowledged(&self, task: TaskId) -> Result<Vec<Kept>, JournalError> {
+        let entries = self.unacknowledged_within(task, u64::MAX).await?;
+        let entries = entries.into_iter();
+        let kept = entries.map(|entry| Kept {
+            key: entry.key,
+            state: match (entry.state, entry.reply) {
+                (EntryState::Accepted, _) => State::Accepted,
+                (EntryState::Running, _) => State::Started,
+                (EntryState::InDoubt, _) => State::InDoubt,
+                (EntryState::Finished, reply) => State::Finished(reply.unwrap()),
+            },
+        });
+        Ok(kept.collect())
+    }
+}
 
 fn task(number: u8) -> TaskId {
     TaskId::from_bytes([number; 16])

@@ -319,30 +319,50 @@ pub(super) fn is_durable(step: Step, taken: bool) -> bool {
     taken && matches!(step, Step::Accept(..) | Step::Start(..) | Step::Finish(..))
 }
 
-/// What a running journal says, beside the model.
-pub(super) fn agrees(journal: &Journal, model: &Model) -> Result<(), JournalError> {
-    let told = model.told();
-    for number in 0..TASKS {
-        assert_eq!(
-            wait(journal.epoch(task(number)))?,
-            told.epochs[usize::from(number)]
-        );
-        let kept = wait(journal.unacknowledged(task(number)))?;
-        let kept: Vec<_> = kept
-            .into_iter()
-            .map(|kept| (kept.key, kept.state))
-            .collect();
+/// What a running journal says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Heard {
+    epochs: Vec<u64>,
+    open: Vec<Vec<(CallKey, State)>>,
+}
+
+pub(super) fn heard(journal: &Journal) -> Result<Heard, JournalError> {
+    let open = |number| {
+        let kept = wait(journal.unacknowledged(task(number)))?.into_iter();
+        Ok(kept.map(|kept| (kept.key, kept.state)).collect())
+    };
+    Ok(Heard {
+        epochs: (0..TASKS)
+            .map(|number| wait(journal.epoch(task(number))))
+            .collect::<Result<_, _>>()?,
+        open: (0..TASKS).map(open).collect::<Result<_, JournalError>>()?,
+    })
+}
+
+impl Model {
+    /// What a journal should say.
+    pub(super) fn heard(&self) -> Heard {
+        let Told { epochs, open, .. } = self.told();
         let state = |stage: Stage, reply: Option<ToolReply>| match stage {
             Stage::Left | Stage::Accepted => State::Accepted,
             Stage::Started => State::Started,
             Stage::InDoubt => State::InDoubt,
             Stage::Finished => State::Finished(Box::new(reply.unwrap())),
         };
-        let open = told.open[usize::from(number)].clone().into_iter();
-        let open: Vec<_> = open
-            .map(|(key, stage, reply)| (key, state(stage, reply)))
-            .collect();
-        assert_eq!(kept, open);
+        let states = |open: Vec<(CallKey, Stage, Option<ToolReply>)>| {
+            let open = open.into_iter();
+            open.map(|(key, stage, reply)| (key, state(stage, reply)))
+                .collect()
+        };
+        Heard {
+            epochs,
+            open: open.into_iter().map(states).collect(),
+        }
     }
+}
+
+/// That a running journal says what the model says.
+pub(super) fn agrees(journal: &Journal, model: &Model) -> Result<(), JournalError> {
+    assert_eq!(heard(journal)?, model.heard());
     Ok(())
 }

@@ -261,3 +261,13 @@ fn many_tasks_share_a_watermark() {
         "a task that comes back begins with the watermark of all"
     );
 }
+
+#[test]
+fn an_epoch_that_was_said_is_on_the_disk() {
+    let medium = Medium::default();
+    let journal = open(&medium, Limits::default()).unwrap();
+    wait(journal.set_epoch(task(0), 3)).unwrap();
+    let left = medium.lock().bytes.clone();
+    let killed = open(&Medium::holding(left), Limits::default()).unwrap();
+    assert_eq!(wait(killed.epoch(task(0))), Ok(3));
+}

@@ -74,13 +74,15 @@ const CACHE: usize = 64 << 20;
 impl EmbeddedStore {
     /// Opens the store in a file, which is made when it is not there, with the usual limits.
     ///
-    /// The last clone that is dropped closes the file, and waits until what was written is on the disk.
+    /// The last clone that is dropped closes the file, and waits until what was written is on the disk. On Unix only its
+    /// owner may read a new one: it holds arguments and results.
     ///
     /// # Errors
     ///
     /// [`InUse`](StoreError::InUse) when another process, or another store of this one, has it open;
     /// [`NotAStore`](StoreError::NotAStore), [`Newer`](StoreError::Newer) or [`Damaged`](StoreError::Damaged) when it is
-    /// something else; [`File`](StoreError::File) when it cannot be read or written.
+    /// something else; [`Open`](StoreError::Open) when it cannot be opened or made, as in a folder that is not there;
+    /// [`File`](StoreError::File) when it cannot be read or written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with(path, StoreLimits::default())
     }
@@ -92,6 +94,8 @@ impl EmbeddedStore {
     /// As [`EmbeddedStore::open`].
     pub fn open_with(path: impl AsRef<Path>, limits: StoreLimits) -> Result<Self, StoreError> {
         let path = path.as_ref();
+        #[cfg(unix)]
+        make_private(path);
         // Debug builds of redb assert what its release builds give as an error.
         let opened = catch_unwind(|| builder().create(path));
         let database = opened.map_err(|_| StoreError::Damaged {
@@ -163,6 +167,16 @@ impl EmbeddedStore {
     }
 }
 
+/// A new file is its owner's from the beginning, as that of a journal is.
+#[cfg(unix)]
+fn make_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // One that is there keeps what its owner has set, and what else is wrong, opening it will say.
+    drop(options.open(path));
+}
+
 fn builder() -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE);
@@ -195,6 +209,10 @@ fn unopened(path: &Path, error: DatabaseError) -> StoreError {
         {
             let reason = error.to_string();
             StoreError::NotAStore { path, reason }
+        }
+        DatabaseError::Storage(StorageError::Io(error)) => {
+            let reason = error.to_string();
+            StoreError::Open { path, reason }
         }
         DatabaseError::UpgradeRequired(version) => StoreError::NotAStore {
             path,
@@ -301,6 +319,16 @@ impl Store for EmbeddedStore {
             let bytes = value.len();
             let change = move |on: &mut Tables<'_>| on.write(&task, &name, &value, expect);
             self.0.change(bytes, change).await
+        })
+    }
+
+    fn remove<'s>(&'s self, task: TaskId, names: &'s [&'s str]) -> StoreFuture<'s, ()> {
+        Box::pin(async move {
+            names.iter().try_for_each(|name| limits::name(name))?;
+            let task = task.to_string();
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            let change = move |on: &mut Tables<'_>| on.remove(&task, &names).map(Ok);
+            self.0.change(1, change).await
         })
     }
 

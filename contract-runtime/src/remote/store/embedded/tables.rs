@@ -114,6 +114,19 @@ impl<'t> Tables<'t> {
         Ok(Ok(Written::Done { version }))
     }
 
+    pub(super) fn remove(&mut self, task: &str, names: &[String]) -> Result<(), redb::Error> {
+        let (there, logs) = self.kept(task)?;
+        let mut left = there;
+        for name in names {
+            let removed = self.values.remove((task, name.as_str()))?.is_some();
+            left = left.saturating_sub(u64::from(removed));
+        }
+        if left < there {
+            self.renew(task, left, logs)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn append(&mut self, task: &str, log: &str, id: &str, value: &str) -> Done<u64> {
         let (names, logs) = self.kept(task)?;
         if let Some(there) = self.ids.get((task, log, id))? {

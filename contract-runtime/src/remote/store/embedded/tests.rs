@@ -214,7 +214,9 @@ fn a_newer_format_is_refused() {
 fn a_folder_and_a_missing_folder_are_said() {
     for path in [std::env::temp_dir(), "/nowhere/at/all".into()] {
         let error = EmbeddedStore::open(&path).unwrap_err();
-        assert!(matches!(error, StoreError::File { .. }), "{error}");
+        assert!(matches!(error, StoreError::Open { .. }), "{error}");
+        let what = "give the path of a file in a folder that is there";
+        assert!(error.to_string().contains(what), "{error}");
     }
 }
 

@@ -4,34 +4,36 @@
 //! |---|---|
 //! | `token` | the hash of what its executor shows |
 //! | `owner` | the backend that its executor is attached to, and the epoch |
-//! | `home` | the backend that makes its calls |
+//! | `home` | the process of a backend that makes its calls, and how many there were before it |
 //! | `finished` | how the task ended |
-//! | `handshake` | what the executor brought last |
+//! | `handshake` | the tools that the task is settled on, as its first executor brought them |
 //! | `call.ID.ATTEMPT` | a call that was opened |
 //! | `ending.ID.ATTEMPT` | how it ended, written once |
-//! | `history.INDEX` | what model and tools have said, written once each |
-//! | `run` | how far the run is |
-//! | log `events` | what happened, for those who watch |
+//!
+//! Programs keep their own beside these, as the page "Operating it" says: a new name here begins with `backend.`.
 
 mod calls;
+mod home;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
+pub use self::calls::KeptCall;
+pub(crate) use self::calls::{CallRecord, Ended, Ending, Found};
+pub(crate) use self::home::Home;
+use super::{Expect, Store, StoreError, Written};
+use crate::remote::protocol::{Finished, Handshake, JournalId, TaskId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-pub(crate) use self::calls::{CallRecord, Ending};
-use super::{Expect, Store, StoreError, Tail, Written};
-use crate::remote::protocol::{Finished, Handshake, JournalId, TaskId};
 
 /// What a backend keeps of one task.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     store: Arc<dyn Store>,
     task: TaskId,
+    /// As what this process claimed the task; none where it did not have to.
+    claimed: Option<Arc<Home>>,
 }
 
 /// To whom a task belongs.
@@ -45,13 +47,16 @@ pub(crate) struct Holder {
     pub(crate) journal: JournalId,
 }
 
-const EVENTS: &str = "events";
-
 impl Ledger {
     pub(crate) fn new(store: Arc<dyn Store>, task: TaskId) -> Self {
-        Self { store, task }
+        Self {
+            store,
+            task,
+            claimed: None,
+        }
     }
 
+    #[cfg(feature = "redis")]
     pub(crate) fn task(&self) -> TaskId {
         self.task
     }
@@ -104,21 +109,9 @@ impl Ledger {
     }
 
     /// To whom the task belongs now.
+    #[cfg(any(test, feature = "redis"))]
     pub(crate) async fn owner(&self) -> Result<Option<Holder>, StoreError> {
         self.get("owner").await
-    }
-
-    /// The backend that makes the calls of the task.
-    #[cfg(feature = "redis")]
-    pub(crate) async fn set_home(&self, backend: &str) -> Result<(), StoreError> {
-        let text = to_text("home", &backend)?;
-        self.put("home", &text).await
-    }
-
-    /// The backend that makes the calls of the task; none where several never shared it.
-    #[cfg(feature = "redis")]
-    pub(crate) async fn home(&self) -> Result<Option<String>, StoreError> {
-        self.get("home").await
     }
 
     /// Keeps that the task is over.
@@ -132,69 +125,21 @@ impl Ledger {
         self.get("finished").await
     }
 
-    /// Keeps what the executor brought.
-    pub(crate) async fn keep_handshake(&self, handshake: &Handshake) -> Result<(), StoreError> {
+    /// Keeps what the tools of the task are settled by, once, and gives what stands.
+    pub(crate) async fn settle(&self, handshake: &Handshake) -> Result<Handshake, StoreError> {
+        if let Some(there) = self.handshake().await? {
+            return Ok(there);
+        }
         let text = to_text("handshake", handshake)?;
-        self.put("handshake", &text).await
+        match self.write("handshake", &text, Expect::Absent).await? {
+            Written::Conflict { there: Some(there) } => from_text("handshake", &there.value),
+            _ => Ok(handshake.clone()),
+        }
     }
 
-    /// What the executor brought last.
+    /// What the tools of the task are settled by; none before an executor was let in.
     pub(crate) async fn handshake(&self) -> Result<Option<Handshake>, StoreError> {
         self.get("handshake").await
-    }
-
-    /// Adds an event to the log, and gives its number; an id that the log holds is not added again.
-    pub(crate) async fn log(&self, id: &str, event: &Value) -> Result<u64, StoreError> {
-        let text = to_text(EVENTS, event)?;
-        self.store.append(self.task, EVENTS, id, &text).await
-    }
-
-    /// The events after a number, at most so many; their values are JSON.
-    pub(crate) async fn log_after(&self, sequence: u64, most: usize) -> Result<Tail, StoreError> {
-        self.store.tail(self.task, EVENTS, sequence, most).await
-    }
-
-    /// Keeps one entry of the history, once: the same again is harmless, another is a
-    /// [`Conflict`](StoreError::Conflict).
-    pub(crate) async fn history_push(&self, index: u64, entry: &Value) -> Result<(), StoreError> {
-        // Wide enough for every `u64`, so that names sort as numbers.
-        self.keep_once(&format!("history.{index:020}"), entry).await
-    }
-
-    /// The history, in order.
-    pub(crate) async fn history(&self) -> Result<Vec<Value>, StoreError> {
-        let there = self.store.list(self.task, "history.").await?;
-        let entries = there.iter();
-        entries
-            .map(|(name, entry)| from_text(name, &entry.value))
-            .collect()
-    }
-
-    /// How far the run is, and the version to build the next step on.
-    pub(crate) async fn run_state<T: DeserializeOwned>(
-        &self,
-    ) -> Result<Option<(u64, T)>, StoreError> {
-        let there = self.store.read(self.task, "run").await?;
-        let state = there.map(|there| Ok((there.version, from_text("run", &there.value)?)));
-        state.transpose()
-    }
-
-    /// Takes a step of the run, and gives the version it made; none when somebody else took one meanwhile.
-    pub(crate) async fn set_run_state<T: Serialize>(
-        &self,
-        expect: Expect,
-        state: &T,
-    ) -> Result<Option<u64>, StoreError> {
-        let text = to_text("run", state)?;
-        Ok(match self.write("run", &text, expect).await? {
-            Written::Done { version } => Some(version),
-            Written::Conflict { .. } => None,
-        })
-    }
-
-    /// Drops all that is kept of the task.
-    pub(crate) async fn forget(&self) -> Result<(), StoreError> {
-        self.store.forget(self.task).await
     }
 
     async fn write(&self, name: &str, text: &str, expect: Expect) -> Result<Written, StoreError> {

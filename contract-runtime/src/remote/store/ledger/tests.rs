@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::remote::protocol::{CallId, CallKey, JournalId};
+use crate::remote::protocol::{CallId, CallKey, JournalId, Platform};
 use crate::remote::store::EmbeddedStore;
 
 fn ledger() -> Ledger {
@@ -21,7 +21,6 @@ fn call(attempt: u32) -> CallRecord {
         generation_id: 3,
         idempotent: false,
         journal: None,
-        ending: None,
     }
 }
 
@@ -111,45 +110,65 @@ async fn the_first_ending_of_a_call_stands() {
     sent.journal = Some(JournalId::random());
     ledger.begin_call(&sent).await.unwrap();
     let open = call(2);
-    assert!(!ledger.has_begun(open.key).await.unwrap());
-    ledger.begin_call(&open).await.unwrap();
-    assert!(ledger.has_begun(open.key).await.unwrap());
+    assert_eq!(ledger.begun(open.key).await.unwrap(), None);
+    let bytes = ledger.begin_call(&open).await.unwrap();
+    assert_eq!(ledger.begun(open.key).await.unwrap(), Some(bytes));
 
-    assert!(ledger.end_call(sent.key, &not_run("first")).await.unwrap());
-    assert!(!ledger.end_call(sent.key, &not_run("second")).await.unwrap());
+    let first = ledger.end_call(sent.key, &not_run("first")).await.unwrap();
+    let second = ledger.end_call(sent.key, &not_run("second")).await;
+    assert_eq!(second.unwrap(), None);
     assert_eq!(
         ledger.ending(sent.key).await.unwrap(),
         Some(not_run("first"))
     );
 
-    let first = CallRecord {
-        ending: Some(not_run("first")),
-        ..sent
+    let bytes = ledger.begun(sent.key).await.unwrap().unwrap() + first.unwrap();
+    let ended = Ended {
+        key: sent.key,
+        bytes,
     };
-    assert_eq!(ledger.calls().await.unwrap(), [first, open]);
+    let found = Found {
+        open: vec![open],
+        ended: vec![ended],
+    };
+    assert_eq!(ledger.calls().await.unwrap(), found);
 }
 
 #[tokio::test]
 async fn endings_find_their_calls_among_many() {
     let ledger = ledger();
-    let mut calls = Vec::new();
+    let mut found = Found::default();
+    let mut ended = Vec::new();
     for index in 0..50 {
-        let mut call = call(1);
-        ledger.begin_call(&call).await.unwrap();
+        let call = call(1);
+        let begun = ledger.begin_call(&call).await.unwrap();
         if index % 3 == 0 {
-            let ending = Ending::Unknown {
-                reason: format!("call {index}"),
-            };
-            assert!(ledger.end_call(call.key, &ending).await.unwrap());
-            call.ending = Some(ending);
+            let reason = format!("call {index}");
+            let kept = ledger.end_call(call.key, &not_run(&reason)).await.unwrap();
+            let bytes = begun + kept.unwrap();
+            ended.push(call.key);
+            let key = call.key;
+            found.ended.push(Ended { key, bytes });
+        } else {
+            found.open.push(call);
         }
-        calls.push(call);
     }
-    // One that ended here before it was begun here; it belongs to nobody.
+    // One that ended here before it was begun here; it belongs to nobody, and is dropped with the others.
     let stray = call(1).key;
-    assert!(ledger.end_call(stray, &not_run("stray")).await.unwrap());
-    calls.sort_by_key(|call| call.key);
-    assert_eq!(ledger.calls().await.unwrap(), calls);
+    let bytes = ledger.end_call(stray, &not_run("stray")).await.unwrap();
+    ended.push(stray);
+    found.ended.push(Ended {
+        key: stray,
+        bytes: bytes.unwrap(),
+    });
+    found.open.sort_by_key(|call| call.key);
+    found.ended.sort_by_key(|call| call.key);
+    assert_eq!(ledger.calls().await.unwrap(), found);
+
+    ledger.drop_calls(&ended).await.unwrap();
+    found.ended.clear();
+    assert_eq!(ledger.calls().await.unwrap(), found);
+    assert_eq!(ledger.ending(stray).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -165,61 +184,62 @@ async fn attempts_stand_in_order() {
         ledger.begin_call(attempt).await.unwrap();
     }
     let calls = ledger.calls().await.unwrap();
-    let order: Vec<u32> = calls.iter().map(|call| call.key.attempt).collect();
+    let order: Vec<u32> = calls.open.iter().map(|call| call.key.attempt).collect();
     assert_eq!(order, [1, 2, 9, 10]);
-}
-
-#[tokio::test]
-async fn history_is_written_once_and_read_in_order() {
-    let ledger = ledger();
-    for index in [10, 2, 0] {
-        ledger.history_push(index, &json!(index)).await.unwrap();
-    }
-    ledger.history_push(2, &json!(2)).await.unwrap();
-    let other = ledger.history_push(2, &json!("other")).await.unwrap_err();
-    assert!(matches!(other, StoreError::Conflict { .. }), "{other}");
-    assert_eq!(
-        ledger.history().await.unwrap(),
-        [0, 2, 10].map(|n| json!(n))
-    );
-}
-
-#[tokio::test]
-async fn a_run_takes_one_step_at_a_time() {
-    let ledger = ledger();
-    assert_eq!(ledger.run_state::<String>().await.unwrap(), None);
-    let first = ledger.set_run_state(Expect::Absent, &"queued").await;
-    assert_eq!(first.unwrap(), Some(1));
-    let late = ledger.set_run_state(Expect::Absent, &"running").await;
-    assert_eq!(late.unwrap(), None);
-    let next = ledger.set_run_state(Expect::Version(1), &"running").await;
-    assert_eq!(next.unwrap(), Some(2));
-    let state = ledger.run_state::<String>().await.unwrap();
-    assert_eq!(state, Some((2, "running".into())));
-}
-
-#[tokio::test]
-async fn events_are_logged_once() {
-    let ledger = ledger();
-    assert_eq!(ledger.log("a", &json!({"n": 1})).await.unwrap(), 1);
-    assert_eq!(ledger.log("b", &json!({"n": 2})).await.unwrap(), 2);
-    assert_eq!(ledger.log("a", &json!({"n": 1})).await.unwrap(), 1);
-    let tail = ledger.log_after(1, 10).await.unwrap();
-    assert_eq!(tail.entries.len(), 1);
-    assert_eq!(tail.entries[0].value, r#"{"n":2}"#);
-
-    ledger.forget().await.unwrap();
-    assert_eq!(ledger.log("c", &json!(3)).await.unwrap(), 1);
 }
 
 #[tokio::test]
 async fn what_does_not_read_is_named_and_not_shown() {
     let ledger = ledger();
     let written = ledger
-        .write("run", "{\"secret\":hunter2}", Expect::Any)
+        .write("finished", "{\"secret\":hunter2}", Expect::Any)
         .await;
     assert!(matches!(written, Ok(Written::Done { .. })));
-    let error = ledger.run_state::<Value>().await.unwrap_err().to_string();
-    assert!(error.starts_with("`run` is damaged"), "{error}");
+    let error = ledger.finished().await.unwrap_err().to_string();
+    assert!(error.starts_with("`finished` is damaged"), "{error}");
     assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn tools_are_settled_once() {
+    let ledger = ledger();
+    assert_eq!(ledger.handshake().await.unwrap(), None);
+    let brought = |tool: &str| Handshake {
+        protocol: 1,
+        task: ledger.task,
+        epoch: 0,
+        journal: JournalId::random(),
+        known_tools: vec![tool.to_owned()],
+        custom_tools: Vec::new(),
+        platform: Platform::default(),
+        unacknowledged: Vec::new(),
+    };
+    let first = brought("first");
+    assert_eq!(ledger.settle(&first).await.unwrap(), first);
+    assert_eq!(ledger.settle(&brought("second")).await.unwrap(), first);
+    assert_eq!(ledger.handshake().await.unwrap(), Some(first));
+}
+
+/// What a program must not take: as the documentation of [`Store`] says.
+#[tokio::test]
+async fn it_keeps_to_its_names() {
+    let ledger = ledger();
+    ledger.open_task([7; 32]).await.unwrap();
+    ledger.claim("one", JournalId::random(), 0).await.unwrap();
+    let finished = Finished {
+        success: true,
+        message: String::new(),
+    };
+    ledger.finish(&finished).await.unwrap();
+    let call = call(1);
+    ledger.begin_call(&call).await.unwrap();
+    ledger.end_call(call.key, &not_run("")).await.unwrap();
+    let names = ledger.store.list(ledger.task, "").await.unwrap();
+    assert!(names.len() >= 5, "{names:?}");
+    for (name, _) in names {
+        let single = ["token", "owner", "home", "finished", "handshake"];
+        let begins = ["call.", "ending.", "backend."];
+        let reserved = single.contains(&&*name) || begins.iter().any(|with| name.starts_with(with));
+        assert!(reserved, "{name}");
+    }
 }

@@ -193,7 +193,12 @@ pub(in crate::remote::store) fn for_good(error: &RedisError) -> Option<&'static 
     match error.kind() {
         ErrorKind::AuthenticationFailed => return Some("check `user` and `password`"),
         ErrorKind::Server(ServerErrorKind::NoPerm) => {
-            return Some("let the user run EVALSHA, SCRIPT and SCAN on the keys of the store");
+            return Some(
+                "let the user run on the keys of the store what is sent and what its scripts call: \
+             `+evalsha +script|load +scan +get +set +del +exists +pexpire +unlink +hdel +hget +hincrby +hlen \
+             +hmget +hset +sadd +scard +sismember +smembers +xack +xadd +xautoclaim +xdel +xgroup|create \
+             +xlen +xpending +xrange +xreadgroup +zadd +zrangebylex +zrem`",
+            );
         }
         ErrorKind::InvalidClientConfig => return Some("check the options of the store"),
         _ => {}

@@ -58,6 +58,7 @@ macro_rules! script {
 }
 
 script!(WRITE, "scripts/write.lua");
+script!(REMOVE, "scripts/remove.lua");
 script!(APPEND, "scripts/append.lua");
 script!(LIST, "scripts/list.lua");
 script!(TAIL, "scripts/tail.lua");
@@ -175,6 +176,17 @@ impl Store for RedisStore {
                 }),
                 _ => Err(Self::damaged(name, "the script answered something else")),
             }
+        })
+    }
+
+    fn remove<'s>(&'s self, task: TaskId, names: &'s [&'s str]) -> StoreFuture<'s, ()> {
+        Box::pin(async move {
+            names.iter().try_for_each(|name| limits::name(name))?;
+            let mut script = REMOVE.key(self.base(task));
+            script.arg(Uuid::new_v4().simple().to_string());
+            script.arg(self.time_to_live()).arg(names);
+            let _: String = self.line.ask(&Question::Script(script), 0).await?;
+            Ok(())
         })
     }
 

@@ -6,7 +6,7 @@ use redis::{RedisError, cmd};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{FINISH, GROUP, KEEP, RECLAIM, Relay, milliseconds};
+use super::{FINISH, GROUP, RECLAIM, Relay, milliseconds};
 use crate::remote::store::StoreError;
 use crate::remote::store::redis::line::{Question, for_good, in_runtime, jitter, said};
 
@@ -28,7 +28,6 @@ pub(crate) struct Inbox {
 pub(crate) struct Delivery {
     relay: Relay,
     key: String,
-    consumer: String,
     place: String,
     /// As it was published.
     pub(crate) id: String,
@@ -183,7 +182,6 @@ impl Inbox {
         Ok(Delivery {
             relay: self.relay.clone(),
             key: self.keys[0].clone(),
-            consumer: self.consumer.clone(),
             place,
             id,
             message,
@@ -198,13 +196,6 @@ impl Delivery {
         let mut script = FINISH.key(&self.key);
         script.arg(GROUP).arg(&self.place);
         self.relay.ask(script, 0).await.map(drop)
-    }
-
-    /// Holds the message for another lease; whether it is still held, and not by another consumer.
-    pub(crate) async fn keep(&self) -> Result<bool, StoreError> {
-        let mut script = KEEP.key(&self.key);
-        script.arg(GROUP).arg(&self.consumer).arg(&self.place);
-        Ok(self.relay.ask(script, 0).await? == "kept")
     }
 }
 

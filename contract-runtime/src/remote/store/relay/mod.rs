@@ -22,7 +22,7 @@ use std::time::Duration;
 use redis::{Script, ScriptInvocation, cmd};
 use serde_json::Value;
 
-pub(crate) use self::inbox::{Delivery, Inbox};
+use self::inbox::Inbox;
 use super::redis::line::{Line, Question};
 use super::{RedisStore, StoreError, limits};
 
@@ -76,7 +76,6 @@ macro_rules! script {
 script!(PUBLISH, "scripts/publish.lua");
 script!(RECLAIM, "scripts/reclaim.lua");
 script!(FINISH, "scripts/finish.lua");
-script!(KEEP, "scripts/keep.lua");
 script!(ANNOUNCE, "scripts/announce.lua");
 script!(WITHDRAW, "scripts/withdraw.lua");
 

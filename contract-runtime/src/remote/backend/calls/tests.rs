@@ -1,0 +1,226 @@
+use std::collections::{BTreeSet, HashSet};
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use serde_json::Map;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::ended::{KEPT, SPARE};
+use super::*;
+use crate::remote::backend::entry::Entry;
+use crate::remote::protocol::{Cancelled, Entry as Told, EntryState, TaskId};
+use crate::remote::store::{EmbeddedStore, Store};
+use crate::{Progress, Status};
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// Calls at once.
+const WIDE: usize = 64;
+
+fn calls(store: &EmbeddedStore, task: TaskId) -> Arc<Calls> {
+    let ledger = Ledger::new(Arc::new(store.clone()), task);
+    let entrance = Entry::default().open((Ipv4Addr::LOCALHOST, 0).into());
+    Calls::new(ledger, Duration::from_secs(3600), Arc::new(entrance))
+}
+
+fn asked(tool: &str, text: &str) -> Asked {
+    Asked {
+        call_id: String::new(),
+        tool_name: tool.to_owned(),
+        parameters: Map::from_iter([("text".to_owned(), text.into())]),
+        idempotent: false,
+        until: None,
+        progress: Progress::default(),
+    }
+}
+
+fn replied(key: CallKey) -> ToolReply {
+    ToolReply {
+        outcome: Status::Ok,
+        ..ToolReply::failed(key, "")
+    }
+}
+
+/// An executor that answers `echo`, twice now and then, and lets `wait` wait.
+async fn answer(calls: Arc<Calls>, mut heard: mpsc::Receiver<BackendMessage>) {
+    while let Some(message) = heard.recv().await {
+        match message {
+            BackendMessage::RunTool(run) if run.tool_name == "echo" => {
+                calls.replied(replied(run.key));
+                if run.key.tool_id.to_bytes()[15] < 32 {
+                    calls.replied(replied(run.key));
+                }
+            }
+            BackendMessage::CancelTool(key) => {
+                let may_still_run = false;
+                calls.replied(Cancelled { key, may_still_run }.into());
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn names(store: &EmbeddedStore, task: TaskId, prefix: &str) -> Vec<String> {
+    let there = store.list(task, prefix).await.unwrap();
+    there.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Waits until the store holds no more than it may between two prunings.
+async fn bounded(store: &EmbeddedStore, task: TaskId, open: usize) -> usize {
+    let most = 2 * (KEPT + SPARE) + open;
+    let few = async {
+        loop {
+            let count = names(store, task, "").await.len();
+            if count <= most {
+                return count;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(SOON, few).await.expect("it goes down again")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
+    let (store, task) = (EmbeddedStore::in_memory().unwrap(), TaskId::random());
+    let (made, journal) = (calls(&store, task), JournalId::random());
+    let (out, heard) = mpsc::channel(WIDE);
+    made.attached(out, journal, Vec::new());
+    let executor = tokio::spawn(answer(Arc::clone(&made), heard));
+
+    // These are open all the time.
+    let waiting: Vec<_> = (0..5)
+        .map(|_| {
+            let made = Arc::clone(&made);
+            tokio::spawn(async move { made.call(asked("wait", "")).await })
+        })
+        .collect();
+    let five = async {
+        while made.state().open.len() < 5 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(SOON, five).await.unwrap();
+    let open: BTreeSet<String> = names(&store, task, "call.").await.into_iter().collect();
+    assert_eq!(open.len(), 5);
+
+    let mut first = None;
+    let mut under_way = JoinSet::new();
+    for number in 0..20_000_u32 {
+        if under_way.len() == WIDE {
+            under_way.join_next().await.unwrap().unwrap();
+        }
+        let caller = Arc::clone(&made);
+        under_way.spawn(async move {
+            // One in ten is given up.
+            let tool = if number % 10 == 3 { "wait" } else { "echo" };
+            let call = caller.call(asked(tool, &number.to_string()));
+            let patience = if tool == "wait" {
+                Duration::from_millis(1)
+            } else {
+                SOON
+            };
+            let came = timeout(patience, call).await;
+            assert_eq!(came.is_ok(), tool == "echo", "{came:?}");
+        });
+        if number == 100 {
+            let there = names(&store, task, "ending.").await;
+            first = there.into_iter().next();
+        }
+        if number % 2_500 == 2_499 {
+            bounded(&store, task, 2 * WIDE + 10).await;
+            let state = made.state();
+            assert!(state.open.len() <= WIDE + 5, "{}", state.open.len());
+        }
+    }
+    while let Some(call) = under_way.join_next().await {
+        call.unwrap();
+    }
+    let count = bounded(&store, task, 5).await;
+    assert!(count > 2 * KEPT, "the latest are kept: {count}");
+    let left: BTreeSet<String> = names(&store, task, "call.").await.into_iter().collect();
+    assert!(open.is_subset(&left), "one that is open was dropped");
+    let first = first.expect("one had ended");
+    assert!(!names(&store, task, "ending.").await.contains(&first));
+    drop((made, waiting));
+    executor.abort();
+
+    // Another process finds what is open, and nothing else.
+    let again = calls(&store, task);
+    let found = again.ledger.calls().await.unwrap();
+    assert!(found.ended.len() >= KEPT, "{}", found.ended.len());
+    let keys: Vec<CallKey> = found.open.iter().map(|call| call.key).collect();
+    assert_eq!(keys.len(), 5);
+    again.left_behind(found);
+    let (out, mut heard) = mpsc::channel(WIDE);
+    // What it hears of a call that was dropped, it acknowledges.
+    let (id, attempt) = first["ending.".len()..].split_once('.').unwrap();
+    let dropped = CallKey {
+        tool_id: id.parse().unwrap(),
+        attempt: attempt.parse().unwrap(),
+    };
+    let told = keys.iter().chain([&dropped]).map(|key| Told {
+        key: *key,
+        state: EntryState::Finished,
+        reply: Some(Box::new(replied(*key))),
+    });
+    again.attached(out, journal, told.collect());
+    timeout(SOON, again.settled()).await.unwrap();
+    let mut acknowledged = HashSet::new();
+    while acknowledged.len() < 6 {
+        match timeout(SOON, heard.recv()).await.unwrap() {
+            Some(BackendMessage::Ack(key)) => assert!(acknowledged.insert(key), "{key}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(acknowledged.contains(&dropped));
+    assert_eq!(again.ledger.begun(dropped).await.unwrap(), None);
+    for key in keys {
+        let ending = again.ledger.ending(key).await.unwrap();
+        assert!(matches!(ending, Some(Ending::Reply(_))), "{ending:?}");
+    }
+    assert_eq!(again.ledger.ending(dropped).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_result_that_no_handshake_holds_is_fetched() {
+    let (store, task) = (EmbeddedStore::in_memory().unwrap(), TaskId::random());
+    let (made, journal) = (calls(&store, task), JournalId::random());
+    let key = |attempt| CallKey {
+        tool_id: CallId::next(),
+        attempt,
+    };
+    // Nobody waits for these any more: the end of one could not be written, and that of the other was.
+    let [without, with, stranger] = [key(1), key(1), key(1)];
+    for key in [without, with] {
+        let record = asked("echo", "text").record(key, 7, Some(journal));
+        made.ledger.begin_call(&record).await.unwrap();
+    }
+    let reason = "nobody waits for it any more".to_owned();
+    let ending = Ending::NotRun { reason };
+    made.ledger.end_call(with, &ending).await.unwrap();
+
+    let (out, mut heard) = mpsc::channel(WIDE);
+    let told = [without, with, stranger].map(|key| Told {
+        key,
+        state: EntryState::Finished,
+        reply: None,
+    });
+    assert!(made.attached(out, journal, told.into()));
+    let mut acknowledged = BTreeSet::new();
+    while acknowledged.len() < 3 {
+        match timeout(SOON, heard.recv()).await.unwrap() {
+            Some(BackendMessage::Ack(key)) => assert!(acknowledged.insert(key), "{key}"),
+            Some(BackendMessage::RunTool(run)) => {
+                assert_eq!((run.key, run.generation_id), (without, 7));
+                assert_eq!(run.parameters, serde_json::json!({"text": "text"}));
+                made.replied(replied(without));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let written = made.ledger.ending(without).await.unwrap();
+    assert!(matches!(written, Some(Ending::Reply(_))), "{written:?}");
+    assert_eq!(made.ledger.ending(with).await.unwrap(), Some(ending));
+}

@@ -1,0 +1,79 @@
+//! Replies that chance has written.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{key, outcome};
+use crate::Artifact;
+use crate::remote::protocol::{CallId, ToolReply, read, write};
+use crate::tool::outcome::End;
+use crate::tool::reply::Output;
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![".{0,20}", "[\u{0}-\u{1f}\"\\\\]{0,20}"]
+}
+
+proptest! {
+    #[test]
+    fn any_result_arrives_as_it_was(
+        (text, is_json) in any_text().prop_flat_map(|text| {
+            let json = Value::from(text.clone()).to_string();
+            prop_oneof![Just((text, false)), Just((json, true))]
+        }),
+        files in prop::collection::vec(("[ -~é𝄞]{0,20}", prop::collection::vec(any::<u8>(), 0..50)), 0..4),
+    ) {
+        let artifacts: Vec<_> = files
+            .into_iter()
+            .map(|(kind, data)| Artifact::image(kind, data))
+            .collect();
+        let output = Output {
+            text,
+            is_json,
+            artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
+        };
+        let reply = ToolReply::of(key(), &outcome(End::Ok(output.clone())));
+        let text = write(&reply);
+        let came: ToolReply = read(&text, &[]).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(&came, &reply);
+        let came = came.into_output().map_err(|ended| TestCaseError::fail(format!("{ended:?}")))?;
+        prop_assert_eq!(came, output);
+    }
+
+    #[test]
+    fn any_reply_is_taken_or_not(mut reply in any_reply()) {
+        reply["tool_id"] = json!(CallId::next());
+        if let Ok(reply) = serde_json::from_value::<ToolReply>(reply) {
+            let contradicts = reply.contradiction().is_some();
+            let came = reply.into_output();
+            prop_assert!(!(contradicts && came.is_ok()));
+        }
+    }
+}
+
+fn any_reply() -> impl Strategy<Value = Value> {
+    let status = prop::sample::select(vec![
+        "ok",
+        "invalid_arguments",
+        "unknown_tool",
+        "violation",
+        "failed",
+        "panicked",
+        "timed_out",
+        "cancelled",
+        "overloaded",
+        "other",
+    ]);
+    let data = prop_oneof![
+        Just(json!(null)),
+        Just(json!({})),
+        Just(json!({"problems": [], "total": 9})),
+        any_text().prop_map(Value::from)
+    ];
+    (status, any::<bool>(), data.clone(), data).prop_map(|(outcome, fine, violation, invalid)| {
+        let status = if fine { "success" } else { "error" };
+        json!({
+            "attempt": 1, "status": status, "outcome": outcome, "violation": violation, "invalid_arguments": invalid,
+            "artifacts": [{"type": "image", "media_type": "", "data": outcome}],
+        })
+    })
+}
