@@ -54,7 +54,7 @@ const visit = async (browser) => {
   step("an executor brings its contracts");
   const executor = dialIn();
   try {
-    await until("#executor", /an executor with 8 tools/);
+    await until("#executor", /an executor with 9 tools/);
     await until("#contracts", /read_file.*write_file/);
 
     step("a task is done, with its calls and violations");
@@ -65,6 +65,7 @@ const visit = async (browser) => {
     await until('[data-clause="write_file.pre[3]"]', /found by the executor/);
     await until('#contracts [data-id="read_file.pre[4]"]', /broken 1×/);
     await until("#run .log [data-kind=answer]", /GET \/health.*answers/);
+    await until("#run .log [data-kind=diff]", /\+ +\("GET", "\/health"\)/);
     assert.match(readFileSync(join(root, "src/routes.rs"), "utf8"), /"\/health"/);
     await picture("codegen-run");
     await page.$eval("#run .log details", (details) => {
@@ -116,6 +117,47 @@ const visit = async (browser) => {
   } finally {
     executor.kill();
   }
+  step("is read in the dark, and on a narrow window");
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  assert.notEqual(await ground(), light);
+  for (const width of [320, 640, 1000]) {
+    await page.setViewport({ width, height: 700 });
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(over <= 0, `at ${width} pixels, the page is ${over} too wide`);
+  }
+  await page.emulateMediaFeatures([]);
+  await page.setViewport({ width: 1440, height: 1000 });
+
+  step("shows progress, and a log of 5,000 lines");
+  const long = await browser.newPage();
+  const wrong = [];
+  long.on("pageerror", (error) => wrong.push(error));
+  await long.setRequestInterception(true);
+  const frame = (event, at) => `id: ${at + 1}\nevent: ${event.type}\ndata: ${JSON.stringify({ sequence: at + 1, at_ms: 0, ...event })}\n\n`;
+  const call = (number) => ({ type: "tool_call", call_id: `call_${number}`, tool: "read_file", arguments: `{"path":"${number}"}` });
+  const lines = [{ type: "state", state: "running" }, ...Array.from({ length: 5000 }, (_, number) => call(number)),
+    { type: "tool_progress", call_id: "call_4999", done: 1, total: 4, message: "opening" },
+    { type: "tool_progress", call_id: "call_4999", done: 3, total: 4, message: "reading" },
+    { type: "state", state: "completed" }];
+  long.on("request", (request) => /\/events/.test(request.url())
+    ? request.respond({ status: 200, contentType: "text/event-stream", body: lines.map(frame).join("") })
+    : request.continue());
+  await long.goto(said.page);
+  const begun = Date.now();
+  await long.waitForFunction(() => document.querySelectorAll("#run .log > li").length === 5002, { timeout: 30000 });
+  console.log(`    5,000 lines stand after ${Date.now() - begun} ms`);
+  const last = await long.$$eval("#run .log .progress", (all) => all.at(-1).textContent);
+  assert.match(last, /3 of 4 reading/);
+  const typed = Date.now();
+  await long.type("#task", "typed beside it");
+  assert.equal(await long.$eval("#task", (task) => task.value), "typed beside it");
+  console.log(`    15 letters are typed beside them in ${Date.now() - typed} ms`);
+  assert.ok(Date.now() - typed < 15000, "nobody could type beside it");
+  assert.deepEqual(wrong, []);
+  await long.close();
+
   step("opens at nothing without its token");
   const stranger = await browser.newPage();
   const answer = await stranger.goto(said.page.replace(/token=.*/, "token=guess"));

@@ -5,10 +5,12 @@
 //! | [`contract`] | what clients rely on |
 //! | [`runs`] | what users asked for, from the first word to the answer |
 //! | [`model`] | a provider, or recorded conversations |
+//! | [`changes`] | what a run has changed |
 //! | [`tools`] | what the executor offers |
 //! | [`service`] | HTTP in front of the runs, and a page |
 //! | [`demo`] | everything in one process |
 
+pub mod changes;
 pub mod contract;
 pub mod demo;
 pub mod halves;

@@ -6,6 +6,7 @@ use std::process::Command;
 use contract_runtime::prelude::*;
 use toolkit::{Sandbox, Workspace};
 
+use crate::changes::{Snapshots, workspace_diff};
 use crate::contract::Question;
 
 /// Ask the user up to eight questions. Their answers come when you have ended your turn; do not guess them.
@@ -47,7 +48,9 @@ pub fn registry(root: &Path) -> Result<Registry, Box<dyn std::error::Error + Sen
     Ok(Registry::builder()
         .package("toolkit")
         .tool(ask_user)
+        .tool(workspace_diff)
         .context(workspace)
+        .context(Snapshots::new(root)?)
         .build()?)
 }
 

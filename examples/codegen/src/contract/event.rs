@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::{Question, RunState};
 
 /// One thing that happened in a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunEvent {
     /// Counts the events of a run, from 1 and without a gap.
     pub sequence: u64,
@@ -16,7 +16,7 @@ pub struct RunEvent {
 }
 
 /// What can happen in a run; this set may only grow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Happening {
     /// The run is in another state than before.
@@ -51,6 +51,17 @@ pub enum Happening {
         tool: String,
         /// The arguments, as the model wrote them.
         arguments: String,
+    },
+    /// A call that is under way says how far it is.
+    ToolProgress {
+        /// Which call.
+        call_id: String,
+        /// How much is done, in a unit of the tool's own.
+        done: f64,
+        /// How much there is to do, where the tool knows it.
+        total: Option<f64>,
+        /// In words; may be empty.
+        message: String,
     },
     /// A condition did not hold.
     Violation {
@@ -89,6 +100,13 @@ pub enum Happening {
     Questions {
         /// What.
         questions: Vec<Question>,
+    },
+    /// What the run has changed in the project until now.
+    Diff {
+        /// As a unified diff; empty where nothing has changed.
+        text: String,
+        /// There is more of it than the text.
+        shortened: bool,
     },
     /// Something about the run that is neither its model's nor its tools' doing, such as a line that broke.
     Notice {

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `sample` | the copy, and what was changed in it |
+//! | `sample` | the copy |
 //! | `show` | events for people |
 
 mod sample;
@@ -89,7 +89,6 @@ pub async fn run(arguments: Demo) -> Result<ExitCode, Failure> {
             }
         }
     }
-    show.diff(&sample.changes()?)?;
     drop(executor);
     Ok(match run.state() {
         RunState::Completed | RunState::WaitingInput => ExitCode::SUCCESS,

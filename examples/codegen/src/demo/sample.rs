@@ -3,8 +3,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use similar::TextDiff;
-
 /// The project as it is shipped.
 const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/sample");
 
@@ -15,7 +13,6 @@ const BUILT: &str = "target";
 pub(super) struct Sample {
     folder: tempfile::TempDir,
     root: PathBuf,
-    before: Texts,
 }
 
 /// Every file, by its path from the root.
@@ -25,19 +22,15 @@ impl Sample {
     pub(super) fn copy() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("codegen-").tempdir()?;
         let root = folder.path().join("shop");
-        let before = texts(Path::new(SHIPPED))?;
-        for (path, text) in &before {
+        let texts = texts(Path::new(SHIPPED))?;
+        for (path, text) in &texts {
             let path = root.join(path);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
             fs::write(path, text)?;
         }
-        Ok(Self {
-            folder,
-            root,
-            before,
-        })
+        Ok(Self { folder, root })
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -47,32 +40,6 @@ impl Sample {
     /// A file beside the copy, which no tool reaches.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
-    }
-
-    /// What is different now, as a unified diff.
-    pub(super) fn changes(&self) -> io::Result<String> {
-        let now = texts(&self.root)?;
-        let mut names: Vec<_> = self.before.keys().chain(now.keys()).collect();
-        names.sort();
-        names.dedup();
-        let mut all = String::new();
-        for name in names {
-            let (old, new) = (self.before.get(name), now.get(name));
-            if old == new {
-                continue;
-            }
-            let side = |text: Option<&String>, side| match text {
-                Some(_) => format!("{side}/{name}"),
-                None => "/dev/null".to_owned(),
-            };
-            let text = |text: Option<&String>| text.cloned().unwrap_or_default();
-            let (before, after) = (text(old), text(new));
-            let diff = TextDiff::from_lines(&before, &after);
-            let mut unified = diff.unified_diff();
-            let unified = unified.header(&side(old, "a"), &side(new, "b"));
-            all.push_str(&unified.to_string());
-        }
-        Ok(all)
     }
 }
 

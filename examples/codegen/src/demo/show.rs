@@ -98,15 +98,16 @@ impl<O: Write> Show<O> {
                 let options = one.options.join(" / ");
                 self.line(STRONG, "asks", &format!("{} {options}", one.text))
             }),
+            Happening::Diff { text, .. } => self.diff(text),
             Happening::Notice { text } => self.line(LOUD, "notice", text),
-            // It stands above, as it was said.
-            Happening::Answer { .. } => Ok(()),
+            // The answer stands above, as it was said; progress is different each time.
+            Happening::Answer { .. } | Happening::ToolProgress { .. } => Ok(()),
             Happening::Error { message } => self.line(BAD, "error", message),
         }
     }
 
     /// What was changed, below a line of its own.
-    pub(super) fn diff(&mut self, diff: &str) -> io::Result<()> {
+    fn diff(&mut self, diff: &str) -> io::Result<()> {
         let nothing = if diff.is_empty() { "nothing" } else { "" };
         self.line(STRONG, "changed", nothing)?;
         for line in diff.lines() {

@@ -1,19 +1,21 @@
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use contract_runtime::Registry;
-use contract_runtime::remote::store::{EmbeddedStore, Store};
+use contract_runtime::remote::store::{EmbeddedStore, Store, StoreError};
+use contract_runtime::remote::{Backend as Half, Listening, RemoteError};
 
-use super::{Failure, interrupted, secret, workplace};
+use super::{DRAIN, Failure, interrupted, secret, workplace};
 use crate::demo::RECORDINGS;
 use crate::model::Models;
 use crate::runs::{Engine, Keep};
 use crate::service::{Service, ServiceToken};
 
-/// How long the run at work may go on when the process is to end.
-const DRAIN: Duration = Duration::from_secs(10);
+/// How long a backend waits for its name: a little longer than one that was killed keeps it.
+const TAKEN: Duration = Duration::from_secs(45);
 
 /// The half that decides.
 #[derive(Debug, clap::Args)]
@@ -42,6 +44,15 @@ pub struct Backend {
     /// The Redis in which they are kept instead, as in `rediss://host`, for several backends.
     #[arg(long, value_name = "ADDRESS")]
     redis: Option<String>,
+    /// The user for whom that Redis has a password.
+    #[arg(long, value_name = "NAME", requires = "redis")]
+    redis_user: Option<String>,
+    /// The variable that holds this password; in an address it would be seen by everybody on the machine.
+    #[arg(long, value_name = "VARIABLE", requires = "redis")]
+    redis_password_env: Option<String>,
+    /// Where executors reach any of several backends, as in `wss://tools.example`.
+    #[arg(long, value_name = "ADDRESS")]
+    reached_at: Option<String>,
     /// What tells this backend from others with the same store: letters, digits, `-`, `_` and `.`.
     #[arg(long, value_name = "NAME", default_value = "codegen")]
     name: String,
@@ -65,27 +76,26 @@ impl Backend {
             Some(text) => ServiceToken::chosen(text)?,
             None => ServiceToken::random()?,
         };
-        let store = self.store()?;
-        let listening =
-            contract_runtime::remote::Backend::new(Registry::builder().build()?.manifest())
-                .store(Arc::clone(&store))
-                .bind(&self.executors)
-                .await?;
+        let (half, keep, store) = self.stored()?;
+        // Before anything is written: the token in the file may be that of a backend which has these addresses.
+        let served = Service::bind(&self.listen).await?;
+        let listening = self.bind(half).await?;
         let task = workplace::open(&listening, &*store, &self.name, &self.token_file).await?;
         let executor = task.address().to_owned();
         let models = Models::choose(&self.recordings)?;
-        let engine = Arc::new(Engine::open(Keep::new(store, &self.name), models, task).await?);
-        let service = Service::bind(Arc::clone(&engine), &self.listen, &self.host, token.clone());
-        let service = service.await?;
+        let engine = Arc::new(Engine::open(keep, models, task).await?);
+        let service = Service::new(Arc::clone(&engine), served, &self.host, token.clone())?;
         let address = service.address();
         // A token that was chosen is known to whoever chose it, and is not repeated.
         let shown = match chosen {
             Some(_) => String::new(),
             None => format!("?token={}", token.reveal()),
         };
-        println!("page      http://{address}/{shown}");
-        println!("executor  {executor}");
-        println!("token     {}", self.token_file.display());
+        let file = self.token_file.display();
+        let told =
+            format!("page      http://{address}/{shown}\nexecutor  {executor}\ntoken     {file}\n");
+        // Whoever started it may read the first line and close the pipe; it serves all the same.
+        let _ = std::io::stdout().write_all(told.as_bytes());
         let closing = service.closing();
         tokio::select! {
             () = service.serve() => {}
@@ -103,25 +113,67 @@ impl Backend {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn store(&self) -> Result<Arc<dyn Store>, Failure> {
+    /// What it is as the half of a connection, and what keeps its runs.
+    fn stored(&self) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
+        let half = Half::new(Registry::builder().build()?.manifest());
+        let half = match &self.reached_at {
+            Some(base) => half.reached_at(base),
+            None => half,
+        };
         if let Some(address) = &self.redis {
-            return redis(address);
+            return self.redis(half, address);
         }
-        if let Some(path) = &self.store {
-            return Ok(Arc::new(EmbeddedStore::open(path)?));
-        }
-        eprintln!("nothing is kept beyond this process; `--store FILE` keeps it");
-        Ok(Arc::new(EmbeddedStore::in_memory()?))
+        let store = if let Some(path) = &self.store {
+            EmbeddedStore::open(path)?
+        } else {
+            eprintln!("nothing is kept beyond this process; `--store FILE` keeps it");
+            EmbeddedStore::in_memory()?
+        };
+        let store: Arc<dyn Store> = Arc::new(store);
+        let keep = Keep::new(Arc::clone(&store), &self.name);
+        Ok((half.store(Arc::clone(&store)), keep, store))
     }
-}
 
-#[cfg(feature = "redis")]
-fn redis(address: &str) -> Result<Arc<dyn Store>, Failure> {
-    use contract_runtime::remote::store::{RedisOptions, RedisStore};
-    Ok(Arc::new(RedisStore::new(RedisOptions::new(address))?))
-}
+    #[cfg(feature = "redis")]
+    fn redis(&self, half: Half, address: &str) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
+        use contract_runtime::remote::store::{RedisOptions, RedisStore};
+        let mut options = RedisOptions::new(address);
+        options.user.clone_from(&self.redis_user);
+        options.password = secret::read(self.redis_password_env.as_deref(), None)?;
+        let store = RedisStore::new(options)?;
+        let half = half.shared(&store, self.name.as_str());
+        let store: Arc<dyn Store> = Arc::new(store);
+        let keep = Keep::new(Arc::clone(&store), &self.name).shared();
+        Ok((half, keep, store))
+    }
 
-#[cfg(not(feature = "redis"))]
-fn redis(_: &str) -> Result<Arc<dyn Store>, Failure> {
-    Err("this program was built without Redis; build it with `--features redis`".into())
+    #[cfg(not(feature = "redis"))]
+    fn redis(&self, _: Half, _: &str) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
+        Err("this program was built without Redis; build it with `--features redis`".into())
+    }
+
+    /// Listens for executors. The name of a backend that was killed is free again a little later.
+    async fn bind(&self, half: Half) -> Result<Listening, Failure> {
+        let began = Instant::now();
+        let mut is_told = false;
+        loop {
+            match half.clone().bind(&self.executors).await {
+                Err(RemoteError::Store(StoreError::Conflict { .. })) if began.elapsed() < TAKEN => {
+                    if !std::mem::replace(&mut is_told, true) {
+                        eprintln!(
+                            "a backend of the name `{}` was there until lately; waits up to {} s for the name to be free",
+                            self.name,
+                            TAKEN.as_secs()
+                        );
+                    }
+                }
+                Err(RemoteError::Store(StoreError::Conflict { .. })) => {
+                    let name = &self.name;
+                    return Err(format!("a backend of the name `{name}` is at work; give this one another with `--name`").into());
+                }
+                bound => return Ok(bound?),
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
 }

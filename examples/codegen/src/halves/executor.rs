@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use contract_runtime::remote::{ExecutorEvent, Journal};
 
-use super::{Failure, interrupted, secret};
+use super::{DRAIN, Failure, interrupted, secret};
 use crate::tools;
 
 /// The half that acts.
@@ -42,11 +42,11 @@ impl Executor {
             executor = executor.journal(Journal::open(path)?);
         }
         let connected = executor.connect(self.connect, token);
-        tokio::select! {
-            ended = connected.ended() => ended?,
-            // Dropping it cancels its calls; the journal says what became of them.
-            () = interrupted() => eprintln!("stopped"),
-        }
+        let leave = async {
+            interrupted().await;
+            eprintln!("takes no more calls, and ends when those at work have ended, or in 10 s");
+        };
+        connected.ended_or_shutdown(leave, DRAIN).await?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -12,8 +12,13 @@ mod executor;
 mod secret;
 mod workplace;
 
+use std::time::Duration;
+
 pub use backend::Backend;
 pub use executor::Executor;
+
+/// How long what is at work may go on when the process is to end.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// Why a half has ended before it should.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

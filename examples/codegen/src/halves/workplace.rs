@@ -5,9 +5,7 @@ use contract_runtime::remote::store::{Expect, Store};
 use contract_runtime::remote::{Listening, Task};
 
 use super::{Failure, secret};
-
-/// Under which the store keeps what belongs to no run: "codegen", as bytes.
-const SERVICE: &str = "00000000-0000-4000-8000-636f64656700";
+use crate::runs::Keep;
 
 /// The task for which the executor dials in: the one of before, if the store knows it and its token is still where it was
 /// written, so that an executor that is at work comes back by itself.
@@ -17,7 +15,7 @@ pub(super) async fn open(
     name: &str,
     token_file: &Path,
 ) -> Result<Task, Failure> {
-    let service: TaskId = SERVICE.parse()?;
+    let service = Keep::service()?;
     let place = format!("codegen.workplace.{name}");
     let before = store.read(service, &place).await?;
     let before = before.and_then(|before| before.value.parse().ok());

@@ -20,7 +20,7 @@ const logs = (() => {
   const log = (list, broken) => {
     const calls = new Map();
     let piece;
-    let last;
+    let spoken;
 
     const line = (kind, ...children) => {
       piece = undefined;
@@ -31,13 +31,13 @@ const logs = (() => {
 
     const call = (event) => {
       const verdict = el('span', { class: 'verdict' }, 'under way');
+      const progress = el('span', { class: 'progress' });
       const found = el('div');
       const result = el('pre', { hidden: true });
       const item = line('call', el('details', {},
-        el('summary', {}, el('code', {}, dom.visible(event.tool)), ' ', verdict),
+        el('summary', {}, el('code', {}, dom.visible(event.tool)), ' ', verdict, progress),
         el('pre', {}, dom.visible(pretty(event.arguments))), result), found);
-      last = { item, verdict, found, result, tool: event.tool };
-      calls.set(event.call_id, last);
+      calls.set(event.call_id, { item, verdict, progress, found, result, tool: event.tool });
     };
 
     const violation = (event) => {
@@ -50,9 +50,27 @@ const logs = (() => {
       else line('violation', node);
     };
 
+    // How far a call is: what comes later stands in the place of what came before.
+    const progress = (event) => {
+      const one = calls.get(event.call_id);
+      if (!one) return;
+      const share = event.total === null ? `${event.done}` : `${event.done} of ${event.total}`;
+      fill(one.progress, ` ${share} ${dom.visible(event.message)}`);
+    };
+
+    const diff = (event) => {
+      if (event.text === '') return void line('state', 'nothing has changed in the project');
+      const kind = (text) => ({ '+': 'added', '-': 'gone', '@': 'place' })[text[0]];
+      const lines = event.text.replace(/\n$/, '').split('\n');
+      if (event.shortened) lines.push('[..]');
+      line('diff', el('details', { open: true }, el('summary', {}, 'what has changed in the project'),
+        el('pre', { tabindex: '0', 'aria-label': 'diff' }, ...lines.map((text) => el('span', { class: kind(text) }, dom.visible(text), '\n')))));
+    };
+
     const ended = (event) => {
       const one = calls.get(event.call_id);
       if (!one) return;
+      fill(one.progress);
       const status = event.status === 'ok' ? 'ok' : 'bad';
       fill(one.verdict, dom.visible(event.status.replaceAll('_', ' ')));
       one.verdict.dataset.status = status;
@@ -65,7 +83,10 @@ const logs = (() => {
     const hear = (event) => {
       switch (event.type) {
         case 'text_delta':
-          piece ??= line('said', el('p')).firstChild;
+          if (!piece) {
+            spoken = line('said', el('p'));
+            piece = spoken.firstChild;
+          }
           piece.append(dom.visible(event.text));
           return;
         case 'state':
@@ -79,6 +100,10 @@ const logs = (() => {
           return call(event);
         case 'violation':
           return violation(event);
+        case 'tool_progress':
+          return progress(event);
+        case 'diff':
+          return diff(event);
         case 'tool_result':
           return ended(event);
         case 'retry':
@@ -89,7 +114,7 @@ const logs = (() => {
           return void line('error', el('p', {}, dom.visible(event.message)));
         case 'answer':
           // It stands above, piece by piece.
-          list.querySelector('li[data-kind="said"]:last-of-type')?.setAttribute('data-kind', 'answer');
+          spoken?.setAttribute('data-kind', 'answer');
           return;
         default:
       }

@@ -84,12 +84,15 @@
   const list = (runs) => fill(at('runs'), ...runs.map((run) => el('li', {},
     el('a', { href: `#${run.id}`, 'aria-current': run.id === shown ? 'page' : undefined },
       el('span', { class: 'name' }, dom.visible(run.task)), logs.state(run.state), ' ',
+      run.owner !== runs[0].owner && el('span', { class: 'badge' }, `at ${dom.visible(run.owner)}`),
+      run.silent && el('span', { class: 'problem' }, `no sign of life of ${dom.visible(run.owner)} `),
       el('span', { class: 'about' }, new Date(run.began_ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }))))));
 
   let known = '';
   const refresh = async () => {
     try {
-      const runs = await service.ask('/api/runs');
+      // How long somebody is silent changes all the time, and whether somebody is does not.
+      const runs = (await service.ask('/api/runs')).map(({ silent_s, ...run }) => ({ ...run, silent: silent_s !== null }));
       await contracts();
       say('');
       const wanted = runs.find((run) => run.id === location.hash.slice(1)) ?? runs[0];

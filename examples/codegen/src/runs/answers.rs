@@ -1,4 +1,4 @@
-use super::engine::Refused;
+use super::refused::Refused;
 use crate::contract::{Answer, Question};
 
 /// What the model is told: every answer below its question, and whatever else the user said.

@@ -10,10 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers;
 use super::keep::Keep;
-use super::record::{RunId, RunRecord};
+use super::others::{self, Others};
+use super::record::{Elsewhere, RunId, RunRecord, RunView};
+use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
-use super::turn::{Ending, turn};
-use crate::contract::{Answer, Happening, IllegalStep, RunState, Step};
+use super::work::{recover, work};
+use crate::contract::{Answer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;
 
 /// All runs. One at a time is at work, because one executor works in one folder; the others wait for their turn.
@@ -24,71 +26,20 @@ pub struct Engine {
 }
 
 #[derive(Debug)]
-struct Shared {
-    keep: Keep,
-    models: Models,
-    task: Task,
+pub(super) struct Shared {
+    pub(super) keep: Keep,
+    pub(super) models: Models,
+    pub(super) task: Task,
     runs: Mutex<BTreeMap<RunId, Arc<Run>>>,
     queue: mpsc::Sender<Arc<Run>>,
     /// No more runs are begun.
-    closing: CancellationToken,
+    pub(super) closing: CancellationToken,
     there: OnceLock<Session>,
+    pub(super) others: Others,
 }
-
-/// Runs that may wait for their turn.
-const WAITING: usize = 32;
 
 /// Runs that are kept; with more, the oldest of those that are over goes.
 const KEPT: usize = 500;
-
-/// The longest message, in bytes: a task, not a file.
-const LONGEST: usize = 20_000;
-
-/// Why a run has failed that was at work when the backend ended.
-const ENDED: &str = "the backend ended while the model was at work; begin again";
-
-/// Why something is not done.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// There is nothing to do.
-    #[error("the message is empty; say what to do")]
-    Empty,
-    /// The message is too long.
-    #[error(
-        "the message has {bytes} bytes, and {LONGEST} are the limit; put long texts into files of the project"
-    )]
-    Long {
-        /// How long it is.
-        bytes: usize,
-    },
-    /// There is no such run.
-    #[error("there is no such session; leave `session_id` out to begin one")]
-    Unknown,
-    /// The run is not waiting for anything.
-    #[error("the session is {}; {advice}", state.name())]
-    NotWaiting {
-        /// Where it is.
-        state: RunState,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// The answers do not fit the questions.
-    #[error("{0}")]
-    Answers(String),
-    /// Too many wait already.
-    #[error("{WAITING} sessions wait already; try again later")]
-    Busy,
-    /// The backend is about to end.
-    #[error("the backend is about to end; try again later")]
-    Closing,
-    /// The run has moved on meanwhile.
-    #[error(transparent)]
-    Step(#[from] IllegalStep),
-    /// The store does not take it.
-    #[error("the store does not take it: {0}")]
-    Store(String),
-}
 
 impl Engine {
     /// Goes on with what the store holds, for the executor of a task.
@@ -98,16 +49,24 @@ impl Engine {
     /// [`StoreError`].
     pub async fn open(keep: Keep, models: Models, task: Task) -> Result<Self, StoreError> {
         let mut runs = BTreeMap::new();
-        let mut again = Vec::new();
-        for (record, events) in keep.load().await? {
-            let run = Arc::new(Run::new(record, events));
-            let waits = run.locked().record.next.is_some();
-            match run.state() {
-                RunState::Running => fail(&run, &keep, ENDED).await,
-                RunState::Queued | RunState::WaitingInput if waits => again.push(Arc::clone(&run)),
-                _ => {}
+        let (mut again, mut broken) = (Vec::new(), Vec::new());
+        let others = Others::open(&keep).await?;
+        for id in keep.runs().await? {
+            let Some(run) = Run::load(id, &keep).await? else {
+                continue;
+            };
+            let record = run.record();
+            let run = Arc::new(run);
+            if record.owner == keep.name() {
+                match record.life.state() {
+                    RunState::Running => broken.push(Arc::clone(&run)),
+                    RunState::Queued | RunState::WaitingInput if record.next.is_some() => {
+                        again.push(Arc::clone(&run));
+                    }
+                    _ => {}
+                }
             }
-            runs.insert(run.id(), run);
+            runs.insert(id, run);
         }
         // Those that wait already were let in before.
         let (queue, coming) = mpsc::channel(WAITING + again.len());
@@ -119,32 +78,65 @@ impl Engine {
             queue,
             closing: CancellationToken::new(),
             there: OnceLock::new(),
+            others,
         });
-        again.sort_by_key(|run| run.view().began_ms);
+        again.sort_by_key(|run| run.record().began_ms);
         for run in again {
             // There is room for each.
             let _ = shared.queue.try_send(run);
         }
         tokio::spawn(meet(Arc::clone(&shared)));
-        let worker = tokio::spawn(work(Arc::clone(&shared), coming));
+        if shared.keep.is_shared() {
+            tokio::spawn(others::watch(Arc::downgrade(&shared)));
+        }
+        let working = Arc::clone(&shared);
+        let worker = tokio::spawn(async move {
+            recover(&working, broken).await;
+            work(working, coming).await;
+        });
         Ok(Self {
             shared,
             worker: Mutex::new(Some(worker)),
         })
     }
 
-    /// A run.
-    #[must_use]
-    pub fn run(&self, id: RunId) -> Option<Arc<Run>> {
-        self.shared.runs().get(&id).cloned()
+    /// A run as it is now; of another backend too, where backends share a store.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Unknown`], and [`Refused::Store`] where the store cannot be read.
+    pub async fn run(&self, id: RunId) -> Result<Arc<Run>, Refused> {
+        let there = self.shared.runs().get(&id).cloned();
+        if self.shared.keep.is_shared() {
+            let read = match &there {
+                Some(run) if run.state().is_over() => Ok(()),
+                Some(run) => run.refresh(&self.shared.keep).await.map(drop),
+                None => self.shared.note(id).await,
+            };
+            read.map_err(|error| Refused::Store(error.to_string()))?;
+        }
+        let run = self.shared.runs().get(&id).cloned();
+        run.ok_or(Refused::Unknown)
     }
 
     /// All runs, the latest first.
     #[must_use]
-    pub fn runs(&self) -> Vec<Arc<Run>> {
-        let mut runs: Vec<_> = self.shared.runs().values().cloned().collect();
-        runs.sort_by_key(|run| std::cmp::Reverse(run.view().began_ms));
-        runs
+    pub fn runs(&self) -> Vec<RunView> {
+        let runs: Vec<_> = self.shared.runs().values().cloned().collect();
+        let view = |run: &Arc<Run>| {
+            let record = run.record();
+            record.view(self.shared.elsewhere(&record).as_ref())
+        };
+        let mut views: Vec<_> = runs.iter().map(view).collect();
+        views.sort_by_key(|view| std::cmp::Reverse(view.began_ms));
+        views
+    }
+
+    /// What a client of the service is told of a run.
+    #[must_use]
+    pub fn response(&self, run: &Run) -> ChatResponse {
+        let record = run.record();
+        record.response(run.calls(), self.shared.elsewhere(&record).as_ref())
     }
 
     /// The executor, once one has dialled in.
@@ -161,15 +153,21 @@ impl Engine {
     pub async fn begin(&self, task: &str) -> Result<Arc<Run>, Refused> {
         judge(task)?;
         let place = self.shared.place()?;
-        let run = Arc::new(Run::new(RunRecord::new(task, now_ms()), Vec::new()));
-        run.change(&self.shared.keep, |_| Ok(Vec::new())).await?;
+        let keep = &self.shared.keep;
+        let run = Arc::new(Run::new(RunRecord::new(keep.name(), task, now_ms())));
+        run.change(keep, |_| Ok(Vec::new())).await?;
+        if keep.is_shared() {
+            // Without it the others find it when they are asked for it, or when they are started again.
+            let _ = keep.announce(run.id()).await;
+        }
         self.shared.runs().insert(run.id(), Arc::clone(&run));
         place.send(Arc::clone(&run));
         self.shared.forget_oldest().await;
         Ok(run)
     }
 
-    /// Answers the questions of a run, or says something else to it.
+    /// Answers the questions of a run, or says something else to it. Where another backend has asked them, this one has the run
+    /// from then on; of several that are answered at once, one takes the step.
     ///
     /// # Errors
     ///
@@ -180,11 +178,17 @@ impl Engine {
         message: &str,
         answers: &[Answer],
     ) -> Result<(), Refused> {
-        let run = self.run(id).ok_or(Refused::Unknown)?;
+        let run = self.run(id).await?;
         let place = self.shared.place()?;
-        let answered = run.change(&self.shared.keep, |record| {
+        let keep = &self.shared.keep;
+        let answered = run.change(keep, |record| {
             let state = record.life.state();
+            let is_here = record.owner == keep.name();
             if state != RunState::WaitingInput || record.next.is_some() {
+                if !is_here && !state.is_over() {
+                    let owner = record.owner.clone();
+                    return Err(Refused::Elsewhere { owner, state });
+                }
                 let advice = if state.is_over() {
                     "leave `session_id` out to begin another"
                 } else {
@@ -192,9 +196,14 @@ impl Engine {
                 };
                 return Err(Refused::NotWaiting { state, advice });
             }
+            if !is_here && self.shared.there.get().is_none() {
+                let owner = record.owner.clone();
+                return Err(Refused::NoExecutor { owner });
+            }
             let text = answers::text(&record.questions, message, answers)?;
             judge(&text)?;
             record.next = Some(text);
+            keep.name().clone_into(&mut record.owner);
             Ok(Vec::new())
         });
         answered.await?;
@@ -202,23 +211,36 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends a run; one that is over stays as it is.
+    /// Ends a run, of another backend too; one that is over stays as it is.
     ///
     /// # Errors
     ///
     /// [`Refused`].
     pub async fn cancel(&self, id: RunId) -> Result<(), Refused> {
-        let run = self.run(id).ok_or(Refused::Unknown)?;
-        run.stop.cancel();
-        // Whoever works on it cancels it otherwise.
-        let cancelled = run.change(&self.shared.keep, |record| {
-            if matches!(
-                record.life.state(),
-                RunState::Queued | RunState::WaitingInput
-            ) {
-                record.life.take(Step::Cancel)?;
+        let run = self.run(id).await?;
+        let keep = &self.shared.keep;
+        let own = run.record().owner == keep.name();
+        if own {
+            run.stop.cancel();
+        }
+        let cancelled = run.change(keep, |record| {
+            let state = record.life.state();
+            // Whoever works on it here cancels it otherwise.
+            if state.is_over() || (own && state == RunState::Running) {
+                return Ok(Vec::new());
             }
-            Ok(Vec::new())
+            record.life.take(Step::Cancel)?;
+            if own || state != RunState::Running {
+                return Ok(Vec::new());
+            }
+            let owner = std::mem::replace(&mut record.owner, keep.name().to_owned());
+            record.message = format!(
+                "it was cancelled at the backend `{}` while the backend `{owner}` had it at work; calls that have no end in this log may have run",
+                keep.name()
+            );
+            Ok(vec![Happening::Notice {
+                text: record.message.clone(),
+            }])
         });
         cancelled.await
     }
@@ -232,8 +254,11 @@ impl Engine {
         };
         let Some(mut worker) = worker else { return };
         if tokio::time::timeout(drain, &mut worker).await.is_err() {
-            for run in self.runs() {
-                if run.state() == RunState::Running {
+            for run in self.shared.all() {
+                let record = run.record();
+                if record.life.state() == RunState::Running
+                    && record.owner == self.shared.keep.name()
+                {
                     run.stop.cancel();
                 }
             }
@@ -244,30 +269,34 @@ impl Engine {
     }
 }
 
-fn judge(text: &str) -> Result<(), Refused> {
-    if text.trim().is_empty() {
-        return Err(Refused::Empty);
-    }
-    if text.len() > LONGEST {
-        return Err(Refused::Long { bytes: text.len() });
-    }
-    Ok(())
-}
-
-async fn fail(run: &Run, keep: &Keep, why: &str) {
-    let failed = run.change_anyway(keep, |record| {
-        record.life.take(Step::Fail)?;
-        why.clone_into(&mut record.message);
-        let message = why.to_owned();
-        Ok(vec![Happening::Error { message }])
-    });
-    // One that is over stays as it is.
-    let _ = failed.await;
-}
-
 impl Shared {
-    fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<Run>>> {
+    pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<Run>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Run>> {
+        self.runs().values().cloned().collect()
+    }
+
+    /// Notes a run that another backend has begun.
+    pub(super) async fn note(&self, id: RunId) -> Result<(), StoreError> {
+        if self.runs().contains_key(&id) {
+            return Ok(());
+        }
+        if let Some(run) = Run::load(id, &self.keep).await? {
+            // Somebody else may have noted it meanwhile, and may be at work.
+            self.runs().entry(id).or_insert_with(|| Arc::new(run));
+        }
+        Ok(())
+    }
+
+    /// The backend that has a run, where it is another one.
+    fn elsewhere(&self, record: &RunRecord) -> Option<Elsewhere> {
+        let owner = &record.owner;
+        (owner != self.keep.name()).then(|| Elsewhere {
+            owner: owner.clone(),
+            silent_s: self.others.silent_s(owner),
+        })
     }
 
     /// A place in the queue, before anything is written down.
@@ -283,7 +312,7 @@ impl Shared {
             let mut runs = self.runs();
             let over = runs.values().filter(|run| run.state().is_over());
             let oldest = over
-                .min_by_key(|run| run.view().began_ms)
+                .min_by_key(|run| run.record().began_ms)
                 .map(|run| run.id());
             oldest.filter(|id| runs.len() > KEPT && runs.remove(id).is_some())
         };
@@ -305,77 +334,4 @@ async fn meet(shared: Arc<Shared>) {
             }
         }
     }
-}
-
-async fn work(shared: Arc<Shared>, mut coming: mpsc::Receiver<Arc<Run>>) {
-    loop {
-        let run = tokio::select! {
-            biased;
-            () = shared.closing.cancelled() => return,
-            run = coming.recv() => match run {
-                Some(run) => run,
-                None => return,
-            },
-        };
-        let session = tokio::select! {
-            biased;
-            () = shared.closing.cancelled() => return,
-            () = run.stop.cancelled() => continue,
-            session = shared.task.attached() => session,
-        };
-        match session {
-            Ok(session) => one(&shared, &run, &session).await,
-            Err(error) => fail(&run, &shared.keep, &error.to_string()).await,
-        }
-    }
-}
-
-/// One turn of one run.
-async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
-    let (mut said, mut text) = (Vec::new(), String::new());
-    let started = run.change_anyway(&shared.keep, |record| {
-        record.life.take(Step::Start)?;
-        text = record.next.take().unwrap_or_default();
-        said.clone_from(&record.said);
-        Ok(Vec::new())
-    });
-    if started.await.is_err() {
-        // It was cancelled while it waited.
-        return;
-    }
-    let model = shared.models.model();
-    let done = tokio::select! {
-        biased;
-        () = run.stop.cancelled() => None,
-        done = turn(session, model, said, text, |what| run.tell(what)) => Some(done),
-    };
-    let ended = run.change_anyway(&shared.keep, |record| {
-        let Some(done) = done else {
-            record.life.take(Step::Cancel)?;
-            return Ok(Vec::new());
-        };
-        record.said = done.said;
-        record.written.extend(done.written);
-        record.last_written = done.last_written.or(record.last_written.take());
-        Ok(match done.ending {
-            Ending::Answered(text) => {
-                record.life.take(Step::Complete)?;
-                record.message.clone_from(&text);
-                vec![Happening::Answer { text }]
-            }
-            Ending::Asked(questions, text) => {
-                record.life.take(Step::Ask)?;
-                record.message = text;
-                record.questions.clone_from(&questions);
-                vec![Happening::Questions { questions }]
-            }
-            Ending::Failed(message) => {
-                record.life.take(Step::Fail)?;
-                record.message.clone_from(&message);
-                vec![Happening::Error { message }]
-            }
-        })
-    });
-    // A run that is at work takes every one of these steps.
-    let _ = ended.await;
 }

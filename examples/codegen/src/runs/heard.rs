@@ -1,10 +1,11 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use contract_runtime::agent::{Event, RunError};
 use contract_runtime::remote::Toolbelt;
 use contract_runtime::{ConditionManifest, Status, ToolCall, Violation};
 use serde_json::Value;
 
+use super::line::Line;
 use crate::contract::{Finder, Happening, Question};
 
 /// Makes the events of a run out of those of its agent, and notes what it did.
@@ -14,8 +15,6 @@ pub(super) struct Translator {
     clauses: HashMap<String, (String, String)>,
     /// Calls that have not ended, in their order.
     open: Vec<ToolCall>,
-    /// Calls that the backend has refused.
-    stayed: HashSet<String>,
     /// Conditions of the last violations that were told.
     told: Vec<String>,
     /// What the model asked.
@@ -65,7 +64,7 @@ impl Translator {
     }
 
     /// What an event comes to: nothing, one thing, or a violation and what follows from it.
-    pub(super) fn event(&mut self, event: Event) -> Vec<Happening> {
+    pub(super) fn event(&mut self, event: Event, line: &mut Line<'_>) -> Vec<Happening> {
         let ended_by = match &event {
             Event::Retry {
                 contract, feedback, ..
@@ -91,10 +90,10 @@ impl Translator {
                 message: message.clone(),
             }
         });
-        violation.into_iter().chain(self.one(event)).collect()
+        violation.into_iter().chain(self.one(event, line)).collect()
     }
 
-    fn one(&mut self, event: Event) -> Option<Happening> {
+    fn one(&mut self, event: Event, line: &mut Line<'_>) -> Option<Happening> {
         Some(match event {
             Event::TextDelta { text } => Happening::TextDelta { text },
             Event::ContractViolation { violation } => self.violated(&violation),
@@ -103,7 +102,10 @@ impl Translator {
                 tool,
                 status,
                 text,
-            } => self.observed(call_id, tool, status, &text),
+            } => {
+                let travelled = line.has_travelled(&call_id);
+                self.observed(call_id, tool, status, &text, travelled)
+            }
             Event::Retry {
                 contract, attempt, ..
             } => Happening::Retry {
@@ -125,10 +127,14 @@ impl Translator {
         })
     }
 
-    fn observed(&mut self, id: String, tool: String, status: Status, text: &str) -> Happening {
-        // Refused before anything was sent.
-        let here = matches!(status, Status::InvalidArguments | Status::UnknownTool);
-        let travelled = !here && !self.stayed.contains(&id);
+    fn observed(
+        &mut self,
+        id: String,
+        tool: String,
+        status: Status,
+        text: &str,
+        travelled: bool,
+    ) -> Happening {
         self.told.clear();
         let place = self.open.iter().position(|call| call.id == id);
         let call = place.map(|place| self.open.remove(place));
@@ -162,12 +168,6 @@ impl Translator {
             Finder::Agent
         } else if violation.location.file.is_empty() {
             // A manifest does not say where a condition is written, so the backend cannot either.
-            let named = |call: &&ToolCall| Some(&call.id) == violation.call_id.as_ref();
-            let alike =
-                |call: &&ToolCall| call.name == violation.tool && !self.stayed.contains(&call.id);
-            let mut open = self.open.iter();
-            let call = open.clone().find(named).or_else(|| open.find(alike));
-            self.stayed.extend(call.map(|call| call.id.clone()));
             Finder::Backend
         } else {
             Finder::Executor

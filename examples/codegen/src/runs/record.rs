@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fmt;
 
 use contract_runtime::agent::Message;
 use contract_runtime::remote::protocol::TaskId;
@@ -14,12 +15,22 @@ pub type RunId = TaskId;
 pub struct RunRecord {
     /// Which run.
     pub id: RunId,
+    /// The backend that began it, or has taken a step of it since.
+    pub owner: String,
     /// When it began, in milliseconds since 1970, UTC.
     pub began_ms: u64,
     /// What was asked for.
     pub task: String,
     /// Where it is.
     pub life: Lifecycle,
+    /// Whose events count, from which one on.
+    pub writers: Vec<Writer>,
+    /// The number of the last event that belongs to this record.
+    pub logged: u64,
+    /// What the executor calls the project as it was before the run.
+    pub before: Option<String>,
+    /// What it calls the project as the last turn left it.
+    pub left: Option<String>,
     /// What the model is told when it begins or goes on.
     pub next: Option<String>,
     /// What was said so far; empty before the first turn has ended.
@@ -34,11 +45,33 @@ pub struct RunRecord {
     pub last_written: Option<String>,
 }
 
+/// A process that has written events of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writer {
+    /// What tells it from every other one.
+    pub name: String,
+    /// The number of the last event before its own.
+    pub after: u64,
+}
+
+/// Another backend, which has a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Its name.
+    pub owner: String,
+    /// How many seconds it has not shown that it is there, where that is long enough to be told.
+    pub silent_s: Option<u64>,
+}
+
 /// A run in a list.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunView {
     /// Which run.
     pub id: RunId,
+    /// The backend that began it, or has taken a step of it since.
+    pub owner: String,
+    /// How many seconds that one has not shown that it is there, where it is another one and that is long enough to be told.
+    pub silent_s: Option<u64>,
     /// When it began, in milliseconds since 1970, UTC.
     pub began_ms: u64,
     /// What was asked for.
@@ -53,9 +86,14 @@ pub struct RunView {
 const TEXTS: [&str; 3] = [".md", ".txt", ".adoc"];
 
 impl RunRecord {
-    pub(super) fn new(task: &str, began_ms: u64) -> Self {
+    pub(super) fn new(owner: &str, task: &str, began_ms: u64) -> Self {
         Self {
             id: RunId::random(),
+            owner: owner.to_owned(),
+            writers: Vec::new(),
+            logged: 0,
+            before: None,
+            left: None,
             began_ms,
             task: task.to_owned(),
             life: Lifecycle::default(),
@@ -68,9 +106,25 @@ impl RunRecord {
         }
     }
 
-    pub(super) fn view(&self) -> RunView {
+    /// Whose events come last.
+    pub(super) fn is_written_by(&self, writer: &str) -> bool {
+        self.writers.last().is_some_and(|last| last.name == writer)
+    }
+
+    /// Whose event counts, of those that have a number.
+    pub(super) fn writer_of(&self, sequence: u64) -> Option<&str> {
+        let mut writers = self.writers.iter().rev();
+        let writer = writers.find(|writer| writer.after < sequence)?;
+        Some(&writer.name)
+    }
+
+    /// It in a list; `elsewhere` where another backend has it.
+    #[must_use]
+    pub fn view(&self, elsewhere: Option<&Elsewhere>) -> RunView {
         RunView {
             id: self.id,
+            owner: self.owner.clone(),
+            silent_s: elsewhere.and_then(|elsewhere| elsewhere.silent_s),
             began_ms: self.began_ms,
             task: self.task.clone(),
             state: self.life.state(),
@@ -78,9 +132,9 @@ impl RunRecord {
         }
     }
 
-    /// What a client of the service is told, after this many calls of tools.
+    /// What a client of the service is told, after this many calls of tools; `elsewhere` where another backend has it.
     #[must_use]
-    pub fn response(&self, calls: usize) -> ChatResponse {
+    pub fn response(&self, calls: usize, elsewhere: Option<&Elsewhere>) -> ChatResponse {
         let state = self.life.state();
         let waits = state == RunState::WaitingInput && self.next.is_none();
         let (phase, action) = match state {
@@ -91,16 +145,21 @@ impl RunRecord {
             RunState::Failed => (Phase::Failed, Some(Action::Restart)),
             RunState::Cancelled => (Phase::Cancelled, Some(Action::Restart)),
         };
-        let message = match state {
-            RunState::Queued => "It waits for its turn, or for an executor to dial in.",
-            RunState::Running => "The model is at work.",
-            _ if phase == Phase::Building => "The answers wait for their turn.",
-            _ => &self.message,
+        let under_way = match state {
+            RunState::Queued => Some("It waits for its turn, or for an executor to dial in"),
+            RunState::Running => Some("The model is at work"),
+            _ if phase == Phase::Building => Some("The answers wait for their turn"),
+            _ => None,
+        };
+        let message = match (under_way, elsewhere) {
+            (None, _) => self.message.clone(),
+            (Some(what), None) => format!("{what}."),
+            (Some(what), Some(elsewhere)) => format!("{what}{elsewhere}"),
         };
         ChatResponse {
             session_id: self.id.to_string(),
             phase,
-            message: message.to_owned(),
+            message,
             is_complete: state.is_over(),
             preview_url: Some(format!("/#{}", self.id)),
             preview_html: None,
@@ -130,4 +189,18 @@ impl RunRecord {
 
 fn is_text(path: &str) -> bool {
     TEXTS.iter().any(|end| path.ends_with(end))
+}
+
+impl fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " at the backend `{}`", self.owner)?;
+        match self.silent_s {
+            None => f.write_str("."),
+            Some(seconds) => write!(
+                f,
+                ", which has shown no sign of life for {seconds} s. If it is gone, this stays so until it is started again \
+                 under its name; cancelling the session ends it."
+            ),
+        }
+    }
 }

@@ -1,13 +1,15 @@
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use contract_runtime::remote::store::StoreError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::engine::Refused;
-use super::keep::Keep;
-use super::record::{RunId, RunRecord, RunView};
-use crate::contract::{ChatResponse, Happening, RunEvent, RunState};
+use super::keep::{Keep, Saved};
+use super::record::{RunId, RunRecord, Writer};
+use super::refused::Refused;
+use crate::contract::{Happening, RunEvent, RunState};
 
 /// A run: its record, its events, and those who follow them.
 #[derive(Debug)]
@@ -24,16 +26,58 @@ pub struct Run {
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) record: RunRecord,
+    /// Of the record, in the store; 0 before it is there.
+    version: u64,
     events: Vec<RunEvent>,
     /// How many of them are in the store.
     saved: usize,
+    /// How far the log of the store was read, and what of it has no place among the events yet.
+    read: u64,
+    pending: BTreeMap<(u64, String), RunEvent>,
 }
 
-/// Events after which pieces of text are no longer told one by one; whole texts follow in other events.
+/// Events after which pieces of text and reports of progress are no longer told; whole texts follow in other events.
 const MANY: usize = 5_000;
 
+/// How long events that could not be written down wait for the next try.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// An event that stands for a step, and counts once its step is in the record.
+fn is_step(what: &Happening) -> bool {
+    matches!(
+        what,
+        Happening::State { .. }
+            | Happening::Answer { .. }
+            | Happening::Questions { .. }
+            | Happening::Error { .. }
+    )
+}
+
+impl Inner {
+    /// Takes from what was read whatever follows on the events: of each number the one of its writer, without a gap.
+    fn take_pending(&mut self) {
+        loop {
+            let next = self.events.last().map_or(0, |event| event.sequence) + 1;
+            let Some(writer) = self.record.writer_of(next) else {
+                break;
+            };
+            let key = (next, writer.to_owned());
+            let Some(event) = self.pending.get(&key) else {
+                break;
+            };
+            if next > self.record.logged && is_step(&event.what) {
+                break;
+            }
+            let event = event.clone();
+            self.events.push(event);
+            self.pending = self.pending.split_off(&(next + 1, String::new()));
+        }
+        self.saved = self.events.len();
+    }
+}
+
 impl Run {
-    pub(super) fn new(record: RunRecord, events: Vec<RunEvent>) -> Self {
+    pub(super) fn new(record: RunRecord) -> Self {
         Self {
             id: record.id,
             news: watch::Sender::new(0),
@@ -41,10 +85,23 @@ impl Run {
             changing: tokio::sync::Mutex::default(),
             inner: Mutex::new(Inner {
                 record,
-                saved: events.len(),
-                events,
+                version: 0,
+                events: Vec::new(),
+                saved: 0,
+                read: 0,
+                pending: BTreeMap::new(),
             }),
         }
+    }
+
+    /// A run as the store has it; `None` if it has none.
+    pub(super) async fn load(id: RunId, keep: &Keep) -> Result<Option<Self>, StoreError> {
+        let Some((record, _)) = keep.read(id).await? else {
+            return Ok(None);
+        };
+        let run = Self::new(record);
+        run.refresh(keep).await?;
+        Ok(Some(run))
     }
 
     pub(super) fn locked(&self) -> MutexGuard<'_, Inner> {
@@ -63,19 +120,33 @@ impl Run {
         self.locked().record.life.state()
     }
 
-    /// It, in a list.
+    /// All that is kept of it besides its events.
     #[must_use]
-    pub fn view(&self) -> RunView {
-        self.locked().record.view()
+    pub fn record(&self) -> RunRecord {
+        self.locked().record.clone()
     }
 
-    /// What a client of the service is told.
+    /// How many calls of it have ended.
     #[must_use]
-    pub fn response(&self) -> ChatResponse {
+    pub fn calls(&self) -> usize {
         let inner = self.locked();
         let ended = |event: &&RunEvent| matches!(event.what, Happening::ToolResult { .. });
-        let calls = inner.events.iter().filter(ended).count();
-        inner.record.response(calls)
+        inner.events.iter().filter(ended).count()
+    }
+
+    /// When the model was last told to begin or to go on, in milliseconds since 1970, UTC.
+    pub(super) fn turn_began_ms(&self) -> u64 {
+        let began = |event: &&RunEvent| {
+            let state = RunState::Running;
+            event.what == Happening::State { state }
+        };
+        let inner = self.locked();
+        inner
+            .events
+            .iter()
+            .rev()
+            .find(began)
+            .map_or(0, |event| event.at_ms)
     }
 
     /// The events after a sequence number.
@@ -112,7 +183,11 @@ impl Run {
     pub(super) fn tell(&self, what: Happening) {
         let mut inner = self.locked();
         let last = inner.events.last().map_or(0, |event| event.sequence);
-        if inner.events.len() >= MANY && matches!(what, Happening::TextDelta { .. }) {
+        let can_be_left_out = matches!(
+            what,
+            Happening::TextDelta { .. } | Happening::ToolProgress { .. }
+        );
+        if inner.events.len() >= MANY && can_be_left_out {
             return;
         }
         inner.events.push(RunEvent {
@@ -128,7 +203,8 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// Why it is not to be changed, or the store does not take it; then everything is as before.
+    /// Why it is not to be changed, or the store does not take it; then everything is as before. [`Refused::Elsewhere`] when
+    /// another process has changed it; then it is as that one has left it.
     pub(super) async fn change(
         &self,
         keep: &Keep,
@@ -153,10 +229,18 @@ impl Run {
         anyway: bool,
     ) -> Result<(), Refused> {
         let _one_by_one = self.changing.lock().await;
-        let (mut record, mut fresh, known) = {
+        let (mut record, version, mut fresh, known) = {
             let inner = self.locked();
-            let fresh = inner.events[inner.saved..].to_vec();
-            (inner.record.clone(), fresh, inner.events.len())
+            let saved = inner.saved;
+            let mut record = inner.record.clone();
+            if !record.is_written_by(keep.writer()) {
+                record.writers.push(Writer {
+                    name: keep.writer().to_owned(),
+                    after: saved as u64,
+                });
+            }
+            let fresh = inner.events[saved..].to_vec();
+            (record, inner.version, fresh, inner.events.len())
         };
         let before = record.life.state();
         let told = change(&mut record)?;
@@ -174,18 +258,26 @@ impl Run {
         });
         let added: Vec<_> = added.collect();
         fresh.extend(added.iter().cloned());
+        record.logged = last;
         let kept = async {
             keep.log(self.id, &fresh).await?;
-            keep.save(&record).await
+            keep.save(&record, version).await
         };
         let kept = kept.await;
-        if let (Err(error), false) = (&kept, anyway) {
-            return Err(Refused::Store(error.to_string()));
+        match &kept {
+            Err(error) if !anyway => return Err(Refused::Store(error.to_string())),
+            Ok(Saved::Other) => {
+                let read = self.read_again(keep).await;
+                read.map_err(|error| Refused::Store(error.to_string()))?;
+                return Err(self.elsewhere());
+            }
+            _ => {}
         }
         {
             let mut inner = self.locked();
             inner.record = record;
-            if kept.is_ok() {
+            if let Ok(Saved::Done(version)) = kept {
+                inner.version = version;
                 // Without those that were told meanwhile.
                 inner.saved = known + added.len();
             }
@@ -198,6 +290,83 @@ impl Run {
         }
         self.news.send_replace(last);
         Ok(())
+    }
+
+    /// That another backend has it.
+    pub(super) fn elsewhere(&self) -> Refused {
+        let inner = self.locked();
+        Refused::Elsewhere {
+            owner: inner.record.owner.clone(),
+            state: inner.record.life.state(),
+        }
+    }
+
+    /// Writes down what was told, as it is told.
+    pub(super) async fn flushes(&self, keep: &Keep) {
+        let mut news = self.news();
+        loop {
+            news.borrow_and_update();
+            if self.flush(keep).await.is_err() {
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
+            // Its sender is part of this value.
+            let _ = news.changed().await;
+        }
+    }
+
+    async fn flush(&self, keep: &Keep) -> Result<(), StoreError> {
+        let _one_by_one = self.changing.lock().await;
+        let (fresh, known) = {
+            let inner = self.locked();
+            if !inner.record.is_written_by(keep.writer()) {
+                return Ok(());
+            }
+            (inner.events[inner.saved..].to_vec(), inner.events.len())
+        };
+        keep.log(self.id, &fresh).await?;
+        self.locked().saved = known;
+        Ok(())
+    }
+
+    /// Reads what other processes have made of it; `false` if it is gone.
+    pub(super) async fn refresh(&self, keep: &Keep) -> Result<bool, StoreError> {
+        let _one_by_one = self.changing.lock().await;
+        self.read_again(keep).await
+    }
+
+    async fn read_again(&self, keep: &Keep) -> Result<bool, StoreError> {
+        let Some((record, version)) = keep.read(self.id).await? else {
+            return Ok(false);
+        };
+        let read = {
+            let inner = self.locked();
+            let here = record.is_written_by(keep.writer());
+            if version == inner.version && (here || record.life.state() != RunState::Running) {
+                return Ok(true);
+            }
+            inner.read
+        };
+        // After the record: all that it counts is there.
+        let (entries, read) = keep.entries(self.id, read).await?;
+        let last = {
+            let mut inner = self.locked();
+            inner.read = read;
+            for (writer, event) in entries {
+                inner.pending.insert((event.sequence, writer), event);
+            }
+            if !record.is_written_by(keep.writer()) {
+                // What was told here and not written down does not count any more.
+                let saved = inner.saved;
+                inner.events.truncate(saved);
+            }
+            inner.record = record;
+            inner.version = version;
+            inner.take_pending();
+            inner.events.len() as u64
+        };
+        self.news.send_replace(last);
+        Ok(true)
     }
 
     fn last(&self) -> u64 {

@@ -2,23 +2,40 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::Context;
 use contract_runtime::agent::{
     Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent,
 };
 use contract_runtime::remote::Session;
+use contract_runtime::{Context, ToolCall};
 
 use super::bootstrap::look;
 use super::heard::Translator;
 use super::line::Line;
+use crate::changes::Changes;
 use crate::contract::{Happening, Question};
 use crate::model::Overheard;
 
 /// The longest that a model may work on one turn.
 const LONGEST: Duration = Duration::from_secs(20 * 60);
 
+/// The tool that says what has changed.
+const DIFF: &str = "workspace_diff";
+
 /// The most steps of one turn.
 const STEPS: u64 = 60;
+
+/// How long the executor may take to say what has changed.
+const LOOKS: Duration = Duration::from_secs(10);
+
+/// The same, where somebody waits for the run to end.
+const LOOKS_QUICKLY: Duration = Duration::from_secs(3);
+
+/// What the executor calls the project as it was before the run, and as the last turn left it.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    pub(super) first: Option<String>,
+    pub(super) left: Option<String>,
+}
 
 /// What came of a turn.
 pub(super) struct Turn {
@@ -41,10 +58,21 @@ pub(super) async fn turn(
     model: Arc<dyn Model>,
     mut said: Vec<Message>,
     text: String,
+    before: &mut Before,
     mut tell: impl FnMut(Happening),
 ) -> Turn {
     if said.is_empty() {
         said = look(session, &mut tell).await;
+        match seen(session, None, LOOKS).await {
+            Some(Ok(seen)) => before.first = Some(seen.snapshot),
+            Some(Err(text)) => tell(Happening::Notice { text }),
+            None => {}
+        }
+    } else if let (Some(left), Some(Ok(seen))) = (&before.left, seen(session, None, LOOKS).await)
+        && *left != seen.snapshot
+    {
+        let text = "the project is not as this session left it when it asked".to_owned();
+        tell(Happening::Notice { text });
     }
     tell(Happening::Message { text: text.clone() });
     let (model, heard) = Overheard::new(model);
@@ -64,8 +92,11 @@ pub(super) async fn turn(
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
-                text = line.next() => {
-                    tell(Happening::Notice { text });
+                what = line.next() => {
+                    for call in heard.calls() {
+                        tell(translator.call(call));
+                    }
+                    tell(what);
                     continue;
                 }
             };
@@ -74,7 +105,10 @@ pub(super) async fn turn(
             for call in heard.calls() {
                 tell(translator.call(call));
             }
-            for what in translator.event(event) {
+            for what in line.until_now() {
+                tell(what);
+            }
+            for what in translator.event(event, &mut line) {
                 tell(what);
             }
         }
@@ -109,4 +143,59 @@ pub(super) async fn turn(
         written,
         last_written,
     }
+}
+
+/// Tells what the run has changed, as far as the executor can say it.
+pub(super) async fn changes(
+    session: &Session,
+    before: &mut Before,
+    is_done: bool,
+    tell: impl FnOnce(Happening),
+) {
+    let Some(first) = &before.first else { return };
+    let patience = if is_done { LOOKS } else { LOOKS_QUICKLY };
+    match seen(session, Some(first), patience).await {
+        Some(Ok(seen)) => {
+            before.left = Some(seen.snapshot);
+            tell(Happening::Diff {
+                text: seen.diff,
+                shortened: seen.shortened,
+            });
+        }
+        Some(Err(why)) => tell(Happening::Notice {
+            text: format!("it cannot be shown what has changed: {why}"),
+        }),
+        None => {}
+    }
+}
+
+/// What the executor says of the project; nothing where it has no such tool.
+async fn seen(
+    session: &Session,
+    since: Option<&str>,
+    patience: Duration,
+) -> Option<Result<Changes, String>> {
+    let mut tools = session.toolbelt().tools();
+    tools.find(|tool| tool.name == DIFF)?;
+    let arguments = serde_json::json!({ "since": since }).to_string();
+    // Counted by itself: a turn that came to its limits has changed something too.
+    let asked = session.guard(async {
+        let call = ToolCall::new(DIFF, DIFF, arguments);
+        session.registry().call(call).await
+    });
+    let Ok(asked) = tokio::time::timeout(patience, asked).await else {
+        return Some(Err(format!(
+            "the executor did not answer within {patience:?}"
+        )));
+    };
+    let outcome = match asked {
+        Ok(outcome) => outcome,
+        Err(tripped) => return Some(Err(tripped.to_string())),
+    };
+    let read = outcome.output().map(serde_json::from_str);
+    Some(match read {
+        Some(Ok(changes)) => Ok(changes),
+        Some(Err(error)) => Err(format!("`{DIFF}` has answered something else: {error}")),
+        None => Err(outcome.error().unwrap_or_default()),
+    })
 }

@@ -38,7 +38,7 @@ pub(super) async fn answer(
         _ = timeout(Duration::from_secs(patience), run.rested()) => {}
         () = shared.closing.cancelled() => {}
     }
-    Ok(json(&run.response()))
+    Ok(json(&shared.engine.response(&run)))
 }
 
 /// `POST /api/chat/stream`: tells what happens from now on, and ends with the same response.
@@ -68,7 +68,7 @@ async fn take(shared: &Shared, request: Request) -> Result<(Arc<Run>, u64), Prob
         return Ok((shared.engine.begin(&message).await?, 0));
     };
     let id = id.parse().map_err(|_| Problem::unknown())?;
-    let run = shared.engine.run(id).ok_or_else(Problem::unknown)?;
+    let run = shared.engine.run(id).await?;
     let after = run.after(0).last().map_or(0, |event| event.sequence);
     // Without anything to say, it is asked how far it has come.
     if !message.trim().is_empty() || !answers.is_empty() {

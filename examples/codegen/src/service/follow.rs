@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::problem::Problem;
 use super::server::Shared;
-use crate::runs::Run;
+use crate::runs::{Engine, Run};
 
 /// How often a stream on which nothing happens shows that it is there.
 const STILL_HERE: Duration = Duration::from_secs(15);
@@ -30,6 +30,7 @@ pub(super) enum Until {
 }
 
 struct Following {
+    engine: Arc<Engine>,
     run: Arc<Run>,
     news: watch::Receiver<u64>,
     after: u64,
@@ -54,6 +55,7 @@ pub(super) fn follow(
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     })?;
     let following = Following {
+        engine: Arc::clone(&shared.engine),
         news: run.news(),
         run,
         after,
@@ -88,7 +90,8 @@ impl Following {
             if ends {
                 self.over = true;
                 if self.until == Until::Rest {
-                    let response = serde_json::to_value(self.run.response()).unwrap_or_default();
+                    let response =
+                        serde_json::to_value(self.engine.response(&self.run)).unwrap_or_default();
                     let _ = write!(text, "event: response\ndata: {response}\n\n");
                 }
             }

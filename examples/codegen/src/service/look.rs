@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::follow::{Until, follow};
 use super::problem::Problem;
 use super::server::Shared;
-use crate::runs::{Run, RunView};
+use crate::runs::Run;
 
 /// A value as an answer.
 pub(super) fn json(value: &impl Serialize) -> Response {
@@ -37,21 +37,21 @@ pub(super) fn number(address: &Uri, name: &str) -> Result<Option<u64>, Problem> 
 /// The id of a run, as the address has it.
 type Id = Result<Path<String>, PathRejection>;
 
-fn of(shared: &Shared, id: Id) -> Result<Arc<Run>, Problem> {
+async fn of(shared: &Shared, id: Id) -> Result<Arc<Run>, Problem> {
     let Path(id) = id.map_err(|_| Problem::unknown())?;
     let id = id.parse().map_err(|_| Problem::unknown())?;
-    shared.engine.run(id).ok_or_else(Problem::unknown)
+    Ok(shared.engine.run(id).await?)
 }
 
 /// `GET /api/runs`: all of them, the latest first.
 pub(super) async fn runs(State(shared): State<Arc<Shared>>) -> Response {
-    let runs: Vec<RunView> = shared.engine.runs().iter().map(|run| run.view()).collect();
-    json(&runs)
+    json(&shared.engine.runs())
 }
 
 /// `GET /api/runs/{id}`: what `/api/chat` would answer now.
 pub(super) async fn run(State(shared): State<Arc<Shared>>, id: Id) -> Result<Response, Problem> {
-    Ok(json(&of(&shared, id)?.response()))
+    let run = of(&shared, id).await?;
+    Ok(json(&shared.engine.response(&run)))
 }
 
 /// `GET /api/runs/{id}/events`: what has happened after the event of the number `after`, and what happens until it is over.
@@ -60,17 +60,17 @@ pub(super) async fn events(
     id: Id,
     address: Uri,
 ) -> Result<Response, Problem> {
-    let run = of(&shared, id)?;
+    let run = of(&shared, id).await?;
     let after = number(&address, "after")?;
     follow(&shared, run, after.unwrap_or(0), Until::Over)
 }
 
 /// `POST /api/runs/{id}/cancel`.
 pub(super) async fn cancel(State(shared): State<Arc<Shared>>, id: Id) -> Result<Response, Problem> {
-    let run = of(&shared, id)?;
+    let run = of(&shared, id).await?;
     shared.engine.cancel(run.id()).await?;
     run.rested().await;
-    Ok(json(&run.response()))
+    Ok(json(&shared.engine.response(&run)))
 }
 
 /// A tool with its contract, for people.

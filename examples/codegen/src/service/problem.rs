@@ -35,6 +35,8 @@ impl From<Refused> for Problem {
             Refused::Long { .. } => (StatusCode::BAD_REQUEST, "long_message"),
             Refused::Unknown => (StatusCode::NOT_FOUND, "unknown_session"),
             Refused::NotWaiting { .. } | Refused::Step(_) => (StatusCode::CONFLICT, "not_waiting"),
+            Refused::Elsewhere { .. } => (StatusCode::CONFLICT, "elsewhere"),
+            Refused::NoExecutor { .. } => (StatusCode::CONFLICT, "no_executor"),
             Refused::Answers(_) => (StatusCode::BAD_REQUEST, "wrong_answers"),
             Refused::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             Refused::Closing => (StatusCode::SERVICE_UNAVAILABLE, "closing"),

@@ -51,21 +51,29 @@ pub struct Service {
 }
 
 impl Service {
-    /// Binds an address, which answers to its own name, to `localhost` and to these.
+    /// Binds an address.
     ///
     /// # Errors
     ///
     /// When the system does not let it.
-    pub async fn bind(
+    pub async fn bind(address: &str) -> std::io::Result<TcpListener> {
+        TcpListener::bind(address).await.map_err(|error| {
+            let said = format!("cannot listen on {address}: {error}");
+            std::io::Error::new(error.kind(), said)
+        })
+    }
+
+    /// The service at an address that is bound, which answers to its own name, to `localhost` and to these.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say which address it is.
+    pub fn new(
         engine: Arc<Engine>,
-        address: &str,
+        listener: TcpListener,
         names: &[String],
         token: ServiceToken,
     ) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            let said = format!("cannot listen on {address}: {error}");
-            std::io::Error::new(error.kind(), said)
-        })?;
         let address = listener.local_addr()?;
         Ok(Self {
             listener,

@@ -1,10 +1,10 @@
 //! The end of a backend: what is at work has some time, then it is cancelled and written down.
 #![cfg(unix)]
 
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::house::{House, PATIENCE};
 use crate::http::post;
@@ -13,15 +13,23 @@ use crate::http::post;
 const DRAIN: Duration = Duration::from_secs(10);
 
 fn terminate(house: &House) {
-    let id = house.backend.0.id().to_string();
+    terminate_process(&house.backend.0);
+}
+
+fn terminate_process(process: &Child) {
+    let id = process.id().to_string();
     let sent = Command::new("kill").args(["-TERM", &id]).status();
     assert!(sent.expect("there is `kill`").success());
 }
 
 fn ended(house: &mut House) -> Option<i32> {
+    ended_of(&mut house.backend.0)
+}
+
+fn ended_of(process: &mut Child) -> Option<i32> {
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
-        if let Some(status) = house.backend.0.try_wait().expect("it is a child") {
+        if let Some(status) = process.try_wait().expect("it is a child") {
             return status.code();
         }
         std::thread::sleep(Duration::from_millis(50));
@@ -72,4 +80,47 @@ fn work_that_takes_too_long_is_cancelled_and_written_down() {
     assert!(began.elapsed() >= DRAIN, "{:?}", began.elapsed());
     house.restart_backend();
     assert_eq!(house.look(&id)["phase"], "cancelled");
+}
+
+fn result_of(events: &[Value], call_id: &str) -> Option<Value> {
+    let mut results = events
+        .iter()
+        .filter(|one| one["type"] == "tool_result" && one["call_id"] == call_id);
+    results.next().cloned()
+}
+
+#[test]
+fn an_executor_lets_a_call_end_before_it_goes() {
+    let mut house = House::whole("tests/service/recordings");
+    let id = house.begin("wait a little");
+    house.until_event(&id, |event| event["call_id"] == "call_1");
+    let executor = house.executor();
+    terminate_process(executor);
+    assert_eq!(ended_of(executor), Some(0));
+    assert!(
+        house.root().join("awake").exists(),
+        "the command was cut off"
+    );
+    let events = house.until_event(&id, |event| {
+        event["type"] == "tool_result" && event["call_id"] == "call_1"
+    });
+    let result = result_of(&events, "call_1").expect("a result");
+    assert_eq!(result["status"], "ok", "{result}");
+}
+
+#[test]
+fn an_executor_cancels_what_takes_too_long() {
+    let mut house = House::whole("tests/service/recordings");
+    let id = house.begin("wait");
+    house.until_event(&id, |event| event["call_id"] == "call_1");
+    let began = Instant::now();
+    let executor = house.executor();
+    terminate_process(executor);
+    assert_eq!(ended_of(executor), Some(0));
+    assert!(began.elapsed() >= DRAIN, "{:?}", began.elapsed());
+    let events = house.until_event(&id, |event| {
+        event["type"] == "tool_result" && event["call_id"] == "call_1"
+    });
+    let result = result_of(&events, "call_1").expect("a result");
+    assert_eq!(result["status"], "cancelled", "{result}");
 }

@@ -76,6 +76,10 @@ impl House {
         house
     }
 
+    pub(crate) fn executor(&mut self) -> &mut Child {
+        &mut self.executor.as_mut().expect("it has dialled in").0
+    }
+
     pub(crate) fn dial_in(&mut self) {
         let executor = program()
             .arg("executor")
@@ -92,10 +96,16 @@ impl House {
         self.executor = Some(Process(executor));
     }
 
+    /// Kills the backend at once.
+    pub(crate) fn kill_backend(&mut self) {
+        // One that has ended already is no error.
+        let _ = self.backend.0.kill();
+        self.backend.0.wait().expect("it is gone");
+    }
+
     /// Kills the backend at once, and starts it again at the same address for executors.
     pub(crate) fn restart_backend(&mut self) {
-        self.backend.0.kill().expect("it is killed");
-        self.backend.0.wait().expect("it is gone");
+        self.kill_backend();
         let rest = self.dial.strip_prefix("ws://").unwrap_or_default();
         let executors = rest.split('/').next().unwrap_or_default().to_owned();
         let (backend, address, dial) = backend(self.folder.path(), &self.recordings, &executors);
@@ -145,6 +155,24 @@ impl House {
         }
     }
 
+    /// The events of a run that is at work, those that are there already.
+    pub(crate) fn seen_so_far(&self, id: &str) -> Vec<Value> {
+        let path = format!("/api/runs/{id}/events");
+        crate::http::get_for(&self.address, &path, Duration::from_secs(2)).events()
+    }
+
+    /// Looks at the events of a run until one is as wanted.
+    pub(crate) fn until_event(&self, id: &str, is_wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let began = Instant::now();
+        loop {
+            let seen = self.seen_so_far(id);
+            if seen.iter().any(&is_wanted) {
+                return seen;
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not happen: {seen:?}");
+        }
+    }
+
     /// The events of a run that is over.
     pub(crate) fn events(&self, id: &str) -> Vec<Value> {
         crate::http::get(&self.address, &format!("/api/runs/{id}/events")).events()
@@ -187,7 +215,7 @@ fn backend(folder: &Path, recordings: &Path, executors: &str) -> (Process, Strin
     (backend, address.to_owned(), dial)
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder") {
         let from = entry.expect("an entry").path();

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -38,7 +39,10 @@ pub(crate) fn connect(address: &str) -> TcpStream {
 
 /// Sends these bytes, and reads until the service closes.
 pub(crate) fn raw(address: &str, bytes: &[u8]) -> Answer {
-    let mut stream = connect(address);
+    read(connect(address), bytes)
+}
+
+fn read(mut stream: TcpStream, bytes: &[u8]) -> Answer {
     // A service that has closed already may still have answered.
     let _ = stream.write_all(bytes);
     let mut text = Vec::new();
@@ -83,6 +87,14 @@ pub(crate) fn get(address: &str, path: &str) -> Answer {
         address,
         format!("{}\r\n", head("GET", path, address)).as_bytes(),
     )
+}
+
+/// What has come of an answer when nothing more has come for so long.
+pub(crate) fn get_for(address: &str, path: &str, silence: Duration) -> Answer {
+    let stream = connect(address);
+    stream.set_read_timeout(Some(silence)).expect("a limit");
+    let head = head("GET", path, address);
+    read(stream, format!("{head}\r\n").as_bytes())
 }
 
 pub(crate) fn post(address: &str, path: &str, body: &str) -> Answer {

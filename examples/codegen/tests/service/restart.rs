@@ -1,6 +1,8 @@
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, PATIENCE};
 
 fn answers() -> Value {
     json!([
@@ -66,11 +68,7 @@ fn an_interview_goes_on_where_it_was_after_the_backend_was_killed() {
     assert_eq!(twice.status, 409, "{}", twice.body);
 
     let events = house.events(id);
-    let numbers = events.iter().map(|event| event["sequence"].as_u64());
-    assert!(
-        numbers.eq((1..=events.len() as u64).map(Some)),
-        "there is a gap: {events:?}"
-    );
+    gap_free(&events);
     let states: Vec<_> = events
         .iter()
         .filter(|one| one["type"] == "state")
@@ -99,12 +97,64 @@ fn a_run_that_was_at_work_has_failed_after_a_restart() {
     let mut house = House::whole("tests/service/recordings");
     let id = house.begin("wait");
     house.until(&id, |seen| seen["progress"].as_u64() > Some(25));
+    let seen = house.seen_so_far(&id);
     house.restart_backend();
-    let failed = house.look(&id);
+    let failed = house.until(&id, |seen| seen["is_complete"] == true);
     assert_eq!(failed["phase"], "failed", "{failed}");
     let message = failed["message"].as_str().unwrap_or_default();
     assert!(
         message.contains("the backend ended while the model was at work"),
         "{message}"
+    );
+    // What was told before is told again, under the same numbers.
+    let events = house.events(&id);
+    gap_free(&events);
+    let kept = &events[..seen.len().min(events.len())];
+    assert_eq!(kept, seen, "what was seen is not what is kept");
+    // The call that slept was cancelled, long before it would have ended, and says so.
+    let end = events
+        .iter()
+        .find(|one| one["call_id"] == "call_1" && one["type"] == "tool_result");
+    let end = end.expect("the call has an end");
+    assert_eq!(end["status"], "cancelled", "{end}");
+    assert_eq!(end["travelled"], true);
+    // Nothing is under way any more: the next run begins at once.
+    let next = house.begin("nobody has recorded this");
+    let failed = house.until(&next, |seen| seen["is_complete"] == true);
+    assert_eq!(failed["phase"], "failed");
+}
+
+#[test]
+fn what_a_call_came_to_while_the_backend_was_away_is_in_the_log() {
+    let mut house = House::whole("tests/service/recordings");
+    let id = house.begin("wait a little");
+    house.until_event(&id, |event| {
+        event["type"] == "tool_call" && event["call_id"] == "call_1"
+    });
+    house.kill_backend();
+    // The executor needs no backend to come to the end of the command.
+    let began = Instant::now();
+    while !house.root().join("awake").exists() {
+        assert!(began.elapsed() < PATIENCE, "the command did not run");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    house.restart_backend();
+    house.until(&id, |seen| seen["is_complete"] == true);
+    let events = house.events(&id);
+    gap_free(&events);
+    let end = events
+        .iter()
+        .find(|one| one["call_id"] == "call_1" && one["type"] == "tool_result");
+    let end = end.expect("the call has an end");
+    let text = end["text"].as_str().unwrap_or_default();
+    assert_eq!(end["status"], "ok", "{end}");
+    assert!(text.contains("slept well"), "{text}");
+}
+
+fn gap_free(events: &[Value]) {
+    let numbers = events.iter().map(|event| event["sequence"].as_u64());
+    assert!(
+        numbers.eq((1..=events.len() as u64).map(Some)),
+        "there is a gap: {events:?}"
     );
 }
