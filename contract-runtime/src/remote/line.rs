@@ -76,16 +76,29 @@ where
     M: Frame,
 {
     let (mut sink, mut stream) = socket.split();
+    // Whoever pings waits for the answers to go out: they would pile up otherwise, and nobody need read them.
+    let (pinged, mut pings) = mpsc::channel(1);
     let say = async {
-        while let Some(message) = queue.recv().await {
-            match timeout(silence, sink.send(Message::text(write(&message)))).await {
-                Ok(Ok(())) if message.is_last() => return Ended::Done,
+        loop {
+            let said = tokio::select! {
+                message = queue.recv() => {
+                    let Some(message) = message else {
+                        return Ended::Done;
+                    };
+                    let said = timeout(silence, sink.send(Message::text(write(&message)))).await;
+                    if matches!(said, Ok(Ok(()))) && message.is_last() {
+                        return Ended::Done;
+                    }
+                    said
+                }
+                Some(()) = pings.recv() => timeout(silence, sink.flush()).await,
+            };
+            match said {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => return Ended::Broken(plainly(&error)),
                 Err(_) => return Ended::Broken(format!("it took nothing for {silence:?}")),
             }
         }
-        Ended::Done
     };
     let listen = async {
         loop {
@@ -98,7 +111,11 @@ where
                         return ended;
                     }
                 }
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                Some(Ok(Message::Ping(_))) => {
+                    // The other end is there as long as this is.
+                    let _ = pinged.send(()).await;
+                }
+                Some(Ok(Message::Pong(_) | Message::Frame(_))) => {}
                 Some(Ok(Message::Binary(_))) => {
                     return Ended::dismissed(CloseCode::Unsupported, "only text is spoken here");
                 }
@@ -190,9 +207,11 @@ fn closing(code: CloseCode, reason: &str) -> Message {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Poll;
 
+    use tokio::io::AsyncWriteExt as _;
     use tokio_tungstenite::tungstenite::protocol::Role;
 
     use super::*;
@@ -227,5 +246,30 @@ mod tests {
         assert_eq!(ended, Ended::Done);
         let most = most.max(FRAMES - before);
         assert!(most <= 256, "{most} frames in one turn");
+    }
+
+    /// Answers to pings are not kept for a peer that reads none: it is not read either, and is taken for lost.
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_pings_and_does_not_read_is_read_no_further() {
+        // As many as would fill every buffer many times over.
+        const FRAMES: usize = 100_000;
+        let (here, mut there) = tokio::io::duplex(4 << 10);
+        let ping = [&[0x89, 0x80 | 0x64, 0, 0, 0, 0][..], &[b'x'; 100]].concat();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&sent);
+        let flood = tokio::spawn(async move {
+            while count.load(Ordering::Relaxed) < FRAMES && there.write_all(&ping).await.is_ok() {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            std::future::pending::<()>().await;
+        });
+        let socket = WebSocketStream::from_raw_socket(here, Role::Server, None).await;
+        let (_out, mut queue) = mpsc::channel::<BackendMessage>(1);
+        let (silence, hear) = (Duration::from_secs(30), |_: &str| ControlFlow::Continue(()));
+        let ended = talk(socket, &mut queue, silence, hear, std::future::pending()).await;
+        assert_eq!(ended, Ended::Broken("it took nothing for 30s".to_owned()));
+        let sent = sent.load(Ordering::Relaxed);
+        assert!(sent < 5_000, "{sent} pings were read");
+        flood.abort();
     }
 }
