@@ -1,6 +1,7 @@
 //! The program as it is used: by itself, and as two processes with clients of the service in front of them.
 
 mod chat;
+mod commands;
 mod demo;
 mod ends;
 mod hostile;

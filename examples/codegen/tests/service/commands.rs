@@ -1,0 +1,65 @@
+//! What a cancelled call leaves behind on the machine of its executor.
+#![cfg(target_os = "linux")]
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use contract_runtime::prelude::*;
+use contract_runtime::remote::Backend;
+use serde_json::json;
+
+use crate::house::{PATIENCE, Process, program};
+
+/// How many processes have an argument that is exactly this.
+fn running(mark: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines
+        .filter(|line| {
+            line.split(|byte| *byte == 0)
+                .any(|word| word == mark.as_bytes())
+        })
+        .count()
+}
+
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_given_up_leaves_no_process_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // It brings all of its tools.
+    let known = Registry::builder().build().expect("a registry").manifest();
+    let backend = Backend::new(known).bind("127.0.0.1:0").await;
+    let backend = backend.expect("it listens");
+    let (task, token) = backend.task().await.expect("a task");
+    let executor = program()
+        .args(["executor", "--connect", task.address()])
+        .args(["--token-env", "TOKEN_OF_A_TEST"])
+        .env("TOKEN_OF_A_TEST", token.reveal())
+        .arg("--root")
+        .arg(folder.path())
+        .stderr(Stdio::null())
+        .spawn();
+    let _executor = Process(executor.expect("it starts"));
+    let session = task.attached().await.expect("a session");
+
+    // One that is waited for, one in the background, and one in a session of its own.
+    let mark = format!("4322.{}", std::process::id());
+    let script = format!("sleep {mark} & setsid sleep {mark} & sleep {mark}");
+    let call = ToolCall::new("1", "run_shell", json!({ "script": script }).to_string());
+    let tools = session.registry().clone();
+    let under_way = tokio::spawn(async move { tools.call(call).await });
+    until("they run", || {
+        assert!(!under_way.is_finished(), "it ended by itself");
+        running(&mark) >= 3
+    })
+    .await;
+    under_way.abort();
+    until("none is left", || running(&mark) == 0).await;
+}
