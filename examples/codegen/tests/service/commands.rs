@@ -52,7 +52,9 @@ async fn a_call_that_is_given_up_leaves_no_process_there() {
     // One that is waited for, one in the background, and one in a session of its own.
     let mark = format!("4322.{}", std::process::id());
     let script = format!("sleep {mark} & setsid sleep {mark} & sleep {mark}");
-    let call = ToolCall::new("1", "run_shell", json!({ "script": script }).to_string());
+    // Its own time would be over after a minute.
+    let arguments = json!({"script": script, "timeout_seconds": 600}).to_string();
+    let call = ToolCall::new("1", "run_shell", arguments);
     let tools = session.registry().clone();
     let under_way = tokio::spawn(async move { tools.call(call).await });
     until("they run", || {
