@@ -50,6 +50,8 @@ pub(super) struct Held {
     started: Vec<Release>,
     /// For the second of two.
     repeated: Vec<Release>,
+    /// For those that came before them, and for no commit of their own.
+    read: Vec<Release>,
 }
 
 impl Writer {
@@ -99,7 +101,11 @@ impl Writer {
                 let kept = self.unacknowledged(task, room)?;
                 tell(answer, kept);
             }
-            Ask::Epoch(task, answer) => tell(answer, Ok(self.index.epoch(task))),
+            Ask::Epoch(task, answer) => {
+                // One that is not on disk yet is no epoch.
+                let epoch = self.index.epoch(task);
+                self.held.read.push(release(answer, epoch));
+            }
             Ask::SetEpoch(task, epoch, answer) => {
                 self.index.set_epoch(task, epoch);
                 self.held.written.push(release(answer, ()));
@@ -204,7 +210,7 @@ impl Writer {
         // again. So a start is said only when the commit after it is on disk as well.
         self.held.repeated = held.started;
         held.repeated.append(&mut held.written);
-        for release in held.repeated {
+        for release in held.repeated.into_iter().chain(held.read) {
             release();
         }
         Ok(())

@@ -122,3 +122,36 @@ async fn who_gives_up_leaves_no_damage() {
         "the step was taken"
     );
 }
+
+/// Who is told an epoch goes on from it, and so it is on disk by then.
+#[tokio::test]
+async fn an_epoch_is_told_when_it_is_on_disk() {
+    let medium = Medium::default();
+    let journal = open(&medium, Limits::default()).unwrap();
+    let set = |epoch| {
+        let journal = journal.clone();
+        tokio::spawn(async move { journal.set_epoch(task(0), epoch).await })
+    };
+    set(1).await.unwrap().unwrap();
+    let before = medium.lock().events.len();
+    set(2).await.unwrap().unwrap();
+    // The disk takes one more like this one.
+    let events = medium.lock().events.len() - before;
+    medium.pause(true);
+    medium.lock().good_for = Some(events);
+    let third = set(3);
+    tokio::spawn(tokio::task::yield_now()).await.unwrap();
+    // Long enough for the third to go alone; if it does not, all of them are written, and nothing is shown.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let fourth = set(4);
+    let told = tokio::spawn({
+        let journal = journal.clone();
+        async move { journal.epoch(task(0)).await }
+    });
+    tokio::spawn(tokio::task::yield_now()).await.unwrap();
+    medium.pause(false);
+    assert_eq!(third.await.unwrap(), Ok(()));
+    let fourth = fourth.await.unwrap();
+    let told = told.await.unwrap();
+    assert!(fourth.is_ok() || told.is_err(), "{fourth:?}, {told:?}");
+}
