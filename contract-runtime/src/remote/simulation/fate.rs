@@ -14,6 +14,7 @@ use super::hand::{Deeds, Hand, manifest};
 use super::house::{Plan, work};
 use super::judge::{Allowed, Figures, judge};
 use super::shelf::Shelf;
+use super::told::Told;
 use super::wire::{Weather, line};
 use crate::remote::backend::SessionEvent;
 use crate::remote::backend::simulated::House;
@@ -47,6 +48,7 @@ struct World {
     watching: Vec<JoinHandle<Result<(), String>>>,
     /// Whose work is waited for before the clock goes on.
     journals: Arc<Mutex<Vec<Journal>>>,
+    told: Told,
     allowed: Allowed,
     figures: Figures,
 }
@@ -58,6 +60,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// One run of one seed, which has a world and a time of its own.
 pub(super) async fn run(seed: u64) -> Result<Figures, String> {
     let dice = Dice::new(seed);
+    let told = Told::default();
     let weather = Weather {
         dice: dice.fork(),
         cuts: [0, 8, 20, 60][usize::try_from(dice.below(4)).unwrap_or(0)],
@@ -66,6 +69,7 @@ pub(super) async fn run(seed: u64) -> Result<Figures, String> {
         frames: AtomicU64::new(0),
         faults: AtomicU64::new(0),
         repeated: AtomicU64::new(0),
+        told: told.clone(),
     };
     let plan = Plan {
         calls: 2 + dice.below(8),
@@ -83,6 +87,7 @@ pub(super) async fn run(seed: u64) -> Result<Figures, String> {
         making: None,
         watching: Vec::new(),
         journals: Arc::default(),
+        told: told.clone(),
         allowed: Allowed {
             cancelled: plan.given_up != 0,
             ..Allowed::default()
@@ -94,12 +99,10 @@ pub(super) async fn run(seed: u64) -> Result<Figures, String> {
     let weather = Arc::clone(&world.weather);
     let task = world.task;
     let life = async {
-        world.live().await.map_err(|why| {
-            format!(
-                "{why}\n  weather {:?}, {plan:?}, {:?}",
-                world.weather, world.figures
-            )
-        })?;
+        world
+            .live()
+            .await
+            .map_err(|why| format!("{why}\n  {plan:?}, {:?}\n  {}", world.figures, world.told))?;
         Ok(world.figures.clone())
     };
     tokio::select! {
@@ -123,6 +126,7 @@ async fn turn_the_clock<T>(
         for _ in 0..2 {
             let there = locked(journals).clone();
             for journal in there {
+                // It is told when all that was asked for before is done.
                 let _ = journal.epoch(task).await;
             }
             for _ in 0..20 {
@@ -285,7 +289,10 @@ impl World {
             tokio::spawn(line(near, house, Arc::clone(&weather), cut));
             true
         };
-        let hand = Hand::new((self.task, disk), (&self.deeds, &self.dice.fork()), dial);
+        let told = self.told.clone();
+        let heard = move |event| told.tell(format_args!("the executor: {event:?}"));
+        let chance = self.dice.fork();
+        let hand = Hand::new((self.task, disk), (&self.deeds, &chance), dial, heard);
         locked(&self.journals).push(hand.journal.clone());
         self.hand = Some(hand);
     }
@@ -325,10 +332,12 @@ impl World {
         let house = House::open(manifest(), store, self.task, (GRACE, KEEP_ALIVE)).await;
         let house = house.map_err(|error| error.to_string())?;
         let mut events = house.events();
+        let told = self.told.clone();
         self.watching.push(tokio::spawn(async move {
             // Each call begins once and ends once, and so it is told.
             let mut ended: HashMap<CallKey, u32> = HashMap::new();
             while let Ok(event) = events.recv().await {
+                told.tell(format_args!("the backend: {event:?}"));
                 if let SessionEvent::CallEnded { key, .. } = event {
                     let times = ended.entry(key).or_default();
                     *times += 1;

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::dice::Dice;
 use super::disk::Disk;
 use crate::remote::protocol::TaskId;
-use crate::remote::{Executor, Journal, Reconnect, RemoteError};
+use crate::remote::{Executor, ExecutorEvent, Journal, Reconnect, RemoteError};
 use crate::tool::DynamicSpec;
 use crate::{Content, Hints, Registry, Tool};
 
@@ -105,6 +105,7 @@ impl Hand {
         (task, disk): (TaskId, Disk),
         (deeds, dice): (&Deeds, &Dice),
         line: impl Fn(DuplexStream) -> bool + Send + Sync + 'static,
+        heard: impl Fn(ExecutorEvent) + Send + Sync + 'static,
     ) -> Self {
         let reach = Reach {
             alive: Arc::new(AtomicBool::new(true)),
@@ -120,6 +121,7 @@ impl Hand {
         };
         let executor = Executor::new(tools(reach))
             .journal(journal.clone())
+            .on_event(heard)
             .reconnect(reconnect);
         let over = CancellationToken::new();
         let (ends, lives) = (over.clone(), Arc::clone(&alive));

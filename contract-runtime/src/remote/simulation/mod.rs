@@ -15,6 +15,7 @@
 //! | `house` | the processes of backends |
 //! | `fate` | one run, from its plan to its end |
 //! | `judge` | what must be so after every run |
+//! | `told` | what happened, for a run that fails |
 
 mod dice;
 mod disk;
@@ -23,6 +24,7 @@ mod hand;
 mod house;
 mod judge;
 mod shelf;
+mod told;
 mod wire;
 
 use std::sync::Mutex;

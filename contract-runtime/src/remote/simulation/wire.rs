@@ -10,6 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_util::sync::CancellationToken;
 
 use super::dice::Dice;
+use super::told::Told;
 use crate::remote::backend::simulated::House;
 
 /// Messages that do no harm when they come more than once.
@@ -27,6 +28,7 @@ pub(super) struct Weather {
     pub(super) frames: AtomicU64,
     pub(super) faults: AtomicU64,
     pub(super) repeated: AtomicU64,
+    pub(super) told: Told,
 }
 
 impl Weather {
@@ -50,8 +52,8 @@ pub(super) async fn line(
         house.serve(socket).await;
     });
     tokio::select! {
-        () = forward(near_read, far_write, &weather) => {}
-        () = forward(far_read, near_write, &weather) => {}
+        () = forward(near_read, far_write, &weather, "executor") => {}
+        () = forward(far_read, near_write, &weather, "backend") => {}
         () = cut.cancelled() => {}
     }
 }
@@ -60,6 +62,7 @@ async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     weather: &Weather,
+    by: &str,
 ) {
     let dice = weather.dice.fork();
     // Copies that are still on their way.
@@ -73,6 +76,12 @@ async fn forward(
         }
         // Before the frame arrives, or after it.
         let is_lost = ends && dice.once_in(2);
+        let how = match (ends, is_lost) {
+            (false, _) => "",
+            (true, false) => ", then the line is cut",
+            (true, true) => ", lost with its line",
+        };
+        weather.told.tell(format_args!("{by} said {kind:?}{how}"));
         if is_lost || to.write_all(&frame).await.is_err() {
             return;
         }
