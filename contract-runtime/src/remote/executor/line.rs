@@ -6,8 +6,8 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use super::desk::Desk;
 use super::event::ExecutorEvent;
@@ -16,7 +16,7 @@ use crate::remote::protocol::{
     Accepted, BackendMessage, ExecutorMessage, Fault, Handshake, read, write,
 };
 
-/// How long a backend may take to answer a handshake.
+/// How long a backend may take to read a handshake, and then to answer it.
 const ANSWER: Duration = Duration::from_secs(10);
 
 const FAULTS: usize = 3;
@@ -43,17 +43,14 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let message = ExecutorMessage::Handshake(Box::new(handshake));
-    let said = socket.send(Message::text(write(&message))).await;
-    said.map_err(|error| failed(&error))?;
-    let answer = loop {
-        match timeout(ANSWER, socket.next()).await {
-            Err(_) => return Err(Ended::Broken(format!("no answer came within {ANSWER:?}"))),
-            Ok(None) => return Err(Ended::Broken("the connection broke".to_owned())),
-            Ok(Some(Err(error))) => return Err(failed(&error)),
-            Ok(Some(Ok(Message::Close(frame)))) => return Err(closed(frame)),
-            Ok(Some(Ok(Message::Text(text)))) => break text,
-            Ok(Some(Ok(_))) => {}
-        }
+    let late = |what: &str| Ended::Broken(format!("{what} within {ANSWER:?}"));
+    match timeout(ANSWER, socket.send(Message::text(write(&message)))).await {
+        Err(_) => return Err(late("the handshake was not taken")),
+        Ok(said) => said.map_err(|error| failed(&error))?,
+    }
+    let answer = match timeout(ANSWER, answer(&mut socket)).await {
+        Err(_) => return Err(late("no answer came")),
+        Ok(answer) => answer?,
     };
     if let Ok(BackendMessage::HandshakeOk(accepted)) = read(&answer, &KINDS) {
         return Ok((socket, *accepted));
@@ -61,6 +58,22 @@ where
     let reason = "the handshake was not answered";
     dismiss(socket, CloseCode::Protocol, reason).await;
     Err(Ended::dismissed(CloseCode::Protocol, reason))
+}
+
+/// The first text; whatever else comes is no answer.
+async fn answer<S>(socket: &mut WebSocketStream<S>) -> Result<Utf8Bytes, Ended>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    loop {
+        match socket.next().await {
+            None => return Err(Ended::Broken("the connection broke".to_owned())),
+            Some(Err(error)) => return Err(failed(&error)),
+            Some(Ok(Message::Close(frame))) => return Err(closed(frame)),
+            Some(Ok(Message::Text(text))) => return Ok(text),
+            Some(Ok(_)) => {}
+        }
+    }
 }
 
 /// Works until the connection ends.
@@ -115,4 +128,60 @@ where
         ControlFlow::Continue(())
     };
     talk(socket, queue, keep_alive.saturating_mul(2), hear, over).await
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{Instant, sleep};
+    use tokio_tungstenite::tungstenite::protocol::Role;
+
+    use super::*;
+    use crate::remote::protocol::{JournalId, PROTOCOL, Platform, TaskId};
+
+    fn handshake(bytes: usize) -> Handshake {
+        Handshake {
+            protocol: PROTOCOL,
+            task: TaskId::random(),
+            epoch: 0,
+            journal: JournalId::random(),
+            known_tools: vec!["x".repeat(bytes)],
+            custom_tools: Vec::new(),
+            platform: Platform::default(),
+            unacknowledged: Vec::new(),
+        }
+    }
+
+    async fn entered(bytes: usize, pings: bool) -> (Ended, Duration) {
+        let (here, there) = tokio::io::duplex(64 << 10);
+        let backend = tokio::spawn(async move {
+            let mut socket = WebSocketStream::from_raw_socket(there, Role::Server, None).await;
+            if pings {
+                loop {
+                    let ping = Message::Ping(b"still here".as_slice().into());
+                    let _ = socket.send(ping).await;
+                    let _ = socket.next().await;
+                    sleep(Duration::from_secs(1)).await;
+                }
+            }
+            // Its end stays open.
+            sleep(Duration::MAX).await;
+            drop(socket);
+        });
+        let began = Instant::now();
+        let socket = WebSocketStream::from_raw_socket(here, Role::Client, None).await;
+        let ended = enter(socket, handshake(bytes)).await.err().unwrap();
+        backend.abort();
+        (ended, began.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_backend_that_only_pings_or_does_not_read_is_not_waited_for() {
+        let (ended, waited) = entered(10, true).await;
+        assert_eq!(ended, Ended::Broken("no answer came within 10s".to_owned()));
+        assert!(waited < ANSWER * 2, "{waited:?}");
+        let (ended, waited) = entered(1 << 20, false).await;
+        let why = "the handshake was not taken within 10s".to_owned();
+        assert_eq!(ended, Ended::Broken(why));
+        assert!(waited < ANSWER * 2, "{waited:?}");
+    }
 }
