@@ -200,3 +200,37 @@ impl Keep {
         self.store.forget(id).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use contract_runtime::remote::store::EmbeddedStore;
+
+    use super::super::record::Writer;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_step_is_written_over_the_state_it_was_made_from() {
+        let store: Arc<dyn Store> = Arc::new(EmbeddedStore::in_memory().unwrap());
+        let [one, other] = ["a", "b"].map(|name| Keep::new(Arc::clone(&store), name).shared());
+        let mut record = RunRecord::new("a", "add a price list", 0);
+        let step = |keep: &Keep, record: &mut RunRecord| {
+            let name = keep.writer().to_owned();
+            record.writers.push(Writer { name, after: 0 });
+            record.clone()
+        };
+        let first = step(&one, &mut record);
+        assert!(matches!(one.save(&first, 0).await, Ok(Saved::Done(1))));
+        // Both have read it, and both take the next step.
+        let by_one = step(&one, &mut record.clone());
+        let by_other = step(&other, &mut record.clone());
+        assert!(matches!(one.save(&by_one, 1).await, Ok(Saved::Done(2))));
+        assert!(matches!(other.save(&by_other, 1).await, Ok(Saved::Other)));
+        let (kept, version) = other.read(record.id).await.unwrap().unwrap();
+        assert!(kept.is_written_by(one.writer()));
+        assert_eq!(version, 2);
+        // A write whose confirmation was lost is no step of another.
+        assert!(matches!(one.save(&by_one, 1).await, Ok(Saved::Done(3))));
+        assert!(matches!(other.save(&by_other, 3).await, Ok(Saved::Done(4))));
+        assert!(matches!(one.save(&by_one, 3).await, Ok(Saved::Other)));
+    }
+}
