@@ -348,3 +348,49 @@ fn a_dialect_is_published_where_it_is_the_one_that_is_enforced() {
         None
     );
 }
+
+/// A JSON value holds integers of 64 bits; another one would be a float, and not the number that the model has sent.
+#[test]
+fn an_integer_that_a_value_would_round_is_refused() {
+    let echo = Tool::dynamic(
+        DynamicSpec::new("echo", "Give it back.").input_schema(json!({
+            "type": "object",
+            "properties": {
+                "number": {"type": "integer"},
+                "list": {"type": "array", "items": {"type": ["integer", "null"]}},
+                "any": {"type": "number"},
+            },
+        })),
+        |arguments| async move { Ok::<_, &str>(Content::json(&Value::Object(arguments))) },
+    );
+    let registry = Registry::builder().with(vec![echo]).build().unwrap();
+    let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "echo", arguments));
+    for exact in [
+        r#"{"number":18446744073709551615}"#,
+        r#"{"number":-9223372036854775808}"#,
+        r#"{"list":[null,18446744073709551615]}"#,
+    ] {
+        assert_eq!(call(exact).output(), Some(exact));
+    }
+    for (rounded, pointer) in [
+        (r#"{"number":18446744073709551616}"#, "/number"),
+        (r#"{"number":-9223372036854775809}"#, "/number"),
+        (r#"{"number":36893488147419103232}"#, "/number"),
+        (
+            r#"{"list":[1,340282366920938463463374607431768211455]}"#,
+            "/list/1",
+        ),
+    ] {
+        let outcome = call(rounded);
+        let refused = outcome.invalid_arguments();
+        let problems = refused.unwrap_or_else(|| panic!("{outcome:?}")).problems();
+        assert_eq!(problems.len(), 1, "{outcome:?}");
+        assert_eq!(problems[0].pointer, pointer);
+        assert!(
+            problems[0].expected.contains("from -2^63 to 2^64 - 1"),
+            "{outcome:?}"
+        );
+    }
+    // Where a float may stand, it may be rounded.
+    assert_eq!(call(r#"{"any":18446744073709551617}"#).status(), Status::Ok);
+}

@@ -101,7 +101,7 @@ fn tested(findings: &[Finding], tool: &str, text: &mut String) -> std::fmt::Resu
     writeln!(text, "\ntested")?;
     writeln!(
         text,
-        "    the conditions do not contradict each other, nor a default or an example"
+        "    no contradiction was found between conditions, nor with a default or an example"
     )?;
     let own = findings.iter().filter(|finding| finding.tool == tool);
     own.into_iter()

@@ -353,7 +353,7 @@ where
 
 pub(crate) fn read(request: &Request<'_>) -> Result<Map<String, Value>, Ended> {
     let inputs = request.inputs;
-    let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
+    let examined = arguments::read_values(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| examined).text;
     serde_json::from_str(text).map_err(|_| Ended::unread())

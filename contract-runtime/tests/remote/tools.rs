@@ -29,6 +29,13 @@ pub(crate) fn halve(number: i64) -> i64 {
     number / 2
 }
 
+/// Say which guess it was.
+#[tool(read_only)]
+#[pre(number != 3, "three was taken")]
+pub(crate) fn guess(#[arg(secret)] number: i64) -> bool {
+    number > 3
+}
+
 /// Give a text back.
 #[tool(read_only)]
 pub(crate) fn echo(text: String) -> String {
@@ -74,6 +81,7 @@ pub(crate) fn registry(signals: &Arc<Signals>) -> Result<Registry, BuildError> {
         .context_arc(Arc::clone(signals))
         .tool(wait)
         .tool(halve)
+        .tool(guess)
         .tool(echo)
         .tool(promise)
         .tool(fail)

@@ -62,7 +62,7 @@ pub struct Platform {
     pub system: String,
     /// Such as `x86_64`.
     pub architecture: String,
-    /// How many calls run side by side.
+    /// How many threads the machine has for calls, which is no limit.
     pub parallel: u32,
 }
 

@@ -34,7 +34,11 @@ impl Walk<'_> {
         if let Some(not) = rule.not
             && self.verdict(not, node).is_valid()
         {
-            found.refuse(ProblemKind::NoMatch, path, node, || {
+            let kind = match rules[not].values {
+                Some(_) => ProblemKind::Value,
+                None => ProblemKind::NoMatch,
+            };
+            found.refuse(kind, path, node, || {
                 format!("anything but {}", describe(rules, not))
             });
         }

@@ -66,6 +66,36 @@ pub(crate) fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidAr
     Ok(())
 }
 
+/// Reads as [`read`] does, arguments that are handed on as JSON values: an integer that a [`serde_json::Number`] would round
+/// is refused.
+///
+/// # Errors
+/// Everything that is wrong with the arguments.
+pub(crate) fn read_values(
+    text: &str,
+    schema: &InputSchema,
+    coerce: bool,
+) -> Result<Examined, InvalidArguments> {
+    let examined = read(text, schema, coerce)?;
+    // The shortest that is refused is -2^63 - 1.
+    let long = |digits: &[u8]| digits.len() >= 19;
+    let mut runs = examined
+        .text
+        .as_bytes()
+        .split(|byte| !byte.is_ascii_digit());
+    if !runs.any(long) {
+        return Ok(examined);
+    }
+    let node = Node::parse(&examined.text).map_err(|error| malformed(&error))?;
+    let mut walk = Walk::new(schema, false);
+    walk.as_values = true;
+    let found = walk.arguments(&node);
+    if found.total > 0 {
+        return Err(InvalidArguments::new(found.problems, found.total));
+    }
+    Ok(examined)
+}
+
 fn judge(
     text: &str,
     schema: &InputSchema,

@@ -29,7 +29,7 @@ pub use refusal::InvalidArguments;
 
 #[cfg(feature = "mcp")]
 pub(crate) use examine::conforms;
-pub(crate) use examine::{Examined, examine, read};
+pub(crate) use examine::{Examined, examine, read, read_values};
 pub(crate) use nearest::nearest;
 pub(crate) use refusal::rejected;
 pub(crate) use shown::escaped;

@@ -51,6 +51,17 @@ impl Node {
         }
     }
 
+    /// Whether a [`Number`] is not the same value.
+    pub(super) fn is_rounded(&self) -> bool {
+        match self {
+            Self::Literal(text) => {
+                let number = serde_json::from_str::<Number>(text);
+                literal::exact(text) != number.ok().map(|number| Decimal::of(&number))
+            }
+            _ => false,
+        }
+    }
+
     /// The types of JSON Schema this value has: `1.0` is an integer and a number.
     pub(super) fn types(&self) -> Types {
         match self {

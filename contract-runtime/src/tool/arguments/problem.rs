@@ -32,7 +32,7 @@ pub enum ProblemKind {
     Range,
     /// A string, array or object has too few or too many parts.
     Length,
-    /// The value is none of those that are listed.
+    /// The value is none of those that are listed, or one of those that are ruled out.
     Value,
     /// A string does not match its pattern.
     Pattern,

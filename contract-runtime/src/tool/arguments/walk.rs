@@ -29,6 +29,8 @@ pub(super) struct Walk<'s> {
     coerce: bool,
     /// Whether null stands for an absent member where it could not stand for itself.
     pub(super) null_is_absent: bool,
+    /// Whether an integer is handed on as a [`serde_json::Number`], which would round some.
+    pub(super) as_values: bool,
     steps: usize,
     /// How many quiet walks are under way inside each other.
     trials: usize,
@@ -43,6 +45,7 @@ impl<'s> Walk<'s> {
             rules: schema.rules(),
             coerce,
             null_is_absent: false,
+            as_values: false,
             steps: 0,
             trials: 0,
             known: HashMap::new(),
@@ -89,6 +92,12 @@ impl<'s> Walk<'s> {
         }
         let integers = rule.types.has(Types::INTEGER) && !rule.types.has(Types::NUMBER);
         if integers && types.has(Types::INTEGER) {
+            if self.as_values && node.is_rounded() {
+                found.refuse(ProblemKind::Range, path, node, || {
+                    "an integer from -2^63 to 2^64 - 1, as others are not handed on exactly".into()
+                });
+                return;
+            }
             normalise(node, found);
         }
         if let Some(values) = &rule.values

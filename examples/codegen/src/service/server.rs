@@ -142,7 +142,7 @@ fn routes(shared: Arc<Shared>) -> Router {
             Problem::new(StatusCode::NOT_FOUND, "not_found", message)
         })
         .method_not_allowed_fallback(async || {
-            let message = "this is not done with that method; `/api/chat` wants POST";
+            let message = "this is not done with that method; `/api/chat`, its `/stream` and `/api/runs/ID/cancel` want POST, and all else GET";
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", message)
         })
         .layer(DefaultBodyLimit::max(LARGEST))
