@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Executor, Safeguards};
+use contract_runtime::remote::{Backend, Executor, RemoteError, Safeguards};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -123,5 +123,26 @@ async fn any_time_between_signs_of_life_can_be_asked_for() -> Tested {
         let outcome = timeout(SOON, session.registry().call(call)).await?;
         assert_eq!(outcome.output(), Some("1"), "{keep_alive:?}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn nobody_waits_for_an_executor_of_a_backend_that_has_stopped() -> Tested {
+    let tools = registry(&Arc::default())?;
+    let backend = backend(&tools, Duration::from_secs(3600));
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let (task, _token) = backend.task().await?;
+    let waits = tokio::spawn({
+        let task = task.clone();
+        async move { task.attached().await.err() }
+    });
+    tokio::task::yield_now().await;
+    drop(backend);
+    assert!(matches!(
+        timeout(SOON, waits).await??,
+        Some(RemoteError::Gone)
+    ));
+    let late = timeout(SOON, task.attached()).await?;
+    assert!(matches!(late, Err(RemoteError::Gone)));
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 use contract_runtime::prelude::*;
 use contract_runtime::remote::{Backend, Executor};
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
 
 use crate::raw::{Next, Raw, handshake};
 use crate::tools::{Tested, registry};
@@ -186,5 +187,22 @@ async fn tools_that_nobody_knows_come_with_their_contracts() -> Tested {
         outcome.violation().map(|one| one.contract.as_str()),
         Some("halve.pre[0]")
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_pings_before_the_handshake_is_let_in() -> Tested {
+    let backend = Backend::new(registry(&Arc::default())?.manifest());
+    let backend = backend.bind("127.0.0.1:0").await?;
+    let (task, token) = backend.task().await?;
+    let mut raw = Raw::enter(&task, &token).await?;
+    raw.send(Message::Ping("there?".into())).await?;
+    raw.send(Message::Pong("here".into())).await?;
+    raw.say(handshake(&task, &["halve"], &json!([])).to_string())
+        .await?;
+    let Next::Message(answer) = raw.next().await else {
+        return Err("no answer".into());
+    };
+    assert_eq!(answer["type"], "handshake_ok");
     Ok(())
 }

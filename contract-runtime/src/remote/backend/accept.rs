@@ -66,11 +66,12 @@ pub(super) async fn accept(
     find: Find,
     stop: CancellationToken,
 ) {
+    let gone = entrance.doors.gone.clone();
     let mut wait = SHORTEST;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => break,
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -101,6 +102,7 @@ pub(super) async fn accept(
             }
         });
     }
+    gone.cancel();
 }
 
 /// One connection, before and after its upgrade.

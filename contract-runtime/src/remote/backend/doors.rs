@@ -20,6 +20,8 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub(super) struct Doors {
     /// Every connection ends, and says [`LEAVING`].
     pub(super) leaving: CancellationToken,
+    /// Nobody is let in any more.
+    pub(super) gone: CancellationToken,
     /// Connections that are past their upgrade.
     pub(super) lines: TaskTracker,
     calls: TaskTracker,

@@ -19,7 +19,7 @@ use super::task::{Open, Turn};
 use crate::remote::line::{Ended, QUEUE, dismiss, failed, talk};
 use crate::remote::protocol::{
     Accepted, BackendMessage, CallKey, Entry, EntryState, ExecutorMessage, Fault, Handshake,
-    Malformed, PROTOCOL, ToolReply, read, write,
+    JournalId, Malformed, PROTOCOL, ToolReply, read, write,
 };
 use crate::remote::store::StoreError;
 
@@ -78,14 +78,19 @@ pub(super) async fn serve<S>(
         epoch,
         over,
     } = entered;
+    #[cfg(feature = "redis")]
+    if open.calls.ledger.is_shared() && super::task::may_be_outdated(&handshake, epoch) {
+        open.detached(epoch);
+        return dismiss(socket, CloseCode::Again, super::task::ELSEWHERE).await;
+    }
     let (out, mut queue) = mpsc::channel(QUEUE);
     if !open.attached(epoch, &handshake, session, out.clone()) {
-        let (code, reason) = open.farewell();
+        let (code, reason) = open.farewell(handshake.journal);
         return dismiss(socket, code, reason).await;
     }
     let _present = Present { open, epoch };
     let ended = tokio::select! {
-        ended = work(socket, open, &mut queue, &out, over, leaving) => ended,
+        ended = work(socket, open, handshake.journal, (&mut queue, &out), (over, leaving)) => ended,
         never = ask(&out, open.settings.keep_alive) => match never {},
     };
     tracing::debug!(task = %open.id, epoch, ?ended, "the connection of an executor ended");
@@ -159,7 +164,16 @@ async fn heard<S>(socket: &mut WebSocketStream<S>) -> Result<Utf8Bytes, Ended>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    match timeout(HANDSHAKE, socket.next()).await {
+    let first = async {
+        loop {
+            match socket.next().await {
+                // Of these the line takes care.
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                other => return other,
+            }
+        }
+    };
+    match timeout(HANDSHAKE, first).await {
         Ok(Some(Ok(Message::Text(text)))) => Ok(text),
         Ok(Some(Err(error))) => Err(failed(&error)),
         // Of a machine that was asleep, perhaps: another time it may come.
@@ -205,7 +219,7 @@ async fn taken(
     let again = |error: StoreError| (CloseCode::Again, error.to_string());
     judge(&handshake, open).map_err(policy)?;
     if !open.calls.is_home().await.map_err(again)? {
-        let (code, reason) = open.farewell();
+        let (code, reason) = open.farewell(handshake.journal);
         return Err((code, reason.to_owned()));
     }
     let (handshake, session) = open.judge(handshake).await.map_err(policy)?;
@@ -213,8 +227,8 @@ async fn taken(
         return Err(policy(OTHERS.to_owned()));
     }
     match open.claim(&handshake, turn).await.map_err(again)? {
-        Some((epoch, over)) => Ok((handshake, session, epoch, over)),
-        None => Err(policy(OVER.to_owned())),
+        Ok((epoch, over)) => Ok((handshake, session, epoch, over)),
+        Err((code, reason)) => Err((code, reason.to_owned())),
     }
 }
 
@@ -256,10 +270,12 @@ pub(super) async fn ask(
 async fn work<S>(
     socket: WebSocketStream<S>,
     open: &Arc<Open>,
-    queue: &mut mpsc::Receiver<BackendMessage>,
-    out: &mpsc::Sender<BackendMessage>,
-    over: CancellationToken,
-    leaving: CancellationToken,
+    journal: JournalId,
+    (queue, out): (
+        &mut mpsc::Receiver<BackendMessage>,
+        &mpsc::Sender<BackendMessage>,
+    ),
+    (over, leaving): (CancellationToken, CancellationToken),
 ) -> Ended
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -276,8 +292,8 @@ where
     };
     let ends = async {
         tokio::select! {
-            () = over.cancelled() => left(open),
-            () = open.calls.moved() => left(open),
+            () = over.cancelled() => left(open, journal),
+            () = open.calls.moved() => left(open, journal),
             () = leaving.cancelled() => Ended::dismissed(CloseCode::Away, LEAVING),
         }
     };
@@ -285,8 +301,8 @@ where
     talk(socket, queue, silence, hear, ends).await
 }
 
-fn left(open: &Open) -> Ended {
-    let (code, reason) = open.farewell();
+fn left(open: &Open, journal: JournalId) -> Ended {
+    let (code, reason) = open.farewell(journal);
     Ended::dismissed(code, reason)
 }
 

@@ -65,6 +65,10 @@ impl Listening {
             None => None,
         };
         let open = self.made(id, hash, ledger);
+        #[cfg(feature = "redis")]
+        if self.shared.post.is_some() {
+            open.leaves_behind().await?;
+        }
         let kept = open.kept().await?;
         match self.shared.tasks().entry(id) {
             // Somebody else has opened it meanwhile, and it may be at work.

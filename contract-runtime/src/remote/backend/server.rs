@@ -43,7 +43,7 @@ pub(super) struct Shared {
     /// How it works with other backends.
     #[cfg(feature = "redis")]
     pub(super) post: Option<Arc<Post>>,
-    tasks: Mutex<HashMap<TaskId, Arc<Open>>>,
+    pub(super) tasks: Mutex<HashMap<TaskId, Arc<Open>>>,
 }
 
 impl Shared {
@@ -60,7 +60,7 @@ impl Shared {
     }
 
     /// A task that is open here, or at home in another backend, or known to the store.
-    async fn find(&self, task: TaskId) -> Result<Option<Found>, StoreError> {
+    pub(super) async fn find(&self, task: TaskId) -> Result<Option<Found>, StoreError> {
         self.drop_moved(task);
         let open = self.tasks().get(&task).cloned();
         #[cfg(feature = "redis")]
@@ -123,7 +123,7 @@ impl Backend {
                 .settings
                 .relay
                 .clone()
-                .map(|relay| Post::new(relay, Arc::clone(&owner))),
+                .map(|relay| Post::new(Arc::new(relay), Arc::clone(&owner))),
             settings: Arc::new(self.settings),
             store,
             owner,
@@ -131,18 +131,33 @@ impl Backend {
             tasks: Mutex::default(),
         });
         let stop = CancellationToken::new();
-        #[cfg(feature = "redis")]
-        if let Some(post) = &shared.post {
-            post.open(&shared, &stop).await?;
-        }
-        let tasks = Arc::clone(&shared);
+        let listening = Listening::open(shared, stop.clone()).await?;
+        let tasks = Arc::clone(&listening.shared);
         let find: Find = Arc::new(move |task| {
             let shared = Arc::clone(&tasks);
             Box::pin(async move { shared.find(task).await })
         });
-        let entrance = Arc::clone(&shared.entrance);
-        tokio::spawn(accept(listener, entrance, find, stop.clone()));
-        Ok(Listening {
+        let entrance = Arc::clone(&listening.shared.entrance);
+        tokio::spawn(accept(listener, entrance, find, stop));
+        Ok(listening)
+    }
+}
+
+impl Listening {
+    /// Works with other backends from here on; no executor comes in yet.
+    #[cfg_attr(
+        not(feature = "redis"),
+        expect(clippy::unused_async, reason = "as with others")
+    )]
+    pub(super) async fn open(
+        shared: Arc<Shared>,
+        stop: CancellationToken,
+    ) -> Result<Self, StoreError> {
+        #[cfg(feature = "redis")]
+        if let Some(post) = &shared.post {
+            post.open(&shared, &stop).await?;
+        }
+        Ok(Self {
             shared,
             _stop: stop.drop_guard(),
         })

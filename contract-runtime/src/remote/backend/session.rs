@@ -89,6 +89,10 @@ impl Session {
     /// # Errors
     ///
     /// [`Tripped`], which says which safeguard, and why.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time.
     pub async fn guard<T>(&self, run: impl Future<Output = T>) -> Result<T, Tripped> {
         let Some(open) = self.open.upgrade() else {
             return Ok(run.await);

@@ -26,6 +26,10 @@ impl Listening {
     ///
     /// A call that is open even then goes on where it runs: the executor keeps its result and brings it to the backend that
     /// opens the task next. Nothing is undone: this object listens until it is dropped, and says that it is shutting down.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time.
     pub async fn shutdown(&self, drain: Duration) {
         self.shared.entrance.doors.close(drain).await;
     }

@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "redis")]
-pub(super) use afar::Host;
+pub(super) use afar::{Host, may_be_outdated};
 
 use super::calls::{Calls, TAKEN_OVER};
 use super::entry::Entrance;
@@ -20,7 +20,9 @@ use super::session::Session;
 use super::settings::Settings;
 use super::settled::Kept;
 use crate::remote::RemoteError;
-use crate::remote::protocol::{BackendMessage, ExecutorMessage, Finished, Handshake, TaskId};
+use crate::remote::protocol::{
+    BackendMessage, ExecutorMessage, Finished, Handshake, JournalId, TaskId,
+};
 use crate::remote::safeguards::Watch;
 use crate::remote::store::StoreError;
 use crate::remote::store::ledger::{KeptCall, Ledger};
@@ -31,6 +33,13 @@ const FORGOTTEN: &str = "the task was closed";
 
 /// Why an executor is asked to dial again.
 pub(super) const MOVED: &str = "the task is at home elsewhere now; dial again";
+
+/// Why an executor is asked to dial again that another backend has heard too: which of its connections it has left behind,
+/// only the executor knows.
+pub(super) const ELSEWHERE: &str = "another connection of this executor counts now; dial again";
+
+/// What an executor is told at the end of its connection.
+pub(super) type Farewell = (CloseCode, &'static str);
 
 /// Whose handshake is taken now; others of the task wait.
 pub(super) type Turn<'o> = tokio::sync::MutexGuard<'o, ()>;
@@ -63,10 +72,15 @@ struct Line {
     /// Ends it when the next takes over.
     over: CancellationToken,
     gone: bool,
+    /// Of the executor.
+    journal: Option<JournalId>,
+    /// It came in at another backend, perhaps before the one that it ended.
+    is_afar: bool,
     /// Where the executor is attached, if it is not here.
     #[cfg(feature = "redis")]
     host: Option<Host>,
-    /// Of a connection at another backend that was heard of before it was said to be there; 0 when there is none.
+    /// The latest connection at another backend that cannot count any more: it was heard of before it was said to be there, or
+    /// was there before this process was the home; 0 when there is none.
     #[cfg(feature = "redis")]
     early: u64,
     finished: Option<Finished>,
@@ -74,10 +88,12 @@ struct Line {
 
 impl Line {
     /// The next connection counts.
-    fn taken_over(&mut self, epoch: u64) -> CancellationToken {
+    fn taken_over(&mut self, epoch: u64, journal: JournalId) -> CancellationToken {
         self.over.cancel();
         self.epoch = epoch;
         self.gone = false;
+        self.journal = Some(journal);
+        self.is_afar = false;
         #[cfg(feature = "redis")]
         {
             self.host = None;
@@ -131,23 +147,26 @@ impl Open {
         self.claim.lock().await
     }
 
-    /// The next epoch and what ends it; `None` for an executor that another has taken over from.
+    /// The next epoch and what ends it; else what the executor is told, one that another has taken over from.
     pub(super) async fn claim(
         &self,
         handshake: &Handshake,
         _turn: Turn<'_>,
-    ) -> Result<Option<(u64, CancellationToken)>, StoreError> {
+    ) -> Result<Result<(u64, CancellationToken), Farewell>, StoreError> {
         let ledger = &self.calls.ledger;
-        let claim = ledger.claim(&self.owner, handshake.journal, handshake.epoch);
+        let journal = handshake.journal;
+        let claim = ledger.claim(&self.owner, journal, handshake.epoch);
         let Some(epoch) = claim.await? else {
-            return Ok(None);
+            return Ok(Err((CloseCode::Policy, OVER)));
         };
-        let mut line = self.line();
-        if epoch <= line.epoch {
-            // A later claim was answered sooner.
-            return Ok(None);
+        {
+            let mut line = self.line();
+            if epoch > line.epoch {
+                return Ok(Ok((epoch, line.taken_over(epoch, journal))));
+            }
         }
-        Ok(Some((epoch, line.taken_over(epoch))))
+        // A later claim was answered sooner.
+        Ok(Err(self.farewell(journal)))
     }
 
     /// What the executor says of its calls.
@@ -223,15 +242,19 @@ impl Open {
         self.calls.close(FORGOTTEN);
     }
 
-    /// Why a connection ends that counts no more.
-    pub(super) fn farewell(&self) -> (CloseCode, &'static str) {
+    /// Why a connection of this executor ends that counts no more.
+    pub(super) fn farewell(&self, journal: JournalId) -> Farewell {
         if self.calls.has_moved() {
-            (CloseCode::Away, MOVED)
-        } else if self.line().epoch == u64::MAX {
-            (CloseCode::Policy, FORGOTTEN)
-        } else {
-            (CloseCode::Policy, OVER)
+            return (CloseCode::Away, MOVED);
         }
+        let line = self.line();
+        if line.epoch == u64::MAX {
+            return (CloseCode::Policy, FORGOTTEN);
+        }
+        if line.is_afar && line.journal == Some(journal) {
+            return (CloseCode::Again, ELSEWHERE);
+        }
+        (CloseCode::Policy, OVER)
     }
 
     /// Ends the task: the executor is told now, or when it comes back.
@@ -293,6 +316,7 @@ impl Task {
             biased;
             () = self.open.calls.moved() => return Err(RemoteError::TakenOver { task: self.id() }),
             there = session.wait_for(Option::is_some) => there,
+            () = self.open.calls.gone() => return Err(RemoteError::Gone),
         };
         let there = there.map_err(|_| RemoteError::Gone)?;
         there.clone().ok_or(RemoteError::Gone)

@@ -1,6 +1,3 @@
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -8,7 +5,8 @@ use super::dice::Dice;
 use super::hand::tool;
 use super::shelf::Shelf;
 use crate::ToolCall;
-use crate::remote::backend::simulated::House;
+use crate::remote::RemoteError;
+use crate::remote::backend::Task;
 use crate::remote::store::ledger::CallRecord;
 
 /// How the calls of a run are made.
@@ -19,6 +17,16 @@ pub(super) struct Plan {
     pub(super) wide: usize,
     /// One in so many is given up; 0 is none.
     pub(super) given_up: u64,
+}
+
+impl Plan {
+    pub(super) fn of(dice: &Dice, most: u64) -> Self {
+        Self {
+            calls: 2 + dice.below(most),
+            wide: usize::try_from(1 + dice.below(6)).unwrap_or(1),
+            given_up: [0, 0, 2, 5][usize::try_from(dice.below(4)).unwrap_or(0)],
+        }
+    }
 }
 
 /// The calls that any process has begun.
@@ -33,23 +41,30 @@ pub(super) fn number(call: &CallRecord) -> u64 {
     call.parameters["number"].as_u64().unwrap()
 }
 
-/// What one process of a backend does: it settles what an earlier one left, and makes the calls that none has made.
-pub(super) async fn work(house: House, shelf: Shelf, plan: Plan, dice: Dice) -> Result<(), String> {
-    house.task.settled().await;
-    let session = house
-        .task
-        .attached()
-        .await
-        .map_err(|error| error.to_string())?;
-    let session = Arc::new(session);
-    let known: BTreeSet<u64> = begun(&shelf).iter().map(number).collect();
+/// What one process of a backend does: it settles what an earlier one left, and makes the calls that are due, until another
+/// process takes the task over.
+pub(super) async fn work(
+    task: Task,
+    plan: Plan,
+    dice: Dice,
+    mut due: impl FnMut() -> Option<u64>,
+) -> Result<(), String> {
+    task.settled().await;
     let mut under_way = JoinSet::new();
-    for number in (0..plan.calls).filter(|number| !known.contains(number)) {
+    loop {
+        let session = match task.attached().await {
+            Ok(session) => session,
+            Err(RemoteError::TakenOver { .. }) => break,
+            Err(error) => return Err(error.to_string()),
+        };
         if under_way.len() == plan.wide {
             under_way.join_next().await;
         }
+        let Some(number) = due() else {
+            break;
+        };
         let patience = (plan.given_up != 0 && dice.once_in(plan.given_up)).then(|| dice.millis(80));
-        let (session, pause) = (Arc::clone(&session), dice.millis(10));
+        let pause = dice.millis(10);
         under_way.spawn(async move {
             sleep(pause).await;
             let arguments = format!(r#"{{"number":{number}}}"#);

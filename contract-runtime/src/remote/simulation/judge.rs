@@ -1,69 +1,11 @@
 use std::collections::BTreeMap;
 
+use super::figures::Usual;
 use super::house::{begun, number};
 use super::shelf::Shelf;
 use crate::Status;
 use crate::remote::protocol::CallKey;
 use crate::remote::store::ledger::Ending;
-
-/// What so many runs came to.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Figures {
-    pub(super) runs: u64,
-    pub(super) frames: u64,
-    pub(super) cuts: u64,
-    pub(super) repeated: u64,
-    pub(super) executors_killed: u64,
-    pub(super) journals_lost: u64,
-    pub(super) executors_replaced: u64,
-    pub(super) executors_late: u64,
-    pub(super) backends_killed: u64,
-    pub(super) absences: u64,
-    pub(super) calls: u64,
-    pub(super) attempts: u64,
-    pub(super) replied: u64,
-    pub(super) unknown: u64,
-    pub(super) not_run: u64,
-    pub(super) cancelled: u64,
-    pub(super) done_again: u64,
-}
-
-impl Figures {
-    fn fields(&mut self) -> [&mut u64; 17] {
-        [
-            &mut self.runs,
-            &mut self.frames,
-            &mut self.cuts,
-            &mut self.repeated,
-            &mut self.executors_killed,
-            &mut self.journals_lost,
-            &mut self.executors_replaced,
-            &mut self.executors_late,
-            &mut self.backends_killed,
-            &mut self.absences,
-            &mut self.calls,
-            &mut self.attempts,
-            &mut self.replied,
-            &mut self.unknown,
-            &mut self.not_run,
-            &mut self.cancelled,
-            &mut self.done_again,
-        ]
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        let mut other = other.clone();
-        for (sum, part) in self.fields().into_iter().zip(other.fields()) {
-            *sum += *part;
-        }
-    }
-
-    /// Seeds that never come to a fault say nothing about it.
-    pub(super) fn has_seen_everything(mut self) {
-        let told = format!("{self:?}");
-        assert!(self.fields().into_iter().all(|field| *field > 0), "{told}");
-    }
-}
 
 /// What the plan of a run allows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +22,7 @@ pub(super) fn judge(
     shelf: &Shelf,
     deeds: &BTreeMap<u64, u64>,
     allowed: Allowed,
-    figures: &mut Figures,
+    figures: &mut Usual,
 ) -> Result<(), String> {
     let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
     for (name, ending) in shelf.look("ending.") {
@@ -125,7 +67,7 @@ fn one(
     attempts: &[(CallKey, Ending)],
     done: u64,
     allowed: Allowed,
-    figures: &mut Figures,
+    figures: &mut Usual,
 ) -> Result<(), &'static str> {
     let once_only = number.is_multiple_of(2);
     let (last, earlier) = attempts.split_last().ok_or("it has no attempt")?;

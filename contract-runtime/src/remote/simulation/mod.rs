@@ -12,17 +12,27 @@
 //! | `shelf` | a store that outlives backends |
 //! | `wire` | a line that is cut, is slow and repeats itself |
 //! | `hand` | the processes of executors |
-//! | `house` | the processes of backends |
-//! | `fate` | one run, from its plan to its end |
+//! | `hands` | what happens to them |
+//! | `house` | what the processes of backends do |
+//! | `fate` | one run with one backend, from its plan to its end |
+//! | `several` | one run with several backends that share their work |
+//! | `office` | what carries letters between those: some are lost, late, or come twice |
 //! | `judge` | what must be so after every run |
+//! | `figures` | what so many runs came to |
 //! | `told` | what happened, for a run that fails |
 
 mod dice;
 mod disk;
 mod fate;
+mod figures;
 mod hand;
+mod hands;
 mod house;
 mod judge;
+#[cfg(feature = "redis")]
+mod office;
+#[cfg(feature = "redis")]
+mod several;
 mod shelf;
 mod told;
 mod wire;
@@ -30,30 +40,33 @@ mod wire;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use judge::Figures;
+use figures::Figures;
 
 /// Seeds of a short run.
 const SEEDS: u64 = 300;
+
+/// With several backends, of which each run takes longer.
+#[cfg(feature = "redis")]
+const SEEDS_OF_SEVERAL: u64 = 200;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn run(seed: u64) -> Result<Figures, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .map_err(|error| error.to_string())?;
-    runtime.block_on(fate::run(seed))
-}
-
-#[test]
-fn every_seed_ends_every_call_once() {
+/// Every seed has a runtime of its own.
+fn all<F: Figures>(short: u64, run: impl AsyncFn(u64) -> Result<F, String> + Sync) {
+    let run = |seed| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .map_err(|error| error.to_string())?;
+        runtime.block_on(run(seed))
+    };
     let only = number("SEED");
-    let seeds = only.map_or(0..number("SEEDS").unwrap_or(SEEDS), |seed| seed..seed + 1);
+    let seeds = only.map_or(0..number("SEEDS").unwrap_or(short), |seed| seed..seed + 1);
     let next = AtomicU64::new(seeds.start);
-    let (all, failed) = (Mutex::new(Figures::default()), Mutex::new(Vec::new()));
+    let (sum, failed) = (Mutex::new(F::default()), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -64,22 +77,33 @@ fn every_seed_ends_every_call_once() {
                         break;
                     }
                     match run(seed) {
-                        Ok(figures) => all.lock().unwrap().add(&figures),
+                        Ok(figures) => sum.lock().unwrap().add(&figures),
                         Err(why) => failed.lock().unwrap().push(format!("SEED={seed}: {why}")),
                     }
                 }
             });
         }
     });
-    let (all, failed) = (all.into_inner().unwrap(), failed.into_inner().unwrap());
-    println!("{all:?}");
+    let (sum, failed) = (sum.into_inner().unwrap(), failed.into_inner().unwrap());
+    println!("{sum:?}");
     assert!(
         failed.is_empty(),
         "{}:\n{}",
         failed.len(),
         failed.join("\n")
     );
-    if only.is_none() && seeds.end >= SEEDS {
-        all.has_seen_everything();
+    if only.is_none() && seeds.end >= short {
+        sum.has_seen_everything();
     }
+}
+
+#[test]
+fn every_seed_ends_every_call_once() {
+    all(SEEDS, fate::run);
+}
+
+#[cfg(feature = "redis")]
+#[test]
+fn every_seed_of_several_backends_ends_every_call_once() {
+    all(SEEDS_OF_SEVERAL, several::run);
 }

@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, duplex, split,
@@ -10,8 +10,8 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_util::sync::CancellationToken;
 
 use super::dice::Dice;
+use super::hands::locked;
 use super::told::Told;
-use crate::remote::backend::simulated::House;
 
 /// Messages that do no harm when they come more than once.
 const REPEATED: [&str; 5] = ["run_tool", "tool_result", "ack", "cancel_tool", "cancelled"];
@@ -31,16 +31,56 @@ pub(super) struct Weather {
     pub(super) told: Told,
 }
 
+/// What lines there are, each to one of the backends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines(Arc<Mutex<Vec<(usize, CancellationToken)>>>);
+
+impl Lines {
+    /// One more, and what cuts it.
+    pub(super) fn add(&self, backend: usize) -> CancellationToken {
+        let cut = CancellationToken::new();
+        locked(&self.0).push((backend, cut.clone()));
+        cut
+    }
+
+    pub(super) fn cut(&self) {
+        for (_, line) in std::mem::take(&mut *locked(&self.0)) {
+            line.cancel();
+        }
+    }
+
+    #[cfg(feature = "redis")]
+    pub(super) fn cut_at(&self, backend: usize) {
+        let lines = &mut *locked(&self.0);
+        for (_, line) in lines.extract_if(.., |(at, _)| *at == backend) {
+            line.cancel();
+        }
+    }
+}
+
 impl Weather {
+    pub(super) fn of(dice: &Dice, told: &Told) -> Self {
+        Self {
+            dice: dice.fork(),
+            cuts: [0, 8, 20, 60][usize::try_from(dice.below(4)).unwrap_or(0)],
+            repeats: [0, 2, 4, 10][usize::try_from(dice.below(4)).unwrap_or(0)],
+            calm: AtomicBool::new(false),
+            frames: AtomicU64::new(0),
+            faults: AtomicU64::new(0),
+            repeated: AtomicU64::new(0),
+            told: told.clone(),
+        }
+    }
+
     fn strikes(&self, once_in: u64) -> bool {
         once_in != 0 && !self.calm.load(Ordering::Relaxed) && self.dice.once_in(once_in)
     }
 }
 
 /// A line between an executor, which gets its end, and a backend, until it is cut.
-pub(super) async fn line(
+pub(super) async fn line<F: Future<Output = ()> + Send>(
     near: DuplexStream,
-    house: House,
+    serve: impl FnOnce(WebSocketStream<DuplexStream>) -> F + Send + 'static,
     weather: Arc<Weather>,
     cut: CancellationToken,
 ) {
@@ -49,7 +89,7 @@ pub(super) async fn line(
     let (far_read, far_write) = split(far);
     tokio::spawn(async move {
         let socket = WebSocketStream::from_raw_socket(end, Role::Server, None).await;
-        house.serve(socket).await;
+        serve(socket).await;
     });
     tokio::select! {
         () = forward(near_read, far_write, &weather, "executor") => {}

@@ -127,6 +127,11 @@ impl Calls {
         self.state().line.is_some()
     }
 
+    /// Waits until the backend has stopped.
+    pub(super) async fn gone(&self) {
+        self.entrance.doors.gone.cancelled().await;
+    }
+
     /// Of the executor that is attached, or was last.
     fn journal(&self) -> Option<JournalId> {
         self.state().journal

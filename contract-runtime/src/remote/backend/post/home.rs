@@ -4,13 +4,13 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::Post;
 use super::letter::{Letter, Order, Reason};
+use super::{Post, Quiet};
 use crate::remote::backend::line::OVER;
 use crate::remote::backend::server::Shared;
 use crate::remote::backend::task::{Host, Open};
 use crate::remote::line::QUEUE;
-use crate::remote::protocol::{BackendMessage, ExecutorMessage, Handshake, TaskId};
+use crate::remote::protocol::{BackendMessage, ExecutorMessage, Handshake, JournalId, TaskId};
 use crate::remote::store::ledger::Ledger;
 
 impl Post {
@@ -30,7 +30,7 @@ impl Post {
 
     /// An executor of a task that is at home here has dialled in elsewhere.
     pub(super) async fn attached(self: &Arc<Self>, epoch: u64, host: String, handshake: Handshake) {
-        let task = handshake.task;
+        let (task, journal) = (handshake.task, handshake.journal);
         let Some(open) = self.open_here(task) else {
             return self.sent_astray(task, epoch, &host).await;
         };
@@ -38,24 +38,25 @@ impl Post {
             Ok(judged) => judged,
             Err(why) => return self.end(&host, task, epoch, Reason::Refused(why)).await,
         };
-        let (over, earlier) = match open.take_over_from_afar(epoch, &host) {
+        let (over, earlier) = match open.take_over_from_afar((epoch, journal), &host) {
             Ok(taken) => taken,
             Err(Some(reason)) => return self.end(&host, task, epoch, reason).await,
             Err(None) => return,
         };
-        if let Some(Host { name, epoch, .. }) = earlier.filter(|earlier| earlier.name != host) {
-            self.end(&name, task, epoch, Reason::TakenOver).await;
+        if let Some(earlier) = earlier.filter(|earlier| earlier.name != host) {
+            let reason = Reason::taken_over(earlier.journal == journal);
+            self.end(&earlier.name, task, earlier.epoch, reason).await;
         }
         let (out, queue) = mpsc::channel(QUEUE);
         if !open.attached(epoch, &handshake, session, out) {
-            let reason = told(&open);
+            let reason = told(&open, journal);
             return self.end(&host, task, epoch, reason).await;
         }
         let post = Arc::clone(self);
         tokio::spawn(async move {
             tokio::select! {
                 biased;
-                () = over.cancelled() => post.end(&host, task, epoch, told(&open)).await,
+                () = over.cancelled() => post.end(&host, task, epoch, told(&open, journal)).await,
                 () = open.calls.moved() => post.end(&host, task, epoch, Reason::Moved).await,
                 () = post.hand_over(&host, (task, epoch), queue) => open.detached(epoch),
             }
@@ -70,7 +71,20 @@ impl Post {
         mut queue: mpsc::Receiver<BackendMessage>,
     ) {
         let mut number = 0;
-        while let Some(message) = queue.recv().await {
+        let mut quiet = Quiet::default();
+        loop {
+            let message = tokio::select! {
+                message = queue.recv() => message,
+                () = quiet.tick() => {
+                    let letter = Letter::SayUpTo { task, epoch, number };
+                    self.try_to_write(host, &letter).await;
+                    continue;
+                }
+            };
+            let Some(message) = message else {
+                break;
+            };
+            quiet = Quiet::default();
             number += 1;
             let letter = Letter::Say {
                 home: self.me.to_string(),
@@ -125,14 +139,25 @@ impl Post {
         };
         match open.is_next_from_afar(epoch, number) {
             Some(Order::Next) => open.hear(message),
-            Some(Order::Gap) => {
-                if let Some(host) = open.host() {
-                    // Said once more later if this letter is not written.
-                    open.detached(epoch);
-                    self.end(&host.name, task, epoch, Reason::Moved).await;
-                }
-            }
+            Some(Order::Gap) => self.has_missed(&open, epoch).await,
             Some(Order::Again) | None => {}
+        }
+    }
+
+    pub(super) async fn heard_up_to(&self, (task, epoch, number): (TaskId, u64, u64)) {
+        if let Some(open) = self.open_here(task)
+            && open.misses_from_afar(epoch, number)
+        {
+            self.has_missed(&open, epoch).await;
+        }
+    }
+
+    /// Only a handshake says what it was.
+    async fn has_missed(&self, open: &Open, epoch: u64) {
+        if let Some(host) = open.host() {
+            // Said once more later if this letter is not written.
+            open.detached(epoch);
+            self.end(&host.name, open.id, epoch, Reason::Moved).await;
         }
     }
 
@@ -194,24 +219,24 @@ impl Post {
         let hosted: Vec<_> = self
             .hosted()
             .iter()
-            .map(|(task, one)| (*task, one.epoch()))
+            .map(|(task, one)| (*task, one.epoch(), one.journal()))
             .collect();
-        for (task, epoch) in hosted {
+        for (task, epoch, journal) in hosted {
             let owner = Ledger::new(Arc::clone(&shared.store), task).owner().await;
             if let Ok(Some(owner)) = owner
                 && owner.epoch > epoch
             {
-                self.over(task, epoch, Reason::TakenOver);
+                self.over(task, epoch, Reason::taken_over(owner.journal == journal));
             }
         }
     }
 }
 
 /// Why a connection at another backend is over.
-fn told(open: &Open) -> Reason {
-    match open.farewell() {
-        (CloseCode::Away, _) => Reason::Moved,
-        (_, why) if why == OVER => Reason::TakenOver,
+fn told(open: &Open, journal: JournalId) -> Reason {
+    match open.farewell(journal) {
+        (CloseCode::Away | CloseCode::Again, _) => Reason::Moved,
+        (_, why) if why == OVER => Reason::taken_over(open.is_of(journal)),
         (_, why) => Reason::Refused(why.to_owned()),
     }
 }

@@ -7,13 +7,13 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 
-use super::Post;
 use super::letter::{Letter, Order, Reason};
+use super::{Post, Quiet};
 use crate::remote::backend::doors::LEAVING;
 use crate::remote::backend::line::{Entered, Hearing, OVER, ask, enter};
-use crate::remote::backend::task::{MOVED, Open};
+use crate::remote::backend::task::{ELSEWHERE, MOVED, Open, may_be_outdated};
 use crate::remote::line::{Ended, QUEUE, dismiss, talk};
-use crate::remote::protocol::{BackendMessage, ExecutorMessage, TaskId};
+use crate::remote::protocol::{BackendMessage, ExecutorMessage, JournalId, TaskId};
 
 /// Messages of an executor that wait to be handed on; one that says more is cut off, and dials again.
 const WAITING: usize = 256;
@@ -22,6 +22,8 @@ const WAITING: usize = 256;
 #[derive(Debug)]
 pub(super) struct Hosted {
     epoch: u64,
+    /// Of the executor.
+    journal: JournalId,
     out: mpsc::Sender<BackendMessage>,
     over: watch::Sender<Option<Reason>>,
     /// How many messages of the home have come.
@@ -31,6 +33,10 @@ pub(super) struct Hosted {
 impl Hosted {
     pub(super) fn epoch(&self) -> u64 {
         self.epoch
+    }
+
+    pub(super) fn journal(&self) -> JournalId {
+        self.journal
     }
 }
 
@@ -53,13 +59,16 @@ pub(in crate::remote::backend) async fn serve<S>(
         ..
     } = entered;
     let task = open.id;
+    if may_be_outdated(&handshake, epoch) {
+        return dismiss(socket, CloseCode::Again, ELSEWHERE).await;
+    }
     let Ok(Some(home)) = open.calls.ledger.home().await else {
         let reason = "the task is at home nowhere; dial again";
         return dismiss(socket, CloseCode::Again, reason).await;
     };
     let (out, mut queue) = mpsc::channel(QUEUE);
-    let Some(mut over) = post.host(task, epoch, out.clone()) else {
-        return dismiss(socket, CloseCode::Policy, OVER).await;
+    let Some(mut over) = post.host(task, (epoch, handshake.journal), out.clone()) else {
+        return dismiss(socket, CloseCode::Again, ELSEWHERE).await;
     };
     let letter = Letter::Attached {
         epoch,
@@ -88,7 +97,20 @@ pub(in crate::remote::backend) async fn serve<S>(
     };
     let hand_on = async {
         let mut number = 0;
-        while let Some(message) = heard.recv().await {
+        let mut quiet = Quiet::default();
+        loop {
+            let message = tokio::select! {
+                message = heard.recv() => message,
+                () = quiet.tick() => {
+                    let letter = Letter::HeardUpTo { task, epoch, number };
+                    post.try_to_write(&home, &letter).await;
+                    continue;
+                }
+            };
+            let Some(message) = message else {
+                break;
+            };
+            quiet = Quiet::default();
             number += 1;
             let letter = Letter::Heard {
                 task,
@@ -139,7 +161,7 @@ impl Post {
     fn host(
         &self,
         task: TaskId,
-        epoch: u64,
+        (epoch, journal): (u64, JournalId),
         out: mpsc::Sender<BackendMessage>,
     ) -> Option<watch::Receiver<Option<Reason>>> {
         let mut hosted = self.hosted();
@@ -147,12 +169,14 @@ impl Post {
             if earlier.epoch >= epoch {
                 return None;
             }
-            earlier.over.send_replace(Some(Reason::TakenOver));
+            let reason = Reason::taken_over(earlier.journal == journal);
+            earlier.over.send_replace(Some(reason));
         }
         let (over, told) = watch::channel(None);
         let said = 0;
         let one = Hosted {
             epoch,
+            journal,
             out,
             over,
             said,
@@ -191,6 +215,16 @@ impl Post {
             hosted.over.send_replace(Some(Reason::Moved));
         }
         true
+    }
+
+    /// The home has said so much to the executor.
+    pub(super) fn say_up_to(&self, (task, epoch, number): (TaskId, u64, u64)) {
+        let mut hosted = self.hosted();
+        if let Some(hosted) = hosted.get_mut(&task).filter(|hosted| hosted.epoch == epoch)
+            && Order::is_behind(&mut hosted.said, number)
+        {
+            hosted.over.send_replace(Some(Reason::Moved));
+        }
     }
 
     /// The home ends the connection.

@@ -19,6 +19,12 @@ pub(super) enum Letter {
         number: u64,
         message: ExecutorMessage,
     },
+    /// To the home: so many messages its executor has said. The last may be lost, and none after it tells.
+    HeardUpTo {
+        task: TaskId,
+        epoch: u64,
+        number: u64,
+    },
     /// To the home: the connection broke.
     Lost { task: TaskId, epoch: u64 },
     /// To the host: tell the executor. Counted from 1.
@@ -28,6 +34,12 @@ pub(super) enum Letter {
         epoch: u64,
         number: u64,
         message: BackendMessage,
+    },
+    /// To the host: so many messages it was to tell the executor.
+    SayUpTo {
+        task: TaskId,
+        epoch: u64,
+        number: u64,
     },
     /// To the host: end the connection, if it is of this epoch or an earlier one. To an earlier home: look who it is now.
     Over {
@@ -47,6 +59,17 @@ pub(in crate::remote::backend) enum Reason {
     Moved,
     /// The home did not take it.
     Refused(String),
+}
+
+impl Reason {
+    /// Where an executor is ended by another connection of its own, it may have left that one behind: it dials again.
+    pub(in crate::remote::backend) fn taken_over(by_itself: bool) -> Self {
+        if by_itself {
+            Self::Moved
+        } else {
+            Self::TakenOver
+        }
+    }
 }
 
 /// Which of a connection's messages has come.
@@ -70,5 +93,14 @@ impl Order {
         }
         *heard = number;
         Self::Next
+    }
+
+    /// Whether fewer have come than were written. Said once.
+    pub(in crate::remote::backend) fn is_behind(heard: &mut u64, number: u64) -> bool {
+        let is_behind = *heard < number;
+        if is_behind {
+            *heard = u64::MAX;
+        }
+        is_behind
     }
 }

@@ -33,10 +33,13 @@ use super::task::Open;
 use crate::remote::protocol::TaskId;
 use crate::remote::store::StoreError;
 use crate::remote::store::ledger::{Home, Ledger};
-use crate::remote::store::relay::Relay;
+use crate::remote::store::relay::{Carried, Office};
 
 /// How long a backend is taken for alive after it said so.
 const LEASE: Duration = Duration::from_secs(30);
+
+/// How often backends look after what may be lost.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// How long a backend waits before it asks for its letters again, when the server failed.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,7 +47,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// What one backend needs to work with others.
 #[derive(Debug)]
 pub(super) struct Post {
-    relay: Relay,
+    relay: Arc<dyn Office>,
     /// The name of this backend.
     me: Arc<str>,
     /// Tells this process from others of that name.
@@ -53,8 +56,21 @@ pub(super) struct Post {
     hosted: Mutex<HashMap<TaskId, Hosted>>,
 }
 
+/// When it is said how many messages of a connection were written: when none was for a while, and ever less often.
+#[derive(Debug, Default)]
+struct Quiet {
+    times: u32,
+}
+
+impl Quiet {
+    async fn tick(&mut self) {
+        sleep(LOOK.saturating_mul(2_u32.saturating_pow(self.times))).await;
+        self.times += 1;
+    }
+}
+
 impl Post {
-    pub(super) fn new(relay: Relay, me: Arc<str>) -> Arc<Self> {
+    pub(super) fn new(relay: Arc<dyn Office>, me: Arc<str>) -> Arc<Self> {
         Arc::new(Self {
             relay,
             me,
@@ -95,13 +111,18 @@ impl Post {
             let read = async {
                 loop {
                     match inbox.next().await {
-                        Ok(delivery) => {
-                            if delivery.count > 1 {
-                                let (id, count) = (&*delivery.id, delivery.count);
+                        Ok(carried) => {
+                            let Carried {
+                                id,
+                                message,
+                                count,
+                                done,
+                            } = carried;
+                            if count > 1 {
                                 tracing::debug!(id, count, "a letter has come again");
                             }
-                            post.read(&delivery.message).await;
-                            if let Err(error) = delivery.done().await {
+                            post.read(&message).await;
+                            if let Err(error) = done.await {
                                 // It comes once more.
                                 tracing::debug!(%error, "a letter could not be ticked off");
                             }
@@ -121,7 +142,7 @@ impl Post {
         });
         let (post, ends) = (Arc::clone(self), stop.clone());
         tokio::spawn(async move {
-            let mut ticks = interval(LEASE / 3);
+            let mut ticks = interval(LOOK);
             let mut unknown = HashMap::new();
             loop {
                 tokio::select! {
@@ -163,6 +184,11 @@ impl Post {
                 number,
                 message,
             } => self.heard((task, epoch, number), message).await,
+            Letter::HeardUpTo {
+                task,
+                epoch,
+                number,
+            } => self.heard_up_to((task, epoch, number)).await,
             Letter::Lost { task, epoch } => self.lost(task, epoch),
             Letter::Say {
                 home,
@@ -176,6 +202,11 @@ impl Post {
                         .await;
                 }
             }
+            Letter::SayUpTo {
+                task,
+                epoch,
+                number,
+            } => self.say_up_to((task, epoch, number)),
             Letter::Over {
                 task,
                 epoch,

@@ -70,6 +70,12 @@ impl Ledger {
         self.get("home").await
     }
 
+    /// Whether the task was claimed with this ledger, as one that several backends share.
+    #[cfg(feature = "redis")]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.claimed.is_some()
+    }
+
     /// Whether the process is the home that claimed the task with this ledger; always where nobody had to.
     ///
     /// A call that was written down before this was asked, and the answer was yes, is found by every later home.

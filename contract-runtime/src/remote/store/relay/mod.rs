@@ -12,6 +12,7 @@
 //! | `PREFIX:{backend.NAME}:lease` | who runs as this backend |
 
 mod inbox;
+mod office;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,9 @@ use redis::{Script, ScriptInvocation, cmd};
 use serde_json::Value;
 
 use self::inbox::Inbox;
+#[cfg(test)]
+pub(crate) use self::office::Mailbox;
+pub(crate) use self::office::{Carried, Office};
 use super::redis::line::{Line, Question};
 use super::{RedisStore, StoreError, limits};
 
