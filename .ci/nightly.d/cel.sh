@@ -3,7 +3,7 @@
 # @bufbuild/cel from npm and cel-python from the Python package index into a folder of its own, which it removes again.
 # Rules that are stricter than the native contract, or say less where they should say all, end it with a failure.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

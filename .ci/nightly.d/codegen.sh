@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Holds the demonstration of the coding agent against what is recorded, then clicks through the page of its backend in a
-# real browser, without a window. It installs what `.ci/inspect` installs. The tests of several backends want a Redis server,
-# version 7 or later, on the path or in REDIS_SERVER: `.ci/redis` installs one.
+# real browser, without a window. It installs what `inspect.sh` and `redis.sh` install.
 # UPDATE_SCREENSHOTS=1 also writes the pictures of the guide.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/debug
 
 printf '\n== %s\n' 'the coding agent plays its recording as recorded'
@@ -12,12 +11,13 @@ cargo run --quiet -p codegen -- 'create an endpoint' | diff examples/codegen/exp
 printf '%s\n' 'same as examples/codegen/expected.txt'
 
 printf '\n== %s\n' 'two backends with one Redis'
+[ -n "${REDIS_SERVER:-}" ] || .ci/steps/install.sh redis-server=redis-server
 cargo test --quiet -p codegen --features redis --test several
 
 printf '\n== %s\n' 'the page of its backend'
-browser=$(.ci/inspect browser)
+browser=$(.ci/nightly.d/inspect.sh browser)
 tools=${CARGO_TARGET_DIR:-target}/tools/inspect
-cp .ci/inspect.d/*.mjs "$tools"
+cp .ci/judges/pages/*.mjs "$tools"
 pictures=
 [ "${UPDATE_SCREENSHOTS:-}" != 1 ] || pictures=$PWD/docs/src/images
 node "$tools/codegen.mjs" "$browser" "$built/codegen" "$PWD/examples/codegen/sample" "$pictures"

@@ -2,7 +2,7 @@
 # Builds the fuzz targets on nightly and runs each for a short while; FUZZ_SECONDS says how long.
 # It installs what it needs: the nightly toolchain and cargo-fuzz.
 set -euo pipefail
-cd "$(dirname "$0")/../contract-runtime"
+cd "$(dirname "$0")/../../contract-runtime"
 
 printf '\n== %s\n' 'fuzzing, for a short while'
 cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal

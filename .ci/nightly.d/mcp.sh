@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Judges of the protocol that nobody here wrote: its conformance suite, for both revisions, and the command line of its
 # Inspector, over standard streams and over HTTP; and the suite for clients, against one that imports tools. What they fail
-# is in .ci/mcp-baseline, which only shrinks.
+# is in .ci/judges/mcp-baseline, which only shrinks. Then the SDKs of older revisions, in .ci/steps/mcp_clients.sh.
 # The first run fetches them with npm into target/tools/node.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 step() { printf '\n-- %s\n' "$*"; }
 
@@ -13,7 +13,7 @@ conformance=0.2.0-alpha.12
 inspector=2.12.0
 
 step 'the fixture server, and the client'
-cargo build --quiet -p contract-runtime --features mcp-http --example conformance --example conformance_client
+cargo build --quiet -p contract-mcp --features http-client --example conformance --example conformance_client
 examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 server=$examples/conformance
 
@@ -21,13 +21,7 @@ step 'the judges'
 tools=$PWD/target/tools/node
 wanted="node $node conformance $conformance inspector $inspector"
 if [ "$(cat "$tools/installed" 2>/dev/null)" != "$wanted" ]; then
-    if ! command -v npm >/dev/null; then
-        printf 'installing npm\n'
-        sudo=()
-        [ "$(id -u)" -eq 0 ] || sudo=(sudo)
-        "${sudo[@]}" apt-get update -qq >/dev/null || true
-        DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -qq --no-install-recommends npm >/dev/null
-    fi
+    .ci/steps/install.sh npm=npm
     mkdir -p "$tools"
     # Its messages name where the packages came from, which is nobody's business in a log.
     if ! npm install --silent --no-audit --no-fund --no-save --prefix "$tools" "node@$node" \
@@ -60,7 +54,7 @@ url=$(head -n 1 "$folder/address")
 
 for revision in 2025-11-25 2026-07-28; do
     step "conformance to $revision"
-    baseline=$PWD/.ci/mcp-baseline/$revision.yml
+    baseline=$PWD/.ci/judges/mcp-baseline/$revision.yml
     # It writes its results where it runs.
     if (cd "$folder" && conformance server --url "$url" --requirements "$revision" \
         --expected-failures "$baseline" >"conformance-$revision.log" 2>&1); then
@@ -74,7 +68,7 @@ done
 
 for revision in 2025-11-25 2026-07-28; do
     step "conformance of a client to $revision"
-    baseline=$PWD/.ci/mcp-baseline/$revision.yml
+    baseline=$PWD/.ci/judges/mcp-baseline/$revision.yml
     if (cd "$folder" && conformance client --command "$examples/conformance_client" --requirements "$revision" \
         --expected-failures "$baseline" >"client-$revision.log" 2>&1); then
         grep -E '^Total' "$folder/client-$revision.log"
@@ -130,3 +124,6 @@ for way in stdio http; do
     inspect 'a call that fails' 5 "${target[@]}" --method tools/call --tool-name test_error_handling --format json
     holds 'intentionally returns an error'
 done
+
+step 'SDKs of older revisions'
+.ci/steps/mcp_clients.sh "$server" "$url"

@@ -6,10 +6,10 @@ name; and whole preconditions are left out. A promise that is left out is no mut
 manifest shows that it was there.
 
 All mutants are modules of one crate below target/mutants, each beside the tool it was made from, so that there is one build. The
-edges of each original are recorded, as `UPDATE_CONTRACTS=1 cargo test` does; then each mutant is held to them. `verify`
+boundaries of each original are recorded, as `UPDATE_CONTRACTS=1 cargo test` does; then each mutant is held to them. `verify`
 notices a mutant when it finds other problems than of the original. Whether the manifest differs is counted beside it.
 
-`.ci/mutants 12` tries every twelfth of them, `.ci/mutants 1 read_file` those of one tool.
+`.ci/nightly.d/mutants.py 12` tries every twelfth of them, `.ci/nightly.d/mutants.py 1 read_file` those of one tool.
 """
 
 import json
@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HOME = ROOT / "target" / "mutants"
 STEP = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 ONLY = sys.argv[2] if len(sys.argv) > 2 else None
@@ -28,9 +28,9 @@ ONLY = sys.argv[2] if len(sys.argv) > 2 else None
 # What no run can notice, and why: the tool, the text that is changed, what becomes of it.
 WEAKER = "it promises less, of a body that keeps what it promised"
 SAME = "of all that the contract accepts it says the same"
-MAY_FAIL = "a tool may say that it failed; examples/toolkit/tests/files_read/refusals.rs holds the limit"
-UNTOLD = "no result says in which column it begins; examples/toolkit/tests/files_read/main.rs puts parts together"
-LESS = "a listing that gives less than was asked for breaks no promise; examples/toolkit/tests/files_folder compares whole ones"
+MAY_FAIL = "a tool may say that it failed; examples/toolkit/tests/files/read/refusals.rs holds the limit"
+UNTOLD = "no result says in which column it begins; examples/toolkit/tests/files/read/mod.rs puts parts together"
+LESS = "a listing that gives less than was asked for breaks no promise; examples/toolkit/tests/files/folder compares whole ones"
 UNMET = "nothing in the folder that they run in is exactly as large as the limit"
 
 BEYOND_REACH = [
@@ -56,7 +56,7 @@ BEYOND_REACH = [
     ("read_file", "first_column: first_column.unwrap_or(1).max(1)", "becomes", UNTOLD),
 ]
 
-# Inputs that chance does not meet, because files must be there: kept beside the edges, as an author would keep them.
+# Inputs that chance does not meet, because files must be there: kept beside the boundaries, as an author would keep them.
 KEPT = {"read_file": [{"path": "a", "first_line": 2}, {"path": "a", "first_line": 2, "first_column": 2}]}
 
 CHANGES = {
@@ -101,7 +101,7 @@ def readme():
 
 
 def right():
-    text = (ROOT / "contract-runtime/tests/verify_self/right.rs").read_text()
+    text = (ROOT / "companions/verify/tests/itself/right.rs").read_text()
     text = text[: text.index("fn tools()")].replace("use super::verifier;\n", "")
     # A body that has come to wait for ever is run for five times its time.
     return [Source("right.rs", text.replace('timeout = "60s"', 'timeout = "5s"'))]
@@ -200,7 +200,7 @@ def write(path, text):
 
 
 shutil.rmtree(HOME / "src", ignore_errors=True)
-shutil.rmtree(HOME / "edges", ignore_errors=True)
+shutil.rmtree(HOME / "boundaries", ignore_errors=True)
 told, originals = [], []
 position = 0
 for source in quickstart() + readme() + right() + toolkit():
@@ -251,13 +251,14 @@ pub mod toolkit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use contract_runtime::{Builder, BuildError, Registry, verify::{Problem, Report, Verifier}};
+use contract_runtime::{Builder, BuildError, Registry};
+use contract_verify::{Problem, Report, Verifier};
 
 type Setup = Option<fn(Builder) -> Builder>;
 type Tools = (fn() -> Builder, Setup);
 
 fn tried(registry: &Registry, original: &str, setup: Setup, bodies: bool) -> BTreeSet<String> {
-    let mut verifier = Verifier::new(registry.clone()).seed(1).edges(format!("edges/{}", original.replace(':', "_")));
+    let mut verifier = Verifier::new(registry.clone()).seed(1).boundaries(format!("boundaries/{}", original.replace(':', "_")));
     if let Some((_, name)) = original.rsplit_once("::") {
         // A copy, because what fails is added to it.
         let kept = format!("kept/{:?}/{name}.json", std::thread::current().id());
@@ -345,7 +346,7 @@ publish = false
 
 """ + part("Cargo.toml", "[workspace.dependencies]", "[workspace.lints").replace('path = "', f'path = "{ROOT}/')
     + part("Cargo.toml", "[profile.dev", "[profile.bench")
-    + part("examples/toolkit/Cargo.toml", "[dependencies]", "[dev-dependencies]").replace('["cli"]', '["verify"]'))
+    + part("examples/toolkit/Cargo.toml", "[dependencies]", "[dev-dependencies]").replace("contract-program", "contract-verify"))
 shutil.copy(ROOT / "Cargo.lock", HOME / "Cargo.lock")
 # What the tools of the toolkit read: names that inputs by chance have too.
 ground = HOME / "ground"

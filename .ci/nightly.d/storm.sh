@@ -2,10 +2,10 @@
 # Lets thousands of executors in to one backend, another process on this machine: what each costs, what half-open sockets do
 # to calls, and how long it takes until all are back after the backend was killed.
 #
-#     .ci/storm           what CI runs: 300, in a build for tests
-#     .ci/storm 5000      so many, in a build for figures
+#     storm.sh           300, in a build for tests
+#     storm.sh 5000      so many, in a build for figures
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 executors=${1:-300}
 profile=bench
 [ $# -gt 0 ] || profile=dev
@@ -19,4 +19,4 @@ if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt "$wanted" ]; then
         exit 1
     fi
 fi
-cargo bench --quiet --profile "$profile" -p contract-runtime --features remote --bench remote -- storm "$executors"
+cargo bench --quiet --profile "$profile" -p contract-remote --bench remote -- storm "$executors"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds that change what a contract can do: panics that abort, and no checks at all.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 # Runs the program in one build, and demands that it was the build that was meant.
 try() {
