@@ -1,4 +1,4 @@
-// Evaluates each case of `.ci/cel` with @bufbuild/cel, to which every number of JSON is a double.
+// Evaluates each case of `.ci/nightly.d/cel.sh` with @bufbuild/cel, to which every number of JSON is a double.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { argv, exit } from "node:process";

@@ -1,4 +1,4 @@
-"""Evaluates each case of `.ci/cel` with cel-python, to which numbers of JSON are integers or doubles."""
+"""Evaluates each case of `.ci/nightly.d/cel.sh` with cel-python, to which numbers of JSON are integers or doubles."""
 
 import json
 import sys
