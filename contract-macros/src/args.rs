@@ -1,4 +1,4 @@
-//! The grammar shared by all attributes: `key`, `key = value`, separated by commas; every value keeps its key.
+//! Parses the arguments of all attributes: `key` or `key = value`, separated by commas.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
@@ -6,7 +6,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
 
 use crate::errors::Errors;
-use crate::model::{Policy, Set};
+use crate::model::{Policy, Set, Shown};
 use crate::nearest::nearest;
 use crate::source;
 
@@ -59,7 +59,7 @@ fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
     }
     let key = input.call(Ident::parse_any)?;
     if input.peek(syn::token::Paren) {
-        let message = format!("`{key}` takes its value behind `=`; write `{key} = ..`");
+        let message = format!("`{key}` takes its value after `=`; write `{key} = ..`");
         return Err(syn::Error::new(key.span(), message));
     }
     let value = match input.parse::<Option<Token![=]>>()? {
@@ -159,6 +159,44 @@ pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
     }
 }
 
+/// `shown`, or `shown = never`.
+pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
+    match entry.value.as_ref().map(|(expr, _)| ungrouped(expr)) {
+        Some(Expr::Path(word)) if word.path.is_ident("never") => return Some(Shown::Never),
+        None
+        | Some(Expr::Lit(ExprLit {
+            lit: Lit::Bool(_), ..
+        })) => {}
+        Some(other) => {
+            errors.on(
+                other,
+                "`shown` stands alone, or is `never`; write `shown` or `shown = never`",
+            );
+            return None;
+        }
+    }
+    let is_demanded = flag(errors, entry)?;
+    Some(if is_demanded {
+        Shown::Fully
+    } else {
+        Shown::Possibly
+    })
+}
+
+/// A sentence for a model.
+pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
+    let literal = string(errors, entry, "\"..\"")?;
+    if literal.value().trim().is_empty() {
+        let name = entry.name();
+        errors.on(
+            &literal,
+            format_args!("an empty sentence says nothing; say what holds, or remove `{name}`"),
+        );
+        return None;
+    }
+    Some(literal)
+}
+
 /// A string literal.
 pub(crate) fn string(errors: &mut Errors, entry: &Entry, example: &str) -> Option<LitStr> {
     let (expr, _) = value(errors, entry, example)?;
@@ -247,6 +285,11 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     found
 }
 
+/// Whether this is the bare word of a policy.
+pub(crate) fn is_policy(path: &Path) -> bool {
+    POLICIES.iter().any(|(word, _)| path.is_ident(word))
+}
+
 /// The path of the runtime crate.
 pub(crate) fn path(errors: &mut Errors, entry: &Entry) -> Option<Path> {
     let (expr, tokens) = value(errors, entry, "my_crate::contracts")?;
@@ -285,11 +328,11 @@ pub(crate) fn duration(errors: &mut Errors, entry: &Entry) -> Option<u64> {
     match read {
         Some(0) => errors.on(
             &text,
-            "a timeout must be longer than nothing; write `timeout = \"30s\"`",
+            "a timeout must be longer than zero; write `timeout = \"30s\"`",
         ),
         Some(milliseconds) => return Some(milliseconds),
         None => {
-            let message = "this is no duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`";
+            let message = "this is not a duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`";
             errors.on(&text, message);
         }
     }

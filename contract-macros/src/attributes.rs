@@ -1,4 +1,4 @@
-//! Brings the contract attributes of one item together, and puts their work behind every other attribute.
+//! Collects the contract attributes of an item and expands them after all other attributes.
 //!
 //! ```text
 //! #[tool(read_only)]                 #[instrument]
@@ -11,14 +11,13 @@
 //! name, finds `finish` and merges with it. `finish` itself never defers.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, Path};
 
 use crate::names;
 use crate::source::{self, is_punct};
-use crate::verify;
 
 /// Which of the attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +38,13 @@ impl Kind {
         }
     }
 
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Post => "postcondition",
+            _ => "precondition",
+        }
+    }
+
     pub(crate) fn named(word: &Ident) -> Option<Self> {
         [Self::Tool, Self::Pre, Self::Post, Self::Verify]
             .into_iter()
@@ -48,7 +54,7 @@ impl Kind {
 
 /// One contract attribute.
 #[derive(Clone)]
-pub(crate) struct Contract {
+pub(crate) struct ContractAttribute {
     pub(crate) kind: Kind,
     pub(crate) args: TokenStream,
     /// The attribute's own place.
@@ -58,8 +64,8 @@ pub(crate) struct Contract {
 }
 
 /// An item and its contract attributes, in source order.
-pub(crate) struct Gathered {
-    pub(crate) contracts: Vec<Contract>,
+pub(crate) struct AttributeSet {
+    pub(crate) contracts: Vec<ContractAttribute>,
     /// All other attributes.
     pub(crate) attrs: Vec<Attribute>,
     /// The item without attributes.
@@ -69,7 +75,7 @@ pub(crate) struct Gathered {
 
 /// What the first attribute to run does.
 pub(crate) enum Next {
-    Expand(Gathered),
+    Expand(AttributeSet),
     Defer(TokenStream),
 }
 
@@ -83,37 +89,37 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
     let span = author.map_or_else(Span::call_site, |tree| {
         tree.span().located_at(Span::call_site())
     });
-    let first = Contract {
+    let first = ContractAttribute {
         kind,
         args: source::grouped(args),
         span,
         path: None,
     };
-    let gathered = Gathered::new(vec![first], item)?;
-    if gathered.attrs.iter().all(is_inert) {
-        return Ok(Next::Expand(gathered));
+    let attributes = AttributeSet::new(vec![first], item)?;
+    if attributes.attrs.iter().all(is_inert) {
+        return Ok(Next::Expand(attributes));
     }
-    let Gathered {
+    let AttributeSet {
         contracts,
         attrs,
         rest,
         krate,
-    } = gathered;
+    } = attributes;
     let runtime = names::runtime(&krate);
-    let contracts = contracts.iter().map(Contract::deferred);
-    let attrs = attrs.iter().map(|attr| verify::resolvable(attr, &runtime));
+    let contracts = contracts.iter().map(ContractAttribute::deferred);
+    let attrs = attrs.iter().map(|attr| resolvable(attr, &runtime));
     Ok(Next::Defer(
         quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest),
     ))
 }
 
 /// The work of the hidden attribute that runs last.
-pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<Gathered, Unreadable> {
-    Gathered::new(sequence(args), item)
+pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<AttributeSet, Unreadable> {
+    AttributeSet::new(sequence(args), item)
 }
 
-impl Gathered {
-    fn new(mut contracts: Vec<Contract>, item: &TokenStream) -> Result<Self, Unreadable> {
+impl AttributeSet {
+    fn new(mut contracts: Vec<ContractAttribute>, item: &TokenStream) -> Result<Self, Unreadable> {
         let parser = |input: ParseStream<'_>| {
             Ok((
                 input.call(Attribute::parse_outer)?,
@@ -127,8 +133,8 @@ impl Gathered {
                 return Err(quote!(#error #item));
             }
         };
-        let (fellows, attrs) = split(attrs);
-        contracts.extend(fellows);
+        let (siblings, attrs) = split(attrs);
+        contracts.extend(siblings);
         contracts.sort_by_key(|contract| place(contract.span));
         let krate = contracts
             .iter()
@@ -142,7 +148,7 @@ impl Gathered {
     }
 }
 
-impl Contract {
+impl ContractAttribute {
     fn new(attr: &Attribute) -> Option<Self> {
         let word = &attr.path().segments.last()?.ident;
         let kind = Kind::named(word).filter(|kind| *kind != Kind::Verify || is_own(attr.path()))?;
@@ -173,11 +179,11 @@ impl Contract {
 }
 
 /// Takes the contract attributes out, opening a `finish` that stands among them.
-pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<Contract>, Vec<Attribute>) {
+pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<ContractAttribute>, Vec<Attribute>) {
     let mut contracts = Vec::new();
     let mut others = Vec::new();
     for attr in attrs {
-        if let Some(contract) = Contract::new(&attr) {
+        if let Some(contract) = ContractAttribute::new(&attr) {
             contracts.push(contract);
         } else if let Some(args) = deferred_args(&attr) {
             contracts.extend(sequence(args));
@@ -209,7 +215,7 @@ fn deferred_args(attr: &Attribute) -> Option<TokenStream> {
 }
 
 /// Reads `tool(..) pre[path](..) post(..)`.
-fn sequence(args: TokenStream) -> Vec<Contract> {
+fn sequence(args: TokenStream) -> Vec<ContractAttribute> {
     let mut contracts = Vec::new();
     let (mut word, mut path) = (None, None);
     for tree in args {
@@ -224,7 +230,7 @@ fn sequence(args: TokenStream) -> Vec<Contract> {
                     .take()
                     .and_then(|word| Some((Kind::named(&word)?, word)))
                 {
-                    contracts.push(Contract {
+                    contracts.push(ContractAttribute {
                         kind,
                         args: group.stream(),
                         span: word.span(),
@@ -241,7 +247,7 @@ fn sequence(args: TokenStream) -> Vec<Contract> {
 /// The paths of the attributes that were taken before they could run, except those that no import can be needed for.
 ///
 /// As tokens of the macro: written by a `macro_rules!` of the author, they would be reported as unused imports themselves.
-pub(crate) fn uses(contracts: &[Contract]) -> Vec<Path> {
+pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
     let mut paths: Vec<Path> = contracts
         .iter()
         // Below `tool` it is an attribute that nobody has to import.
@@ -317,6 +323,26 @@ const INERT: &[&str] = &[
 
 /// Roots of attributes that belong to tools, not to macros.
 const INERT_ROOTS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
+
+/// `#[cfg_attr(test, verify(run))]` with a path that needs no import, because it will have to be found like any attribute.
+fn resolvable(attr: &Attribute, runtime: &TokenStream) -> TokenStream {
+    let list = match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
+        _ => return quote!(#attr),
+    };
+    let mut tokens = TokenStream::new();
+    let mut begins = false;
+    for tree in list.tokens.clone() {
+        match &tree {
+            TokenTree::Ident(word) if begins && word == Kind::Verify.word() => {
+                tokens.extend(quote_spanned!(word.span()=> #runtime::verify));
+            }
+            _ => tokens.extend([tree.clone()]),
+        }
+        begins = is_punct(Some(&tree), ',');
+    }
+    quote!(#[cfg_attr(#tokens)])
+}
 
 fn is_inert(attr: &Attribute) -> bool {
     let segments = &attr.path().segments;

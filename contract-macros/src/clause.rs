@@ -1,33 +1,26 @@
-//! The arguments of `#[pre(..)]` and `#[post(..)]`: a predicate, then a message, then `key = value`.
+//! Parses the arguments of `#[pre(..)]` and `#[post(..)]`: a predicate, then a message, then `key = value`.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
+use syn::{Expr, ExprClosure, ExprLit, Lit, LitStr, Pat, Path, Token, Type};
 
 use crate::args;
+use crate::attributes::{ContractAttribute, Kind};
 use crate::closure;
-use crate::condition;
+use crate::condition::{self, ParsedCondition};
 use crate::errors::Errors;
-use crate::gather::{Contract, Kind};
-use crate::model::{Clause, ClauseKind, Param, Policy, Set};
+use crate::model::{Clause, ClauseKind, Param, Set};
 use crate::predicate;
 use crate::source::{self, is_punct};
 
-/// One clause as written.
-pub(crate) struct Written {
-    pub(crate) kind: ClauseKind,
-    pub(crate) expr: Expr,
-    /// The predicate without a leading `err`.
-    pub(crate) tokens: TokenStream,
-    pub(crate) text: String,
-    pub(crate) message: Option<LitStr>,
-    pub(crate) policy: Option<Set<Policy>>,
-    pub(crate) shown: Option<Set<bool>>,
-}
-
 /// Reads all clauses of one function, in source order.
-pub(crate) fn all(errors: &mut Errors, contracts: &[Contract], params: &[Param]) -> Vec<Clause> {
+pub(crate) fn all(
+    errors: &mut Errors,
+    contracts: &[ContractAttribute],
+    params: &[Param],
+) -> Vec<Clause> {
     let mut olds = 0;
     let clauses = contracts
         .iter()
@@ -39,7 +32,7 @@ pub(crate) fn all(errors: &mut Errors, contracts: &[Contract], params: &[Param])
 
 fn parse(
     errors: &mut Errors,
-    contract: &Contract,
+    contract: &ContractAttribute,
     params: &[Param],
     olds: &mut usize,
 ) -> Option<Clause> {
@@ -85,10 +78,10 @@ fn missing(kind: Kind, rest: &str) -> String {
 
 fn written(
     errors: &mut Errors,
-    contract: &Contract,
+    contract: &ContractAttribute,
     params: &[Param],
     input: ParseStream<'_>,
-) -> Option<Written> {
+) -> Option<ParsedCondition> {
     if let Some(problem) = out_of_order(contract.kind, input) {
         errors.add(problem);
         let _ = input.parse::<TokenStream>();
@@ -106,8 +99,8 @@ fn written(
     };
     let length = tokens.clone().into_iter().count() + usize::from(marker);
     let text = source::text(&whole.into_iter().take(length).collect());
-    let fine = shaped(errors, kind, &expr, &text, params);
-    let mut written = Written {
+    let fine = shaped(errors, kind, &expr, params);
+    let mut written = ParsedCondition {
         kind,
         expr,
         tokens: source::without_invisible_group(tokens),
@@ -115,6 +108,7 @@ fn written(
         message: None,
         policy: None,
         shown: None,
+        demand: None,
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
@@ -151,8 +145,11 @@ fn out_of_order(kind: Kind, input: ParseStream<'_>) -> Option<syn::Error> {
     }
     let ahead = input.fork();
     let key = ahead.call(Ident::parse_any).ok()?;
-    let is_key =
-        (key == "policy" || key == "crate") && ahead.peek(Token![=]) && !ahead.peek(Token![==]);
+    let is_key = ["policy", "crate", "requires", "ensures"]
+        .iter()
+        .any(|known| key == known)
+        && ahead.peek(Token![=])
+        && !ahead.peek(Token![==]);
     is_key.then(|| {
         let rest = format!(", {key} = ..");
         syn::Error::new(key.span(), missing(kind, &rest))
@@ -178,13 +175,7 @@ fn short(text: &str) -> Option<String> {
 }
 
 /// Whether a closure stands exactly where one belongs, with one parameter.
-fn shaped(
-    errors: &mut Errors,
-    kind: ClauseKind,
-    expr: &Expr,
-    text: &str,
-    params: &[Param],
-) -> bool {
+fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) -> bool {
     match (kind, args::ungrouped(expr)) {
         (ClauseKind::Pre, Expr::Closure(closure)) => {
             let body = closure::body(&closure::tokens(expr), closure);
@@ -199,20 +190,19 @@ fn shaped(
         (_, Expr::Closure(closure)) if closure.asyncness.is_some() => {
             errors.on(
                 closure.asyncness,
-                "a condition cannot wait; write a plain closure",
+                "a condition cannot be async; write a plain closure",
             );
             false
         }
-        (_, Expr::Closure(closure)) if closure.inputs.len() == 1 => true,
+        (_, Expr::Closure(closure)) if closure.inputs.len() == 1 => lent(errors, closure),
         (kind, Expr::Closure(closure)) => {
             let head = if kind == ClauseKind::PostErr {
                 "err |error|"
             } else {
                 "|result|"
             };
-            let message = format!(
-                "a postcondition is given one value, the result; write `#[post({head} ..)]`"
-            );
+            let message =
+                format!("a postcondition takes one value, the result; write `#[post({head} ..)]`");
             match closure.inputs.iter().nth(1) {
                 Some(second) => errors.on(second, message),
                 None => errors.on(expr, message),
@@ -220,19 +210,52 @@ fn shaped(
             false
         }
         (_, other) => {
+            let tokens = closure::tokens(other);
+            if let Some(advice) = closure::behind_a_word(&tokens, params) {
+                errors.on(other, advice);
+                return false;
+            }
             let name = closure::result_name(other, params);
-            let own = short(text)
-                .map_or_else(|| format!("|{name}| .."), |text| format!("|{name}| {text}"));
+            let condition = source::text(&closure::dereferenced(tokens, &name));
+            let own = short(&condition).unwrap_or_else(|| String::from(".."));
             errors.on(
                 other,
-                format_args!("a postcondition needs a name for the result; write `#[post({own})]`"),
+                format_args!(
+                    "a postcondition needs a name for the result; write `#[post(|{name}| {own})]`"
+                ),
             );
             false
         }
     }
 }
 
-impl Written {
+/// Whether a closure that gives the result a type gives it that of a reference.
+fn lent(errors: &mut Errors, closure: &ExprClosure) -> bool {
+    let Some(Pat::Type(typed)) = closure.inputs.first() else {
+        return true;
+    };
+    let owned = match &*typed.ty {
+        Type::Array(_) | Type::Tuple(_) => true,
+        Type::Path(path) => PRIMITIVE.iter().any(|name| path.path.is_ident(name)),
+        _ => false,
+    };
+    if owned {
+        let written = source::text(&typed.ty.to_token_stream());
+        errors.on(
+            &typed.ty,
+            format_args!("a postcondition borrows the result; write `&{written}`"),
+        );
+    }
+    !owned
+}
+
+/// Types that are no references under another name.
+const PRIMITIVE: &[&str] = &[
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
+    "u64", "u128", "usize", "String",
+];
+
+impl ParsedCondition {
     fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {
         let keyed = {
             let ahead = input.fork();
@@ -249,6 +272,13 @@ impl Written {
                         lit: Lit::Str(text),
                         ..
                     }) => self.message = Some(text.clone()),
+                    Expr::Path(word) if args::is_policy(&word.path) => {
+                        let word = source::text(&word.to_token_stream());
+                        errors.on(
+                            &expr,
+                            format_args!("a policy has a key; write `policy = {word}`"),
+                        );
+                    }
                     other => errors.on(
                         other,
                         format_args!(
@@ -266,12 +296,38 @@ impl Written {
         }
         let mut krate: Option<Set<Path>> = None;
         let owner = format!("`{}`", Attribute(kind));
+        let demand = match kind {
+            Kind::Post => "ensures",
+            _ => "requires",
+        };
         for entry in args::entries(errors, input) {
             match entry.name().as_str() {
                 "policy" => args::set(errors, &mut self.policy, &entry, args::policy),
-                "shown" => args::set(errors, &mut self.shown, &entry, args::flag),
+                "shown" => args::set(errors, &mut self.shown, &entry, args::shown),
+                word if word == demand => {
+                    args::set(errors, &mut self.demand, &entry, args::sentence);
+                }
                 "crate" => args::set(errors, &mut krate, &entry, args::path),
-                _ => args::unknown(errors, &entry, &owner, &["policy", "shown", "crate"]),
+                "message" | "msg" => errors.at(
+                    entry.span(),
+                    format_args!(
+                        "a message has no key; write it after the condition, `#[{}(.., \"..\")]`",
+                        kind.word()
+                    ),
+                ),
+                "requires" | "ensures" => errors.at(
+                    entry.span(),
+                    format_args!(
+                        "a {} says what it `{demand}`; write `{demand} = \"..\"`",
+                        kind.noun()
+                    ),
+                ),
+                _ => args::unknown(
+                    errors,
+                    &entry,
+                    &owner,
+                    &["policy", demand, "shown", "crate"],
+                ),
             }
         }
     }

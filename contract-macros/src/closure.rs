@@ -1,6 +1,6 @@
-//! A postcondition's closure taken apart: the name of the result, and the condition over it.
+//! Splits a postcondition's closure into the name of the result and the condition.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Group, Punct, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
@@ -8,7 +8,8 @@ use syn::{Expr, ExprClosure, Pat, ReturnType, Token};
 
 use crate::args;
 use crate::model::Param;
-use crate::source::is_punct;
+use crate::nearest::nearest;
+use crate::source::{self, is_punct};
 
 /// The condition itself, without the closure around it.
 pub(crate) fn predicate_of(expr: &Expr) -> &Expr {
@@ -61,6 +62,7 @@ pub(crate) fn bindings(pattern: &Pat) -> Vec<String> {
                     walk(inner, names);
                 }
             }
+            Pat::Guard(inner) => walk(&inner.pat, names),
             Pat::Paren(inner) => walk(&inner.pat, names),
             Pat::Reference(inner) => walk(&inner.pat, names),
             Pat::Type(inner) => walk(&inner.pat, names),
@@ -78,6 +80,67 @@ pub(crate) fn bindings(pattern: &Pat) -> Vec<String> {
     let mut names = Vec::new();
     walk(pattern, &mut names);
     names
+}
+
+/// What to write where a word stands before a closure, as in `error |e| ..`, or around it, as in `Err(|e| ..)`.
+pub(crate) fn behind_a_word(tokens: &TokenStream, params: &[Param]) -> Option<String> {
+    let mut trees = tokens.clone().into_iter();
+    let TokenTree::Ident(word) = trees.next()? else {
+        return None;
+    };
+    let word = word.to_string();
+    let rest: Vec<TokenTree> = trees.collect();
+    let closure: TokenStream = match rest.as_slice() {
+        [TokenTree::Group(around)] => around.stream(),
+        _ => rest.into_iter().collect(),
+    };
+    let is_param = params.iter().any(|param| param.bindings.contains(&word));
+    if is_param || syn::parse2::<ExprClosure>(closure.clone()).is_err() {
+        return None;
+    }
+    let text = source::text(&closure);
+    let (result, error) = (
+        format!("`#[post({text})]`"),
+        format!("`#[post(err {text})]`"),
+    );
+    Some(if word.eq_ignore_ascii_case("ok") {
+        format!("a postcondition is about the result by default; write {result}")
+    } else if nearest(&word, &["err"]).is_some() {
+        format!("`err` before a closure says that it is about the error; write {error}")
+    } else {
+        format!("unknown word `{word}` before a closure; write {result}, or {error} for the error")
+    })
+}
+
+/// The condition with a `*` before the result where it is compared: it is borrowed.
+pub(crate) fn dereferenced(tokens: TokenStream, result: &str) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let compares =
+        |tree: Option<&TokenTree>| ['<', '>', '='].iter().any(|sign| is_punct(tree, *sign));
+    let differs = |at: usize| is_punct(trees.get(at), '!') && is_punct(trees.get(at + 1), '=');
+    let mut written = Vec::new();
+    for (at, tree) in trees.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| trees.get(before));
+        match tree {
+            TokenTree::Ident(word) if word == result => {
+                let borrowed = compares(before) || compares(trees.get(at + 1)) || differs(at + 1);
+                if borrowed || trees.len() == 1 {
+                    let mut star = Punct::new('*', Spacing::Alone);
+                    star.set_span(word.span());
+                    written.push(TokenTree::Punct(star));
+                }
+                written.push(tree.clone());
+            }
+            TokenTree::Group(group) => {
+                let mut inside =
+                    Group::new(group.delimiter(), dereferenced(group.stream(), result));
+                inside.set_span(group.span());
+                written.push(TokenTree::Group(inside));
+            }
+            other => written.push(other.clone()),
+        }
+    }
+    written.into_iter().collect()
 }
 
 /// The name the author seems to mean: the first variable in the condition that is no parameter.

@@ -1,26 +1,42 @@
-//! From a clause as written to the model: what it names, what it keeps from before the body.
+//! Resolves a parsed clause: the names it uses, and the values it captures before the body.
 
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
-use syn::{ExprClosure, Pat};
+use syn::{Expr, ExprClosure, LitStr, Pat};
 
-use crate::clause::Written;
 use crate::closure;
 use crate::errors::Errors;
 use crate::message;
-use crate::model::{Clause, Old, Param, Portable};
+use crate::model::{Clause, ClauseKind, Old, Param, Policy, Portable, Set, Shown};
 use crate::portable;
 use crate::predicate::{self, Mentions, Olds};
 
+/// One clause as written.
+pub(crate) struct ParsedCondition {
+    pub(crate) kind: ClauseKind,
+    pub(crate) expr: Expr,
+    /// The predicate without a leading `err`.
+    pub(crate) tokens: TokenStream,
+    pub(crate) text: String,
+    pub(crate) message: Option<LitStr>,
+    pub(crate) policy: Option<Set<Policy>>,
+    pub(crate) shown: Option<Set<Shown>>,
+    pub(crate) demand: Option<Set<LitStr>>,
+}
+
 /// A condition over the parameters.
-pub(crate) fn pre(errors: &mut Errors, written: Written, params: &[Param]) -> Option<Clause> {
+pub(crate) fn pre(
+    errors: &mut Errors,
+    written: ParsedCondition,
+    params: &[Param],
+) -> Option<Clause> {
     if let Some(span) = predicate::find_old(&written.tokens) {
         errors.at(span, "`old(..)` belongs to a postcondition; before the function runs, write the value itself");
         return None;
     }
     let mut mentions = Mentions::default();
     mentions.add(&written.tokens, params, &[]);
-    let speaks = !mentions.is_empty() || predicate::names_a_variable(&written.tokens);
+    let depends_on_call = !mentions.is_empty() || predicate::names_a_variable(&written.tokens);
     let span = written.expr.span();
     let tokens = written.tokens.clone();
     let portable = portable::read(&written.expr, params);
@@ -36,7 +52,7 @@ pub(crate) fn pre(errors: &mut Errors, written: Written, params: &[Param]) -> Op
             mentions,
             olds: Vec::new(),
             portable: Some(portable),
-            speaks,
+            depends_on_call,
             span,
         },
     )
@@ -45,7 +61,7 @@ pub(crate) fn pre(errors: &mut Errors, written: Written, params: &[Param]) -> Op
 /// A condition over the result.
 pub(crate) fn post(
     errors: &mut Errors,
-    written: Written,
+    written: ParsedCondition,
     closure: &ExprClosure,
     params: &[Param],
     count: &mut usize,
@@ -71,7 +87,7 @@ pub(crate) fn post(
     let olds = olds.found;
     let mut mentions = Mentions::default();
     mentions.add(&predicate, params, &shadowed);
-    let speaks = !mentions.is_empty()
+    let depends_on_call = !mentions.is_empty()
         || !olds.is_empty()
         || predicate::names_a_variable(&predicate)
         || names_any(&predicate, &shadowed);
@@ -83,7 +99,7 @@ pub(crate) fn post(
         mentions,
         olds,
         portable: None,
-        speaks,
+        depends_on_call,
         span,
     };
     finish(errors, written, params, &shadowed, plain.as_deref(), parts)
@@ -102,13 +118,13 @@ struct Parts {
     mentions: Mentions,
     olds: Vec<Old>,
     portable: Option<Portable>,
-    speaks: bool,
+    depends_on_call: bool,
     span: Span,
 }
 
 fn finish(
     errors: &mut Errors,
-    written: Written,
+    written: ParsedCondition,
     params: &[Param],
     shadowed: &[String],
     result: Option<&str>,
@@ -120,7 +136,7 @@ fn finish(
         mut mentions,
         olds,
         portable,
-        speaks,
+        depends_on_call,
         span,
     } = parts;
     let message = match written.message {
@@ -142,8 +158,9 @@ fn finish(
         message,
         policy: written.policy,
         shown: written.shown,
+        demand: written.demand,
         portable,
-        speaks,
+        depends_on_call,
         mentions: mentions.params.into_iter().collect(),
         mentions_after,
         mentions_self: mentions.names_self,

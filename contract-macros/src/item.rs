@@ -1,4 +1,4 @@
-//! The item under the attributes: a function or an `impl` block, its bodies as untouched tokens.
+//! Parses the annotated item: a function or an `impl` block, with bodies as untouched tokens.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -7,8 +7,8 @@ use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Generics, Ident, ImplItem, Path, Signature, Token, Type, Visibility};
 
+use crate::attributes::{AttributeSet, ContractAttribute, Kind, split};
 use crate::errors::Errors;
-use crate::gather::{Contract, Gathered, Kind, split};
 use crate::names::PREFIX;
 
 /// What the attributes stand on.
@@ -45,7 +45,7 @@ pub(crate) enum RawMember {
 
 /// A function of an `impl` block.
 pub(crate) struct Method {
-    pub(crate) contracts: Vec<Contract>,
+    pub(crate) contracts: Vec<ContractAttribute>,
     /// The attributes that are not ours.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) function: FunctionItem,
@@ -54,12 +54,12 @@ pub(crate) struct Method {
 }
 
 /// Reads the item, or reports what it is instead.
-pub(crate) fn parse(errors: &mut Errors, gathered: &Gathered) -> Option<Item> {
-    let first = gathered.contracts.first()?;
-    let stands_on = kind(&gathered.rest);
+pub(crate) fn parse(errors: &mut Errors, attributes: &AttributeSet) -> Option<Item> {
+    let first = attributes.contracts.first()?;
+    let stands_on = kind(&attributes.rest);
     let parsed = match stands_on {
-        What::Function => function.parse2(gathered.rest.clone()).map(Item::Function),
-        What::Impl => impl_items.parse2(gathered.rest.clone()).map(Item::Impl),
+        What::Function => function.parse2(attributes.rest.clone()).map(Item::Function),
+        What::Impl => impl_items.parse2(attributes.rest.clone()).map(Item::Impl),
         What::Other(other, word) => {
             let message = match first.kind {
                 Kind::Tool => format!("a tool is a function or an `impl` block, not {other}"),
@@ -230,7 +230,7 @@ impl FunctionItem {
                 syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
                 syn::FnArg::Typed(typed) => &mut typed.attrs,
             };
-            attrs.retain(|attr| !attr.path().is_ident("doc") && !crate::param::is_helper(attr));
+            attrs.retain(|attr| !attr.path().is_ident("doc") && !crate::param::is_ours(attr));
         }
         let end = body.is_none().then(<Token![;]>::default);
         quote!(#vis #sig #body #end)

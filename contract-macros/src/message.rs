@@ -1,4 +1,4 @@
-//! Messages: a string literal that may show parameters by name, as `format!` does.
+//! Parses messages: string literals that may show parameters by name, as `format!` does.
 
 use syn::LitStr;
 

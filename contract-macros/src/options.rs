@@ -1,11 +1,11 @@
-//! The arguments of `#[tool(..)]`.
+//! Parses the arguments of `#[tool(..)]`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr, Path};
 
 use crate::args::{self, Entry};
+use crate::attributes::ContractAttribute;
 use crate::errors::Errors;
-use crate::gather::Contract;
 use crate::model::{Options, Set};
 use crate::source::is_punct;
 
@@ -35,7 +35,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Reads the arguments of `#[tool(..)]` on a function.
-pub(crate) fn parse(errors: &mut Errors, contract: &Contract) -> ToolArgs {
+pub(crate) fn parse(errors: &mut Errors, contract: &ContractAttribute) -> ToolArgs {
     let mut args = ToolArgs::default();
     for entry in entries(errors, contract.span, &contract.args) {
         args.take(errors, &entry);
@@ -44,7 +44,7 @@ pub(crate) fn parse(errors: &mut Errors, contract: &Contract) -> ToolArgs {
 }
 
 /// Reads the arguments of `#[tool(..)]` on an `impl` block, where only the crate can be named.
-pub(crate) fn parse_block(errors: &mut Errors, contract: &Contract) {
+pub(crate) fn parse_block(errors: &mut Errors, contract: &ContractAttribute) {
     let mut krate = None;
     for entry in entries(errors, contract.span, &contract.args) {
         match entry.name().as_str() {

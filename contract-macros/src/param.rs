@@ -1,6 +1,7 @@
-//! One parameter: its pattern, its type, and the helper attributes on it.
+//! Parses a parameter: its pattern, its type and its helper attributes.
 
 use proc_macro2::{Ident, Span};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, LitStr, Meta, Pat, PatType};
@@ -11,6 +12,7 @@ use crate::describe;
 use crate::errors::Errors;
 use crate::model::{Description, Param, Role, Set};
 use crate::names;
+use crate::nearest::nearest;
 use crate::source;
 
 /// Whether the function is a tool: only a tool's parameters take helper attributes.
@@ -25,7 +27,7 @@ const ARG_KEYS: &[&str] = &["default", "name", "example", "secret"];
 /// Reads the parameter at `index`.
 pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: Owner) -> Param {
     let (helpers, others): (Vec<&Attribute>, Vec<&Attribute>) =
-        typed.attrs.iter().partition(|attr| is_helper(attr));
+        typed.attrs.iter().partition(|attr| is_ours(attr));
     let (docs, others): (Vec<&Attribute>, Vec<&Attribute>) = others
         .into_iter()
         .partition(|attr| attr.path().is_ident("doc"));
@@ -56,6 +58,49 @@ pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: O
 /// `#[arg(..)]` and `#[context]`.
 pub(crate) fn is_helper(attr: &Attribute) -> bool {
     attr.path().is_ident("arg") || attr.path().is_ident("context")
+}
+
+/// What only we understand, or nobody: no other attribute of such a name stands before a parameter.
+pub(crate) fn is_ours(attr: &Attribute) -> bool {
+    is_helper(attr) || misplaced(attr).is_some()
+}
+
+/// What to write instead of an attribute that does not exist before a parameter.
+fn misplaced(attr: &Attribute) -> Option<String> {
+    let word = attr.path().get_ident()?.to_string();
+    match word.as_str() {
+        "arg" | "context" => None,
+        "pre" | "post" => Some(format!(
+            "a condition belongs above the function; write `#[{word}(..)]` there"
+        )),
+        "ctx" => Some(String::from(
+            "unknown attribute `ctx`; did you mean `context`?",
+        )),
+        key if ARG_KEYS.contains(&key) => {
+            let meta = source::text(&attr.meta.to_token_stream());
+            Some(format!(
+                "`{key}` is an argument of `#[arg(..)]`; write `#[arg({meta})]`"
+            ))
+        }
+        _ => nearest(&word, &["arg", "context"])
+            .map(|meant| format!("unknown attribute `{word}`; did you mean `{meant}`?")),
+    }
+}
+
+/// What is said of a parameter in another place, or in another way.
+fn elsewhere(key: &str) -> Option<&'static str> {
+    match key {
+        "description" | "desc" | "doc" | "help" => {
+            Some("an argument is described by a `///` comment above it")
+        }
+        "min" | "max" | "minimum" | "maximum" | "range" | "length" | "pattern" | "regex" => Some(
+            "a constraint on an argument is a precondition; write `#[pre(..)]` above the function",
+        ),
+        "optional" | "required" => Some(
+            "an argument is optional if its type is an `Option` or it has a `default`; write one of them, or remove this",
+        ),
+        _ => None,
+    }
 }
 
 fn name(pattern: &Pat, index: usize) -> (Ident, Option<Pat>, bool) {
@@ -104,6 +149,10 @@ fn helped(
     let mut context = false;
     let mut argument = false;
     for attr in helpers {
+        if let Some(message) = misplaced(attr) {
+            errors.on(attr.path(), message);
+            continue;
+        }
         let is_context = attr.path().is_ident("context");
         if owner == Owner::Contracted {
             let word = if is_context {
@@ -141,7 +190,8 @@ fn helped(
             continue;
         };
         for entry in args::parse(errors, source::grouped(list.tokens.clone())) {
-            match entry.name().as_str() {
+            let key = entry.name();
+            match key.as_str() {
                 "name" => args::set(errors, &mut rename, &entry, |errors, entry| {
                     args::string(errors, entry, "\"type\"")
                 }),
@@ -150,7 +200,10 @@ fn helped(
                 }),
                 "secret" => args::set(errors, &mut secret, &entry, args::flag),
                 "example" => examples.extend(args::any(errors, &entry, "\"Berlin\"")),
-                _ => args::unknown(errors, &entry, "`#[arg]`", ARG_KEYS),
+                _ => match elsewhere(&key) {
+                    Some(message) => errors.at(entry.span(), message),
+                    None => args::unknown(errors, &entry, "`#[arg]`", ARG_KEYS),
+                },
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a condition names, and what it must not do. Tokens are looked at, never re-printed.
+//! Analyses a condition: the names it uses and what it must not do. Tokens are never re-printed.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use crate::message;
 use crate::model::{Old, Param};
 use crate::names;
 use crate::regular;
+use crate::scope::{Inside, Scopes};
 use crate::source::is_punct;
 
 /// What some tokens name.
@@ -27,7 +28,7 @@ impl Mentions {
 
     /// Adds what `tokens` name; `shadowed` are names a closure has taken.
     pub(crate) fn add(&mut self, tokens: &TokenStream, params: &[Param], shadowed: &[String]) {
-        self.walk(tokens, params, shadowed, false);
+        self.walk(tokens, params, shadowed, (false, Inside::Code));
     }
 
     /// Adds one name.
@@ -51,11 +52,14 @@ impl Mentions {
         &mut self,
         tokens: &TokenStream,
         params: &[Param],
-        shadowed: &[String],
-        in_macro: bool,
+        outside: &[String],
+        (in_macro, inside): (bool, Inside),
     ) {
         let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let scopes = Scopes::of(&trees, inside);
         for (at, tree) in trees.iter().enumerate() {
+            let shadowed: Vec<String> = outside.iter().chain(scopes.names(at)).cloned().collect();
+            let shadowed = &shadowed;
             match tree {
                 TokenTree::Ident(word) if is_value(&trees, at) => {
                     self.add_name(word.to_string().trim_start_matches("r#"), params, shadowed);
@@ -64,7 +68,8 @@ impl Mentions {
                     let called = at
                         .checked_sub(1)
                         .is_some_and(|before| is_punct(trees.get(before), '!'));
-                    self.walk(&group.stream(), params, shadowed, in_macro || called);
+                    let inside = (in_macro || called, scopes.inside(&trees, at));
+                    self.walk(&group.stream(), params, shadowed, inside);
                 }
                 // `format!("{root}/")` names `root` inside its text.
                 TokenTree::Literal(literal) if in_macro => {
@@ -198,7 +203,7 @@ impl Olds<'_> {
         if let Some(span) = find_old(inside) {
             errors.at(
                 span,
-                "`old(..)` inside `old(..)` means nothing more; leave out the inner one",
+                "`old(..)` inside `old(..)` has no further effect; leave out the inner one",
             );
         }
         let is_param = |name: &String| {
@@ -327,7 +332,7 @@ fn never_waits(errors: &mut Errors, tokens: &TokenStream) {
                         .checked_sub(1)
                         .is_some_and(|before| is_punct(trees.get(before), '.')) =>
             {
-                let message = "a condition cannot wait; await the value in the body and check it there with `contract_assert!`";
+                let message = "a condition cannot await; await the value in the body and check it there with `contract_assert!`";
                 errors.at(word.span(), message);
             }
             _ => {}
