@@ -1,9 +1,13 @@
-//! Plain data for everything below the grammar: it holds spans and renders nothing.
+//! The model of a tool: plain data that holds spans and renders nothing.
+
+mod portable;
 
 use proc_macro2::{Span, TokenStream};
 use syn::{
     Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Receiver, Signature, Type, Visibility,
 };
+
+pub(crate) use portable::{Arithmetic, Binary, Comparison, Opaque, Portable, Quantifier, Unary};
 
 /// What stands under the attributes.
 pub(crate) enum Model {
@@ -136,14 +140,14 @@ pub(crate) struct Verify {
 }
 
 /// A test that `verify!` or `verify_all!` writes.
-pub(crate) struct Proof {
+pub(crate) struct VerifyTest {
     pub(crate) krate: Path,
-    pub(crate) subject: ProofOf,
+    pub(crate) subject: VerifySubject,
     pub(crate) effort: Effort,
 }
 
 /// What such a test looks at.
-pub(crate) enum ProofOf {
+pub(crate) enum VerifySubject {
     /// One function.
     Tool(Path),
     /// All tools of the calling package.
@@ -194,12 +198,13 @@ pub(crate) struct Clause {
     pub(crate) text: String,
     pub(crate) message: Option<Message>,
     pub(crate) policy: Option<Set<Policy>>,
-    /// Demanded to be portable.
-    pub(crate) shown: Option<Set<bool>>,
+    pub(crate) shown: Option<Set<Shown>>,
+    /// What it demands or promises, in the words of its author.
+    pub(crate) demand: Option<Set<LitStr>>,
     /// What of a precondition is portable; nothing, if no part of it is.
     pub(crate) portable: Option<Portable>,
     /// It names something that a call brings: a parameter, `self`, the result.
-    pub(crate) speaks: bool,
+    pub(crate) depends_on_call: bool,
     /// Indices of the parameters named anywhere: predicate, `old(..)`, message.
     pub(crate) mentions: Vec<usize>,
     /// The same without those named only inside `old(..)`: still needed after the body.
@@ -209,6 +214,16 @@ pub(crate) struct Clause {
     pub(crate) olds: Vec<Old>,
     /// The predicate's own place.
     pub(crate) span: Span,
+}
+
+/// What of a condition its author wants a model to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// All of it, so it must be portable.
+    Fully,
+    /// As much as can be, as without a word.
+    Possibly,
+    Never,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,101 +256,4 @@ pub(crate) struct Assertion {
     pub(crate) format: Option<TokenStream>,
     pub(crate) policy: Option<Set<Policy>>,
     pub(crate) span: Span,
-}
-
-/// What of a predicate is portable; the names of its parts are those of the runtime's `Expression`.
-#[derive(Clone)]
-pub(crate) enum Portable {
-    Bool(bool),
-    Integer(i128),
-    Float(f64),
-    Text(String),
-    /// A constant; `primitive` is its type, where that is known from a spelling.
-    Named {
-        text: String,
-        tokens: TokenStream,
-        primitive: Option<&'static str>,
-    },
-    /// The regular expression of a call, which counts only if it is the runtime's function that is called.
-    Pattern {
-        text: String,
-        function: TokenStream,
-        pattern: TokenStream,
-    },
-    /// Index among the parameters.
-    Parameter(usize),
-    Variable(String),
-    One(&'static str, Box<Self>),
-    Two(&'static str, Box<Self>, Box<Self>),
-    Compare(&'static str, Box<Self>, Box<Self>),
-    Arithmetic(&'static str, Box<Self>, Box<Self>),
-    Among(Box<Self>, Vec<Self>),
-    Each(&'static str, Box<Self>, String, Box<Self>),
-    /// A test of one parameter that only Rust can make.
-    Native {
-        text: String,
-        parameter: usize,
-        tokens: TokenStream,
-    },
-    /// The one where the compiler knows the form of the parameter's type, the other where it does not.
-    Either(usize, Box<Self>, Box<Self>),
-    Opaque(Opaque),
-}
-
-/// What is not portable, why, and what to write instead.
-#[derive(Clone)]
-pub(crate) struct Opaque {
-    pub(crate) text: String,
-    pub(crate) tokens: TokenStream,
-    pub(crate) reason: &'static str,
-    pub(crate) advice: &'static str,
-}
-
-impl Portable {
-    pub(crate) fn one(name: &'static str, of: Self) -> Self {
-        Self::One(name, Box::new(of))
-    }
-
-    pub(crate) fn not(of: Self) -> Self {
-        match of {
-            Self::One("Not", of) => *of,
-            of => Self::one("Not", of),
-        }
-    }
-
-    pub(crate) fn two(name: &'static str, left: Self, right: Self) -> Self {
-        Self::Two(name, Box::new(left), Box::new(right))
-    }
-
-    pub(crate) fn compare(name: &'static str, left: Self, right: Self) -> Self {
-        Self::Compare(name, Box::new(left), Box::new(right))
-    }
-
-    /// `low && high` of the ends a range has.
-    pub(crate) fn both(low: Option<Self>, high: Option<Self>) -> Self {
-        match (low, high) {
-            (Some(low), Some(high)) => Self::two("And", low, high),
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => Self::Bool(true),
-        }
-    }
-
-    /// The parts of this part.
-    pub(crate) fn parts(&self) -> Vec<&Self> {
-        match self {
-            Self::One(_, of) => vec![of],
-            Self::Two(_, a, b)
-            | Self::Compare(_, a, b)
-            | Self::Arithmetic(_, a, b)
-            | Self::Each(_, a, _, b)
-            | Self::Either(_, a, b) => vec![a, b],
-            Self::Among(of, list) => std::iter::once(&**of).chain(list).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether some part is not portable.
-    pub(crate) fn is_partly_opaque(&self) -> bool {
-        matches!(self, Self::Opaque(_)) || self.parts().into_iter().any(Self::is_partly_opaque)
-    }
 }

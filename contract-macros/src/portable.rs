@@ -1,4 +1,4 @@
-//! From a predicate to what of it is portable: an expression that is data.
+//! Converts a predicate to its portable form: an expression that is data.
 //!
 //! Everything else becomes `Opaque`, with the reason why; it is enforced all the same. Only what computes the same on any
 //! day may be read: a constant is, a call without arguments may not be.
@@ -17,7 +17,7 @@ use syn::ext::IdentExt;
 use syn::{BinOp, Expr, ExprBinary, ExprIf, ExprMethodCall, Type, UnOp};
 
 use crate::args;
-use crate::model::{Param, Portable};
+use crate::model::{Arithmetic, Binary, Comparison, Param, Portable, Quantifier, Unary};
 use crate::source::is_punct;
 use literal::literal;
 use opaque::{opaque, other};
@@ -63,23 +63,23 @@ fn has_attribute(tokens: TokenStream) -> bool {
 /// The names of the comparison and arithmetic operators in the runtime.
 fn operator(op: &BinOp) -> Option<Operator> {
     Some(match op {
-        BinOp::Eq(_) => Operator::Comparison("Equal"),
-        BinOp::Ne(_) => Operator::Comparison("NotEqual"),
-        BinOp::Lt(_) => Operator::Comparison("Less"),
-        BinOp::Le(_) => Operator::Comparison("AtMost"),
-        BinOp::Gt(_) => Operator::Comparison("More"),
-        BinOp::Ge(_) => Operator::Comparison("AtLeast"),
-        BinOp::Add(_) => Operator::Arithmetic("Add"),
-        BinOp::Sub(_) => Operator::Arithmetic("Subtract"),
-        BinOp::Mul(_) => Operator::Arithmetic("Multiply"),
-        BinOp::Rem(_) => Operator::Arithmetic("Remainder"),
+        BinOp::Eq(_) => Operator::Comparison(Comparison::Equal),
+        BinOp::Ne(_) => Operator::Comparison(Comparison::NotEqual),
+        BinOp::Lt(_) => Operator::Comparison(Comparison::Less),
+        BinOp::Le(_) => Operator::Comparison(Comparison::AtMost),
+        BinOp::Gt(_) => Operator::Comparison(Comparison::More),
+        BinOp::Ge(_) => Operator::Comparison(Comparison::AtLeast),
+        BinOp::Add(_) => Operator::Arithmetic(Arithmetic::Add),
+        BinOp::Sub(_) => Operator::Arithmetic(Arithmetic::Subtract),
+        BinOp::Mul(_) => Operator::Arithmetic(Arithmetic::Multiply),
+        BinOp::Rem(_) => Operator::Arithmetic(Arithmetic::Remainder),
         _ => return None,
     })
 }
 
 enum Operator {
-    Comparison(&'static str),
-    Arithmetic(&'static str),
+    Comparison(Comparison),
+    Arithmetic(Arithmetic),
 }
 
 fn is_arithmetic(op: &BinOp) -> bool {
@@ -87,8 +87,8 @@ fn is_arithmetic(op: &BinOp) -> bool {
 }
 
 const UNKNOWN_OPERATOR: (&str, &str) = (
-    "of all operators comparisons, `+`, `-`, `*`, `%`, `!`, `&&` and `||` are",
-    "write it with these",
+    "the only portable operators are comparisons, `+`, `-`, `*`, `%`, `!`, `&&` and `||`",
+    "write it with one of these",
 );
 
 impl Reader<'_> {
@@ -101,11 +101,11 @@ impl Reader<'_> {
             }
             Expr::Binary(binary) if matches!(binary.op, BinOp::And(_)) => {
                 let (left, right) = (self.condition(&binary.left), self.condition(&binary.right));
-                Portable::two("And", left, right)
+                Portable::binary(Binary::And, left, right)
             }
             Expr::Binary(binary) if matches!(binary.op, BinOp::Or(_)) => {
                 let (left, right) = (self.condition(&binary.left), self.condition(&binary.right));
-                Portable::two("Or", left, right)
+                Portable::binary(Binary::Or, left, right)
             }
             Expr::Block(block) if block.label.is_none() => match method::alone(&block.block) {
                 Some(inner) => self.condition(inner),
@@ -128,10 +128,10 @@ impl Reader<'_> {
         let when = self.condition(&choice.cond);
         let then = self.condition(method::alone(&choice.then_branch)?);
         let otherwise = self.condition(other);
-        Some(Portable::two(
-            "Or",
-            Portable::two("And", when.clone(), then),
-            Portable::two("And", Portable::not(when), otherwise),
+        Some(Portable::binary(
+            Binary::Or,
+            Portable::binary(Binary::And, when.clone(), then),
+            Portable::binary(Binary::And, Portable::not(when), otherwise),
         ))
     }
 
@@ -204,7 +204,7 @@ impl Reader<'_> {
         }
     }
 
-    fn comparison(&mut self, expr: &Expr, binary: &ExprBinary, name: &'static str) -> Portable {
+    fn comparison(&mut self, expr: &Expr, binary: &ExprBinary, by: Comparison) -> Portable {
         let (left, right) = (&*binary.left, &*binary.right);
         for (side, other) in [(left, right), (right, left)] {
             if !is_none(side) && in_some(side).is_none() {
@@ -212,39 +212,43 @@ impl Reader<'_> {
             }
             let is_equal = match in_some(side) {
                 Some(value) => self.holds(other, value),
-                None => Portable::not(Portable::one("IsSome", self.expression(other))),
+                None => Portable::not(Portable::unary(Unary::IsSome, self.expression(other))),
             };
-            return match name {
-                "Equal" => is_equal,
-                "NotEqual" => Portable::not(is_equal),
+            return match by {
+                Comparison::Equal => is_equal,
+                Comparison::NotEqual => Portable::not(is_equal),
                 _ => opaque(
                     expr,
-                    "the order of optionals is part of Rust alone",
+                    "the order of optionals is specific to Rust",
                     "use `is_some_and(|value| ..)`",
                 ),
             };
         }
         if let Some((of, default)) = or_default(left) {
             let (right, default) = (self.expression(right), self.expression(default));
-            let compare = |left| Portable::compare(name, left, right.clone());
+            let compare = |left| Portable::compare(by, left, right.clone());
             return self.with_default(of, default, compare);
         }
         if let Some((of, default)) = or_default(right) {
             let (left, default) = (self.expression(left), self.expression(default));
-            let compare = |right| Portable::compare(name, left.clone(), right);
+            let compare = |right| Portable::compare(by, left.clone(), right);
             return self.with_default(of, default, compare);
         }
         let (left, right) = self.operands(left, right);
-        Portable::compare(name, left, right)
+        Portable::compare(by, left, right)
     }
 
     /// `of == Some(value)`
     fn holds(&mut self, of: &Expr, value: &Expr) -> Portable {
         let value = self.expression(value);
         let variable = self.fresh();
-        let same = Portable::compare("Equal", Portable::Variable(variable.clone()), value);
-        Portable::Each(
-            "SomeAnd",
+        let same = Portable::compare(
+            Comparison::Equal,
+            Portable::Variable(variable.clone()),
+            value,
+        );
+        Portable::Quantified(
+            Quantifier::SomeAnd,
             Box::new(self.expression(of)),
             variable,
             Box::new(same),
@@ -261,11 +265,11 @@ impl Reader<'_> {
         let of = self.expression(of);
         let variable = self.fresh();
         let given = compare(Portable::Variable(variable.clone()));
-        let absent = Portable::not(Portable::one("IsSome", of.clone()));
-        Portable::two(
-            "Or",
-            Portable::two("And", absent, compare(default)),
-            Portable::Each("SomeAnd", Box::new(of), variable, Box::new(given)),
+        let absent = Portable::not(Portable::unary(Unary::IsSome, of.clone()));
+        Portable::binary(
+            Binary::Or,
+            Portable::binary(Binary::And, absent, compare(default)),
+            Portable::Quantified(Quantifier::SomeAnd, Box::new(of), variable, Box::new(given)),
         )
     }
 
@@ -273,15 +277,15 @@ impl Reader<'_> {
         match self.expression(of) {
             Portable::Integer(value) => Portable::Integer(-value),
             Portable::Float(value) => Portable::Float(-value),
-            other => Portable::one("Negative", other),
+            other => Portable::unary(Unary::Negative, other),
         }
     }
 }
 
 fn asks_presence(read: &Portable) -> bool {
     match read {
-        Portable::One("Not", of) => asks_presence(of),
-        Portable::One("IsSome", of) => matches!(**of, Portable::Parameter(_)),
+        Portable::Unary(Unary::Not, of) => asks_presence(of),
+        Portable::Unary(Unary::IsSome, of) => matches!(**of, Portable::Parameter(_)),
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Types by their spelling: enough to guess the type of a constant and what is worth asking of Rust, never enough to publish.
+//! Guesses types from their spelling, for constants and native tests; a guess is never published.
 
 use syn::{Expr, GenericArgument, Path, PathArguments, Type, TypePath};
 

@@ -1,4 +1,4 @@
-//! Literals, each as the value its type has.
+//! Converts literals to typed values.
 
 use syn::{Expr, Lit};
 

@@ -1,4 +1,4 @@
-//! Calls in a predicate: the methods whose meaning is the same everywhere.
+//! Converts method calls whose meaning is the same in every engine.
 
 use quote::ToTokens;
 use syn::{
@@ -10,7 +10,7 @@ use super::opaque::opaque;
 use super::operand::plain;
 use super::{Reader, Variable};
 use crate::closure;
-use crate::model::Portable;
+use crate::model::{Arithmetic, Binary, Comparison, Portable, Quantifier, Unary};
 use crate::source;
 
 /// Methods that give another view of the same value.
@@ -60,8 +60,14 @@ fn truth(expr: &Expr) -> Option<bool> {
 }
 
 /// What `map_or(default, ..)` and `unwrap_or(default)` of an optional `bool` amount to.
-fn where_absent(default: &Expr) -> Option<&'static str> {
-    truth(default).map(|default| if default { "NoneOr" } else { "SomeAnd" })
+fn where_absent(default: &Expr) -> Option<Quantifier> {
+    truth(default).map(|default| {
+        if default {
+            Quantifier::NoneOr
+        } else {
+            Quantifier::SomeAnd
+        }
+    })
 }
 
 /// `n.is_multiple_of(5)` as `n % 5 == 0`; of zero the one has an answer and the other has none.
@@ -74,8 +80,16 @@ fn multiple(of: Portable, step: &Expr) -> Option<Portable> {
         return None;
     };
     let step = step.base10_parse().ok().filter(|step| *step != 0)?;
-    let rest = Portable::Arithmetic("Remainder", Box::new(of), Box::new(Portable::Integer(step)));
-    Some(Portable::compare("Equal", rest, Portable::Integer(0)))
+    let rest = Portable::Arithmetic(
+        Arithmetic::Remainder,
+        Box::new(of),
+        Box::new(Portable::Integer(step)),
+    );
+    Some(Portable::compare(
+        Comparison::Equal,
+        rest,
+        Portable::Integer(0),
+    ))
 }
 
 impl Reader<'_> {
@@ -88,14 +102,14 @@ impl Reader<'_> {
             [] => self.plain_method(call),
             [argument] => self.method_with(expr, call, argument),
             [default, argument] if call.method == "map_or" => {
-                where_absent(default).map(|name| self.each(name, &call.receiver, argument))
+                where_absent(default).map(|by| self.each(by, &call.receiver, argument))
             }
             _ => None,
         };
         read.unwrap_or_else(|| {
             opaque(
                 expr,
-                "this method is known to Rust alone",
+                "this method is specific to Rust",
                 "compare, count, or ask `matches_pattern`",
             )
         })
@@ -106,19 +120,21 @@ impl Reader<'_> {
         let of = &*call.receiver;
         Some(match name.as_str() {
             "len" => self.length(of),
-            "is_empty" => Portable::compare("Equal", self.length(of), Portable::Integer(0)),
+            "is_empty" => {
+                Portable::compare(Comparison::Equal, self.length(of), Portable::Integer(0))
+            }
             "count" => match (receiver(of, &["chars"]), receiver(of, &["bytes", "iter"])) {
-                (Some(text), _) => Portable::one("Characters", self.expression(text)),
-                (_, Some(counted)) => Portable::one("Length", self.expression(counted)),
+                (Some(text), _) => Portable::unary(Unary::Characters, self.expression(text)),
+                (_, Some(counted)) => Portable::unary(Unary::Length, self.expression(counted)),
                 _ => return None,
             },
-            "is_some" => Portable::one("IsSome", self.expression(of)),
-            "is_none" => Portable::not(Portable::one("IsSome", self.expression(of))),
-            "is_finite" => Portable::one("IsFinite", self.expression(of)),
+            "is_some" => Portable::unary(Unary::IsSome, self.expression(of)),
+            "is_none" => Portable::not(Portable::unary(Unary::IsSome, self.expression(of))),
+            "is_finite" => Portable::unary(Unary::IsFinite, self.expression(of)),
             // The one value that differs from itself: IEEE 754-2019, 5.11.
             "is_nan" => {
                 let number = self.expression(of);
-                Portable::compare("NotEqual", number.clone(), number)
+                Portable::compare(Comparison::NotEqual, number.clone(), number)
             }
             "to_string" | "into" => match plain(of) {
                 Expr::Lit(ExprLit {
@@ -141,17 +157,21 @@ impl Reader<'_> {
         let of = &*call.receiver;
         Some(match name.as_str() {
             "contains" => self.contains(of, argument),
-            "starts_with" => {
-                Portable::two("StartsWith", self.expression(of), self.expression(argument))
-            }
-            "ends_with" => {
-                Portable::two("EndsWith", self.expression(of), self.expression(argument))
-            }
+            "starts_with" => Portable::binary(
+                Binary::StartsWith,
+                self.expression(of),
+                self.expression(argument),
+            ),
+            "ends_with" => Portable::binary(
+                Binary::EndsWith,
+                self.expression(of),
+                self.expression(argument),
+            ),
             // An iterator's, and nobody else's.
-            "all" if is_iterated(of) => self.each("All", of, argument),
-            "any" if is_iterated(of) => self.each("Any", of, argument),
-            "is_some_and" => self.each("SomeAnd", of, argument),
-            "is_none_or" => self.each("NoneOr", of, argument),
+            "all" if is_iterated(of) => self.each(Quantifier::All, of, argument),
+            "any" if is_iterated(of) => self.each(Quantifier::Any, of, argument),
+            "is_some_and" => self.each(Quantifier::SomeAnd, of, argument),
+            "is_none_or" => self.each(Quantifier::NoneOr, of, argument),
             "is_multiple_of" => multiple(self.expression(of), argument)?,
             "unwrap_or" => self.or_else(expr, where_absent(argument)?, of),
             _ => return None,
@@ -161,22 +181,22 @@ impl Reader<'_> {
     /// `x.as_bytes().len()` is `x.len()`.
     fn length(&mut self, of: &Expr) -> Portable {
         let of = receiver(of, &["as_bytes", "bytes"]).unwrap_or(of);
-        Portable::one("Length", self.expression(of))
+        Portable::unary(Unary::Length, self.expression(of))
     }
 
     /// `flag.unwrap_or(true)`, and `x.map(|x| ..).unwrap_or(true)`.
-    fn or_else(&mut self, expr: &Expr, name: &'static str, of: &Expr) -> Portable {
+    fn or_else(&mut self, expr: &Expr, by: Quantifier, of: &Expr) -> Portable {
         if let Expr::MethodCall(call) = plain(of)
             && call.method == "map"
         {
             return match call.args.first() {
-                Some(argument) => self.each(name, &call.receiver, argument),
-                None => opaque(expr, "`map` is without a closure", "give it one"),
+                Some(argument) => self.each(by, &call.receiver, argument),
+                None => opaque(expr, "`map` has no closure", "give it one"),
             };
         }
         let variable = self.fresh();
         let body = Box::new(Portable::Variable(variable.clone()));
-        Portable::Each(name, Box::new(self.expression(of)), variable, body)
+        Portable::Quantified(by, Box::new(self.expression(of)), variable, body)
     }
 
     pub(super) fn call(&mut self, expr: &Expr, call: &ExprCall) -> Portable {
@@ -192,19 +212,19 @@ impl Reader<'_> {
         match (names.as_slice(), arguments.as_slice()) {
             ([.., "matches_pattern"], [text, pattern]) => {
                 let text = self.expression(text);
-                Portable::two("Matches", text, self.regular(&call.func, pattern))
+                Portable::binary(Binary::Matches, text, self.regular(&call.func, pattern))
             }
             (["String", "from"], [text]) if matches!(plain(text), Expr::Lit(_)) => {
                 self.expression(text)
             }
             (_, []) => opaque(
                 expr,
-                "a call may answer differently each time",
+                "a call may return a different value each time",
                 "name a constant, or write `const { .. }` around the call of a `const fn`",
             ),
             _ => opaque(
                 expr,
-                "a call is known to Rust alone",
+                "a function call is specific to Rust",
                 "write the comparison itself",
             ),
         }
@@ -229,9 +249,9 @@ impl Reader<'_> {
                 let item = self.expression(item);
                 let list = array.elems.iter();
                 let list = list.map(|one| self.operand(one, kind)).collect();
-                Portable::Among(Box::new(item), list)
+                Portable::InList(Box::new(item), list)
             }
-            _ => Portable::two("Contains", self.expression(of), self.expression(item)),
+            _ => Portable::binary(Binary::Contains, self.expression(of), self.expression(item)),
         }
     }
 
@@ -241,17 +261,20 @@ impl Reader<'_> {
             let (item, end) = self.operands(item, end);
             Portable::compare(name, item, end)
         };
-        let low = range.start.as_deref().map(|start| end("AtLeast", start));
+        let low = range
+            .start
+            .as_deref()
+            .map(|start| end(Comparison::AtLeast, start));
         let name = match range.limits {
-            RangeLimits::HalfOpen(_) => "Less",
-            RangeLimits::Closed(_) => "AtMost",
+            RangeLimits::HalfOpen(_) => Comparison::Less,
+            RangeLimits::Closed(_) => Comparison::AtMost,
         };
         let high = range.end.as_deref().map(|high| end(name, high));
         Portable::both(low, high)
     }
 
     /// `of.iter().all(|name| ..)` and what else takes a closure over one plain name.
-    fn each(&mut self, name: &'static str, of: &Expr, argument: &Expr) -> Portable {
+    fn each(&mut self, by: Quantifier, of: &Expr, argument: &Expr) -> Portable {
         let Expr::Closure(inner) = plain(argument) else {
             return opaque(
                 argument,
@@ -269,7 +292,7 @@ impl Reader<'_> {
         let ty = self.element_of(of);
         let of = self.expression(of);
         let body = self.bound(variable.clone(), ty, |reader| reader.condition(&inner.body));
-        Portable::Each(name, Box::new(of), variable, Box::new(body))
+        Portable::Quantified(by, Box::new(of), variable, Box::new(body))
     }
 
     /// Reads with one more variable.

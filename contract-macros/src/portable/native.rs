@@ -1,4 +1,4 @@
-//! Tests that only Rust can make: of one parameter with few values they can be asked value by value.
+//! Tests that only Rust can evaluate; for a parameter with few values they are tabulated.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

@@ -1,4 +1,4 @@
-//! What is not portable, and what to say of it.
+//! Expressions that are not portable, with the reason.
 
 use quote::ToTokens;
 use syn::Expr;
@@ -21,31 +21,31 @@ pub(super) fn opaque(expr: &Expr, reason: &'static str, advice: &'static str) ->
 pub(super) fn other(expr: &Expr) -> Portable {
     let (reason, advice) = match args::ungrouped(expr) {
         Expr::Cast(_) => (
-            "a cast changes values in a way of Rust's own",
+            "a cast follows Rust's own conversion rules",
             "compare in the parameter's own type",
         ),
         Expr::Field(_) => (
-            "what JSON calls a field is known to its type alone",
+            "only its type knows what JSON calls a field",
             "make it a parameter",
         ),
         Expr::Index(_) => (
             "an index may fail",
-            "speak of all items with `iter().all(|item| ..)`",
+            "cover all items with `iter().all(|item| ..)`",
         ),
         Expr::If(_) | Expr::Match(_) | Expr::Let(_) => (
-            "a branch that binds names is part of Rust alone",
+            "a branch that binds names is specific to Rust",
             "use `is_some_and(|value| ..)` or `matches!`",
         ),
         Expr::Block(_) | Expr::Unsafe(_) => (
-            "a block with statements is part of Rust alone",
+            "a block with statements is specific to Rust",
             "write one expression",
         ),
         Expr::Closure(_) => (
-            "a closure is read only where its method is known",
+            "a closure can be read only in a known method",
             "use `iter().all(|item| ..)` or `is_some_and(|value| ..)`",
         ),
         _ => (
-            "this kind of expression is part of Rust alone",
+            "this kind of expression is specific to Rust",
             "write it with comparisons",
         ),
     };

@@ -1,4 +1,4 @@
-//! Names in a predicate: parameters, the variables of closures, constants.
+//! Resolves names in a predicate: parameters, closure variables, constants.
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -87,8 +87,8 @@ impl Reader<'_> {
             if name == "self" || self.is_bound(&name) {
                 return opaque(
                     expr,
-                    "it is nothing the model gives",
-                    "compare parameters the model gives",
+                    "the model does not supply it",
+                    "compare parameters that the model supplies",
                 );
             }
         }
@@ -97,7 +97,7 @@ impl Reader<'_> {
         }
         opaque(
             expr,
-            "of all names only parameters and `CONSTANTS` are",
+            "the only portable names are parameters and `CONSTANTS`",
             "name a constant",
         )
     }

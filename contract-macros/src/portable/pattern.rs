@@ -1,4 +1,4 @@
-//! `matches!(x, ..)` over literals, ranges and optionals.
+//! Converts `matches!(x, ..)` over literals, ranges and optionals.
 
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprMacro, ExprRange, Macro, Pat, RangeLimits, Token};
@@ -7,7 +7,7 @@ use super::Reader;
 use super::literal::literal;
 use super::opaque::opaque;
 use super::operand::is_constant;
-use crate::model::Portable;
+use crate::model::{Binary, Comparison, Portable, Quantifier, Unary};
 
 /// The arguments of a `matches!`.
 pub(super) struct Matches {
@@ -45,24 +45,28 @@ impl Matches {
 impl Reader<'_> {
     pub(super) fn called_macro(&mut self, expr: &Expr, called: &ExprMacro) -> Portable {
         let Some(matches) = Matches::parse(&called.mac) else {
-            return opaque(expr, "nobody sees into a macro", "write what it stands for");
+            return opaque(
+                expr,
+                "the contents of a macro are not visible",
+                "write what it stands for",
+            );
         };
         if let Some(guard) = &matches.guard {
-            return opaque(guard, "a guard is part of Rust alone", "join it with `&&`");
+            return opaque(guard, "a guard is specific to Rust", "join it with `&&`");
         }
         let subject = self.expression(&matches.subject);
         match self.pattern(&matches.pattern, &subject) {
             Some(read) => read,
             None => opaque(
                 expr,
-                "of all patterns literals, ranges, `Some(..)` and `None` are, and over one parameter the variants of an enum",
+                "the only portable patterns are literals, ranges, `Some(..)`, `None` and, over one parameter, the variants of an enum",
                 "compare with `==`",
             ),
         }
     }
 
     fn pattern(&mut self, pattern: &Pat, subject: &Portable) -> Option<Portable> {
-        let equal = |value| Portable::compare("Equal", subject.clone(), value);
+        let equal = |value| Portable::compare(Comparison::Equal, subject.clone(), value);
         Some(match pattern {
             Pat::Paren(inner) => self.pattern(&inner.pat, subject)?,
             Pat::Reference(inner) => self.pattern(&inner.pat, subject)?,
@@ -73,17 +77,22 @@ impl Reader<'_> {
             }
             Pat::Range(range) => self.pattern_range(range, subject),
             Pat::Ident(name) if name.ident == "None" && name.subpat.is_none() => {
-                Portable::not(Portable::one("IsSome", subject.clone()))
+                Portable::not(Portable::unary(Unary::IsSome, subject.clone()))
             }
             Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
                 match some.elems.first()? {
-                    Pat::Wild(_) | Pat::Rest(_) => Portable::one("IsSome", subject.clone()),
+                    Pat::Wild(_) | Pat::Rest(_) => Portable::unary(Unary::IsSome, subject.clone()),
                     inner => {
                         let name = self.fresh();
                         let body = self.bound(name.clone(), None, |reader| {
                             reader.pattern(inner, &Portable::Variable(name.clone()))
                         })?;
-                        Portable::Each("SomeAnd", Box::new(subject.clone()), name, Box::new(body))
+                        Portable::Quantified(
+                            Quantifier::SomeAnd,
+                            Box::new(subject.clone()),
+                            name,
+                            Box::new(body),
+                        )
                     }
                 }
             }
@@ -100,13 +109,12 @@ impl Reader<'_> {
     }
 
     fn pattern_range(&mut self, range: &ExprRange, subject: &Portable) -> Portable {
-        let low = range
-            .start
-            .as_deref()
-            .map(|start| Portable::compare("AtLeast", subject.clone(), self.expression(start)));
+        let low = range.start.as_deref().map(|start| {
+            Portable::compare(Comparison::AtLeast, subject.clone(), self.expression(start))
+        });
         let name = match range.limits {
-            RangeLimits::HalfOpen(_) => "Less",
-            RangeLimits::Closed(_) => "AtMost",
+            RangeLimits::HalfOpen(_) => Comparison::Less,
+            RangeLimits::Closed(_) => Comparison::AtMost,
         };
         let high = range
             .end
@@ -121,14 +129,14 @@ fn either(cases: Vec<Portable>, subject: &Portable) -> Option<Portable> {
     let values: Option<Vec<Portable>> = cases
         .iter()
         .map(|case| match case {
-            Portable::Compare("Equal", _, value) => Some((**value).clone()),
+            Portable::Compare(Comparison::Equal, _, value) => Some((**value).clone()),
             _ => None,
         })
         .collect();
     match values {
-        Some(values) => Some(Portable::Among(Box::new(subject.clone()), values)),
+        Some(values) => Some(Portable::InList(Box::new(subject.clone()), values)),
         None => cases
             .into_iter()
-            .reduce(|left, right| Portable::two("Or", left, right)),
+            .reduce(|left, right| Portable::binary(Binary::Or, left, right)),
     }
 }
