@@ -1,4 +1,4 @@
-//! `contract_assert!(total >= 0, "the total is {total}")`
+//! Expands `contract_assert!(total >= 0, "the total is {total}")`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -23,7 +23,7 @@ pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
         None => (quote!(_), None),
         Some(format) => (
             quote!(#seen),
-            Some(quote!(#seen.say(::core::format_args!(#format));)),
+            Some(quote!(#seen.message(::core::format_args!(#format));)),
         ),
     };
     let holds = quote::quote_spanned!(assertion.span=> || #condition);

@@ -1,11 +1,11 @@
-//! Conditions, each as one call with the author's expression in a closure.
+//! Expands conditions: each becomes one call with the author's expression in a closure.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Token;
 use syn::spanned::Spanned;
 
-use super::place::Place;
+use super::span::SpanRange;
 use super::{data, local};
 use crate::model::{Clause, ClauseKind, Param, Role};
 use crate::predicate;
@@ -69,8 +69,8 @@ impl Clauses<'_> {
             .collect()
     }
 
-    /// `frame.post(1, rt::Got::new(&out).success(), kept, |judge, value, (amount, old)| ..)`
-    pub(super) fn after(&self, result: Place) -> Vec<TokenStream> {
+    /// `frame.post(1, rt::SuccessProbe::new(&out).success(), kept, |judge, value, (amount, old)| ..)`
+    pub(super) fn after(&self, result: SpanRange) -> Vec<TokenStream> {
         let runtime = self.runtime;
         self.after_clauses()
             .map(|(index, clause)| {
@@ -81,7 +81,7 @@ impl Clauses<'_> {
                     let out = result.holding(result.lent(quote!(&), &out));
                     quote!(#failure #out)
                 } else {
-                    quote!(#runtime::Got::new(&#out).success())
+                    quote!(#runtime::SuccessProbe::new(&#out).success())
                 };
                 let copied: Vec<&Ident> = self.copied(clause).map(|param| &param.ident).collect();
                 let this = self.copied_self(clause).map(|_| local("this"));
@@ -176,7 +176,7 @@ impl Clauses<'_> {
                 if param.is_secret() {
                     quote!(#seen.secret(#name);)
                 } else {
-                    quote!(#seen.value(#name, #runtime::Seen::new(&#ident).json());)
+                    quote!(#seen.value(#name, #runtime::JsonProbe::new(&#ident).json());)
                 }
             });
         let message = clause
@@ -185,7 +185,7 @@ impl Clauses<'_> {
             .filter(|message| !message.placeholders.is_empty())
             .map(|message| {
                 let literal = &message.literal;
-                quote!(#seen.say(::core::format_args!(#literal));)
+                quote!(#seen.message(::core::format_args!(#literal));)
             });
         quote!(#(#values)* #(#message)*)
     }

@@ -1,10 +1,11 @@
-//! An ordinary function with conditions: they stand around its body, in place.
+//! Expands an ordinary function with conditions: the checks wrap its body in place.
 //!
 //! ```text
 //! fn half(&self, number: u32) -> u32 {
 //!     static __CONTRACT: rt::Contract = ..;
 //!     let mut frame = rt::Frame::direct(&__CONTRACT);
 //!     rt::settle(frame.pre(0, || number % 2 == 0, |details| ..));
+//!     rt::settle(frame.enter());
 //!     let out = rt::run(|| -> u32 { number / 2 });
 //!     rt::settle(frame.post(1, ..));
 //!     out
@@ -19,7 +20,8 @@ use syn::ext::IdentExt;
 use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
-use super::function::{result_type, signature, uses, whole_result};
+use super::function::{signature, uses};
+use super::types::{mentions_impl, result_type, whole_result};
 use super::{data, findings, local};
 use crate::model::Contracted;
 use crate::names;
@@ -34,7 +36,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         None,
         &contracted.clauses,
         &function.params,
-        false,
+        None,
         runtime,
     );
     let findings = findings::of_contracted(contracted, runtime);
@@ -81,6 +83,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
             #findings
             let mut #frame = #runtime::Frame::direct(&__CONTRACT);
             #(#runtime::settle(#before);)*
+            #runtime::settle(#frame.enter());
             #(#keep)*
             #ending
         }
@@ -95,12 +98,4 @@ fn given(receiver: &Receiver) -> Option<&Token![self]> {
         _ => false,
     };
     (!is_reference).then_some(&receiver.self_token)
-}
-
-fn mentions_impl(ty: &TokenStream) -> bool {
-    ty.clone().into_iter().any(|tree| match tree {
-        proc_macro2::TokenTree::Ident(word) => word == "impl",
-        proc_macro2::TokenTree::Group(group) => mentions_impl(&group.stream()),
-        _ => false,
-    })
 }

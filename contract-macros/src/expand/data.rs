@@ -1,33 +1,35 @@
-//! Static data: what a function says about itself.
+//! Expands the static data of a function.
 
 use std::fmt::Write as _;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
+use syn::{Expr, ExprLit, ExprUnary, Lit, ReturnType, Type, UnOp};
 
-use super::function::anonymous_lifetimes;
 use super::portable;
+use super::types::anonymous_lifetimes;
 use crate::describe;
 use crate::model::{
-    Clause, ClauseKind, Description, Param, Policy, Portable, Role, Set, Tool, Verify,
+    Clause, ClauseKind, Description, Param, Policy, Portable, Role, Set, Shown, Tool, Verify,
 };
 
-/// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes.
+/// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes, and what of: `returned`.
 pub(super) fn contract(
     name: &str,
     policy: Option<&Set<Policy>>,
     clauses: &[Clause],
     params: &[Param],
-    tool: bool,
+    returned: Option<&ReturnType>,
     runtime: &TokenStream,
 ) -> TokenStream {
     let policy = option(policy.map(|policy| self::policy(policy.value, runtime)));
     let conditions = clauses.iter().map(|clause| {
         let condition = condition(clause, params, runtime);
-        let read = tool.then(|| read(clause, params, runtime));
-        quote!(#condition #read)
+        let read = returned.map(|_| read(clause, params, runtime));
+        let post = returned.filter(|_| clause.kind == ClauseKind::Post);
+        let returning = post.and_then(|returned| portable::returning(returned, runtime));
+        quote!(#condition #read #returning)
     });
     let secrets = params.iter().filter(|param| param.is_secret());
     let secrets = secrets.map(|param| &param.name);
@@ -87,7 +89,7 @@ fn renamed(clause: &Clause, params: &[Param]) -> Option<TokenStream> {
     (!pairs.is_empty()).then(|| quote!(.renaming(&[#(#pairs),*])))
 }
 
-/// `.reading(&expression).probing(probe).shown()`
+/// `.reading(&expression).probing(probe).shown().demanding("..")`
 fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
     let portable = clause.portable.as_ref();
     let portable = portable.filter(|portable| !matches!(portable, Portable::Opaque(_)));
@@ -99,11 +101,19 @@ fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream
         let probe = portable::probe(index, params, &clause.predicate, runtime);
         quote!(.probing(#probe))
     });
-    let shown = flag(clause.shown.as_ref()).then(|| quote!(.shown()));
-    quote!(#reading #probing #shown)
+    let shown = clause.shown.as_ref().and_then(|shown| match shown.value {
+        Shown::Fully => Some(quote!(.shown())),
+        Shown::Never => Some(quote!(.hidden())),
+        Shown::Possibly => None,
+    });
+    let demand = clause.demand.as_ref().map(|demand| {
+        let demand = &demand.value;
+        quote!(.demanding(#demand))
+    });
+    quote!(#reading #probing #shown #demand)
 }
 
-/// The parameter a precondition speaks of alone, if it has a default or an example to be judged.
+/// The parameter a precondition mentions alone, if it has a default or an example to be judged.
 fn probed(clause: &Clause, params: &[Param]) -> Option<usize> {
     let [index] = clause.mentions.as_slice() else {
         return None;
@@ -124,7 +134,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         options.policy.as_ref(),
         &tool.clauses,
         params,
-        true,
+        Some(&tool.function.sig.output),
         runtime,
     );
     let title = option(options.title.as_ref().map(|title| {
@@ -162,12 +172,11 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         quote!(#timeout)
     }));
     let mut named = Vec::new();
-    for portable in tool
-        .clauses
-        .iter()
-        .filter_map(|clause| clause.portable.as_ref())
-    {
-        portable::named(portable, &mut named);
+    for clause in &tool.clauses {
+        match &clause.portable {
+            Some(portable) => portable::named(portable, &mut named),
+            None => named.extend(&clause.mentions),
+        }
     }
     let parameters = params
         .iter()
@@ -197,7 +206,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// `rt::Verify::new(Some(true)).setup(on_paper)`
+/// `rt::Verify::new(Some(true)).setup(const { &on_paper })`
 fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
     let run = option(verify.run.as_ref().map(|run| {
         let run = run.value;
@@ -205,7 +214,7 @@ fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
     }));
     let setup = verify.setup.as_ref().map(|setup| {
         let setup = self::setup(&setup.value, runtime);
-        quote!(.setup(#setup))
+        quote!(.setup(const { &#setup }))
     });
     quote!(#runtime::Verify::new(#run) #setup)
 }
@@ -238,10 +247,10 @@ fn parameter(param: &Param, named: bool, runtime: &TokenStream) -> Option<TokenS
     let examples = examples
         .iter()
         .map(|example| constant(example, &param.ty, runtime));
-    let form = if named {
-        portable::form(param, runtime)
+    let kind = if named {
+        portable::type_kind(param, runtime)
     } else {
-        quote!(#runtime::Form::Opaque)
+        quote!(#runtime::TypeKind::Opaque)
     };
     Some(quote! {
         #(#cfgs)*
@@ -251,7 +260,7 @@ fn parameter(param: &Param, named: bool, runtime: &TokenStream) -> Option<TokenS
             default: #default,
             examples: &[#(#examples),*],
             secret: #secret,
-            form: #form,
+            kind: #kind,
         }
     })
 }

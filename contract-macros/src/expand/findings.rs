@@ -1,4 +1,4 @@
-//! What the compiler is asked to judge: a constant that does not evaluate where a contract cannot be kept.
+//! Expands compile-time checks: constants that fail to evaluate when a contract cannot be satisfied.
 //!
 //! ```text
 //! const _: () = {
@@ -13,7 +13,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, Generics};
 
-use super::place::Place;
+use super::span::SpanRange;
 use super::{data, local, portable};
 use crate::model::{Clause, ClauseKind, Contracted, Opaque, Param, Portable, Role, Tool};
 use crate::source::is_punct;
@@ -71,8 +71,12 @@ fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream
     let typed = params.iter().enumerate();
     let typed = typed.filter(|(index, param)| named.contains(index) && nameable(&param.ty, free));
     let typed = typed.map(|(_, param)| {
-        let (cfgs, name, form) = (&param.cfgs, &param.name, portable::form(param, runtime));
-        quote!(#(#cfgs)* (#name, #form))
+        let (cfgs, name, kind) = (
+            &param.cfgs,
+            &param.name,
+            portable::type_kind(param, runtime),
+        );
+        quote!(#(#cfgs)* (#name, #kind))
     });
     let levels = portable::lint_levels(clauses);
     quote! {
@@ -93,7 +97,7 @@ fn reports(clauses: &[Clause], runtime: &TokenStream) -> Vec<TokenStream> {
         .filter(|(_, clause)| judgeable(clause));
     judgeable
         .map(|(index, clause)| {
-            let place = Place::of(&clause.predicate);
+            let place = SpanRange::of(&clause.predicate);
             let call = place.begin(quote!(#runtime::report));
             let arguments = place.holding(quote!(&#judged, #index));
             quote!(#call #arguments;)
@@ -106,7 +110,7 @@ fn judgeable(clause: &Clause) -> bool {
     fn compares(portable: &Portable) -> bool {
         match portable {
             Portable::Native { .. } | Portable::Opaque(_) => false,
-            Portable::Parameter(_) | Portable::Compare(..) | Portable::Among(..) => true,
+            Portable::Parameter(_) | Portable::Compare(..) | Portable::InList(..) => true,
             other => other.parts().into_iter().any(compares),
         }
     }
@@ -131,7 +135,7 @@ fn constants(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<Toke
         let (cfgs, name) = (&param.cfgs, &param.name);
         let mut report = |function: TokenStream, expr: &Expr, arguments: TokenStream| {
             if data::literal(expr).is_some() {
-                let place = Place::of(expr);
+                let place = SpanRange::of(expr);
                 let call = place.begin(quote!(#runtime::#function));
                 let arguments = place.holding(arguments);
                 found.push(quote!(#(#cfgs)* #call #arguments;));
@@ -170,16 +174,16 @@ fn known_here(portable: &Portable, free: bool) -> Portable {
         },
         Portable::Parameter(index) => Portable::Parameter(*index),
         Portable::Variable(name) => Portable::Variable(name.clone()),
-        Portable::One(name, of) => Portable::One(name, sub(of)),
-        Portable::Two(name, a, b) => Portable::Two(name, sub(a), sub(b)),
-        Portable::Compare(name, a, b) => Portable::Compare(name, sub(a), sub(b)),
-        Portable::Arithmetic(name, a, b) => Portable::Arithmetic(name, sub(a), sub(b)),
-        Portable::Among(of, list) => {
+        Portable::Unary(by, of) => Portable::Unary(*by, sub(of)),
+        Portable::Binary(by, a, b) => Portable::Binary(*by, sub(a), sub(b)),
+        Portable::Compare(by, a, b) => Portable::Compare(*by, sub(a), sub(b)),
+        Portable::Arithmetic(by, a, b) => Portable::Arithmetic(*by, sub(a), sub(b)),
+        Portable::InList(of, list) => {
             let list = list.iter().map(|one| known_here(one, free));
-            Portable::Among(sub(of), list.collect())
+            Portable::InList(sub(of), list.collect())
         }
-        Portable::Each(name, of, variable, body) => {
-            Portable::Each(name, sub(of), variable.clone(), sub(body))
+        Portable::Quantified(by, of, variable, body) => {
+            Portable::Quantified(*by, sub(of), variable.clone(), sub(body))
         }
         // Where its type is one of Rust's own; elsewhere nothing is known of the parameter at all.
         Portable::Either(_, known, _) => *sub(known),

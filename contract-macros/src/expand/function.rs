@@ -1,12 +1,12 @@
-//! The several forms of one function: the visible one, its body, and the checked one.
+//! Expands the forms of one function: the public one, its body and the checked one.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{GenericArgument, Path, PathArguments, ReturnType, Signature, Type};
+use syn::Path;
 
 use super::clauses::Clauses;
 use super::local;
-use super::place::Place;
+use super::types::{result_type, whole_result};
 use crate::model::{Clause, Function, Param};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
@@ -86,7 +86,7 @@ pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream 
     }
 }
 
-/// An attribute that was gathered never ran, so its import would be reported as unused.
+/// An attribute that was taken never ran, so its import would be reported as unused.
 pub(super) fn uses(paths: &[Path]) -> TokenStream {
     quote!(#(use #paths as _;)*)
 }
@@ -164,76 +164,4 @@ pub(super) fn checked(
             ::core::result::Result::Ok(#out)
         }
     }
-}
-
-/// The type after `->`, or `()`.
-pub(super) fn result_type(output: &ReturnType) -> TokenStream {
-    match output {
-        ReturnType::Default => quote!(()),
-        ReturnType::Type(_, ty) => quote!(#ty),
-    }
-}
-
-/// Where an error about all of a result belongs.
-pub(super) fn whole_result(sig: &Signature) -> Place {
-    match &sig.output {
-        ReturnType::Default => Place::of(&sig.ident),
-        ReturnType::Type(_, ty) => Place::of(ty),
-    }
-}
-
-/// Where an error about the value and one about the error of a result belong: a guess by spelling, used only to point.
-pub(super) fn result_places(sig: &Signature) -> (Place, Place) {
-    let ReturnType::Type(_, ty) = &sig.output else {
-        return (Place::of(&sig.ident), Place::of(&sig.ident));
-    };
-    let whole = Place::of(ty);
-    let Type::Path(path) = &**ty else {
-        return (whole, whole);
-    };
-    let last = path.path.segments.last();
-    let Some((last, PathArguments::AngleBracketed(arguments))) =
-        last.map(|last| (last, &last.arguments))
-    else {
-        return (whole, whole);
-    };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(Place::of(ty)),
-        _ => None,
-    });
-    let types: Vec<Place> = types.collect();
-    match types.as_slice() {
-        [value, error] if last.ident == "Result" => (*value, *error),
-        [value] if last.ident == "Result" => (*value, whole),
-        _ => (whole, whole),
-    }
-}
-
-/// A type outside its signature, where its lifetimes have no names.
-pub(super) fn anonymous_lifetimes(ty: impl ToTokens) -> TokenStream {
-    let mut trees = ty.into_token_stream().into_iter().peekable();
-    let mut result = TokenStream::new();
-    while let Some(tree) = trees.next() {
-        match tree {
-            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
-                let named = trees.next();
-                let name = match named {
-                    Some(TokenTree::Ident(name)) if name != "static" => {
-                        Some(TokenTree::Ident(Ident::new("_", name.span())))
-                    }
-                    other => other,
-                };
-                result.extend([TokenTree::Punct(quote)]);
-                result.extend(name);
-            }
-            TokenTree::Group(group) => {
-                let mut inside =
-                    proc_macro2::Group::new(group.delimiter(), anonymous_lifetimes(group.stream()));
-                inside.set_span(group.span());
-                result.extend([TokenTree::Group(inside)]);
-            }
-            tree => result.extend([tree]),
-        }
-    }
-    result
 }

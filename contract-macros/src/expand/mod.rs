@@ -1,4 +1,4 @@
-//! Model to tokens; cannot fail.
+//! Expands the model to tokens; cannot fail.
 //!
 //! ```text
 //! #[tool]
@@ -28,19 +28,21 @@ mod contracted;
 mod data;
 mod findings;
 mod function;
-mod place;
 mod portable;
-mod proof;
 mod shim;
+mod span;
 mod tool;
 mod tool_set;
+mod types;
+mod verify_macro;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::model::Model;
+use crate::names;
 
 pub(crate) use assertion::assertion;
-pub(crate) use proof::proof;
+pub(crate) use verify_macro::verify_test;
 
 pub(crate) fn model(model: &Model) -> TokenStream {
     match model {
@@ -50,7 +52,7 @@ pub(crate) fn model(model: &Model) -> TokenStream {
     }
 }
 
-/// A local of ours, which no token of the author can see.
+/// A local of ours, which no token of the author can see; a constant of its name would be taken for a pattern.
 fn local(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
+    Ident::new(&format!("{}{name}", names::PREFIX), Span::mixed_site())
 }

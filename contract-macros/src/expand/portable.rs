@@ -1,11 +1,11 @@
-//! What of a predicate is portable, as constant data.
+//! Expands the portable form of a predicate to constant data.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::{ReturnType, Type};
 
-use super::function::anonymous_lifetimes;
-use super::place::Place;
-use super::shim;
+use super::span::SpanRange;
+use super::types::{anonymous_lifetimes, mentions_impl, opened};
 use crate::model::{Clause, Param, Portable};
 
 /// `rt::Expression::Compare(rt::Comparison::More, &rt::Expression::Parameter("count"), &rt::Expression::Integer(0))`
@@ -15,8 +15,9 @@ pub(super) fn expression(
     runtime: &TokenStream,
 ) -> TokenStream {
     let sub = |part: &Portable| expression(part, params, runtime);
+    let ident = |name: &str| Ident::new(name, Span::call_site());
     let head = |name: &str| {
-        let name = Ident::new(name, Span::call_site());
+        let name = ident(name);
         quote!(#runtime::Expression::#name)
     };
     match portable {
@@ -50,28 +51,28 @@ pub(super) fn expression(
             quote!(#runtime::Expression::Parameter(#name))
         }
         Portable::Variable(name) => quote!(#runtime::Expression::Variable(#name)),
-        Portable::One(name, of) => {
-            let (head, of) = (head(name), sub(of));
+        Portable::Unary(operator, of) => {
+            let (head, of) = (head(operator.name()), sub(of));
             quote!(#head(&#of))
         }
-        Portable::Two(name, a, b) => {
-            let (head, a, b) = (head(name), sub(a), sub(b));
+        Portable::Binary(operator, a, b) => {
+            let (head, a, b) = (head(operator.name()), sub(a), sub(b));
             quote!(#head(&#a, &#b))
         }
-        Portable::Compare(name, a, b) => {
-            let (name, a, b) = (Ident::new(name, Span::call_site()), sub(a), sub(b));
-            quote!(#runtime::Expression::Compare(#runtime::Comparison::#name, &#a, &#b))
+        Portable::Compare(by, a, b) => {
+            let (by, a, b) = (ident(by.name()), sub(a), sub(b));
+            quote!(#runtime::Expression::Compare(#runtime::Comparison::#by, &#a, &#b))
         }
-        Portable::Arithmetic(name, a, b) => {
-            let (name, a, b) = (Ident::new(name, Span::call_site()), sub(a), sub(b));
-            quote!(#runtime::Expression::Arithmetic(#runtime::Operation::#name, &#a, &#b))
+        Portable::Arithmetic(by, a, b) => {
+            let (by, a, b) = (ident(by.name()), sub(a), sub(b));
+            quote!(#runtime::Expression::Arithmetic(#runtime::Operation::#by, &#a, &#b))
         }
-        Portable::Among(of, list) => {
+        Portable::InList(of, list) => {
             let (of, list) = (sub(of), list.iter().map(sub));
             quote!(#runtime::Expression::Among(&#of, &[#(#list),*]))
         }
-        Portable::Each(name, of, variable, body) => {
-            let (head, of, body) = (head(name), sub(of), sub(body));
+        Portable::Quantified(by, of, variable, body) => {
+            let (head, of, body) = (head(by.name()), sub(of), sub(body));
             quote!(#head(&#of, #variable, &#body))
         }
         Portable::Native {
@@ -84,9 +85,9 @@ pub(super) fn expression(
             quote!(#runtime::Expression::Native { text: #text, parameter: #name, holds: #holds })
         }
         Portable::Either(index, known, unknown) => {
-            let form = params.get(*index).map(|param| form(param, runtime));
+            let kind = params.get(*index).map(|param| type_kind(param, runtime));
             let (known, unknown) = (sub(known), sub(unknown));
-            quote!(const { #runtime::either(#form, #known, #unknown) })
+            quote!(const { #runtime::either(#kind, #known, #unknown) })
         }
         Portable::Opaque(opaque) => {
             let text = &opaque.text;
@@ -102,7 +103,7 @@ fn name(index: usize, params: &[Param]) -> &str {
 /// `rt::Expression::Integer(LIMIT as i128)`: a cast, because a constant of another number's type is a mistake that the
 /// compiler reports where the two are compared, and once is enough.
 fn typed(tokens: &TokenStream, kind: &str, runtime: &TokenStream) -> TokenStream {
-    let place = Place::of(tokens);
+    let place = SpanRange::of(tokens);
     let cast = |to: TokenStream| place.end(quote!(as ::core::primitive::#to));
     match kind {
         "bool" => quote!(#runtime::Expression::Bool(#tokens)),
@@ -153,9 +154,9 @@ pub(super) fn probe(
         return TokenStream::new();
     };
     let (text, slot) = (super::local("text"), super::local("slot"));
-    let (opened, ident) = (shim::opened(param, runtime), &param.ident);
-    let lent = Place::of(&param.ty).lent(quote!(&mut), &slot);
-    let taken = Place::of(&param.ty).end(quote!(.take()));
+    let (opened, ident) = (opened(param, runtime), &param.ident);
+    let lent = SpanRange::of(&param.ty).lent(quote!(&mut), &slot);
+    let taken = SpanRange::of(&param.ty).end(quote!(.take()));
     let span = predicate.clone().into_iter().next();
     let span = span.map_or_else(Span::call_site, |first| first.span());
     let holds = quote_spanned!(span=> || #predicate);
@@ -171,12 +172,29 @@ pub(super) fn probe(
 }
 
 /// What is known of a parameter's type, as a constant.
-pub(super) fn form(param: &Param, runtime: &TokenStream) -> TokenStream {
+pub(super) fn type_kind(param: &Param, runtime: &TokenStream) -> TokenStream {
     let ty = anonymous_lifetimes(&param.ty);
     quote! {{
-        use #runtime::Unformed as _;
-        #runtime::form(#runtime::Shape::<#ty>::FORM, #runtime::Container::<#ty>::FORM)
+        use #runtime::UnknownKind as _;
+        #runtime::kind(#runtime::Shape::<#ty>::KIND, #runtime::Container::<#ty>::KIND)
     }}
+}
+
+/// `.returning(kind)`, where the type that is returned has a name.
+pub(super) fn returning(returned: &ReturnType, runtime: &TokenStream) -> Option<TokenStream> {
+    let ReturnType::Type(_, ty) = returned else {
+        return None;
+    };
+    let is_never = matches!(**ty, Type::Never(_));
+    let ty = anonymous_lifetimes(ty);
+    (!is_never && !mentions_impl(&ty)).then(|| {
+        quote! {
+            .returning({
+                use #runtime::UnknownKind as _;
+                #runtime::Returned::<#ty>::KIND
+            })
+        }
+    })
 }
 
 /// The parameters that a portable condition names.

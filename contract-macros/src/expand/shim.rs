@@ -1,12 +1,12 @@
-//! How a call by name reaches a body: slots, one decode, one checked call, one reply.
+//! Expands the shim between a call by name and a body: slots, one decode, one checked call, one reply.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::function::{anonymous_lifetimes, result_places, result_type};
 use super::local;
-use super::place::Place;
+use super::span::SpanRange;
+use super::types::{anonymous_lifetimes, opened, result_places, result_type};
 use crate::describe;
 use crate::model::{Function, Param, Role, Tool};
 
@@ -40,7 +40,7 @@ fn reply(function: &Function, checked: &TokenStream, runtime: &TokenStream) -> T
         .map(|(index, param)| take(index, param, runtime));
     let waited = function.is_async.then(|| quote!(.await));
     let (value, error) = result_places(&function.sig);
-    let sorted = quote!(#runtime::Sort::of);
+    let sorted = quote!(#runtime::ResultProbe::of);
     let of = quote!((&#out));
     let split = {
         let (begin, held) = (error.begin(sorted.clone()), error.holding(&out));
@@ -76,27 +76,15 @@ fn later(
     let span = written.map_or_else(Span::call_site, Spanned::span);
     let body = quote!(let mut #call = #call; #reply);
     let block = quote_spanned!(span=> async move { #body });
-    let place = Place::of(written);
+    let place = SpanRange::of(written);
     let (later, block) = (place.begin(quote!(#runtime::later)), place.holding(block));
     quote!(#later #block)
 }
 
-/// `let mut slot_0 = rt::Type::<f64>::NEW.kind().open();`
+/// `let mut slot_0 = ..;`
 fn open(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
     let (cfgs, slot, opened) = (&param.cfgs, slot(index), opened(param, runtime));
     quote!(#(#cfgs)* let mut #slot = #opened;)
-}
-
-/// `rt::Type::<f64>::NEW.kind().open()`
-pub(super) fn opened(param: &Param, runtime: &TokenStream) -> TokenStream {
-    let ty = anonymous_lifetimes(&param.ty);
-    let opened = match param.role {
-        Role::Argument { .. } => quote!(>::NEW.kind().open()),
-        Role::Context => quote!(>::NEW.kind().context()),
-    };
-    let place = Place::of(&param.ty);
-    let (begin, end) = (place.begin(quote!(#runtime::Type::<)), place.end(opened));
-    quote!(#begin #ty #end)
 }
 
 fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {
@@ -107,7 +95,7 @@ fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {
         .map(|(index, param)| {
             let (cfgs, slot) = (
                 &param.cfgs,
-                Place::of(&param.ty).lent(quote!(&mut), slot(index)),
+                SpanRange::of(&param.ty).lent(quote!(&mut), slot(index)),
             );
             quote!(#(#cfgs)* #slot)
         })
@@ -116,7 +104,7 @@ fn slots(params: &[Param], wanted: impl Fn(&Role) -> bool) -> Vec<TokenStream> {
 
 /// `slot_0.take()?`, or `slot_0.take_or(|| 50)?`
 fn take(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
-    let (cfgs, slot, place) = (&param.cfgs, slot(index), Place::of(&param.ty));
+    let (cfgs, slot, place) = (&param.cfgs, slot(index), SpanRange::of(&param.ty));
     if let Role::Argument {
         default: Some(default),
         ..
@@ -125,7 +113,7 @@ fn take(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
         let take_or = place.end(quote!(.take_or));
         // Text stands for every type that is made of text, as it does in the schema.
         let default = if describe::literal(default).is_some() {
-            let place = Place::of(default);
+            let place = SpanRange::of(default);
             let (text, held) = (place.begin(quote!(#runtime::text)), place.holding(default));
             quote!(#text #held)
         } else {
@@ -139,7 +127,7 @@ fn take(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
 }
 
 fn slot(index: usize) -> Ident {
-    Ident::new(&format!("slot_{index}"), Span::mixed_site())
+    local(&format!("slot_{index}"))
 }
 
 /// The body of the function that describes the result.

@@ -1,4 +1,4 @@
-//! Where the compiler points when a type of the author's does not fit.
+//! Spans for type errors in generated code.
 //!
 //! It points from the first token of an expression to its last, and at the whole attribute as soon as one of the two is
 //! of the macro's making. So an expression whose types may not fit begins and ends with tokens placed at the author's.
@@ -8,12 +8,12 @@ use quote::{ToTokens, quote, quote_spanned};
 
 /// The first and the last token of what the author wrote.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SpanRange {
     first: Span,
     last: Span,
 }
 
-impl Place {
+impl SpanRange {
     pub(super) fn of(written: impl ToTokens) -> Self {
         let mut spans = written.into_token_stream().into_iter();
         let first = spans

@@ -1,4 +1,4 @@
-//! A free function as a tool: everything generated for it lives inside its own body.
+//! Expands a free function as a tool: generated items live inside its own body.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Methods as tools: what is generated for them stands beside them, because an item inside a method cannot name `Self`.
+//! Expands methods as tools; generated items stand beside them, since items in a method cannot name `Self`.
 //!
 //! ```text
 //! impl Store {
@@ -9,19 +9,22 @@
 //!     fn __contract_output_get(generator: &mut rt::SchemaGenerator) -> Option<rt::Schema> { .. }
 //!     fn __contract_spec_get() -> &'static rt::Spec { .. }
 //! }
+//! const _: () = { rt::inventory::submit! { .. } };
 //! impl rt::SharedToolSet for Store { .. }
 //! impl rt::ToolSet for Store { .. }
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Meta};
 
 use super::clauses::Clauses;
 use super::{data, findings, function, local, portable, shim};
 use crate::model::{Member, Tool, ToolSet};
 use crate::names;
+use crate::source;
 
 pub(super) fn expand(set: &ToolSet) -> TokenStream {
     let runtime = &names::runtime(&set.krate);
@@ -38,8 +41,12 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
     });
     let cfgs = cfgs(attrs);
     let uses = function::uses(&set.uses);
+    let registered = registered(set, runtime);
     quote! {
         const _: () = { #uses };
+
+        #(#cfgs)*
+        const _: () = { #registered };
 
         #(#attrs)*
         impl #generics #self_ty #bounds { #(#members)* }
@@ -57,6 +64,30 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
         impl #generics #runtime::ToolSet for #self_ty #bounds {
             fn into_tools(self) -> #runtime::Vec<#runtime::Tool> {
                 #runtime::ToolSet::into_tools(#runtime::Arc::new(self))
+            }
+        }
+    }
+}
+
+/// What is said of the block without a value of its type, so that a test of a package can tell what it leaves out.
+fn registered(set: &ToolSet, runtime: &TokenStream) -> TokenStream {
+    let state = source::text(&set.self_ty.to_token_stream());
+    let (line, column) = data::position(set.self_ty.span());
+    let names = set.members.iter().filter_map(|member| match member {
+        Member::Tool(tool) => {
+            let (cfgs, name) = (self::cfgs(&tool.function.attrs_outer), &tool.name.text);
+            Some(quote!(#(#cfgs)* #name))
+        }
+        Member::Other(_) => None,
+    });
+    quote! {
+        #runtime::inventory::submit! {
+            #runtime::RegisteredSet {
+                package: ::core::env!("CARGO_PKG_NAME"),
+                state: #state,
+                tools: &[#(#names),*],
+                file: ::core::file!(),
+                position: (#line, #column),
             }
         }
     }

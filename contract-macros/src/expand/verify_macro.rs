@@ -1,4 +1,4 @@
-//! `verify!(tools::divide, cases = 1_000)`
+//! Expands `verify!(tools::divide, cases = 1_000)`.
 //!
 //! ```text
 //! #[test]
@@ -12,29 +12,29 @@ use quote::quote;
 use syn::ext::IdentExt;
 
 use super::data;
-use crate::model::{Effort, Proof, ProofOf};
+use crate::model::{Effort, VerifySubject, VerifyTest};
 use crate::names;
 
-pub(crate) fn proof(proof: &Proof) -> TokenStream {
-    let runtime = &names::runtime(&proof.krate);
+pub(crate) fn verify_test(test: &VerifyTest) -> TokenStream {
+    let runtime = &names::runtime(&test.krate);
     let home = quote!(::core::env!("CARGO_MANIFEST_DIR"));
-    let (name, verifier) = match &proof.subject {
-        ProofOf::Tool(path) => {
+    let (name, verifier) = match &test.subject {
+        VerifySubject::Tool(path) => {
             let last = path.segments.last();
             let function = last.map_or_else(String::new, |last| last.ident.unraw().to_string());
             let name = Ident::new(&format!("verify_{function}"), Span::call_site());
             (name, quote!(#runtime::verifier_of_function(#path, #home)))
         }
-        ProofOf::Package => (
+        VerifySubject::Package => (
             Ident::new("verify_all", Span::call_site()),
             quote!(#runtime::verifier_of_package(::core::env!("CARGO_PKG_NAME"), #home)),
         ),
-        ProofOf::Registry(registry) => (
+        VerifySubject::Registry(registry) => (
             Ident::new("verify_all", Span::call_site()),
             quote!(#runtime::verifier_of_registry(#registry, #home)),
         ),
     };
-    let effort = effort(&proof.effort, runtime);
+    let effort = effort(&test.effort, runtime);
     quote! {
         #[::core::prelude::v1::test]
         fn #name() {

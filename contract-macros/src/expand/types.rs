@@ -1,0 +1,119 @@
+//! Types of a signature, as generated code uses them.
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
+
+use super::span::SpanRange;
+use crate::model::{Param, Role};
+
+/// `rt::ToolArgument::of(rt::Described::of(rt::Type::<f64>::NEW.kind().argument())).open()`
+///
+/// A function that asks for a trait spans all of the type, as does what it is given: else the compiler points at both.
+pub(super) fn opened(param: &Param, runtime: &TokenStream) -> TokenStream {
+    let ty = anonymous_lifetimes(&param.ty);
+    let place = SpanRange::of(&param.ty);
+    let typed = |sorted| {
+        let (begin, end) = (place.begin(quote!(#runtime::Type::<)), place.end(sorted));
+        quote!(#begin #ty #end)
+    };
+    let ask = |wanted, of: TokenStream| {
+        let (begin, end) = (
+            place.begin(quote!(#runtime::#wanted::)),
+            place.end(quote!(of)),
+        );
+        let held = place.holding(of);
+        quote!(#begin #end #held)
+    };
+    match param.role {
+        Role::Argument { .. } => {
+            let sorted = typed(quote!(>::NEW.kind().argument()));
+            let asked = ask(quote!(ToolArgument), ask(quote!(Described), sorted));
+            let open = place.end(quote!(.open()));
+            quote!(#asked #open)
+        }
+        Role::Context => {
+            let sorted = typed(quote!(>::NEW.kind().context()));
+            ask(quote!(ContextParameter), ask(quote!(SharedContext), sorted))
+        }
+    }
+}
+
+/// The type after `->`, or `()`.
+pub(super) fn result_type(output: &ReturnType) -> TokenStream {
+    match output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) => quote!(#ty),
+    }
+}
+
+/// Where an error about all of a result belongs.
+pub(super) fn whole_result(sig: &Signature) -> SpanRange {
+    match &sig.output {
+        ReturnType::Default => SpanRange::of(&sig.ident),
+        ReturnType::Type(_, ty) => SpanRange::of(ty),
+    }
+}
+
+/// Where an error about the value and one about the error of a result belong: a guess by spelling, used only to point.
+pub(super) fn result_places(sig: &Signature) -> (SpanRange, SpanRange) {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return (SpanRange::of(&sig.ident), SpanRange::of(&sig.ident));
+    };
+    let whole = SpanRange::of(ty);
+    let Type::Path(path) = &**ty else {
+        return (whole, whole);
+    };
+    let last = path.path.segments.last();
+    let Some((last, PathArguments::AngleBracketed(arguments))) =
+        last.map(|last| (last, &last.arguments))
+    else {
+        return (whole, whole);
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(SpanRange::of(ty)),
+        _ => None,
+    });
+    let types: Vec<SpanRange> = types.collect();
+    match types.as_slice() {
+        [value, error] if last.ident == "Result" => (*value, *error),
+        [value] if last.ident == "Result" => (*value, whole),
+        _ => (whole, whole),
+    }
+}
+
+/// A type outside its signature, where its lifetimes have no names.
+pub(super) fn anonymous_lifetimes(ty: impl ToTokens) -> TokenStream {
+    let mut trees = ty.into_token_stream().into_iter().peekable();
+    let mut result = TokenStream::new();
+    while let Some(tree) = trees.next() {
+        match tree {
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                let named = trees.next();
+                let name = match named {
+                    Some(TokenTree::Ident(name)) if name != "static" => {
+                        Some(TokenTree::Ident(Ident::new("_", name.span())))
+                    }
+                    other => other,
+                };
+                result.extend([TokenTree::Punct(quote)]);
+                result.extend(name);
+            }
+            TokenTree::Group(group) => {
+                let mut inside = Group::new(group.delimiter(), anonymous_lifetimes(group.stream()));
+                inside.set_span(group.span());
+                result.extend([TokenTree::Group(inside)]);
+            }
+            tree => result.extend([tree]),
+        }
+    }
+    result
+}
+
+pub(super) fn mentions_impl(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().any(|tree| match tree {
+        TokenTree::Ident(word) => word == "impl",
+        TokenTree::Group(group) => mentions_impl(&group.stream()),
+        _ => false,
+    })
+}
