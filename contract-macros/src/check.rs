@@ -1,12 +1,14 @@
-//! Rules that need more than one part of the model; one function per rule.
+//! Checks the model: rules that need more than one part of it, one function per rule.
 
 mod arguments;
+mod block;
 mod conditions;
-mod spoken;
+mod depends_on_call;
+mod owned;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
+use syn::{GenericParam, Lifetime, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::errors::Errors;
 use crate::model::{Contracted, Description, Member, Model, Options, Set, Tool};
@@ -22,6 +24,8 @@ pub(crate) fn all(errors: &mut Errors, model: &Model) {
         }
         Model::Contracted(function) => checkable(errors, function),
         Model::ToolSet(set) => {
+            block::owns_its_state(errors, set);
+            block::bounds_suffice(errors, set);
             for member in &set.members {
                 if let Member::Tool(tool) = member {
                     with_shared_receiver(errors, tool);
@@ -44,12 +48,15 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         arguments::named_for_the_model(errors, param);
         arguments::owned_or_shared(errors, param);
         arguments::type_known(errors, param);
+        arguments::borrowed_for_the_call(errors, param);
+        owned::owned_inside(errors, param);
         arguments::default_stands_alone(errors, param, &tool.function.params);
     }
     arguments::names_differ(errors, tool);
     for clause in &tool.clauses {
         conditions::shown_if_demanded(errors, clause);
-        spoken::of_the_call(errors, clause);
+        conditions::absence_considered(errors, clause, &tool.function.params);
+        depends_on_call::of_the_call(errors, clause);
     }
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
@@ -67,7 +74,8 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     }
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
-        spoken::of_the_call(errors, clause);
+        conditions::absence_considered(errors, clause, &contracted.function.params);
+        depends_on_call::of_the_call(errors, clause);
     }
 }
 
@@ -107,6 +115,12 @@ fn with_shared_receiver(errors: &mut Errors, tool: &Tool) {
         return;
     };
     match &receiver.kind {
+        ReceiverKind::Reference(_, Some(lifetime), None) if lifetime.ident == "static" => {
+            errors.on(
+                receiver,
+                "a tool borrows its state for the duration of the call; write `&self`",
+            );
+        }
         ReceiverKind::Reference(_, _, None) => {}
         ReceiverKind::Reference(_, _, Some(_)) => {
             let message = "a tool cannot take `&mut self`, because calls share the state; \
@@ -221,10 +235,7 @@ fn safe_and_plain(errors: &mut Errors, tool: &Tool) {
         );
     }
     if let Some(variadic) = &sig.variadic {
-        errors.on(
-            variadic,
-            "a tool cannot take any number of arguments; take a `Vec`",
-        );
+        errors.on(variadic, "a tool cannot be variadic; take a `Vec`");
     }
 }
 
@@ -235,7 +246,7 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
     if let Type::Never(never) = bare(ty) {
         errors.on(
             never,
-            "a tool must come back with a result; return `()` or a `Result`",
+            "a tool must return to its caller; return `()` or a `Result`",
         );
     } else if holds_impl(ty) {
         errors.on(ty, "a tool cannot return `impl Trait`, because its schema needs a concrete type; write the type");
@@ -253,6 +264,28 @@ fn find_word(tokens: TokenStream, wanted: &str) -> Option<Ident> {
         TokenTree::Ident(word) => (word == wanted).then_some(word),
         _ => None,
     })
+}
+
+fn find_lifetime(tokens: TokenStream, wanted: &str) -> Option<Lifetime> {
+    let mut trees = tokens.into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        let found = match (tree, trees.peek()) {
+            (TokenTree::Group(group), _) => find_lifetime(group.stream(), wanted),
+            (TokenTree::Punct(mark), Some(TokenTree::Ident(word)))
+                if mark.as_char() == '\'' && word == wanted =>
+            {
+                Some(Lifetime {
+                    apostrophe: mark.span(),
+                    ident: word.clone(),
+                })
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 fn on(option: Option<&Set<bool>>) -> bool {
@@ -273,7 +306,7 @@ fn one_nature(errors: &mut Errors, options: &Options) {
 fn timeout_holds(errors: &mut Errors, tool: &Tool) {
     let sync = !tool.function.is_async && !on(tool.options.blocking.as_ref());
     if let Some(timeout) = tool.options.timeout.as_ref().filter(|_| sync) {
-        let message = "`timeout` cannot hold for a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
+        let message = "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
         errors.at(timeout.key, message);
     }
 }

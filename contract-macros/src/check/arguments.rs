@@ -1,7 +1,7 @@
-//! The rules of one parameter, and of all of them together.
+//! Rules for a tool's parameters.
 
 use quote::ToTokens;
-use syn::{Pat, Type};
+use syn::{GenericArgument, Ident, Pat, PathArguments, Type, TypeReference};
 
 use super::{LONGEST_NAME, bare, holds_impl, is_name};
 use crate::errors::Errors;
@@ -86,39 +86,136 @@ pub(super) fn named_for_the_model(errors: &mut Errors, param: &Param) {
 }
 
 pub(super) fn owned_or_shared(errors: &mut Errors, param: &Param) {
-    let Type::Reference(reference) = bare(&param.ty) else {
+    let Some(reference) = lent(&param.ty).filter(|reference| reference.mutability.is_some()) else {
         return;
     };
-    if reference.mutability.is_none() {
-        return;
-    }
+    let optional = !matches!(bare(&param.ty), Type::Reference(_));
+    let written = |ty: String| {
+        if optional {
+            format!("Option<{ty}>")
+        } else {
+            ty
+        }
+    };
     let inner = source::text(&reference.elem.to_token_stream());
     let message = match param.role {
         Role::Context => format!(
-            "a context parameter is shared between calls; write `&{inner}`, with a `Mutex` around what changes"
+            "a context parameter is shared between calls; write `{}`, with a `Mutex` around what changes",
+            written(format!("&{inner}"))
         ),
         Role::Argument { .. } => format!(
-            "an argument cannot be `&mut`, because nobody would see the change; take `mut {}: {inner}` and return it",
-            param.name
+            "an argument cannot be `&mut`, because nobody would see the change; take `mut {}: {}` and return it",
+            param.name,
+            written(inner)
         ),
     };
     errors.on(&param.ty, message);
 }
 
 pub(super) fn type_known(errors: &mut Errors, param: &Param) {
-    if matches!(param.role, Role::Context) {
-        return;
-    }
     let ty = bare(&param.ty);
-    let pointee = match ty {
-        Type::Reference(reference) => bare(&reference.elem),
-        _ => ty,
-    };
-    if holds_impl(ty) {
+    let pointee = lent(ty).map_or(ty, |reference| bare(&reference.elem));
+    if matches!(param.role, Role::Context) {
+        found_by_type(errors, ty, pointee);
+    } else if holds_impl(ty) {
         errors.on(ty, "an argument cannot be `impl Trait`, because its schema needs a concrete type; write the type");
     } else if matches!(pointee, Type::TraitObject(_)) {
         errors.on(ty, "an argument cannot be `dyn Trait`, because its schema needs a concrete type; write the type");
+    } else if is_unsized(ty) {
+        let written = source::text(&ty.to_token_stream());
+        errors.on(
+            ty,
+            format_args!("an argument needs a sized type; write `&{written}`"),
+        );
     }
+}
+
+/// A context value is found by a type, which has a size: of what has none, by the type of its owner.
+fn found_by_type(errors: &mut Errors, ty: &Type, pointee: &Type) {
+    let (optional, whole) = match generics(ty) {
+        Some((owner, types)) if owner == "Option" => (true, types.first().copied().unwrap_or(ty)),
+        _ => (false, ty),
+    };
+    let pointee = match generics(whole) {
+        Some((owner, types)) if owner == "Arc" => types.first().map_or(pointee, |ty| bare(ty)),
+        _ => pointee,
+    };
+    let (why, owned) = match pointee {
+        Type::ImplTrait(it) => {
+            let bounds = source::text(&it.bounds.to_token_stream());
+            (
+                "cannot be `impl Trait`, because it is looked up by its type",
+                format!("dyn {bounds}"),
+            )
+        }
+        ty if is_unsized(ty) => (
+            "needs a sized type, because it is looked up by its type",
+            source::text(&ty.to_token_stream()),
+        ),
+        _ => return,
+    };
+    let written = if optional {
+        format!("Option<&Arc<{owned}>>")
+    } else {
+        format!("&Arc<{owned}>")
+    };
+    let message = format!(
+        "a context parameter {why}; give the registry an `Arc<{owned}>`, and write `{written}`"
+    );
+    errors.on(ty, message);
+}
+
+fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::TraitObject(_) | Type::Slice(_) => true,
+        Type::Path(path) => path.path.is_ident("str"),
+        _ => false,
+    }
+}
+
+/// What is lent to a body ends with the call.
+pub(super) fn borrowed_for_the_call(errors: &mut Errors, param: &Param) {
+    let Some(reference) = lent(&param.ty) else {
+        return;
+    };
+    let lifetime = reference.lifetime.as_ref();
+    if lifetime.is_some_and(|lifetime| lifetime.ident == "static") {
+        let inner = source::text(&reference.elem.to_token_stream());
+        let what = match param.role {
+            Role::Context => "a context value",
+            Role::Argument { .. } => "an argument",
+        };
+        let message = format!("{what} is borrowed for the duration of the call; write `&{inner}`");
+        errors.on(reference, message);
+    }
+}
+
+/// The reference that a parameter is, or is an `Option` of, as far as spelling tells.
+pub(super) fn lent(ty: &Type) -> Option<&TypeReference> {
+    let ty = match generics(ty) {
+        Some((owner, types)) if owner == "Option" => *types.first()?,
+        _ => bare(ty),
+    };
+    match bare(ty) {
+        Type::Reference(reference) => Some(reference),
+        _ => None,
+    }
+}
+
+/// The last name of a path and the types in its angle brackets.
+pub(super) fn generics(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    Some((&last.ident, types.collect()))
 }
 
 pub(super) fn names_differ(errors: &mut Errors, tool: &Tool) {
@@ -138,10 +235,7 @@ pub(super) fn names_differ(errors: &mut Errors, tool: &Tool) {
         {
             errors.at(
                 param.name_span,
-                format_args!(
-                    "two arguments are called `{}`; give one another name",
-                    param.name
-                ),
+                format_args!("two arguments are named `{}`; rename one", param.name),
             );
         }
     }
@@ -159,7 +253,7 @@ pub(super) fn default_stands_alone(errors: &mut Errors, param: &Param, params: &
         errors.on(
             &word,
             format_args!(
-                "a default cannot look at `{word}`, because it is shown to the model before there are arguments; write `Option<..>` and choose in the body"
+                "a default cannot refer to `{word}`, because the model sees it before there are arguments; write `Option<..>` and choose in the body"
             ),
         );
     }

@@ -1,15 +1,28 @@
-//! The rules of conditions.
+//! Rules for conditions.
 
+use proc_macro2::{TokenStream, TokenTree};
+use syn::Type;
+
+use super::arguments::generics;
+use super::bare;
 use crate::errors::Errors;
-use crate::model::{Clause, ClauseKind, Opaque, Portable};
+use crate::model::{Clause, ClauseKind, Opaque, Param, Portable, Shown};
+use crate::source::{self, is_punct};
 
 /// What is demanded to be shown must be portable, every part of it.
 pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
-    let Some(shown) = clause.shown.as_ref().filter(|shown| shown.value) else {
+    let Some(shown) = clause
+        .shown
+        .as_ref()
+        .filter(|shown| shown.value == Shown::Fully)
+    else {
         return;
     };
     if clause.kind != ClauseKind::Pre {
-        errors.at(shown.key, "a postcondition is always told; remove `shown`");
+        errors.at(
+            shown.key,
+            "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`",
+        );
     }
     let mut parts = Vec::new();
     if let Some(portable) = &clause.portable {
@@ -45,10 +58,77 @@ fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
 
 /// Only a tool has a schema that could show it.
 pub(super) fn never_shown(errors: &mut Errors, clause: &Clause) {
-    if let Some(shown) = clause.shown.as_ref().filter(|shown| shown.value) {
+    if let Some(shown) = clause
+        .shown
+        .as_ref()
+        .filter(|shown| shown.value != Shown::Possibly)
+    {
         errors.at(
             shown.key,
             "only the conditions of a tool are shown to a model; remove `shown`",
         );
     }
+    if let Some(demand) = &clause.demand {
+        errors.at(
+            demand.key,
+            "only the conditions of a tool are shown to a model; remove this, or make the function a `#[tool]`",
+        );
+    }
+}
+
+/// `limit > 0` of an `Option`, where the compiler advises `limit > Some(0)`, which refuses every call without a limit.
+pub(super) fn absence_considered(errors: &mut Errors, clause: &Clause, params: &[Param]) {
+    let trees: Vec<TokenTree> = clause.predicate.clone().into_iter().collect();
+    // It can give its name to what is in it, in the condition of an `if`.
+    if trees
+        .iter()
+        .any(|tree| matches!(tree, TokenTree::Ident(word) if word == "let"))
+    {
+        return;
+    }
+    for (at, tree) in trees.iter().enumerate() {
+        let TokenTree::Ident(word) = tree else {
+            continue;
+        };
+        let named = |param: &&Param| param.pattern.is_none() && param.ident == *word;
+        let inner = params.iter().find(named).and_then(optional);
+        let before = at.checked_sub(1).and_then(|before| trees.get(before));
+        let joined = ['.', ':', '*'].iter().any(|sign| is_punct(before, *sign));
+        let (Some(inner), false) = (inner, joined) else {
+            continue;
+        };
+        let Some(compared) = trees.get(at..).and_then(compared_with_a_literal) else {
+            continue;
+        };
+        let opened = match inner {
+            Type::Path(path) if path.path.is_ident("String") => ".as_deref()",
+            _ => "",
+        };
+        let written = source::text(&compared);
+        let message = format!(
+            "`{word}` may be absent; write `{word}{opened}.is_none_or(|{word}| {written})`"
+        );
+        errors.on(&compared, message);
+    }
+}
+
+/// The type in an `Option`, as far as spelling tells.
+fn optional(param: &Param) -> Option<&Type> {
+    let (owner, types) = generics(&param.ty)?;
+    (owner == "Option").then(|| types.first().map(|ty| bare(ty)))?
+}
+
+/// The first tokens, if they are a name, a comparison and a literal.
+fn compared_with_a_literal(trees: &[TokenTree]) -> Option<TokenStream> {
+    let sign = |tree: &TokenTree| {
+        ['<', '>', '=', '!', '-']
+            .iter()
+            .any(|sign| is_punct(Some(tree), *sign))
+    };
+    let signs = trees.iter().skip(1).take_while(|tree| sign(tree)).count();
+    let compares = signs > 0 && !is_punct(trees.get(1), '-');
+    let literal = matches!(trees.get(1 + signs), Some(TokenTree::Literal(_)));
+    let next = trees.get(2 + signs);
+    let ends = next.is_none() || is_punct(next, '&') || is_punct(next, '|');
+    (compares && literal && ends).then(|| trees.iter().take(2 + signs).cloned().collect())
 }

@@ -1,0 +1,152 @@
+//! Rules for `#[tool]` on an `impl` block, whose state a registry shares between threads.
+
+use quote::ToTokens;
+use syn::{
+    GenericParam, Ident, Lifetime, ReturnType, Type, TypeParam, TypeParamBound, WherePredicate,
+};
+
+use super::owned::holds;
+use super::{find_lifetime, find_word};
+use crate::errors::Errors;
+use crate::model::{Member, Role, Tool, ToolSet};
+use crate::source;
+
+pub(super) fn owns_its_state(errors: &mut Errors, set: &ToolSet) {
+    let named = set.generics.params.iter().find_map(|param| match param {
+        GenericParam::Lifetime(param) if param.bounds.is_empty() => Some(param.lifetime.clone()),
+        _ => None,
+    });
+    let anonymous = || find_lifetime(set.self_ty.to_token_stream(), "_");
+    let borrowed: Option<Lifetime> = named.or_else(anonymous);
+    if let Some(lifetime) = borrowed {
+        let message = format!(
+            "a state with tools cannot borrow, because a registry keeps it; own what `{lifetime}` borrows, or share it in an `Arc`"
+        );
+        errors.on(lifetime, message);
+    }
+}
+
+/// Traits that promise nothing of threads and lifetimes. What another trait demands is the compiler's to judge.
+const PLAIN: &[&str] = &[
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "DeserializeOwned",
+    "Display",
+    "Eq",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "Hash",
+    "JsonSchema",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Send",
+    "Serialize",
+    "Sized",
+    "Sync",
+    "ToString",
+];
+
+pub(super) fn bounds_suffice(errors: &mut Errors, set: &ToolSet) {
+    for param in set.generics.type_params() {
+        let Some(bounds) = bounds_of(param, set) else {
+            continue;
+        };
+        let names: Vec<String> = bounds.iter().filter_map(name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let lacks = |wanted: &[&str]| !wanted.iter().any(|name| names.contains(name));
+        let mut missing = Vec::new();
+        if is_argument(set, &param.ident) {
+            if lacks(&["Deserialize", "DeserializeOwned"]) {
+                missing.push("DeserializeOwned");
+            }
+            if lacks(&["JsonSchema"]) {
+                missing.push("JsonSchema");
+            }
+        }
+        if is_result(set, &param.ident) && lacks(&["Serialize"]) {
+            missing.push("Serialize");
+        }
+        // A state need not be of its `T`, as one of `PhantomData<fn() -> T>`: then it lives as long, and no more.
+        let kept = names.contains(&"static");
+        if !kept {
+            missing.extend(["Send", "Sync"].into_iter().filter(|name| lacks(&[name])));
+            missing.push("'static");
+        }
+        if missing.is_empty() {
+            continue;
+        }
+        let why = if kept {
+            "what a tool takes and gives is read from JSON and written as JSON"
+        } else {
+            "a state with tools is kept and shared between threads"
+        };
+        let written = bounds
+            .iter()
+            .map(|bound| source::text(&bound.to_token_stream()));
+        let all: Vec<String> = written
+            .chain(missing.into_iter().map(String::from))
+            .collect();
+        let ident = &param.ident;
+        let message = format!("{why}; write `{ident}: {}`", all.join(" + "));
+        errors.on(ident, message);
+    }
+}
+
+/// The bounds of a type parameter, if they are plain and all that is said of it.
+fn bounds_of(param: &TypeParam, set: &ToolSet) -> Option<Vec<TypeParamBound>> {
+    let mut bounds: Vec<TypeParamBound> = param.bounds.iter().cloned().collect();
+    let predicates = set.generics.where_clause.iter();
+    for predicate in predicates.flat_map(|clause| &clause.predicates) {
+        match predicate {
+            WherePredicate::Type(of) if is_param(&of.bounded_ty, param) => {
+                bounds.extend(of.bounds.iter().cloned());
+            }
+            other if find_word(other.to_token_stream(), &param.ident.to_string()).is_some() => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    let plain = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(_) => name(bound).is_some_and(|name| PLAIN.contains(&name.as_str())),
+        other => matches!(other, TypeParamBound::Lifetime(_)),
+    };
+    bounds.iter().all(plain).then_some(bounds)
+}
+
+fn is_param(ty: &Type, param: &TypeParam) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident(&param.ident))
+}
+
+fn name(bound: &TypeParamBound) -> Option<String> {
+    match bound {
+        TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
+        TypeParamBound::Lifetime(lifetime) => Some(lifetime.ident.to_string()),
+        _ => None,
+    }
+}
+
+fn tools(set: &ToolSet) -> impl Iterator<Item = &Tool> {
+    set.members.iter().filter_map(|member| match member {
+        Member::Tool(tool) => Some(&**tool),
+        Member::Other(_) => None,
+    })
+}
+
+fn is_argument(set: &ToolSet, ident: &Ident) -> bool {
+    tools(set)
+        .flat_map(|tool| &tool.function.params)
+        .any(|param| matches!(param.role, Role::Argument { .. }) && holds(&param.ty, ident))
+}
+
+fn is_result(set: &ToolSet, ident: &Ident) -> bool {
+    tools(set).any(|tool| match &tool.function.sig.output {
+        ReturnType::Type(_, ty) => holds(ty, ident),
+        ReturnType::Default => false,
+    })
+}
