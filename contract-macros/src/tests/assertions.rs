@@ -1,3 +1,5 @@
+//! Parsing of `contract_assert!`.
+
 use super::{messages, tokens};
 use crate::assertion;
 use crate::errors::Errors;
@@ -51,7 +53,7 @@ fn mistakes_in_an_assertion() {
     refused("rt; a = b", "`=` assigns; write `==` to compare");
     refused(
         "rt; f().await",
-        "a condition cannot wait; await the value in the body and check it there with `contract_assert!`",
+        "a condition cannot await; await the value in the body and check it there with `contract_assert!`",
     );
     refused(
         "rt; old(a) > 0",
@@ -63,11 +65,11 @@ fn mistakes_in_an_assertion() {
     );
     refused(
         "rt; a, mesage = \"b\"",
-        "unknown argument `mesage`; behind the condition stands a message, or `policy = ..`",
+        "unknown argument `mesage`; after the condition comes a message or `policy = ..`",
     );
     refused(
         "rt; a, policy = observe, \"b\"",
-        "`policy = ..` comes last, behind the message and its arguments",
+        "`policy = ..` comes last, after the message and its arguments",
     );
     refused(
         "rt; a, policy = obsrve",

@@ -1,8 +1,10 @@
-use super::{gathered, messages, tokens};
-use crate::gather::{self, Kind, Next};
+//! Order and merging of several contract attributes on one item.
+
+use super::{attribute_set, messages, tokens};
+use crate::attributes::{self, Kind, Next};
 
 fn start(kind: Kind, args: &str, item: &str) -> Next {
-    gather::start(kind, tokens(args), &tokens(item))
+    attributes::start(kind, tokens(args), &tokens(item))
         .unwrap_or_else(|_| panic!("readable attributes"))
 }
 
@@ -15,7 +17,7 @@ fn deferred(next: Next) -> String {
 
 fn kinds(next: &Next) -> Vec<(Kind, String)> {
     match next {
-        Next::Expand(gathered) => gathered
+        Next::Expand(attributes) => attributes
             .contracts
             .iter()
             .map(|contract| (contract.kind, contract.args.to_string()))
@@ -40,8 +42,10 @@ fn fellows_are_taken_by_their_last_segment_in_order() {
         kinds(&next),
         expected.map(|(kind, args)| (kind, args.to_owned()))
     );
-    let Next::Expand(gathered) = next else { return };
-    let left: Vec<_> = gathered
+    let Next::Expand(attributes) = next else {
+        return;
+    };
+    let left: Vec<_> = attributes
         .attrs
         .iter()
         .map(|attr| attr.path().segments[0].ident.to_string())
@@ -82,8 +86,8 @@ fn the_author_s_paths_are_kept() {
         "",
         "#[instrument] #[rt::pre(a > 0)] fn f(a: i64) {}",
     ));
-    let again = gathered(&text);
-    let uses = gather::uses(&again.contracts);
+    let again = attribute_set(&text);
+    let uses = attributes::uses(&again.contracts);
     assert_eq!(uses.len(), 1);
     assert_eq!(uses[0].segments.len(), 2);
     assert_eq!(again.contracts.len(), 2);
@@ -91,13 +95,13 @@ fn the_author_s_paths_are_kept() {
 
 #[test]
 fn finish_never_waits() {
-    let gathered = gather::finish(
+    let attributes = attributes::finish(
         tokens("tool() pre(a > 0)"),
         &tokens("#[other::thing] fn f(a: i64) {}"),
     );
-    let gathered = gathered.unwrap_or_else(|_| panic!("readable attributes"));
-    assert_eq!(gathered.contracts.len(), 2);
-    assert_eq!(gathered.attrs.len(), 1);
+    let attributes = attributes.unwrap_or_else(|_| panic!("readable attributes"));
+    assert_eq!(attributes.contracts.len(), 2);
+    assert_eq!(attributes.attrs.len(), 1);
 }
 
 #[test]
@@ -129,8 +133,8 @@ fn cfg_attr_may_hold_a_macro_and_tool_attributes_do_not() {
 
 #[test]
 fn a_deferred_form_with_a_sign_is_reported_later() {
-    let gathered = gathered("#[tool = \"x\"] fn f() {}");
-    let error = crate::read(&gathered)
+    let attributes = attribute_set("#[tool = \"x\"] fn f() {}");
+    let error = crate::read(&attributes)
         .1
         .err()
         .map(messages)

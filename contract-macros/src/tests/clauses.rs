@@ -1,3 +1,5 @@
+//! Parsing and checking of `#[pre(..)]` and `#[post(..)]`.
+
 use super::{clause, contracted, refused, refused_clause};
 use crate::model::{ClauseKind, Policy};
 
@@ -187,7 +189,7 @@ fn conditions_compare_and_never_wait() {
     );
     refused_clause(
         "pre(check(a).await)",
-        "a condition cannot wait; await the value in the body and check it there with `contract_assert!`",
+        "a condition cannot await; await the value in the body and check it there with `contract_assert!`",
     );
 }
 
@@ -196,7 +198,7 @@ fn postconditions_are_closures_of_one_value() {
     let needs = "a postcondition needs a name for the result; write";
     refused_clause(
         "post(result > 0.0)",
-        &format!("{needs} `#[post(|result| result > 0.0)]`"),
+        &format!("{needs} `#[post(|result| *result > 0.0)]`"),
     );
     refused_clause(
         "post(total.abs() > a)",
@@ -207,7 +209,7 @@ fn postconditions_are_closures_of_one_value() {
         "post(a > 1000000000000 && a < 2000000000000 && a % 2 == 0)",
         &format!("{needs} `#[post(|result| ..)]`"),
     );
-    let one = "a postcondition is given one value, the result; write";
+    let one = "a postcondition takes one value, the result; write";
     refused_clause("post(|| true)", &format!("{one} `#[post(|result| ..)]`"));
     refused_clause(
         "post(|a, b| true)",
@@ -223,7 +225,7 @@ fn postconditions_are_closures_of_one_value() {
     );
     refused_clause(
         "post(async |r| true)",
-        "a condition cannot wait; write a plain closure",
+        "a condition cannot be async; write a plain closure",
     );
 }
 
@@ -235,7 +237,7 @@ fn old_belongs_to_postconditions() {
     );
     refused_clause(
         "post(|_| old(old(a)) > 0)",
-        "`old(..)` inside `old(..)` means nothing more; leave out the inner one",
+        "`old(..)` inside `old(..)` has no further effect; leave out the inner one",
     );
     refused_clause(
         "post(|_| old() > 0)",
@@ -298,7 +300,7 @@ fn messages_name_parameters() {
 
 #[test]
 fn unfinished_conditions() {
-    refused_clause("pre(a == )", "expected an expression behind this");
+    refused_clause("pre(a == )", "expected an expression after this");
     refused_clause(
         "pre(a > 0, policy = )",
         "`policy` needs a value; write `policy = ..`",
@@ -307,7 +309,7 @@ fn unfinished_conditions() {
 
 #[test]
 fn a_condition_speaks_of_the_call() {
-    let pre = "a precondition must speak of a parameter; check anything else in the body, with `contract_assert!`";
+    let pre = "a precondition must refer to a parameter; check anything else in the body, with `contract_assert!`";
     for predicate in [
         "true",
         "LIMIT > 3",
@@ -334,7 +336,7 @@ fn a_condition_speaks_of_the_call() {
             "#[pre({predicate})] fn f(&self, a: bool, (x, _): (u8, u8)) {{}}"
         ));
     }
-    let post = "a postcondition must speak of the result or of a parameter; check anything else in the body, with `contract_assert!`";
+    let post = "a postcondition must refer to the result or to a parameter; check anything else in the body, with `contract_assert!`";
     for predicate in ["|_| true", "|result| LIMIT > 3", "|()| ready()"] {
         refused(&format!("#[post({predicate})] fn f(a: bool) {{}}"), &[post]);
     }
@@ -346,5 +348,45 @@ fn a_condition_speaks_of_the_call() {
         "err |e| e.ok()",
     ] {
         contracted(&format!("#[post({predicate})] fn f(a: bool) {{}}"));
+    }
+}
+
+#[test]
+fn a_name_that_a_condition_binds_itself_is_no_parameter() {
+    for own in [
+        "b.chars().all(|a| a > 'b')",
+        "b.chars().all(|a: char| a > 'b' && a < 'z')",
+        "b.chars().fold(0, |(a), _| a + 1) > 0",
+        "b.chars().any(move |a| { a > 'b' })",
+        "b.find(|a| a == 'x').is_some_and(|a| a > 1 || a == 0)",
+        "b.chars().map(|x| (|a| a == x)(x)).any(|a| a)",
+        "{ let a = b.len(); a > 1 }",
+        "{ let Some(a) = b.find('x') else { return false }; a > 1 }",
+        "if let Some(a) = b.find('x') { a > 1 } else { false }",
+        "if let Some(a) = b.find('x') && a > 1 { a < 4 } else { true }",
+        "match b.find('x') { Some(a) if a > 1 => a < 4, Some(a) => { a == 0 } None => true }",
+        "matches!(b.find('x'), Some(a) if a > 1)",
+        "b.lines().all(|a| format!(\"{a}\").is_empty())",
+    ] {
+        assert_eq!(clause(&format!("pre({own})")).mentions, [1], "{own}");
+    }
+    for both in [
+        "b.chars().all(|a| a > 'b') && a > 0",
+        "b.chars().all(|x| x > 'b' || a > 0)",
+        "b.len() > 1 || a | 2 == 3",
+        "(a | b.len() as i64 | a) > 0",
+        "{ let a = a + 1; b.len() > a }",
+        "{ let x = a; b.len() > x }",
+        "if let Some(a) = b.find('x') { a > 1 } else { a > 0 }",
+        "if let Some(x) = b.find('x') && a > 1 { x > 1 } else { true }",
+        "match a { a => b.len() > a }",
+        "match b.len() { 0 => a > 0, a => a > 1 }",
+        "matches!(a, a if a > b.len())",
+        "b.lines().all(|x| format!(\"{a}{x}\").is_empty())",
+        "b.chars().fold(a, |a, _| a + 1) > 0",
+        "b.chars().map(|a| a).count() > a",
+        "f(|a| a > 1, a, &b)",
+    ] {
+        assert_eq!(clause(&format!("pre({both})")).mentions, [0, 1], "{both}");
     }
 }

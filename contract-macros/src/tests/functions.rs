@@ -1,4 +1,6 @@
-use super::{contracted, gathered, tool};
+//! Descriptions, attributes and the fallback expansion of functions.
+
+use super::{attribute_set, contracted, tool};
 use crate::fallback;
 use crate::model::Description;
 
@@ -64,10 +66,10 @@ fn contracts_leave_ordinary_functions_alone() {
 }
 
 fn fallback(source: &str) -> String {
-    let gathered = gathered(source);
-    let (item, model) = crate::read(&gathered);
+    let attributes = attribute_set(source);
+    let (item, model) = crate::read(&attributes);
     let report = model.err().expect("a mistake");
-    fallback::expand(&gathered, item.as_ref(), &report).to_string()
+    fallback::expand(&attributes, item.as_ref(), &report).to_string()
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! The options of `#[tool(..)]` and the helper attributes of parameters.
+
 use super::{contracted, refused, tool};
 use crate::model::{Policy, Role};
 use crate::nearest::nearest;
@@ -41,7 +43,7 @@ fn durations_have_units() {
         ));
         assert_eq!(tool.options.timeout.map(|set| set.value), Some(expected));
     }
-    let expected = "this is no duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`";
+    let expected = "this is not a duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`";
     for text in [
         "30",
         "s",
@@ -55,7 +57,7 @@ fn durations_have_units() {
     }
     refused_option(
         "timeout = \"0s\"",
-        "a timeout must be longer than nothing; write `timeout = \"30s\"`",
+        "a timeout must be longer than zero; write `timeout = \"30s\"`",
     );
     refused_option(
         "timeout = 30",
@@ -67,7 +69,7 @@ fn durations_have_units() {
     );
     refused_option(
         "timeout(\"30s\")",
-        "`timeout` takes its value behind `=`; write `timeout = ..`",
+        "`timeout` takes its value after `=`; write `timeout = ..`",
     );
 }
 
@@ -139,7 +141,7 @@ fn all_mistakes_are_reported_together() {
             "a tool cannot take `self`; pass the state as an argument, or make this a free function, \
              or write `#[tool]` above the `impl` block too",
             "an argument needs a plain name, which the model will see; write `point: (f64, f64)` and take it apart in the body",
-            "`timeout` cannot hold for a sync function, which nothing can interrupt; add `blocking`, or make it `async`",
+            "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`",
         ],
     );
 }

@@ -1,9 +1,9 @@
-//! What the steps before the barrier read and report.
+//! Parsing and error reports of the steps before expansion.
 
 mod assertions;
+mod attribute_sets;
 mod clauses;
 mod functions;
-mod gathering;
 mod grammar;
 mod portable;
 mod robust;
@@ -14,15 +14,15 @@ mod verify;
 
 use proc_macro2::TokenStream;
 
-use crate::gather::{self, Gathered};
+use crate::attributes::{self, AttributeSet};
 use crate::model::{Clause, Contracted, Model, Tool, ToolSet};
 
 fn tokens(source: &str) -> TokenStream {
     source.parse().expect("a test's own source is lexed")
 }
 
-fn gathered(source: &str) -> Gathered {
-    gather::finish(TokenStream::new(), &tokens(source))
+fn attribute_set(source: &str) -> AttributeSet {
+    attributes::finish(TokenStream::new(), &tokens(source))
         .unwrap_or_else(|_| panic!("a test's own attributes are read"))
 }
 
@@ -31,7 +31,7 @@ fn messages(error: syn::Error) -> Vec<String> {
 }
 
 fn model(source: &str) -> Result<Model, Vec<String>> {
-    crate::read(&gathered(source)).1.map_err(messages)
+    crate::read(&attribute_set(source)).1.map_err(messages)
 }
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! What the reader makes of a predicate, written as the tree in one line.
+//! The portable form of predicates, printed as a tree on one line.
 
 use super::{contracted, tokens};
 use crate::model::{Contracted, Portable};
@@ -33,15 +33,13 @@ fn text(portable: &Portable) -> String {
         Portable::Pattern { text, .. } => format!("Pattern({text})"),
         Portable::Parameter(index) => function().function.params[*index].name.clone(),
         Portable::Variable(name) => format!("${name}"),
-        Portable::One(name, of) => format!("{name}({})", text(of)),
-        Portable::Two(name, a, b)
-        | Portable::Compare(name, a, b)
-        | Portable::Arithmetic(name, a, b) => {
-            format!("{name}({}, {})", text(a), text(b))
-        }
-        Portable::Among(of, parts) => format!("Among({}, [{}])", text(of), list(parts)),
-        Portable::Each(name, of, variable, body) => {
-            format!("{name}({}, ${variable}, {})", text(of), text(body))
+        Portable::Unary(name, of) => format!("{name:?}({})", text(of)),
+        Portable::Binary(by, a, b) => format!("{by:?}({}, {})", text(a), text(b)),
+        Portable::Compare(by, a, b) => format!("{by:?}({}, {})", text(a), text(b)),
+        Portable::Arithmetic(by, a, b) => format!("{by:?}({}, {})", text(a), text(b)),
+        Portable::InList(of, parts) => format!("Among({}, [{}])", text(of), list(parts)),
+        Portable::Quantified(name, of, variable, body) => {
+            format!("{name:?}({}, ${variable}, {})", text(of), text(body))
         }
         Portable::Native { text, .. } => format!("Native({text})"),
         Portable::Either(_, known, unknown) => {

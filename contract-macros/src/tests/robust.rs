@@ -1,7 +1,9 @@
+//! Malformed and incomplete input never makes a macro panic.
+
 use proc_macro2::{Group, TokenStream, TokenTree};
 
 use super::tokens;
-use crate::gather::{self, Kind, Next};
+use crate::attributes::{self, Kind, Next};
 
 /// The tokens with one of them left out or given twice, at every depth.
 fn variants(tokens: &TokenStream) -> Vec<TokenStream> {
@@ -42,10 +44,10 @@ fn half_written_code_never_panics() {
         let with_args = variants(&args).into_iter().map(|args| (args, item.clone()));
         let with_item = variants(&item).into_iter().map(|item| (args.clone(), item));
         for (args, item) in with_args.chain(with_item) {
-            if let Ok(Next::Expand(gathered)) = gather::start(Kind::Tool, args, &item) {
-                let (item, model) = crate::read(&gathered);
+            if let Ok(Next::Expand(attributes)) = attributes::start(Kind::Tool, args, &item) {
+                let (item, model) = crate::read(&attributes);
                 if let Err(report) = model {
-                    let output = crate::fallback::expand(&gathered, item.as_ref(), &report);
+                    let output = crate::fallback::expand(&attributes, item.as_ref(), &report);
                     assert!(!output.is_empty());
                 }
             }

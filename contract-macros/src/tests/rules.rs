@@ -1,3 +1,5 @@
+//! The rules that a tool's signature and options must keep.
+
 use super::{refused, tool};
 
 fn refused_tool(function: &str, expected: &str) {
@@ -64,7 +66,7 @@ fn an_expanded_function_is_closed() {
     refused(
         "#[pre(a > 0)] fn f(a: u8) { fn __contract_body(a: u8) {} }",
         &[
-            "`#[pre]` meets a function that is already expanded, so calls by name would not obey it; \
+            "`#[pre]` is applied to a function that is already expanded, so calls by name would not check it; \
            write it directly above the function",
         ],
     );
@@ -126,7 +128,7 @@ fn argument_names_travel() {
     );
     refused_tool(
         "fn f(#[arg(name = \"b\")] a: u8, b: u8) {}",
-        "two arguments are called `b`; give one another name",
+        "two arguments are named `b`; rename one",
     );
     tool(
         "/// D\n #[tool] fn f(#[cfg(unix)] a: u8, #[cfg(not(unix))] a: u16, #[context] größe: &S) {}",
@@ -158,7 +160,7 @@ fn signatures_are_concrete() {
     refused_tool("fn f(a: &dyn T) {}", dynamic);
     refused_tool(
         "fn f() -> ! { loop {} }",
-        "a tool must come back with a result; return `()` or a `Result`",
+        "a tool must return to its caller; return `()` or a `Result`",
     );
     refused_tool(
         "fn f() -> Result<impl Copy, E> { Ok(1) }",
@@ -182,7 +184,7 @@ fn qualifiers() {
     );
     refused_tool(
         "fn f(a: u8, ...) {}",
-        "a tool cannot take any number of arguments; take a `Vec`",
+        "a tool cannot be variadic; take a `Vec`",
     );
     refused(
         "#[pre(a)] const fn f(a: bool) {}",
@@ -237,7 +239,7 @@ fn options_agree() {
     refused(
         "/// D\n #[tool(timeout = \"1s\")] fn f() {}",
         &[
-            "`timeout` cannot hold for a sync function, which nothing can interrupt; add `blocking`, or make it `async`",
+            "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`",
         ],
     );
     refused(
@@ -262,8 +264,61 @@ fn no_self_type_outside_a_block() {
 fn defaults_stand_alone() {
     refused_tool(
         "fn f(a: u8, #[arg(default = a + 1)] b: u8) {}",
-        "a default cannot look at `a`, because it is shown to the model before there are arguments; write `Option<..>` and choose in the body",
+        "a default cannot refer to `a`, because the model sees it before there are arguments; write `Option<..>` and choose in the body",
     );
     tool("/// D\n #[tool] fn f(#[arg(default = a() + x.a + b::a)] a: u8) {}");
     tool("/// D\n #[tool] fn f(#[arg(default = [1].map(|a| a))] a: [u8; 1]) {}");
+}
+
+#[test]
+fn arguments_are_lent_for_the_call() {
+    let lent = |ty: &str, expected: &str| refused_tool(&format!("fn f(a: {ty}) {{}}"), expected);
+    lent(
+        "&'static str",
+        "an argument is borrowed for the duration of the call; write `&str`",
+    );
+    lent(
+        "Option<&'static [u8]>",
+        "an argument is borrowed for the duration of the call; write `&[u8]`",
+    );
+    refused_tool(
+        "fn f(#[context] a: &'static Db) {}",
+        "a context value is borrowed for the duration of the call; write `&Db`",
+    );
+    lent(
+        "Vec<&'static str>",
+        "an argument owns what is inside it; write `String` here",
+    );
+    lent(
+        "Option<&[(u8, &Path)]>",
+        "an argument owns what is inside it; write `PathBuf` here",
+    );
+    lent(
+        "Option<Option<&[u8]>>",
+        "an argument owns what is inside it; write `Vec<u8>` here",
+    );
+    for accepted in [
+        "&str",
+        "Option<&str>",
+        "&[String]",
+        "Cow<'static, str>",
+        "Maybe<&str>",
+        "Owned<&'static str>",
+    ] {
+        tool(&format!("/// D\n #[tool] fn f(a: {accepted}) {{}}"));
+    }
+}
+
+#[test]
+fn context_values_have_a_size() {
+    for unsized_type in ["dyn Db", "str", "[u8]"] {
+        refused_tool(
+            &format!("fn f(#[context] a: &{unsized_type}) {{}}"),
+            &format!(
+                "a context parameter needs a sized type, because it is looked up by its type; \
+                 give the registry an `Arc<{unsized_type}>`, and write `&Arc<{unsized_type}>`"
+            ),
+        );
+    }
+    tool("/// D\n #[tool] fn f(#[context] a: &Arc<dyn Db>) {}");
 }

@@ -1,11 +1,13 @@
+//! `#[tool]` on `impl` blocks.
+
 use super::{refused, set};
 use crate::model::Member;
 
 #[test]
 fn marked_methods_become_tools() {
     let set = set(
-        "#[tool(crate = rt)] #[cfg(a)] impl<'a, T> Store<'a, T> where T: X {
-            const N: u8 = { 1 };
+        "#[tool(crate = rt)] #[cfg(a)] impl<const N: usize, T> Store<N, T> where T: X {
+            const M: u8 = { 1 };
             /// Get it.
             #[cfg(unix)] #[tool(read_only)] #[pre(id > 0)] pub async fn get(&self, id: u64) -> u64 { id }
             #[pre(x > 0)] fn other(&mut self, /** d */ x: u8) {}
@@ -97,6 +99,30 @@ fn blocks_hold_tools() {
         "#[tool] impl S { /// D\n #[tool] fn f(&self) {} fn g(&self, #[context] x: u8) {} }",
         &["only a tool takes this; write `#[tool]` above the method, or remove it"],
     );
+}
+
+#[test]
+fn states_are_kept_and_shared() {
+    let borrows = |lifetime: &str| {
+        format!(
+            "a state with tools cannot borrow, because a registry keeps it; own what `{lifetime}` borrows, or share it in an `Arc`"
+        )
+    };
+    let shared =
+        "a state with tools is kept and shared between threads; write `T: Send + Sync + 'static`";
+    let block =
+        |head: &str| format!("#[tool] {head} {{ /// D\n #[tool] fn f<'b>(&'b self) {{}} }}");
+    refused(&block("impl<'a> S<'a>"), &[&borrows("'a")]);
+    refused(&block("impl<'a, 'b> S<'a, 'b>"), &[&borrows("'a")]);
+    refused(&block("impl S<'_>"), &[&borrows("'_")]);
+    refused(&block("impl<T> S<T>"), &[shared]);
+    for accepted in [
+        "impl S<'static>",
+        "impl<T: X> S<T>",
+        "impl<T> S<T> where Vec<T>: X",
+    ] {
+        set(&block(accepted));
+    }
 }
 
 #[test]

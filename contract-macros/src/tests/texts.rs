@@ -1,3 +1,5 @@
+//! Source text reconstructed from tokens.
+
 use proc_macro2::{Delimiter, Group, TokenTree};
 
 use super::tokens;

@@ -1,8 +1,10 @@
+//! Parsing and expansion of `#[verify]`, `verify!` and `verify_all!`.
+
 use super::{refused, set, tokens, tool};
+use crate::attributes::{self, Kind, Next};
 use crate::errors::Errors;
-use crate::gather::{self, Kind, Next};
-use crate::model::ProofOf;
-use crate::proof;
+use crate::model::VerifySubject;
+use crate::verify_macro;
 
 const DOUBLE: &str = "/// Double.\n #[tool] fn double(number: i32) -> i64 { 2 }";
 
@@ -67,7 +69,7 @@ fn methods_have_their_own() {
 #[test]
 fn a_condition_is_waited_for_and_its_path_needs_no_import() {
     let item = tokens("#[cfg_attr(test, verify(run))] fn f() {}");
-    let Ok(Next::Defer(deferred)) = gather::start(Kind::Tool, tokens(""), &item) else {
+    let Ok(Next::Defer(deferred)) = attributes::start(Kind::Tool, tokens(""), &item) else {
         panic!("expanded at once");
     };
     let expected = tokens(
@@ -80,27 +82,36 @@ fn a_condition_is_waited_for_and_its_path_needs_no_import() {
 fn tests_are_written_for_what_is_named() {
     let all = |source: &str| {
         let mut errors = Errors::new();
-        let proof = proof::of_all(&mut errors, tokens(source));
-        errors.finish(proof).map(|proof| proof.subject)
+        let test = verify_macro::of_all(&mut errors, tokens(source));
+        errors.finish(test).map(|test| test.subject)
     };
-    assert!(matches!(all("::ct;"), Ok(ProofOf::Package)));
-    assert!(matches!(all("::ct; cases = 5"), Ok(ProofOf::Package)));
-    assert!(matches!(all("::ct; run"), Ok(ProofOf::Package)));
-    assert!(matches!(all("::ct; run, seed = 5"), Ok(ProofOf::Package)));
-    assert!(matches!(all("::ct; registry"), Ok(ProofOf::Registry(_))));
+    assert!(matches!(all("::ct;"), Ok(VerifySubject::Package)));
+    assert!(matches!(all("::ct; cases = 5"), Ok(VerifySubject::Package)));
+    assert!(matches!(all("::ct; run"), Ok(VerifySubject::Package)));
+    assert!(matches!(
+        all("::ct; run, seed = 5"),
+        Ok(VerifySubject::Package)
+    ));
+    assert!(matches!(
+        all("::ct; registry"),
+        Ok(VerifySubject::Registry(_))
+    ));
     assert!(matches!(
         all("::ct; registry!().with(a == b), cases = 5,"),
-        Ok(ProofOf::Registry(_))
+        Ok(VerifySubject::Registry(_))
     ));
     assert!(all("::ct; registry cases = 5").is_err());
     assert!(all("::ct; registry, case = 5").is_err());
 
     let one = |source: &str| {
         let mut errors = Errors::new();
-        let proof = proof::of_one(&mut errors, tokens(source));
-        errors.finish(proof).map(|proof| proof.subject)
+        let test = verify_macro::of_one(&mut errors, tokens(source));
+        errors.finish(test).map(|test| test.subject)
     };
-    assert!(matches!(one("::ct; tools::divide"), Ok(ProofOf::Tool(_))));
+    assert!(matches!(
+        one("::ct; tools::divide"),
+        Ok(VerifySubject::Tool(_))
+    ));
     assert!(one("::ct;").is_err());
     assert!(one("::ct; divide(1)").is_err());
     assert!(one("::ct; divide, run, run").is_err());
