@@ -1,4 +1,4 @@
-//! `contract_assert!`: the crate's path and `;`, then a condition, a format string with its arguments, a policy.
+//! Parses `contract_assert!`: the crate's path and `;`, then a condition, a format string, a policy.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
@@ -127,7 +127,7 @@ fn take_policy(errors: &mut Errors, arguments: &mut Vec<Argument>) -> Option<Set
         if policy.is_some() && Some(index) != last {
             errors.at(
                 key.span(),
-                "`policy = ..` comes last, behind the message and its arguments",
+                "`policy = ..` comes last, after the message and its arguments",
             );
         }
         false
@@ -146,7 +146,12 @@ fn format(errors: &mut Errors, arguments: Vec<Argument>) -> Option<TokenStream> 
             }),
         ) => first.value,
         (Some(key), _) => {
-            errors.at(key.span(), format_args!("unknown argument `{key}`; behind the condition stands a message, or `policy = ..`"));
+            errors.at(
+                key.span(),
+                format_args!(
+                    "unknown argument `{key}`; after the condition comes a message or `policy = ..`"
+                ),
+            );
             return None;
         }
         (None, other) => {

@@ -1,4 +1,4 @@
-//! The collector: every mistake of one item is reported together.
+//! Collects the errors of one item, which are reported together.
 
 use std::fmt::Display;
 

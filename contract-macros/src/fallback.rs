@@ -1,22 +1,26 @@
-//! What to emit when something was wrong: the errors, and the item again, so that its callers get no second one.
+//! Expands an item with errors: the errors, and the item itself, so that callers get no second error.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote;
 
-use crate::gather::{self, Contract, Gathered};
+use crate::attributes::{self, AttributeSet, ContractAttribute};
 use crate::item::{FunctionItem, Item, RawMember};
 use crate::source::is_punct;
 use crate::verify;
 
 /// The mistakes, and the item without our attributes.
-pub(crate) fn expand(gathered: &Gathered, item: Option<&Item>, report: &syn::Error) -> TokenStream {
+pub(crate) fn expand(
+    attributes: &AttributeSet,
+    item: Option<&Item>,
+    report: &syn::Error,
+) -> TokenStream {
     let report = report.to_compile_error();
-    let Gathered {
+    let AttributeSet {
         contracts,
         attrs,
         rest,
         ..
-    } = gathered;
+    } = attributes;
     let item = match item {
         None => rest.clone(),
         Some(Item::Function(item)) => function(contracts, item),
@@ -34,7 +38,7 @@ fn member(member: &RawMember) -> TokenStream {
         RawMember::Method(method) if !method.contracts.is_empty() => method.tokens.clone(),
         RawMember::Tool(method) | RawMember::Method(method) => {
             let attrs = method.attrs.iter();
-            let attrs = attrs.filter(|attr| verify::conditional_fellows(attr).is_empty());
+            let attrs = attrs.filter(|attr| verify::conditional_siblings(attr).is_empty());
             let function = function(&method.contracts, &method.function);
             quote!(#(#attrs)* #function)
         }
@@ -43,8 +47,8 @@ fn member(member: &RawMember) -> TokenStream {
 }
 
 /// The function again; the imports of the attributes that were taken from it stay used.
-fn function(contracts: &[Contract], item: &FunctionItem) -> TokenStream {
-    let uses = gather::uses(contracts);
+fn function(contracts: &[ContractAttribute], item: &FunctionItem) -> TokenStream {
+    let uses = attributes::uses(contracts);
     let mut item = item.clone();
     // Inner attributes must stay in front.
     let begins = |body: &Group| !is_punct(body.stream().into_iter().next().as_ref(), '#');

@@ -4,6 +4,7 @@
 
 mod args;
 mod assertion;
+mod attributes;
 mod check;
 mod clause;
 mod closure;
@@ -12,7 +13,6 @@ mod describe;
 mod errors;
 mod expand;
 mod fallback;
-mod gather;
 mod item;
 mod message;
 mod model;
@@ -22,25 +22,26 @@ mod options;
 mod param;
 mod portable;
 mod predicate;
-mod proof;
 mod read;
 mod regular;
+mod scope;
 mod source;
 mod verify;
+mod verify_macro;
 
 #[cfg(test)]
 mod tests;
 
 use proc_macro::TokenStream;
 
+use attributes::{AttributeSet, Kind, Next};
 use errors::Errors;
-use gather::{Gathered, Kind, Next};
 use item::Item;
 use model::Model;
 
-/// Makes a tool of a function, or of the marked methods of an `impl` block.
+/// Turns a function, or the marked methods of an `impl` block, into tools.
 ///
-/// The function stays what it is; the registry can call it by name as well.
+/// The function can still be called directly; a registry can call it by name as well.
 ///
 /// ```text
 /// /// Divide one number by another.
@@ -73,7 +74,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Tool, args, item)
 }
 
-/// States what must hold before a function runs.
+/// States a precondition, which must hold before a function runs.
 ///
 /// First the condition over the parameters, then an optional message, then `policy = ..` and `shown`:
 /// `#[pre(divisor != 0.0, "cannot divide {dividend} by zero", policy = observe)]`.
@@ -94,7 +95,7 @@ pub fn pre(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Pre, args, item)
 }
 
-/// States what must hold after a function has run.
+/// States a postcondition, which must hold after a function has run.
 ///
 /// A closure over the result, the `Ok` value of a `Result`, or with `err` its other side:
 /// `#[post(|total| *total >= old(count), "the total shrank")]`, `#[post(err |error| error.is_fatal())]`.
@@ -112,7 +113,7 @@ pub fn post(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Post, args, item)
 }
 
-/// Says how the body of a tool may be run by the tests that `verify!` and `verify_all!` write.
+/// Configures how the tests that `verify!` and `verify_all!` generate run the body of a tool.
 ///
 /// They run the body of a tool that is `read_only`, and of no other. `#[verify(run)]` says that this one may be run too,
 /// `#[verify(run = false)]` that it may not, and `setup` gives what its runs need: a function from a builder to a builder,
@@ -130,8 +131,8 @@ pub fn post(args: TokenStream, item: TokenStream) -> TokenStream {
 /// fn transfer(cents: u64, #[context] accounts: &Accounts) -> u64 { .. }
 /// ```
 ///
-/// It has to be imported, with the prelude, only where it stands above `#[tool]`; `contract_runtime::verify` is the macro that
-/// writes a test. Without the feature `verify` it does nothing, but `setup` must exist. Where only tests have it, write
+/// It has to be imported, with the prelude, only where it stands above `#[tool]`; `contract_verify::verify!` is the macro that
+/// writes a test. Without that crate it does nothing, but `setup` must exist. Where only tests have it, write
 /// `#[cfg_attr(test, verify(run, setup = on_paper))]` above a function. It belongs to a tool:
 ///
 /// ```compile_fail
@@ -149,8 +150,8 @@ pub fn verify(args: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn finish(args: TokenStream, item: TokenStream) -> TokenStream {
-    match gather::finish(args.into(), &item.into()) {
-        Ok(gathered) => expand(&gathered).into(),
+    match attributes::finish(args.into(), &item.into()) {
+        Ok(attributes) => expand(&attributes).into(),
         Err(report) => report.into(),
     }
 }
@@ -167,54 +168,54 @@ pub fn contract_assert(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Expands `verify!` of the runtime crate.
+/// Expands `contract_verify::verify!`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn verify_one(input: TokenStream) -> TokenStream {
-    prove(input, proof::of_one)
+    prove(input, verify_macro::of_one)
 }
 
-/// Expands `verify_all!` of the runtime crate.
+/// Expands `contract_verify::verify_all!`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn verify_all(input: TokenStream) -> TokenStream {
-    prove(input, proof::of_all)
+    prove(input, verify_macro::of_all)
 }
 
 fn prove(
     input: TokenStream,
-    read: fn(&mut Errors, proc_macro2::TokenStream) -> Option<model::Proof>,
+    read: fn(&mut Errors, proc_macro2::TokenStream) -> Option<model::VerifyTest>,
 ) -> TokenStream {
     let mut errors = Errors::new();
-    let proof = read(&mut errors, input.into());
-    match errors.finish(proof) {
-        Ok(proof) => expand::proof(&proof).into(),
+    let test = read(&mut errors, input.into());
+    match errors.finish(test) {
+        Ok(test) => expand::verify_test(&test).into(),
         Err(report) => report.to_compile_error().into(),
     }
 }
 
 fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
-    match gather::start(kind, args.into(), &item.into()) {
-        Ok(Next::Expand(gathered)) => expand(&gathered).into(),
+    match attributes::start(kind, args.into(), &item.into()) {
+        Ok(Next::Expand(attributes)) => expand(&attributes).into(),
         Ok(Next::Defer(tokens)) | Err(tokens) => tokens.into(),
     }
 }
 
-fn expand(gathered: &Gathered) -> proc_macro2::TokenStream {
-    let (item, model) = read(gathered);
+fn expand(attributes: &AttributeSet) -> proc_macro2::TokenStream {
+    let (item, model) = read(attributes);
     match model {
         Ok(model) => expand::model(&model),
-        Err(report) => fallback::expand(gathered, item.as_ref(), &report),
+        Err(report) => fallback::expand(attributes, item.as_ref(), &report),
     }
 }
 
 /// Everything before the barrier.
-fn read(gathered: &Gathered) -> (Option<Item>, syn::Result<Model>) {
+fn read(attributes: &AttributeSet) -> (Option<Item>, syn::Result<Model>) {
     let mut errors = Errors::new();
-    let item = item::parse(&mut errors, gathered);
+    let item = item::parse(&mut errors, attributes);
     let model = item
         .as_ref()
-        .and_then(|item| read::model(&mut errors, gathered, item))
+        .and_then(|item| read::model(&mut errors, attributes, item))
         .inspect(|model| check::all(&mut errors, model));
     (item, errors.finish(model))
 }

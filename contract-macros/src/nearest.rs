@@ -1,4 +1,4 @@
-//! "Did you mean": the known word a mistyped one is closest to.
+//! "Did you mean": finds the known word closest to a mistyped one.
 
 /// The candidate within two edits of `given`, or within a third of its length; case and underscores do not count.
 pub(crate) fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {

@@ -1,14 +1,14 @@
-//! From what was written to the model.
+//! Builds the model from the parsed attributes and item.
 
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Path, Receiver};
 
+use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
 use crate::clause;
 use crate::describe;
 use crate::errors::Errors;
-use crate::gather::{self, Contract, Gathered, Kind};
 use crate::item::{FunctionItem, ImplItems, Item, Method, RawMember};
 use crate::model::{Contracted, Function, Member, Model, Name, Tool, ToolSet};
 use crate::options::{self, ToolArgs};
@@ -16,13 +16,13 @@ use crate::param::{self, Owner};
 use crate::verify;
 
 /// Reads the whole item.
-pub(crate) fn model(errors: &mut Errors, gathered: &Gathered, item: &Item) -> Option<Model> {
-    let Gathered {
+pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item) -> Option<Model> {
+    let AttributeSet {
         contracts,
         attrs,
         krate,
         ..
-    } = gathered;
+    } = attributes;
     match item {
         Item::Function(function) => {
             if function.is_expanded() {
@@ -38,14 +38,16 @@ pub(crate) fn model(errors: &mut Errors, gathered: &Gathered, item: &Item) -> Op
                     .map(|function| Model::Contracted(Box::new(function)))
             }
         }
-        Item::Impl(block) => Some(Model::ToolSet(Box::new(tool_set(errors, gathered, block)))),
+        Item::Impl(block) => Some(Model::ToolSet(Box::new(tool_set(
+            errors, attributes, block,
+        )))),
     }
 }
 
-fn too_late(errors: &mut Errors, contracts: &[Contract]) {
-    for Contract { kind, span, .. } in contracts {
+fn too_late(errors: &mut Errors, contracts: &[ContractAttribute]) {
+    for ContractAttribute { kind, span, .. } in contracts {
         let message = format!(
-            "`{kind}` meets a function that is already expanded, so calls by name would not obey it; write it directly above the function"
+            "`{kind}` is applied to a function that is already expanded, so calls by name would not check it; write it directly above the function"
         );
         errors.at(*span, message);
     }
@@ -53,7 +55,7 @@ fn too_late(errors: &mut Errors, contracts: &[Contract]) {
 
 fn tool(
     errors: &mut Errors,
-    contracts: &[Contract],
+    contracts: &[ContractAttribute],
     attrs: &[Attribute],
     item: &FunctionItem,
     krate: &Path,
@@ -111,7 +113,7 @@ fn tool(
 
 fn contracted(
     errors: &mut Errors,
-    contracts: &[Contract],
+    contracts: &[ContractAttribute],
     attrs: &[Attribute],
     item: &FunctionItem,
     krate: &Path,
@@ -132,7 +134,7 @@ fn contracted(
 
 fn function(
     errors: &mut Errors,
-    contracts: &[Contract],
+    contracts: &[ContractAttribute],
     attrs: &[Attribute],
     item: &FunctionItem,
     owner: Owner,
@@ -170,7 +172,7 @@ fn function(
         return None;
     };
     Some(Function {
-        uses: gather::uses(contracts),
+        uses: attributes::uses(contracts),
         attrs_outer,
         attrs_inner,
         vis: item.vis.clone(),
@@ -205,13 +207,13 @@ fn stays_outside(attr: &Attribute) -> bool {
         .is_some_and(|word| OUTSIDE.iter().any(|known| word == known))
 }
 
-fn tool_set(errors: &mut Errors, gathered: &Gathered, block: &ImplItems) -> ToolSet {
-    let Gathered {
+fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -> ToolSet {
+    let AttributeSet {
         contracts,
         attrs,
         krate,
         ..
-    } = gathered;
+    } = attributes;
     let mut seen = false;
     for contract in contracts {
         match contract.kind {
@@ -263,7 +265,7 @@ fn tool_set(errors: &mut Errors, gathered: &Gathered, block: &ImplItems) -> Tool
         .filter_map(|raw| member(errors, raw, krate))
         .collect();
     ToolSet {
-        uses: gather::uses(contracts),
+        uses: attributes::uses(contracts),
         attrs: attrs.clone(),
         generics: block.generics.clone(),
         self_ty: block.self_ty.clone(),
@@ -281,7 +283,7 @@ fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> 
                 function,
                 ..
             } = &**method;
-            verify::no_conditional_fellow(errors, attrs);
+            verify::no_conditional_sibling(errors, attrs);
             tool(errors, contracts, attrs, function, krate).map(|tool| Member::Tool(Box::new(tool)))
         }
         RawMember::Method(method) => {

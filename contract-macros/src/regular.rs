@@ -1,4 +1,4 @@
-//! Regular expressions in predicates, read by the engine that will run them.
+//! Parses regular expressions in predicates with the engine that will run them.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::parse::Parser;
@@ -31,7 +31,7 @@ fn check_call(errors: &mut Errors, arguments: &Group) {
         && let Err(problem) = regex_lite::Regex::new(&literal.value())
     {
         let message = format!(
-            "this is no regular expression: {problem}; write `\\` before a character that stands for itself"
+            "this is not a regular expression: {problem}; write `\\` before a character that stands for itself"
         );
         errors.on(literal, message);
     }

@@ -1,4 +1,4 @@
-//! Tokens as the author typed them.
+//! Reconstructs source text from tokens, as the author typed it.
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::Expr;
@@ -26,7 +26,7 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStre
 fn ended(error: syn::Error, last: Option<Span>) -> syn::Error {
     match last {
         Some(last) if error.to_string().starts_with("unexpected end of input") => {
-            syn::Error::new(last, "expected an expression behind this")
+            syn::Error::new(last, "expected an expression after this")
         }
         _ => error,
     }

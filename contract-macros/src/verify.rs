@@ -1,19 +1,18 @@
-//! The arguments of `#[verify(..)]`.
+//! Parses the arguments of `#[verify(..)]`.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, TokenTree};
 use syn::{Attribute, Meta};
 
 use crate::args;
+use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
-use crate::gather::{Contract, Kind};
 use crate::model::Verify;
 use crate::source::is_punct;
 
 const KEYS: &[&str] = &["run", "setup"];
 
 /// What `#[verify(..)]` above a tool says, if it is there.
-pub(crate) fn parse(errors: &mut Errors, contracts: &[Contract]) -> Option<Verify> {
+pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Option<Verify> {
     let mut written = contracts
         .iter()
         .filter(|contract| contract.kind == Kind::Verify);
@@ -44,7 +43,7 @@ pub(crate) fn parse(errors: &mut Errors, contracts: &[Contract]) -> Option<Verif
 }
 
 /// Only tools are called by name, and so only their bodies are run.
-pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[Contract]) {
+pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[ContractAttribute]) {
     for contract in contracts
         .iter()
         .filter(|contract| contract.kind == Kind::Verify)
@@ -56,29 +55,9 @@ pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[Contract]) {
     }
 }
 
-/// `#[cfg_attr(test, verify(run))]` with a path that needs no import, because it will have to be found like any attribute.
-pub(crate) fn resolvable(attr: &Attribute, runtime: &TokenStream) -> TokenStream {
-    let list = match &attr.meta {
-        Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
-        _ => return quote!(#attr),
-    };
-    let mut tokens = TokenStream::new();
-    let mut begins = false;
-    for tree in list.tokens.clone() {
-        match &tree {
-            TokenTree::Ident(word) if begins && word == Kind::Verify.word() => {
-                tokens.extend(quote_spanned!(word.span()=> #runtime::verify));
-            }
-            _ => tokens.extend([tree.clone()]),
-        }
-        begins = is_punct(Some(&tree), ',');
-    }
-    quote!(#[cfg_attr(#tokens)])
-}
-
 /// What is generated for a method stands beside it, so one of our attributes that comes to light only later comes too late.
-pub(crate) fn no_conditional_fellow(errors: &mut Errors, attrs: &[Attribute]) {
-    for (kind, word) in attrs.iter().flat_map(conditional_fellows) {
+pub(crate) fn no_conditional_sibling(errors: &mut Errors, attrs: &[Attribute]) {
+    for (kind, word) in attrs.iter().flat_map(conditional_siblings) {
         let message = format!(
             "`{kind}` cannot be conditional above a method, because it would be seen too late; write it without `cfg_attr`, or make this a free function"
         );
@@ -87,7 +66,7 @@ pub(crate) fn no_conditional_fellow(errors: &mut Errors, attrs: &[Attribute]) {
 }
 
 /// Those of our attributes that a `cfg_attr` holds.
-pub(crate) fn conditional_fellows(attr: &Attribute) -> Vec<(Kind, Ident)> {
+pub(crate) fn conditional_siblings(attr: &Attribute) -> Vec<(Kind, Ident)> {
     let list = match &attr.meta {
         Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
         _ => return Vec::new(),

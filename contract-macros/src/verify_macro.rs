@@ -1,4 +1,4 @@
-//! `verify!` and `verify_all!`: the crate's path and `;`, what to look at, then `key = value`.
+//! Parses `verify!` and `verify_all!`: the crate's path and `;`, what to verify, then `key = value`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
@@ -7,17 +7,17 @@ use syn::{Path, Token};
 
 use crate::args;
 use crate::errors::Errors;
-use crate::model::{Effort, Proof, ProofOf};
+use crate::model::{Effort, VerifySubject, VerifyTest};
 use crate::names;
 use crate::source;
 
 const KEYS: &[&str] = &["run", "setup", "cases", "seed"];
 
 /// Reads `verify!(tools::divide, cases = 1_000)`.
-pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<Proof> {
+pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<VerifyTest> {
     read(errors, tokens, "`verify!`", |errors, input| {
         if input.is_empty() {
-            let message = "`verify!` needs a tool; write `verify!(divide)`, or `verify_all!()` for all of the package";
+            let message = "`verify!` needs a tool; write `verify!(divide)`, or `verify_all!()` for the whole package";
             errors.at(Span::call_site(), message);
             return None;
         }
@@ -26,22 +26,21 @@ pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<Proof> 
             .parse2(source::without_invisible_group(tokens))
             .ok();
         if path.is_none() {
-            let message =
-                "this is no path to a tool; write `verify!(divide)` or `verify!(tools::divide)`";
+            let message = "this is not the path of a tool; write `verify!(divide)` or `verify!(tools::divide)`";
             errors.on(expr, message);
         }
-        path.map(ProofOf::Tool)
+        path.map(VerifySubject::Tool)
     })
 }
 
 /// Reads `verify_all!()` and `verify_all!(registry!().context(store), cases = 1_000)`.
-pub(crate) fn of_all(errors: &mut Errors, tokens: TokenStream) -> Option<Proof> {
+pub(crate) fn of_all(errors: &mut Errors, tokens: TokenStream) -> Option<VerifyTest> {
     read(errors, tokens, "`verify_all!`", |errors, input| {
         if input.is_empty() || is_key(input) {
-            return Some(ProofOf::Package);
+            return Some(VerifySubject::Package);
         }
         let (_, tokens) = ok(errors, source::expression(input))?;
-        Some(ProofOf::Registry(tokens))
+        Some(VerifySubject::Registry(tokens))
     })
 }
 
@@ -49,8 +48,8 @@ fn read(
     errors: &mut Errors,
     tokens: TokenStream,
     owner: &str,
-    subject: fn(&mut Errors, ParseStream<'_>) -> Option<ProofOf>,
-) -> Option<Proof> {
+    subject: fn(&mut Errors, ParseStream<'_>) -> Option<VerifySubject>,
+) -> Option<VerifyTest> {
     let parser = |input: ParseStream<'_>| {
         let krate = Path::parse_mod_style(input).unwrap_or_else(|_| names::default_crate());
         let _ = input.parse::<Token![;]>();
@@ -58,11 +57,11 @@ fn read(
             input.parse::<TokenStream>()?;
             return Ok(None);
         };
-        let package = matches!(subject, ProofOf::Package);
+        let package = matches!(subject, VerifySubject::Package);
         if !package && !input.is_empty() {
             input.parse::<Token![,]>()?;
         }
-        Ok(Some(Proof {
+        Ok(Some(VerifyTest {
             krate,
             subject,
             effort: effort(errors, input, owner),
