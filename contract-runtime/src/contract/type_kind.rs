@@ -1,8 +1,8 @@
-//! Which standard type a parameter has, found by the compiler: a schema alone does not say whether `x.len()` counts bytes.
+//! The standard type of a parameter, found by the compiler: a schema does not say what `x.len()` counts.
 
 #![allow(missing_docs, reason = "it is the hidden interface of generated code")]
 
-use std::any::TypeId;
+use std::any::{Any as _, TypeId};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -11,13 +11,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::shim::type_of;
-use crate::contract::expression::Expression;
-use crate::contract::pattern::matches_pattern;
+use super::expression::Expression;
+use super::pattern::matches_pattern;
 
 /// What the methods and operators of a parameter's type mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub enum TypeKind {
     /// A type of the author's, of which nothing is known.
     Opaque,
     Bool,
@@ -33,44 +32,58 @@ pub enum Form {
     /// UTF-8: `len()` counts bytes.
     Text,
     Character,
-    /// `len()` counts items, of this form.
-    List(&'static Form),
-    Optional(&'static Form),
+    /// `len()` counts items, of this kind.
+    List(&'static TypeKind),
+    Optional(&'static TypeKind),
 }
 
-/// A type whose form is known whole.
-pub trait Formed {
-    const FORM: Form;
+/// A type whose kind is known whole.
+pub trait KnownKind {
+    const KIND: TypeKind;
 }
 
-/// `Shape::<T>::FORM`: the constant of the type itself where there is one, else that of [`Unformed`].
+/// `Shape::<T>::KIND`: the constant of the type itself where there is one, else that of [`UnknownKind`].
 ///
 /// An inherent constant goes before one of a trait, and is passed over where its bounds do not hold.
 #[derive(Debug)]
 pub struct Shape<T: ?Sized>(PhantomData<T>);
 
-impl<T: ?Sized + Formed> Shape<T> {
-    pub const FORM: Form = T::FORM;
+impl<T: ?Sized + KnownKind> Shape<T> {
+    pub const KIND: TypeKind = T::KIND;
 }
 
-pub trait Unformed {
-    const FORM: Form = Form::Opaque;
+pub trait UnknownKind {
+    const KIND: TypeKind = TypeKind::Opaque;
 }
 
-impl<T: ?Sized> Unformed for Shape<T> {}
+impl<T: ?Sized> UnknownKind for Shape<T> {}
+
+/// The same for what a function returns: of a `Result` the value, which is what a postcondition sees.
+#[derive(Debug)]
+pub struct Returned<T>(PhantomData<T>);
+
+impl<T: KnownKind> Returned<T> {
+    pub const KIND: TypeKind = T::KIND;
+}
+
+impl<T: KnownKind, E> Returned<Result<T, E>> {
+    pub const KIND: TypeKind = T::KIND;
+}
+
+impl<T> UnknownKind for Returned<T> {}
 
 /// The same for a container whose items are of the author's type: their count is still known.
 #[derive(Debug)]
 pub struct Container<T: ?Sized>(PhantomData<T>);
 
-const LIST: Form = Form::List(&Form::Opaque);
-const OPTIONAL: Form = Form::Optional(&Form::Opaque);
+const LIST: TypeKind = TypeKind::List(&TypeKind::Opaque);
+const OPTIONAL: TypeKind = TypeKind::Optional(&TypeKind::Opaque);
 
 /// Containers of any item.
 macro_rules! containers {
-    ($form:ident: $([$($n:tt)*] $name:ty,)*) => {$(
+    ($kind:ident: $([$($n:tt)*] $name:ty,)*) => {$(
         impl<T $($n)*> Container<$name> {
-            pub const FORM: Form = $form;
+            pub const KIND: TypeKind = $kind;
         }
     )*};
 }
@@ -92,22 +105,22 @@ containers! { OPTIONAL:
     [] &Option<T>,
 }
 
-impl<T: ?Sized> Unformed for Container<T> {}
+impl<T: ?Sized> UnknownKind for Container<T> {}
 
-/// How a test of one parameter is asked: as it was read where the parameter's form says what that means, else of Rust.
+/// How a test of one parameter is asked: as it was read where the parameter's kind says what that means, else of Rust.
 #[must_use]
-pub const fn either(form: Form, read: Expression, native: Expression) -> Expression {
-    match form {
-        Form::Opaque | Form::Optional(&Form::Opaque) => native,
+pub const fn either(kind: TypeKind, read: Expression, native: Expression) -> Expression {
+    match kind {
+        TypeKind::Opaque | TypeKind::Optional(&TypeKind::Opaque) => native,
         _ => read,
     }
 }
 
 /// The more that is known.
 #[must_use]
-pub const fn form(whole: Form, container: Form) -> Form {
+pub const fn kind(whole: TypeKind, container: TypeKind) -> TypeKind {
     match whole {
-        Form::Opaque => container,
+        TypeKind::Opaque => container,
         known => known,
     }
 }
@@ -125,7 +138,7 @@ impl<'c, T: ?Sized> Known<'c, T> {
     }
 }
 
-impl<T: ?Sized + Formed + Serialize> Known<'_, T> {
+impl<T: ?Sized + KnownKind + Serialize> Known<'_, T> {
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         serde_json::to_value(self.0).ok()
@@ -153,78 +166,78 @@ impl Unknown {
 /// The pattern of a call, if the function that is called is the one whose patterns can be published.
 #[must_use]
 pub fn pattern<F: 'static>(_: &F, pattern: Option<Value>) -> Option<Value> {
-    let ours = TypeId::of::<F>() == type_of(&matches_pattern);
+    let ours = TypeId::of::<F>() == matches_pattern.type_id();
     pattern.filter(|_| ours)
 }
 
 macro_rules! integers {
     ($($name:ty)*) => {$(
-        impl Formed for $name {
+        impl KnownKind for $name {
             #[allow(clippy::cast_possible_wrap, clippy::cast_lossless, reason = "no value of these is changed")]
-            const FORM: Form = Form::Integer { low: <$name>::MIN as i128, high: <$name>::MAX as i128 };
+            const KIND: TypeKind = TypeKind::Integer { low: <$name>::MIN as i128, high: <$name>::MAX as i128 };
         }
     )*};
 }
 
 integers! { u8 u16 u32 u64 usize i8 i16 i32 i64 i128 isize }
 
-impl Formed for u128 {
-    const FORM: Form = Form::Integer {
+impl KnownKind for u128 {
+    const KIND: TypeKind = TypeKind::Integer {
         low: 0,
         high: i128::MAX,
     };
 }
 
 macro_rules! formed {
-    ($($name:ty => $form:expr,)*) => {$(
-        impl Formed for $name {
-            const FORM: Form = $form;
+    ($($name:ty => $kind:expr,)*) => {$(
+        impl KnownKind for $name {
+            const KIND: TypeKind = $kind;
         }
     )*};
 }
 
 formed! {
-    bool => Form::Bool,
-    f32 => Form::Float { single: true },
-    f64 => Form::Float { single: false },
-    char => Form::Character,
-    str => Form::Text,
-    String => Form::Text,
-    Cow<'_, str> => Form::Text,
+    bool => TypeKind::Bool,
+    f32 => TypeKind::Float { single: true },
+    f64 => TypeKind::Float { single: false },
+    char => TypeKind::Character,
+    str => TypeKind::Text,
+    String => TypeKind::Text,
+    Cow<'_, str> => TypeKind::Text,
 }
 
 macro_rules! wrappers {
     ($($name:ty)*) => {$(
-        impl<T: ?Sized + Formed> Formed for $name {
-            const FORM: Form = T::FORM;
+        impl<T: ?Sized + KnownKind> KnownKind for $name {
+            const KIND: TypeKind = T::KIND;
         }
     )*};
 }
 
 wrappers! { &T Box<T> Arc<T> }
 
-impl<T: Formed> Formed for Vec<T> {
-    const FORM: Form = Form::List(&T::FORM);
+impl<T: KnownKind> KnownKind for Vec<T> {
+    const KIND: TypeKind = TypeKind::List(&T::KIND);
 }
 
-impl<T: Formed> Formed for VecDeque<T> {
-    const FORM: Form = Form::List(&T::FORM);
+impl<T: KnownKind> KnownKind for VecDeque<T> {
+    const KIND: TypeKind = TypeKind::List(&T::KIND);
 }
 
-impl<T: Formed> Formed for [T] {
-    const FORM: Form = Form::List(&T::FORM);
+impl<T: KnownKind> KnownKind for [T] {
+    const KIND: TypeKind = TypeKind::List(&T::KIND);
 }
 
-impl<T: Formed, const N: usize> Formed for [T; N] {
-    const FORM: Form = Form::List(&T::FORM);
+impl<T: KnownKind, const N: usize> KnownKind for [T; N] {
+    const KIND: TypeKind = TypeKind::List(&T::KIND);
 }
 
-impl<T: Formed + Clone> Formed for Cow<'_, [T]> {
-    const FORM: Form = Form::List(&T::FORM);
+impl<T: KnownKind + Clone> KnownKind for Cow<'_, [T]> {
+    const KIND: TypeKind = TypeKind::List(&T::KIND);
 }
 
-impl<T: Formed> Formed for Option<T> {
-    const FORM: Form = Form::Optional(&T::FORM);
+impl<T: KnownKind> KnownKind for Option<T> {
+    const KIND: TypeKind = TypeKind::Optional(&T::KIND);
 }
 
 #[cfg(test)]
@@ -234,61 +247,64 @@ mod tests {
     struct Own;
     type Alias = String;
 
-    macro_rules! form_of {
+    macro_rules! kind_of {
         ($ty:ty) => {
-            form(Shape::<$ty>::FORM, Container::<$ty>::FORM)
+            kind(Shape::<$ty>::KIND, Container::<$ty>::KIND)
         };
     }
 
-    const BYTE: Form = Form::Integer { low: 0, high: 255 };
+    const BYTE: TypeKind = TypeKind::Integer { low: 0, high: 255 };
 
     #[test]
     fn the_compiler_sees_through_names_references_and_boxes() {
-        assert_eq!(form_of!(Alias), Form::Text);
-        assert_eq!(form_of!(&Box<Arc<str>>), Form::Text);
-        assert_eq!(form_of!(Cow<'_, str>), Form::Text);
-        assert_eq!(form_of!(&u8), BYTE);
+        assert_eq!(kind_of!(Alias), TypeKind::Text);
+        assert_eq!(kind_of!(&Box<Arc<str>>), TypeKind::Text);
+        assert_eq!(kind_of!(Cow<'_, str>), TypeKind::Text);
+        assert_eq!(kind_of!(&u8), BYTE);
         assert_eq!(
-            form_of!(Option<&f32>),
-            Form::Optional(&Form::Float { single: true })
+            kind_of!(Option<&f32>),
+            TypeKind::Optional(&TypeKind::Float { single: true })
         );
         for list in [
-            form_of!([u8; 3]),
-            form_of!(&[u8]),
-            form_of!(Vec<u8>),
-            form_of!(VecDeque<u8>),
-            form_of!(Cow<'_, [u8]>),
+            kind_of!([u8; 3]),
+            kind_of!(&[u8]),
+            kind_of!(Vec<u8>),
+            kind_of!(VecDeque<u8>),
+            kind_of!(Cow<'_, [u8]>),
         ] {
-            assert_eq!(list, Form::List(&BYTE));
+            assert_eq!(list, TypeKind::List(&BYTE));
         }
     }
 
     #[test]
     fn items_of_an_unknown_type_are_still_items() {
         for list in [
-            form_of!([Own; 3]),
-            form_of!(&[Own]),
-            form_of!(Vec<Own>),
-            form_of!(Box<[Own]>),
-            form_of!(&[Own; 2]),
+            kind_of!([Own; 3]),
+            kind_of!(&[Own]),
+            kind_of!(Vec<Own>),
+            kind_of!(Box<[Own]>),
+            kind_of!(&[Own; 2]),
         ] {
-            assert_eq!(list, Form::List(&Form::Opaque));
+            assert_eq!(list, TypeKind::List(&TypeKind::Opaque));
         }
-        assert_eq!(form_of!(Option<Own>), Form::Optional(&Form::Opaque));
-        assert_eq!(form_of!(&Option<Own>), Form::Optional(&Form::Opaque));
+        assert_eq!(kind_of!(Option<Own>), TypeKind::Optional(&TypeKind::Opaque));
+        assert_eq!(
+            kind_of!(&Option<Own>),
+            TypeKind::Optional(&TypeKind::Opaque)
+        );
     }
 
     #[test]
     fn what_counts_or_compares_otherwise_is_unknown() {
         use std::collections::{BTreeMap, HashSet};
         let unknown = [
-            form_of!(Own),
-            form_of!(HashSet<u8>),
-            form_of!(BTreeMap<String, u8>),
-            form_of!(std::path::PathBuf),
-            form_of!(()),
+            kind_of!(Own),
+            kind_of!(HashSet<u8>),
+            kind_of!(BTreeMap<String, u8>),
+            kind_of!(std::path::PathBuf),
+            kind_of!(()),
         ];
-        assert_eq!(unknown, [Form::Opaque; 5]);
+        assert_eq!(unknown, [TypeKind::Opaque; 5]);
     }
 
     #[test]
