@@ -1,14 +1,14 @@
-//! What follows for each value when conditions are taken to hold.
+//! Propagates conditions: what follows for each value if they hold.
 //!
 //! It is an abstract interpretation (Cousot and Cousot, Abstract Interpretation: A Unified Lattice Model, 1977): a value is
 //! left out only where no arguments with it satisfy what was assumed, so an empty domain is a proof and everything else is none.
 
+use super::constants::{Known, Value};
 use super::domain::Domain;
-use super::known::{Known, Value};
 use super::range::{FINITE, Range};
-use super::texts::same;
+use super::string_domain::same;
 use crate::contract::expression::Expression;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// More values than this are not looked at.
 const MOST: usize = 16;
@@ -22,7 +22,7 @@ const EFFORT: u32 = 1_000;
 
 /// What is known of the arguments of one call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct AbstractState<'a> {
     /// The parameters, each followed by what is inside it under no name.
     names: [&'a str; MOST],
     pub(super) domains: [Domain<'a>; MOST],
@@ -45,12 +45,12 @@ pub(super) struct Scope<'s> {
 
 pub(super) type Outer<'s> = Option<&'s Scope<'s>>;
 
-impl<'a> Facts<'a> {
+impl<'a> AbstractState<'a> {
     /// Of no parameters yet; `known` are the values of constants that the expressions name.
     pub(crate) const fn new(known: &'a [Known<'a>]) -> Self {
         Self {
             names: [""; MOST],
-            domains: [Domain::of(Form::Opaque); MOST],
+            domains: [Domain::of(TypeKind::Opaque); MOST],
             count: 0,
             known,
             none: false,
@@ -59,16 +59,16 @@ impl<'a> Facts<'a> {
     }
 
     /// With one more parameter, of which at least its type is known.
-    pub(crate) const fn typed(&mut self, name: &'a str, form: Form) {
-        if matches!(form, Form::Opaque) {
-            self.add(name, form);
+    pub(crate) const fn typed(&mut self, name: &'a str, kind: TypeKind) {
+        if matches!(kind, TypeKind::Opaque) {
+            self.add(name, kind);
             return;
         }
-        let (mut name, mut form, mut depth) = (name, form, 0);
+        let (mut name, mut kind, mut depth) = (name, kind, 0);
         loop {
-            self.add(name, form);
-            match form {
-                Form::Optional(inner) | Form::List(inner) if depth < DEPTH => form = *inner,
+            self.add(name, kind);
+            match kind {
+                TypeKind::Optional(inner) | TypeKind::List(inner) if depth < DEPTH => kind = *inner,
                 _ => return,
             }
             name = "";
@@ -76,10 +76,10 @@ impl<'a> Facts<'a> {
         }
     }
 
-    const fn add(&mut self, name: &'a str, form: Form) {
+    const fn add(&mut self, name: &'a str, kind: TypeKind) {
         if self.count < MOST {
             self.names[self.count] = name;
-            self.domains[self.count] = Domain::of(form);
+            self.domains[self.count] = Domain::of(kind);
             self.count += 1;
         }
     }
@@ -96,8 +96,8 @@ impl<'a> Facts<'a> {
     pub(super) const fn without_ends(mut self) -> Self {
         let mut index = 0;
         while index < self.count {
-            if matches!(self.domains[index].form, Form::Integer { .. }) {
-                let endless = Form::Integer {
+            if matches!(self.domains[index].kind, TypeKind::Integer { .. }) {
+                let endless = TypeKind::Integer {
                     low: i128::MIN,
                     high: i128::MAX,
                 };
@@ -175,7 +175,7 @@ impl<'a> Facts<'a> {
         clippy::cast_possible_truncation,
         reason = "a text in an attribute is shorter"
     )]
-    pub(super) const fn tires(&mut self, length: usize) -> bool {
+    pub(super) const fn is_out_of_budget(&mut self, length: usize) -> bool {
         let cost = 1 + length as u32 / 16;
         match self.effort.checked_sub(cost) {
             Some(left) => {
@@ -317,7 +317,7 @@ impl<'a> Facts<'a> {
 
     const fn flag(&mut self, of: &Expression, holds: bool, outer: Outer<'_>) {
         if let Some(index) = self.subject(of, outer)
-            && matches!(self.domains[index].form, Form::Bool)
+            && matches!(self.domains[index].kind, TypeKind::Bool)
         {
             let value = &mut self.domains[index].value;
             *value = value.meet(Range::only(holds as i128));
@@ -330,7 +330,7 @@ impl<'a> Facts<'a> {
             return;
         };
         let domain = &mut self.domains[index];
-        if !matches!(domain.form, Form::Float { .. }) {
+        if !matches!(domain.kind, TypeKind::Float { .. }) {
             return;
         }
         if holds {
@@ -365,16 +365,16 @@ impl<'a> Facts<'a> {
         };
         let text = self.text(part);
         if let Some(text) = text
-            && self.tires(text.len())
+            && self.is_out_of_budget(text.len())
         {
             return;
         }
-        match (self.domains[index].form, text, at_start) {
-            (Form::Text, Some(part), Some(at_start)) => {
+        match (self.domains[index].kind, text, at_start) {
+            (TypeKind::Text, Some(part), Some(at_start)) => {
                 self.domains[index].affix(part, at_start, holds);
             }
-            (Form::Text, Some(part), None) => self.domains[index].containing(part, holds),
-            (Form::List(_), _, None) if holds => self.exists(index),
+            (TypeKind::Text, Some(part), None) => self.domains[index].containing(part, holds),
+            (TypeKind::List(_), _, None) if holds => self.exists(index),
             _ => return,
         }
         self.changed(index);

@@ -1,19 +1,19 @@
-//! Parameters of which the value is known.
+//! Parameters with known values: defaults and examples.
 
+use super::abstract_state::AbstractState;
+use super::constants::Value;
 use super::domain::Aspect;
-use super::facts::Facts;
-use super::known::Value;
 use super::range::{Range, key, rounded};
-use super::texts::{Texts, characters};
-use crate::tool::form::Form;
+use super::string_domain::{Texts, characters};
+use crate::contract::type_kind::TypeKind;
 
-impl<'a> Facts<'a> {
+impl<'a> AbstractState<'a> {
     /// A parameter has this value: a default, an example.
     pub(crate) const fn given(&mut self, name: &str, value: Value<'a>) {
         let Some(mut index) = self.find(name) else {
             return;
         };
-        if let Form::Optional(_) = self.domains[index].form {
+        if let TypeKind::Optional(_) = self.domains[index].kind {
             if matches!(value, Value::Nothing) {
                 self.lacks(index);
                 return;
@@ -24,16 +24,16 @@ impl<'a> Facts<'a> {
                 None => return,
             }
         }
-        match (self.domains[index].form, value) {
-            (Form::List(_), Value::List(items)) => {
+        match (self.domains[index].kind, value) {
+            (TypeKind::List(_), Value::List(items)) => {
                 let length = Range::only(items as i128);
                 self.domains[index].set(Aspect::Length, length);
             }
-            (Form::Text | Form::Character, Value::Text(text)) => {
+            (TypeKind::Text | TypeKind::Character, Value::Text(text)) => {
                 self.domains[index].texts = Texts::only(text);
                 self.measure(index, text);
             }
-            (Form::Float { single }, Value::Float(value)) => {
+            (TypeKind::Float { single }, Value::Float(value)) => {
                 let value = if single {
                     rounded(value)
                 } else {
@@ -42,12 +42,12 @@ impl<'a> Facts<'a> {
                 self.domains[index].nan = false;
                 self.domains[index].set(Aspect::Value, value);
             }
-            (Form::Integer { low, high }, Value::Integer(value))
+            (TypeKind::Integer { low, high }, Value::Integer(value))
                 if low <= value && value <= high =>
             {
                 self.domains[index].set(Aspect::Value, Range::only(value));
             }
-            (Form::Bool, Value::Bool(value)) => {
+            (TypeKind::Bool, Value::Bool(value)) => {
                 self.domains[index].set(Aspect::Value, Range::only(value as i128));
             }
             _ => {}
@@ -55,7 +55,7 @@ impl<'a> Facts<'a> {
     }
 
     const fn measure(&mut self, index: usize, text: &str) {
-        if let Form::Text = self.domains[index].form {
+        if let TypeKind::Text = self.domains[index].kind {
             let (bytes, characters) = (text.len(), characters(text));
             self.domains[index].set(Aspect::Length, Range::only(bytes as i128));
             self.domains[index].set(Aspect::Characters, Range::only(characters as i128));

@@ -1,11 +1,11 @@
-//! The core as generated code calls it.
+//! Entry points for generated code.
 
 #![allow(missing_docs, reason = "it is the hidden interface of generated code")]
 
-use super::facts::Facts;
+use super::abstract_state::AbstractState;
 use super::judge::{Contradiction, contradiction};
 use crate::contract::condition::Condition;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// What the compiler found in the preconditions of one function.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    pub(crate) const fn new(conditions: &'static [Condition], facts: &Facts<'_>) -> Self {
+    pub(crate) const fn new(conditions: &'static [Condition], facts: &AbstractState<'_>) -> Self {
         Self {
             conditions,
             found: contradiction(facts, conditions),
@@ -27,12 +27,12 @@ impl Judged {
 #[must_use]
 pub const fn judge(
     conditions: &'static [Condition],
-    parameters: &[(&'static str, Form)],
+    parameters: &[(&'static str, TypeKind)],
 ) -> Judged {
-    let mut facts = Facts::new(&[]);
+    let mut facts = AbstractState::new(&[]);
     let mut rest = parameters;
-    while let Some(((name, form), others)) = rest.split_first() {
-        facts.typed(name, *form);
+    while let Some(((name, kind), others)) = rest.split_first() {
+        facts.typed(name, *kind);
         rest = others;
     }
     Judged::new(conditions, &facts)

@@ -1,16 +1,16 @@
-//! Comparisons: of numbers, of texts, of truth values.
+//! Compares numbers, texts and booleans.
 
+use super::abstract_state::{AbstractState, Outer};
+use super::constants::Value;
 use super::domain::{Aspect, Domain};
-use super::facts::{Facts, Outer};
-use super::known::Value;
 use super::range::{Range, key, rounded};
-use super::texts::{Test, Texts, same};
+use super::string_domain::{Test, Texts, same};
 use crate::contract::expression::{Comparison, Expression, Operation};
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// A number of some value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Quantity {
     pub(super) index: usize,
     pub(super) aspect: Aspect,
 }
@@ -25,7 +25,7 @@ pub(super) struct Number {
     /// The range of its type; nothing for a constant.
     limits: Option<Range>,
     /// Where it can be narrowed.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<Quantity>,
 }
 
 impl Number {
@@ -96,7 +96,7 @@ pub(super) struct Relation {
     pub(super) ordered: bool,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> AbstractState<'a> {
     pub(super) const fn relation(
         &self,
         comparison: Comparison,
@@ -155,20 +155,20 @@ impl<'a> Facts<'a> {
             return None;
         };
         let domain = &self.domains[index];
-        match (domain.form, aspect) {
-            (Form::Bool | Form::Integer { .. } | Form::Float { .. }, Aspect::Value)
-            | (Form::Text | Form::List(_), Aspect::Length)
-            | (Form::Text, Aspect::Characters) => {}
+        match (domain.kind, aspect) {
+            (TypeKind::Bool | TypeKind::Integer { .. } | TypeKind::Float { .. }, Aspect::Value)
+            | (TypeKind::Text | TypeKind::List(_), Aspect::Length)
+            | (TypeKind::Text, Aspect::Characters) => {}
             _ => return None,
         }
         let is_value = matches!(aspect, Aspect::Value);
         Some(Number {
             range: domain.aspect(aspect),
             nan: is_value && domain.nan,
-            float: is_value && matches!(domain.form, Form::Float { .. }),
-            single: is_value && matches!(domain.form, Form::Float { single: true }),
-            limits: Some(Domain::of(domain.form).aspect(aspect)),
-            place: Some(Place { index, aspect }),
+            float: is_value && matches!(domain.kind, TypeKind::Float { .. }),
+            single: is_value && matches!(domain.kind, TypeKind::Float { single: true }),
+            limits: Some(Domain::of(domain.kind).aspect(aspect)),
+            place: Some(Quantity { index, aspect }),
         })
     }
 
@@ -180,7 +180,7 @@ impl<'a> Facts<'a> {
         holds: bool,
         outer: Outer<'_>,
     ) {
-        if self.tires(0) {
+        if self.is_out_of_budget(0) {
             return;
         }
         if let Some(relation) = self.relation(comparison, left, right, holds, outer) {
@@ -233,8 +233,8 @@ impl<'a> Facts<'a> {
         self.put(right.place, high, right_nan);
     }
 
-    const fn put(&mut self, place: Option<Place>, range: Range, nan: bool) {
-        if let Some(Place { index, aspect }) = place {
+    const fn put(&mut self, place: Option<Quantity>, range: Range, nan: bool) {
+        if let Some(Quantity { index, aspect }) = place {
             let domain = &mut self.domains[index];
             if matches!(aspect, Aspect::Value) {
                 domain.nan = nan;
@@ -283,11 +283,11 @@ impl<'a> Facts<'a> {
         let Some(index) = self.subject(of, outer) else {
             return;
         };
-        if self.tires(text.len()) {
+        if self.is_out_of_budget(text.len()) {
             return;
         }
         let domain = &mut self.domains[index];
-        if !matches!(domain.form, Form::Text | Form::Character) {
+        if !matches!(domain.kind, TypeKind::Text | TypeKind::Character) {
             return;
         }
         if !equal {

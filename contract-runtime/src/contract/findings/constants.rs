@@ -1,4 +1,4 @@
-//! Values that are found only when the program runs.
+//! Values that are known only at run time.
 
 /// The value of a part of an expression, by its text: within one contract a text means one thing.
 #[derive(Clone, Copy, Debug)]

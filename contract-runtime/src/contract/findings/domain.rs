@@ -1,13 +1,13 @@
-//! What one value can still be.
+//! The values that a parameter can still have, over-approximated.
 
 use super::range::{FLOATS, Range};
-use super::texts::{Test, Texts, ends_with, same, starts_with};
-use crate::tool::form::Form;
+use super::string_domain::{Test, Texts, ends_with, same, starts_with};
+use crate::contract::type_kind::TypeKind;
 
 /// Every value that has not been excluded, and more where it must be simple.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Domain<'a> {
-    pub(super) form: Form,
+    pub(super) kind: TypeKind,
     /// An optional can be `None`, and can be `Some`.
     pub(super) missing: bool,
     pub(super) present: bool,
@@ -34,19 +34,19 @@ pub(super) enum Aspect {
 
 impl<'a> Domain<'a> {
     /// Every value of a type. A length is at most `isize::MAX`, and there are platforms where that is 63 bits.
-    pub(super) const fn of(form: Form) -> Self {
+    pub(super) const fn of(kind: TypeKind) -> Self {
         let counts = Range::new(0, i64::MAX as i128);
         Self {
-            form,
-            missing: matches!(form, Form::Optional(_)),
+            kind,
+            missing: matches!(kind, TypeKind::Optional(_)),
             present: true,
-            value: match form {
-                Form::Bool => Range::new(0, 1),
-                Form::Integer { low, high } => Range::new(low, high),
-                Form::Float { .. } => FLOATS,
+            value: match kind {
+                TypeKind::Bool => Range::new(0, 1),
+                TypeKind::Integer { low, high } => Range::new(low, high),
+                TypeKind::Float { .. } => FLOATS,
                 _ => Range::ALL,
             },
-            nan: matches!(form, Form::Float { .. }),
+            nan: matches!(kind, TypeKind::Float { .. }),
             length: counts,
             characters: counts,
             texts: Texts::ANY,
@@ -75,7 +75,7 @@ impl<'a> Domain<'a> {
 
     /// Lets what is known of a text in one way tell in the other ways: a character has one to four bytes.
     pub(super) const fn settle(&mut self) {
-        if !matches!(self.form, Form::Text) {
+        if !matches!(self.kind, TypeKind::Text) {
             return;
         }
         let most = Range::new(0, self.characters.high.saturating_mul(4));
@@ -123,7 +123,7 @@ impl<'a> Domain<'a> {
     }
 
     const fn longer_than(&mut self, part: &str) {
-        let least = super::texts::characters(part) as i128;
+        let least = super::string_domain::characters(part) as i128;
         self.length = self.length.meet(Range::new(part.len() as i128, i128::MAX));
         self.characters = self.characters.meet(Range::new(least, i128::MAX));
         self.settle();

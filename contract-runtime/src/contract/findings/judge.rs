@@ -1,12 +1,13 @@
-//! Which preconditions cannot be met, alone or together.
+//! Finds preconditions that cannot be satisfied, alone or together.
 
-use super::facts::Facts;
-use super::known::Value;
+use super::abstract_state::AbstractState;
+use super::constants::Value;
 use super::message::Message;
 use super::order::Order;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
-use crate::tool::form::Form;
+use crate::contract::policy::Policy;
+use crate::contract::type_kind::TypeKind;
 
 /// How often the conditions are gone through again, each time knowing more.
 const ROUNDS: u8 = 5;
@@ -37,7 +38,7 @@ const fn reading(condition: &Condition) -> Option<&'static Expression> {
 
 /// Whether no arguments satisfy those of `holding` and break those of `broken`. `false` proves nothing.
 pub(crate) const fn impossible(
-    mut facts: Facts<'_>,
+    mut facts: AbstractState<'_>,
     conditions: &[Condition],
     holding: Set,
     broken: Set,
@@ -83,7 +84,7 @@ pub(crate) struct Contradiction {
 
 /// Looks for preconditions that contradict each other or the types of their parameters.
 pub(crate) const fn contradiction(
-    facts: &Facts<'_>,
+    facts: &AbstractState<'_>,
     conditions: &[Condition],
 ) -> Option<Contradiction> {
     let all = readable(conditions);
@@ -106,7 +107,7 @@ pub(crate) const fn contradiction(
 
 /// Those of a set that alone are impossible beside the broken ones; the later ones are kept.
 pub(crate) const fn least(
-    facts: &Facts<'_>,
+    facts: &AbstractState<'_>,
     conditions: &[Condition],
     mut set: Set,
     broken: Set,
@@ -127,7 +128,11 @@ const fn up_to(index: usize) -> Set {
     u64::MAX >> (63 - index)
 }
 
-const fn ends(facts: &Facts<'_>, conditions: &[Condition], index: usize) -> Option<(i128, i128)> {
+const fn ends(
+    facts: &AbstractState<'_>,
+    conditions: &[Condition],
+    index: usize,
+) -> Option<(i128, i128)> {
     let Some((condition, _)) = conditions.split_at(index).1.split_first() else {
         return None;
     };
@@ -135,8 +140,8 @@ const fn ends(facts: &Facts<'_>, conditions: &[Condition], index: usize) -> Opti
         return None;
     };
     match facts.find(name) {
-        Some(index) => match facts.domains[index].form {
-            Form::Integer { low, high } if high < i128::MAX => Some((low, high)),
+        Some(index) => match facts.domains[index].kind {
+            TypeKind::Integer { low, high } if high < i128::MAX => Some((low, high)),
             _ => None,
         },
         None => None,
@@ -190,10 +195,20 @@ pub(super) const fn listed(mut message: Message, conditions: &[Condition], set: 
     message
 }
 
-/// The first precondition that a value of one parameter breaks, whatever the others are, as a sentence.
+/// Whether it ends calls as far as its author says, where `policy` is that of the tool.
+const fn ends_calls(condition: &Condition, policy: Option<Policy>) -> bool {
+    let own = match condition.policy() {
+        Some(own) => Some(own),
+        None => policy,
+    };
+    !matches!(own, Some(Policy::Ignore | Policy::Observe))
+}
+
+/// The first precondition that a value of one parameter breaks, whatever the others are, as a sentence; `policy` is that of
+/// the tool.
 pub(crate) const fn broken<'a>(
-    facts: &Facts<'a>,
-    conditions: &[Condition],
+    facts: &AbstractState<'a>,
+    (conditions, policy): (&[Condition], Option<Policy>),
     what: &str,
     name: &str,
     value: Value<'a>,
@@ -203,7 +218,7 @@ pub(crate) const fn broken<'a>(
     let mut rest = conditions;
     let mut bit = 1_u64;
     while let Some((condition, others)) = rest.split_first() {
-        let never = impossible(given, conditions, bit, 0);
+        let never = ends_calls(condition, policy) && impossible(given, conditions, bit, 0);
         if never && !impossible(*facts, conditions, bit, 0) {
             let message = Message::new()
                 .add("the ")
@@ -223,7 +238,7 @@ pub(crate) const fn broken<'a>(
 
 /// Whether values of several parameters break a condition that others could keep.
 pub(crate) fn broken_by<'a>(
-    facts: &Facts<'a>,
+    facts: &AbstractState<'a>,
     conditions: &[Condition],
     index: usize,
     values: impl Iterator<Item = (&'a str, Value<'a>)>,

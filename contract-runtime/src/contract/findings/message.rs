@@ -1,4 +1,4 @@
-//! A sentence put together while the compiler runs.
+//! Builds an error message in a `const` context.
 
 /// As many bytes as a sentence may have; what is longer is cut.
 const MOST: usize = 600;

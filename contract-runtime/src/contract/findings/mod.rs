@@ -1,24 +1,24 @@
-//! What is wrong with a contract before any call: conditions that exclude each other, the types or the defaults.
+//! Finds contradictions in a contract: between conditions, types and defaults.
 //!
 //! One small core in `const fn`s, without allocation and without traits: the compiler runs it over what is known to it, and a
 //! registry runs it again over everything. It claims a fault only with a proof; what it cannot follow it passes over.
 
+mod abstract_state;
+mod assumptions;
 pub(crate) mod build;
 mod compare;
+mod constants;
 mod domain;
-mod facts;
-mod given;
-mod inside;
 pub(crate) mod judge;
-mod known;
 mod message;
 mod order;
+mod quantifiers;
 mod range;
+mod string_domain;
 #[cfg(test)]
 mod tests;
-mod texts;
 
-pub(crate) use facts::Facts;
+pub(crate) use abstract_state::AbstractState;
+pub(crate) use constants::{Known, Value};
 pub(crate) use judge::broken;
-pub(crate) use known::{Known, Value};
-pub(crate) use texts::same;
+pub(crate) use string_domain::same;

@@ -1,8 +1,8 @@
-//! Conditions between two parameters: an order that leads from a number back to below itself.
+//! Orderings between two parameters, and cycles among them.
 
-use super::compare::{Place, Relation};
+use super::abstract_state::AbstractState;
+use super::compare::{Quantity, Relation};
 use super::domain::Aspect;
-use super::facts::Facts;
 use crate::contract::expression::{Comparison, Expression};
 
 /// More relations than this are not looked at.
@@ -42,7 +42,7 @@ impl Order {
     }
 
     /// Adds what must hold of all arguments.
-    pub(super) const fn add(&mut self, facts: &Facts<'_>, what: &Expression, holds: bool) {
+    pub(super) const fn add(&mut self, facts: &AbstractState<'_>, what: &Expression, holds: bool) {
         match what {
             Expression::Not(of) => self.add(facts, of, !holds),
             Expression::And(left, right) if holds => {
@@ -133,7 +133,7 @@ impl Order {
 }
 
 /// A place as one bit; there are at most 16 domains.
-const fn bit(place: Place) -> u64 {
+const fn bit(place: Quantity) -> u64 {
     let aspect = match place.aspect {
         Aspect::Value => 0,
         Aspect::Length => 1,

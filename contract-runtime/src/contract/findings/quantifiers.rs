@@ -1,15 +1,15 @@
-//! What is said of the items of a list, and of the value of an optional.
+//! Conditions on the items of a list and on the value of an optional.
 
-use super::facts::{Facts, Outer, Scope};
+use super::abstract_state::{AbstractState, Outer, Scope};
 use super::range::Range;
 use crate::contract::expression::Expression;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
-impl Facts<'_> {
+impl AbstractState<'_> {
     /// There is a value, or there is none.
     pub(super) const fn some(&mut self, of: &Expression, holds: bool, outer: Outer<'_>) {
         if let Some(index) = self.subject(of, outer)
-            && matches!(self.domains[index].form, Form::Optional(_))
+            && matches!(self.domains[index].kind, TypeKind::Optional(_))
         {
             if holds {
                 self.exists(index);
@@ -21,9 +21,9 @@ impl Facts<'_> {
 
     pub(super) const fn exists(&mut self, index: usize) {
         let domain = &mut self.domains[index];
-        match domain.form {
-            Form::Optional(_) => domain.missing = false,
-            Form::List(_) => domain.length = domain.length.meet(Range::new(1, i128::MAX)),
+        match domain.kind {
+            TypeKind::Optional(_) => domain.missing = false,
+            TypeKind::List(_) => domain.length = domain.length.meet(Range::new(1, i128::MAX)),
             _ => {}
         }
         self.changed(index);
@@ -31,9 +31,9 @@ impl Facts<'_> {
 
     pub(super) const fn lacks(&mut self, index: usize) {
         let domain = &mut self.domains[index];
-        match domain.form {
-            Form::Optional(_) => domain.present = false,
-            Form::List(_) => domain.length = domain.length.meet(Range::only(0)),
+        match domain.kind {
+            TypeKind::Optional(_) => domain.present = false,
+            TypeKind::List(_) => domain.length = domain.length.meet(Range::only(0)),
             _ => {}
         }
         self.changed(index);
@@ -60,7 +60,7 @@ impl Facts<'_> {
             outer,
         };
         self.assume(body, holds, Some(&inside));
-        if matches!(self.domains[index].form, Form::List(_)) {
+        if matches!(self.domains[index].kind, TypeKind::List(_)) {
             // It was said of one item only.
             self.take_inside(index, &before);
         }
@@ -98,7 +98,10 @@ impl Facts<'_> {
     const fn container(&self, of: &Expression, outer: Outer<'_>) -> Option<usize> {
         match self.subject(of, outer) {
             Some(index)
-                if matches!(self.domains[index].form, Form::Optional(_) | Form::List(_)) =>
+                if matches!(
+                    self.domains[index].kind,
+                    TypeKind::Optional(_) | TypeKind::List(_)
+                ) =>
             {
                 Some(index)
             }

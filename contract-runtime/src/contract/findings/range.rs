@@ -1,4 +1,4 @@
-//! Numbers between two ends.
+//! Number ranges.
 
 /// The integers from `low` to `high`; none where the ends have crossed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The texts that a parameter can still be, where they are few, and what is known of its ends.
+//! The values that a text parameter can still have, and its known prefixes and suffixes.
 
 const MOST: usize = 8;
 

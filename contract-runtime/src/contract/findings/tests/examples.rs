@@ -1,6 +1,6 @@
-//! Contradictions by their kinds, each with a neighbour that is none.
+//! Contradictions of each kind, each with a satisfiable neighbour.
 
-use super::super::known::{Known, Value};
+use super::super::constants::{Known, Value};
 use super::*;
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
 use crate::contract::expression::Expression::{
@@ -9,7 +9,7 @@ use crate::contract::expression::Expression::{
 };
 use crate::contract::expression::Operation::Remainder;
 use crate::contract::findings::judge::{broken, contradiction};
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 const A: Expression = Parameter("a");
 const B: Expression = Parameter("b");
@@ -194,9 +194,9 @@ fn what_is_known_only_later() {
     ];
     let judged = |known, list: &[&'static Expression]| {
         let list: Vec<Condition> = list.iter().map(|one| condition(one)).collect();
-        let mut facts = Facts::new(known);
-        facts.typed("a", Form::Integer { low: -3, high: 3 });
-        facts.typed("mode", Form::Opaque);
+        let mut facts = AbstractState::new(known);
+        facts.typed("a", TypeKind::Integer { low: -3, high: 3 });
+        facts.typed("mode", TypeKind::Opaque);
         facts.few("mode", 3);
         impossible(facts, &list, (1 << list.len()) - 1, 0)
     };
@@ -223,9 +223,9 @@ fn the_compiler_finds_them_and_names_no_more_than_needed() {
         plain("b < 2", &Compare(Less, &B, &Integer(2))),
         plain("a > 3", &Compare(More, &A, &Integer(3))),
     ];
-    const SMALL: Form = Form::Integer { low: -3, high: 3 };
-    const FACTS: Facts<'static> = {
-        let mut facts = Facts::new(&[]);
+    const SMALL: TypeKind = TypeKind::Integer { low: -3, high: 3 };
+    const FACTS: AbstractState<'static> = {
+        let mut facts = AbstractState::new(&[]);
         facts.typed("a", SMALL);
         facts.typed("b", SMALL);
         facts
@@ -243,12 +243,28 @@ fn the_compiler_finds_them_and_names_no_more_than_needed() {
         found.message(last).text(),
         "`a > 3` holds for no value of `a`, whose type goes from -3 to 3; move the bound into that range"
     );
-    let message = broken(&FACTS, CONDITIONS, "default", "b", Value::Integer(3)).unwrap();
+    let message = broken(
+        &FACTS,
+        (CONDITIONS, None),
+        "default",
+        "b",
+        Value::Integer(3),
+    )
+    .unwrap();
     assert_eq!(
         message.text(),
         "the default of `b` breaks `b < 2`; change one of them"
     );
-    assert!(broken(&FACTS, CONDITIONS, "default", "b", Value::Integer(1)).is_none());
+    assert!(
+        broken(
+            &FACTS,
+            (CONDITIONS, None),
+            "default",
+            "b",
+            Value::Integer(1)
+        )
+        .is_none()
+    );
 }
 
 const fn plain(text: &'static str, expression: &'static Expression) -> Condition {
@@ -269,8 +285,8 @@ fn large_contracts_are_judged_only_so_far() {
     };
     const CONDITIONS: [Condition; 60] = [plain("a", &Among(&A, &NUMBERS)); 60];
     const FOUND: bool = {
-        let mut facts = Facts::new(&[]);
-        facts.typed("a", Form::Integer { low: -3, high: 3 });
+        let mut facts = AbstractState::new(&[]);
+        facts.typed("a", TypeKind::Integer { low: -3, high: 3 });
         impossible(facts, &CONDITIONS, u64::MAX >> 4, 0)
     };
     const { assert!(!FOUND) };
@@ -292,11 +308,11 @@ fn more_conditions_than_bits_are_passed_over() {
 
 #[test]
 fn more_parameters_than_domains_are_passed_over() {
-    let mut facts = Facts::new(&[]);
+    let mut facts = AbstractState::new(&[]);
     for name in [
         "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", "1", "2", "3", "4", "text", "a",
     ] {
-        facts.typed(name, Form::Optional(&Form::Bool));
+        facts.typed(name, TypeKind::Optional(&TypeKind::Bool));
     }
     let list = [condition(&And(&IsSome(&A), &Not(&IsSome(&A))))];
     assert!(!impossible(facts, &list, 1, 0));

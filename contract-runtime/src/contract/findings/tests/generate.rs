@@ -1,4 +1,4 @@
-//! Conditions at random, over the parameters of the reference.
+//! Random conditions over the parameters of the reference.
 
 use proptest::prelude::*;
 

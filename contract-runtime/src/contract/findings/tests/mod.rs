@@ -1,4 +1,4 @@
-//! The core against an enumeration of values: what it calls impossible, nothing satisfies.
+//! Compares the analysis with an enumeration of values: nothing satisfies what it calls impossible.
 
 mod examples;
 mod generate;
@@ -6,7 +6,7 @@ mod reference;
 
 use proptest::prelude::*;
 
-use super::facts::Facts;
+use super::abstract_state::AbstractState;
 use super::judge::{self, impossible};
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
@@ -16,10 +16,10 @@ fn condition(expression: &'static Expression) -> Condition {
     Condition::new(ConditionKind::Pre, text, None, None, &[], (1, 1)).reading(expression)
 }
 
-fn facts() -> Facts<'static> {
-    let mut facts = Facts::new(&[]);
-    for (name, form) in reference::PARAMETERS {
-        facts.typed(name, form);
+fn facts() -> AbstractState<'static> {
+    let mut facts = AbstractState::new(&[]);
+    for (name, kind) in reference::PARAMETERS {
+        facts.typed(name, kind);
     }
     facts
 }

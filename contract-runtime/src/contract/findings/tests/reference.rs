@@ -1,20 +1,20 @@
-//! What the expressions mean, said a second time and slowly.
+//! A slow reference evaluator of expressions.
 
 use crate::contract::expression::{Comparison, Expression, Operation};
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
-const SMALL: Form = Form::Integer { low: -3, high: 3 };
+const SMALL: TypeKind = TypeKind::Integer { low: -3, high: 3 };
 
-pub(super) const PARAMETERS: [(&str, Form); 9] = [
+pub(super) const PARAMETERS: [(&str, TypeKind); 9] = [
     ("a", SMALL),
     ("b", SMALL),
-    ("flag", Form::Bool),
-    ("float", Form::Float { single: false }),
-    ("other", Form::Float { single: false }),
-    ("single", Form::Float { single: true }),
-    ("text", Form::Text),
-    ("maybe", Form::Optional(&SMALL)),
-    ("list", Form::List(&SMALL)),
+    ("flag", TypeKind::Bool),
+    ("float", TypeKind::Float { single: false }),
+    ("other", TypeKind::Float { single: false }),
+    ("single", TypeKind::Float { single: true }),
+    ("text", TypeKind::Text),
+    ("maybe", TypeKind::Optional(&SMALL)),
+    ("list", TypeKind::List(&SMALL)),
 ];
 
 #[derive(Clone, Debug, PartialEq)]
