@@ -1,4 +1,4 @@
-//! One execution of a contracted function: which conditions were reached and what came of them.
+//! One execution of a contracted function: the conditions that were reached and their results.
 
 #![allow(
     missing_docs,
@@ -9,6 +9,7 @@
     reason = "most of it is the hidden interface of generated code"
 )]
 
+use std::cell::Cell;
 use std::future::Future;
 
 use serde_json::{Map, Value};
@@ -16,11 +17,13 @@ use serde_json::{Map, Value};
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
 use super::counts::Counts;
 use super::details::Details;
-use super::panics::{Panicked, guard};
-use super::policy::{Policy, Resolved};
+use super::nesting;
+use super::observer::{self, Check, Watched};
+use super::panics::guard;
+use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::scope::ContractScope;
+use super::unwind::unless_fatal;
 use super::violation::{Blame, Detection, Location, Violation};
-use super::watch::{self, Check, Watched};
 
 /// `--cfg contract_strip` removes every check and leaves the types checked.
 const STRIPPED: bool = cfg!(contract_strip);
@@ -48,10 +51,19 @@ pub struct FrameOf<'c> {
     only_check: bool,
     /// Somebody wants to hear of each step.
     watched: bool,
+    /// Conditions of a direct call are being judged; those of a call by name have the depth of the call.
+    judging: Cell<bool>,
 }
+
+/// Where conditions are too deep in conditions to be judged, and no panic can say so.
+const NOT_JUDGED: Resolved = Resolved {
+    policy: Policy::Ignore,
+    origin: PolicyOrigin::Override,
+};
 
 impl Drop for FrameOf<'_> {
     fn drop(&mut self) {
+        self.judged();
         if let Some(scope) = self.scope.get() {
             scope.count(self.counts);
         }
@@ -62,8 +74,13 @@ impl Frame {
     /// A direct Rust call.
     #[must_use]
     pub fn direct(contract: &'static Contract) -> Self {
+        let judging = nesting::begin();
         let scope = ContractScope::current();
-        let policy = scope.policy().of_function(contract.policy);
+        let policy = if judging {
+            scope.policy().of_function(contract.policy)
+        } else {
+            NOT_JUDGED
+        };
         let watched = is_watched(&scope);
         Self {
             contract,
@@ -73,6 +90,7 @@ impl Frame {
             named: false,
             only_check: false,
             watched,
+            judging: Cell::new(judging),
         }
     }
 }
@@ -94,6 +112,7 @@ impl<'c> FrameOf<'c> {
             named: true,
             only_check,
             watched,
+            judging: Cell::new(false),
         }
     }
 
@@ -126,7 +145,7 @@ impl<'c> FrameOf<'c> {
         match self.scope.guard(holds) {
             Ok(true) => Ok(()),
             Ok(false) => self.fail(index, Detection::PredicateFalse, details),
-            Err(_) => self.fail(index, Detection::Panicked, details),
+            Err(panicked) => self.fail(index, panicked.detection(), details),
         }
     }
 
@@ -139,16 +158,38 @@ impl<'c> FrameOf<'c> {
         if self.watched {
             self.tell_of_body();
         }
+        self.judged();
         Ok(())
+    }
+
+    /// Begins to judge again, after the body; false where that is not possible.
+    #[inline]
+    fn judge(&self) -> bool {
+        if self.named || self.judging.get() {
+            return true;
+        }
+        let judging = nesting::begin();
+        self.judging.set(judging);
+        judging
+    }
+
+    #[inline]
+    fn judged(&self) {
+        if self.judging.replace(false) {
+            nesting::end();
+        }
     }
 
     /// Keeps what a postcondition needs from before the body, if it will be judged.
     #[inline]
     pub fn keep<S>(&self, own: Option<Policy>, keep: impl FnOnce() -> S) -> Kept<S> {
-        if !self.active(own) {
+        if !self.active(own) || !self.judge() {
             return Kept(None);
         }
-        Kept(Some(self.scope.guard(keep)))
+        let kept = self.scope.guard(keep);
+        let kept = kept.map_err(|panicked| panicked.detection());
+        self.judged();
+        Kept(Some(kept))
     }
 
     /// Judges a postcondition, unless the function ended on its other side.
@@ -162,12 +203,12 @@ impl<'c> FrameOf<'c> {
         judge: impl FnOnce(&mut Judge<'_, 'c>, &T, S) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let Some(value) = value else { return Ok(()) };
-        if !self.reach(index, own) {
+        if !self.reach(index, own) || !self.judge() {
             return Ok(());
         }
         match kept.0 {
             Some(Ok(kept)) => judge(&mut Judge { frame: self, index }, value, kept),
-            Some(Err(_)) => self.fail(index, Detection::Panicked, |_| {}),
+            Some(Err(detection)) => self.fail(index, detection, |_| {}),
             None => Ok(()),
         }
     }
@@ -198,16 +239,16 @@ impl<'c> FrameOf<'c> {
             contract: self.name_of(index, condition),
             kind: condition.kind(),
             predicate: condition.predicate().to_owned(),
-            call_id: watch::call_id(self.scope.get()),
+            call_id: observer::call_id(self.scope.get()),
         };
-        watch::tell(self.scope.get(), Watched::Check(check));
+        observer::tell(self.scope.get(), Watched::Check(check));
     }
 
     #[cold]
     fn tell_of_body(&self) {
         if let Some(scope) = self.scope.get().filter(|scope| self.named && scope.of_run) {
             let (call_id, tool) = (scope.call_id.as_str(), scope.tool.as_str());
-            watch::tell(Some(scope), Watched::Entered { call_id, tool });
+            observer::tell(Some(scope), Watched::Entered { call_id, tool });
         }
     }
 
@@ -220,14 +261,13 @@ impl<'c> FrameOf<'c> {
         )
     }
 
-    #[cold]
     /// A violation that was found elsewhere, under the terms of this call.
-    #[cfg(feature = "remote")]
-    pub(crate) fn told(&mut self, violation: Violation) -> Result<(), Stop> {
+    pub(crate) fn fail_with(&mut self, violation: Violation) -> Result<(), Stop> {
         self.counts.violated += 1;
         conclude(&self.scope, violation)
     }
 
+    #[cold]
     fn fail(
         &mut self,
         index: usize,
@@ -286,11 +326,12 @@ impl<'c> FrameOf<'c> {
         };
         self.counts.violated += 1;
         let concluded = conclude(&self.scope, violation);
-        if let (Err(Stop::Violation(violation)), Some(scope)) = (&concluded, self.scope.get())
-            && self.named
-        {
+        if !self.named {
+            return concluded.or_else(|stop| unless_fatal(&self.scope, stop));
+        }
+        if let (Err(Stop::Violation(violation)), Some(scope)) = (&concluded, self.scope.get()) {
             // It ends the call even where the result panics when it is dropped.
-            scope.note((**violation).clone());
+            scope.record((**violation).clone());
         }
         concluded
     }
@@ -309,8 +350,8 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
     if let Some(scope) = scope.get() {
         scope.hide_secrets(&mut violation);
     }
-    let _ = guard(|| log(&violation));
-    watch::tell(scope.get(), Watched::Violation(&violation));
+    log(&violation);
+    observer::tell(scope.get(), Watched::Violation(&violation));
     if violation.policy.tells_the_handler() {
         scope.tell(&violation);
     }
@@ -323,22 +364,24 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
     Ok(())
 }
 
-/// An event for people, without any value.
-fn log(violation: &Violation) {
-    tracing::warn!(
-        contract = %violation.contract,
-        predicate = %violation.predicate,
-        policy = violation.policy.name(),
-        origin = violation.origin.name(),
-        location = %violation.location,
-        "contract violation: {}",
-        violation.masked(),
-    );
+/// An event for people, without any value; a subscriber that panics changes nothing.
+pub(crate) fn log(violation: &Violation) {
+    let _ = guard(|| {
+        tracing::warn!(
+            contract = %violation.contract,
+            predicate = %violation.predicate,
+            policy = violation.policy.name(),
+            origin = violation.origin.name(),
+            location = %violation.location,
+            "contract violation: {}",
+            violation.masked(),
+        );
+    });
 }
 
 /// What a postcondition kept from before the body; nothing when it will not be judged.
 #[derive(Debug)]
-pub struct Kept<S>(Option<Result<S, Panicked>>);
+pub struct Kept<S>(Option<Result<S, Detection>>);
 
 impl Kept<()> {
     /// For a postcondition that looks at the result alone.
@@ -366,7 +409,7 @@ impl Judge<'_, '_> {
         let detection = match self.frame.scope.guard(|| holds(value)) {
             Ok(true) => return Ok(()),
             Ok(false) => Detection::PredicateFalse,
-            Err(_) => Detection::Panicked,
+            Err(panicked) => panicked.detection(),
         };
         self.frame
             .fail(self.index, detection, |seen| details(seen, value))
@@ -375,7 +418,7 @@ impl Judge<'_, '_> {
 
 /// What a parameter must be that a postcondition looks at after the body has had it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is given to the body and looked at after it, so it must be `Clone`",
+    message = "`{Self}` is moved into the body and read after it, so it must be `Clone`",
     label = "a copy is kept for the postcondition",
     note = "write `old(..)` around what the postcondition needs of it, such as `old(x.len())`"
 )]
@@ -398,31 +441,4 @@ pub fn run<T>(body: impl FnOnce() -> T) -> T {
 #[inline]
 pub fn run_async<T, F: Future<Output = T>>(body: F) -> F {
     body
-}
-
-/// The end of a direct Rust call: the result, or the violation unwinding.
-#[track_caller]
-#[inline]
-pub fn settle<T>(result: Result<T, Stop>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(stop) => unwind(stop),
-    }
-}
-
-#[cold]
-#[track_caller]
-pub(crate) fn unwind(stop: Stop) -> ! {
-    let Stop::Violation(violation) = stop else {
-        unreachable!("only a call by name asks for the checks alone")
-    };
-    let text = violation.to_string();
-    match ContractScope::current().get() {
-        // The outcome of the call tells what happened, so the panic hook stays silent.
-        Some(scope) if cfg!(panic = "unwind") => {
-            scope.note(*violation);
-            std::panic::resume_unwind(Box::new(text))
-        }
-        _ => std::panic::panic_any(text),
-    }
 }

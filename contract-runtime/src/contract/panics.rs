@@ -1,17 +1,26 @@
+//! Catches panics in an author's code.
+
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::nesting;
+use super::violation::Detection;
 
 /// Runs code that is not ours and returns what it panicked with.
 ///
 /// `AssertUnwindSafe` is sound here because nothing the closure may have left half changed is ours: what belongs to the
 /// caller is the caller's to judge, as it is when one request of a server panics.
-pub(crate) fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
+///
+/// # Errors
+///
+/// When the code panics.
+pub fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(run)).map_err(Panicked::new)
 }
 
 /// That code panicked, and with what text. The payload itself is gone: dropping it is the business of this module.
 #[derive(Debug)]
-pub(crate) struct Panicked {
+pub struct Panicked {
     pub(crate) text: Option<String>,
 }
 
@@ -21,6 +30,16 @@ impl Panicked {
         let text = payload.downcast_ref::<String>().cloned();
         discard(payload);
         Self { text }
+    }
+
+    /// Why a condition that panicked could not be judged.
+    pub(crate) fn detection(&self) -> Detection {
+        let too_deep = |text: &String| text.contains(&nesting::refusal());
+        if self.text.as_ref().is_some_and(too_deep) {
+            Detection::NestedTooDeep
+        } else {
+            Detection::Panicked
+        }
     }
 }
 

@@ -1,0 +1,71 @@
+//! Counts nested condition evaluations on a thread.
+//!
+//! Conditions that call each other without end would end with the stack, and with it the process. A body that calls itself
+//! is not counted. Calls by name have a depth of their own, in their scope.
+
+use std::cell::Cell;
+
+use super::thread::notice_end;
+
+/// The most conditions inside one another, as for calls by name: with 100 kB of stack for each, most of it their author's, they
+/// still fit the 2 MiB that a thread has unless told otherwise.
+pub(crate) const DEEPEST: u32 = 16;
+
+/// Added to the count when it has been reached: until the outermost condition is over, no further one is judged. Two calls
+/// in each condition, observed, would otherwise be judged 2^16 times.
+const EXHAUSTED: u32 = 1 << 31;
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Begins to judge; false where nothing more can be judged and no panic can say so, because one unwinds already.
+#[inline]
+pub(crate) fn begin() -> bool {
+    notice_end();
+    let depth = DEPTH.get();
+    if depth >= DEEPEST {
+        return refuse(depth);
+    }
+    DEPTH.set(depth + 1);
+    true
+}
+
+#[inline]
+pub(crate) fn end() {
+    let depth = DEPTH.get().wrapping_sub(1);
+    DEPTH.set(if depth == EXHAUSTED { 0 } else { depth });
+}
+
+/// What is said of a condition that cannot be judged, and goes from each one to the one around it.
+pub(crate) fn refusal() -> String {
+    format!("conditions call each other more than {DEEPEST} levels deep")
+}
+
+/// Unwinds to the condition around this one, which is then the one that cannot be judged.
+#[cold]
+fn refuse(depth: u32) -> bool {
+    DEPTH.set(depth | EXHAUSTED);
+    if std::thread::panicking() {
+        return false;
+    }
+    std::panic::resume_unwind(Box::new(refusal()))
+}
+
+/// The judging of one condition by itself.
+pub(crate) struct Judging;
+
+impl Judging {
+    #[inline]
+    pub(crate) fn begin() -> Option<Self> {
+        // Not `then_some`, which would make one that ends what has not begun.
+        begin().then(|| Self)
+    }
+}
+
+impl Drop for Judging {
+    #[inline]
+    fn drop(&mut self) {
+        end();
+    }
+}

@@ -1,0 +1,87 @@
+//! Thread-local state: the current scope, and whether the thread is ending.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::mem::{ManuallyDrop, swap};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use super::scope::ContractScope;
+
+thread_local! {
+    // Without a destructor, so that it can be used in the destructors of other thread-local values. It is empty by then,
+    // because each scope that is entered is left again.
+    static CURRENT: ManuallyDrop<RefCell<ContractScope>> =
+        const { ManuallyDrop::new(RefCell::new(ContractScope::EMPTY)) };
+    static ALIVE: Alive = const { Alive };
+}
+
+/// Its destructor makes the thread-local value inaccessible, which tells that the thread is ending.
+struct Alive;
+
+impl Drop for Alive {
+    fn drop(&mut self) {}
+}
+
+/// From here on, the end of this thread is noticed.
+#[inline]
+pub(crate) fn notice_end() {
+    let _ = ALIVE.try_with(|_| ());
+}
+
+/// Whether the thread runs the destructors of its thread-local values; a panic that leaves one ends the process.
+///
+/// The standard library runs the destructor of the value first that was used last. So this is false in the destructors of
+/// values that were not used before [`notice_end`] was called first.
+pub(crate) fn is_ending() -> bool {
+    ALIVE.try_with(|_| ()).is_err()
+}
+
+/// Looks at the current scope.
+#[inline]
+pub(super) fn with_current<T>(look: impl FnOnce(&ContractScope) -> T) -> Option<T> {
+    CURRENT.try_with(|current| look(&current.borrow())).ok()
+}
+
+/// Runs code inside a scope.
+#[inline]
+pub(super) fn within<T>(scope: &mut ContractScope, run: impl FnOnce() -> T) -> T {
+    struct Leave<'s>(&'s mut ContractScope);
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            exchange(self.0);
+        }
+    }
+    notice_end();
+    exchange(scope);
+    let _leave = Leave(scope);
+    run()
+}
+
+fn exchange(scope: &mut ContractScope) {
+    let _ = CURRENT.try_with(|current| swap(scope, &mut *current.borrow_mut()));
+}
+
+/// Polls a future inside a scope, and drops it there.
+pub(super) async fn polled_within<F: Future>(scope: ContractScope, future: F) -> F::Output {
+    struct Inside<'f, F> {
+        scope: ContractScope,
+        future: Pin<&'f mut Option<F>>,
+    }
+    impl<F> Drop for Inside<'_, F> {
+        fn drop(&mut self) {
+            within(&mut self.scope, || self.future.set(None));
+        }
+    }
+    let future = pin!(Some(future));
+    let mut inside = Inside { scope, future };
+    poll_fn(|task| {
+        let Inside { scope, future } = &mut inside;
+        let poll = || match future.as_mut().as_pin_mut() {
+            Some(future) => future.poll(task),
+            None => Poll::Pending,
+        };
+        within(scope, poll)
+    })
+    .await
+}

@@ -1,0 +1,54 @@
+//! Ends code that was not called by name by unwinding, except where that could end the process.
+
+#![allow(
+    missing_docs,
+    reason = "half of it is the hidden interface of generated code"
+)]
+
+use super::frame::Stop;
+use super::scope::ContractScope;
+use super::thread;
+
+/// The end of a direct Rust call: the result, or the violation unwinding.
+#[track_caller]
+#[inline]
+pub fn settle<T>(result: Result<T, Stop>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(stop) => unwind(stop),
+    }
+}
+
+#[cold]
+#[track_caller]
+pub(crate) fn unwind(stop: Stop) -> ! {
+    let Stop::Violation(violation) = stop else {
+        unreachable!("only a call by name asks for the checks alone")
+    };
+    let text = violation.to_string();
+    match ContractScope::current().get() {
+        // The outcome of the call tells what happened, so the panic hook stays silent.
+        Some(scope) if cfg!(panic = "unwind") => {
+            scope.record(*violation);
+            std::panic::resume_unwind(Box::new(text))
+        }
+        _ => std::panic::panic_any(text),
+    }
+}
+
+/// Lets the code go on where a panic that leaves a destructor would end the process: another unwinds already, or the thread
+/// is ending.
+///
+/// Whether it would leave the destructor cannot be known: a `catch` inside of one looks the same.
+#[cold]
+pub(crate) fn unless_fatal(scope: &ContractScope, stop: Stop) -> Result<(), Stop> {
+    match stop {
+        Stop::Violation(violation) if std::thread::panicking() || thread::is_ending() => {
+            if let Some(scope) = scope.get() {
+                scope.record_late(*violation);
+            }
+            Ok(())
+        }
+        stop => Err(stop),
+    }
+}
