@@ -1,4 +1,4 @@
-//! What is said of a condition that does not hold, beyond the condition itself.
+//! Details of a violation beyond its condition: values and message.
 
 #![allow(
     missing_docs,
@@ -55,7 +55,7 @@ impl<'c> Details<'c> {
         self.values.insert(name.to_owned(), Value::from(MASK));
     }
 
-    pub fn say(&mut self, message: std::fmt::Arguments<'_>) {
+    pub fn message(&mut self, message: std::fmt::Arguments<'_>) {
         self.message = Some(bounded(&message));
     }
 }
@@ -74,27 +74,27 @@ fn bounded(message: &std::fmt::Arguments<'_>) -> String {
 
 /// A parameter in view of a failed condition: written as JSON where its type can be.
 ///
-/// The method of `Seen` wins over the one of what it dereferences to, wherever its bound holds.
+/// The method of `JsonProbe` wins over the one of what it dereferences to, wherever its bound holds.
 #[derive(Debug)]
-pub struct Seen<'a, T: ?Sized>(&'a T, Unwritable);
+pub struct JsonProbe<'a, T: ?Sized>(&'a T, Unwritable);
 
 #[derive(Debug)]
 pub struct Unwritable;
 
-impl<'a, T: ?Sized> Seen<'a, T> {
+impl<'a, T: ?Sized> JsonProbe<'a, T> {
     pub const fn new(value: &'a T) -> Self {
         Self(value, Unwritable)
     }
 }
 
-impl<T: ?Sized + Serialize> Seen<'_, T> {
+impl<T: ?Sized + Serialize> JsonProbe<'_, T> {
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         serde_json::to_value(self.0).ok()
     }
 }
 
-impl<T: ?Sized> std::ops::Deref for Seen<'_, T> {
+impl<T: ?Sized> std::ops::Deref for JsonProbe<'_, T> {
     type Target = Unwritable;
     fn deref(&self) -> &Unwritable {
         &self.1

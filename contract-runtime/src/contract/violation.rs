@@ -1,9 +1,11 @@
+//! A violation of a condition, as data.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ConditionKind, Policy, PolicyOrigin};
+use super::{ConditionKind, Policy, PolicyOrigin, nesting};
 
 /// A condition that did not hold, as data.
 ///
@@ -32,9 +34,9 @@ use super::{ConditionKind, Policy, PolicyOrigin};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Which condition: function, kind and position, such as `divide.pre[0]`.
+    /// The id of the condition: function, kind and position, such as `divide.pre[0]`.
     pub contract: String,
-    /// What the condition speaks about.
+    /// What the condition applies to.
     pub kind: ConditionKind,
     /// The tool or function that states the condition; empty for an assertion outside any call.
     pub tool: String,
@@ -43,17 +45,17 @@ pub struct Violation {
     /// The author's message, with its placeholders filled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Where the condition is written.
+    /// Where the condition is defined.
     pub location: Location,
     /// The policy that applied.
     pub policy: Policy,
-    /// Whose setting decided the policy.
+    /// Which setting decided the policy.
     pub origin: PolicyOrigin,
-    /// How the failure showed.
+    /// How the failure was detected.
     pub detection: Detection,
-    /// Who has to change something.
+    /// Which side has to change.
     pub blame: Blame,
-    /// The values of the parameters the predicate names, by name; `"***"` for a secret one.
+    /// The values of the parameters that the predicate names, by name; `"***"` for a secret one.
     #[serde(default)]
     pub values: Map<String, Value>,
     /// The id of the call by name in which it happened.
@@ -64,8 +66,8 @@ pub struct Violation {
     pub(crate) template: Option<String>,
 }
 
-/// Where a condition is written.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Where a condition is defined; [`default`](Self::default) where nobody knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
     /// The file as the compiler names it.
@@ -76,24 +78,40 @@ pub struct Location {
     pub column: u32,
 }
 
+impl Location {
+    /// Returns the place of the call of the function that calls this, if that has `#[track_caller]`.
+    #[must_use]
+    #[track_caller]
+    pub fn caller() -> Self {
+        let caller = std::panic::Location::caller();
+        Self {
+            file: caller.file().to_owned(),
+            line: caller.line(),
+            column: caller.column(),
+        }
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
-/// How a failure showed.
+/// How a failure was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Detection {
     /// The predicate was evaluated and is false.
     PredicateFalse,
-    /// The predicate panicked, so it could not be judged.
+    /// The predicate panicked, so it could not be evaluated.
     Panicked,
+    /// The predicate leads to endlessly nested conditions, so it could not be evaluated.
+    NestedTooDeep,
 }
 
-/// Who has to change something for the condition to hold.
+/// Which side has to change for the condition to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -115,7 +133,52 @@ const TELLING: usize = 4;
 const SHOWN: usize = 80;
 
 impl Violation {
-    /// The same violation without any value, for logs, events and spans.
+    /// Creates a violation of a condition that was judged elsewhere, by its id and predicate.
+    ///
+    /// The blame follows from the kind; the other fields are set afterwards.
+    ///
+    /// ```
+    /// use contract_runtime::{Blame, ConditionKind, Violation};
+    ///
+    /// let mut violation = Violation::new("pay.pre[0]", ConditionKind::Pre, "pay", "cents <= limit");
+    /// violation.message = Some("above the limit of the account".to_owned());
+    /// assert_eq!(violation.blame, Blame::Model);
+    /// assert_eq!(
+    ///     violation.to_string(),
+    ///     "above the limit of the account; `pay` requires `cents <= limit`",
+    /// );
+    /// ```
+    #[must_use]
+    pub fn new(
+        contract: impl Into<String>,
+        kind: ConditionKind,
+        tool: impl Into<String>,
+        predicate: impl Into<String>,
+    ) -> Self {
+        Self {
+            contract: contract.into(),
+            kind,
+            tool: tool.into(),
+            predicate: predicate.into(),
+            message: None,
+            location: Location::default(),
+            policy: Policy::Enforce,
+            origin: PolicyOrigin::Process,
+            detection: Detection::PredicateFalse,
+            blame: match kind {
+                ConditionKind::Pre | ConditionKind::Answer | ConditionKind::Invariant => {
+                    Blame::Model
+                }
+                ConditionKind::Task => Blame::Caller,
+                ConditionKind::Post | ConditionKind::Assert => Blame::Callee,
+            },
+            values: Map::new(),
+            call_id: None,
+            template: None,
+        }
+    }
+
+    /// Returns the violation without any value, for logs, events and spans.
     ///
     /// Every value becomes `"***"` and a message with placeholders shows them unfilled.
     #[must_use]
@@ -146,6 +209,56 @@ impl Violation {
         }
     }
 
+    /// Returns the sentence that a model is told about a call which this violation ended.
+    ///
+    /// What the model can mend is told to it: the author's message with the values that it does not show already, or,
+    /// without a message, the predicate. A fault of the tool itself is told in one sentence that says whether anything may
+    /// have taken effect; the rest is for handlers, logs and authors.
+    ///
+    /// ```
+    /// use contract_runtime::{ConditionKind, Violation};
+    ///
+    /// let mut refused = Violation::new("pay.pre[0]", ConditionKind::Pre, "pay", "cents <= limit");
+    /// refused.message = Some("above the limit of the account".to_owned());
+    /// refused.values.insert("cents".to_owned(), 900.into());
+    /// assert_eq!(refused.refusal(), "above the limit of the account, got cents = 900");
+    ///
+    /// let broken = Violation::new("pay.post[1]", ConditionKind::Post, "pay", "|left| *left >= 0");
+    /// assert_eq!(
+    ///     broken.refusal(),
+    ///     "`pay` ran, but its result breaks its own contract and is withheld; it may have taken effect",
+    /// );
+    /// ```
+    #[must_use]
+    pub fn refusal(&self) -> String {
+        let tool = &self.tool;
+        match (self.blame, self.kind) {
+            (Blame::Model, _) | (_, ConditionKind::Task) => {}
+            (_, ConditionKind::Post) => {
+                return format!(
+                    "`{tool}` ran, but its result breaks its own contract and is withheld; it may have taken effect"
+                );
+            }
+            _ => {
+                return "the tool broke a contract of its own and was stopped; it may have taken effect in part"
+                    .to_owned();
+            }
+        }
+        let Some(message) = self
+            .message
+            .as_ref()
+            .filter(|_| self.detection == Detection::PredicateFalse)
+        else {
+            return self.to_string();
+        };
+        let template = self.template.as_deref().unwrap_or_default();
+        let shows = |name: &str| {
+            template.contains(&format!("{{{name}}}")) || template.contains(&format!("{{{name}:"))
+        };
+        let values = self.values.iter().filter(|(name, _)| !shows(name));
+        format!("{message}{}", listed(values))
+    }
+
     fn verb(&self) -> &'static str {
         match self.kind {
             ConditionKind::Pre | ConditionKind::Task => "requires",
@@ -164,18 +277,32 @@ impl fmt::Display for Violation {
             "" => write!(f, "the code {} `{}`", self.verb(), self.predicate)?,
             tool => write!(f, "`{tool}` {} `{}`", self.verb(), self.predicate)?,
         }
-        if self.detection == Detection::Panicked {
-            f.write_str(", which panicked when it was judged")?;
+        match self.detection {
+            Detection::PredicateFalse => {}
+            Detection::Panicked => f.write_str(", which panicked when it was evaluated")?,
+            Detection::NestedTooDeep => {
+                write!(
+                    f,
+                    ", which cannot be evaluated, because {}",
+                    nesting::refusal()
+                )?;
+            }
         }
-        for (position, (name, value)) in self.values.iter().enumerate() {
-            let lead = if position == 0 { ", got " } else { ", " };
-            write!(f, "{lead}{name} = {}", shortened(&value.to_string()))?;
-        }
-        Ok(())
+        f.write_str(&listed(self.values.iter()))
     }
 }
 
 impl std::error::Error for Violation {}
+
+/// `, got start = 5, end = 3`
+fn listed<'v>(values: impl Iterator<Item = (&'v String, &'v Value)>) -> String {
+    let mut text = String::new();
+    for (name, value) in values {
+        text.push_str(if text.is_empty() { ", got " } else { ", " });
+        text.extend([name, " = ", &shortened(&value.to_string())]);
+    }
+    text
+}
 
 fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
     // Characters that turn the direction of a line, or have no width, would falsify what people read.
