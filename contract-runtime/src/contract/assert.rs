@@ -12,11 +12,13 @@
 use super::condition::{Condition, ConditionKind};
 use super::counts::Counts;
 use super::details::Details;
-use super::frame::{Stop, conclude, unwind};
+use super::frame::{Stop, conclude};
+use super::nesting::Judging;
+use super::observer::{self, Check, Watched};
 use super::policy::{Policy, Resolved};
 use super::scope::ContractScope;
+use super::unwind::{unless_fatal, unwind};
 use super::violation::{Blame, Detection, Location, Violation};
-use super::watch::{self, Check, Watched};
 
 /// Judges an assertion where it stands.
 #[track_caller]
@@ -44,6 +46,9 @@ pub fn assert(
     if scope.get().is_some_and(|scope| scope.watch().is_some()) {
         tell(&scope, condition, file);
     }
+    let Some(_judging) = Judging::begin() else {
+        return;
+    };
     let detection = match scope.guard(holds) {
         Ok(true) => {
             return count(
@@ -55,18 +60,13 @@ pub fn assert(
             );
         }
         Ok(false) => Detection::PredicateFalse,
-        Err(_) => Detection::Panicked,
+        Err(panicked) => panicked.detection(),
     };
     let mut seen = Details::new(None);
     let _ = scope.guard(|| details(&mut seen));
-    if let Err(stop) = failed(
-        &scope,
-        condition,
-        file,
-        policy,
-        detection,
-        seen.into_message(),
-    ) {
+    let message = seen.into_message();
+    let concluded = failed(&scope, condition, file, policy, detection, message);
+    if let Err(stop) = concluded.or_else(|stop| unless_fatal(&scope, stop)) {
         unwind(stop);
     }
 }
@@ -83,9 +83,9 @@ fn tell(scope: &ContractScope, condition: &'static Condition, file: &str) {
         contract: name(scope, condition, file),
         kind: ConditionKind::Assert,
         predicate: condition.predicate().to_owned(),
-        call_id: watch::call_id(scope.get()),
+        call_id: observer::call_id(scope.get()),
     };
-    watch::tell(scope.get(), Watched::Check(check));
+    observer::tell(scope.get(), Watched::Check(check));
 }
 
 /// Such as `divide.assert@src/tools.rs:7:5`.

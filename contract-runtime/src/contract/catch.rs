@@ -1,3 +1,5 @@
+//! `catch` and its async counterpart: the violation of a direct call as a value.
+
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
@@ -8,7 +10,8 @@ use super::violation::Violation;
 
 /// Calls contracted functions directly and returns the violation that ended them, if one did.
 ///
-/// A violation counts even when the code in between caught its panic and went on. Any other panic goes on unwinding.
+/// A violation counts even when the code in between caught its panic and went on. Any other panic goes on unwinding. In a
+/// destructor that runs while something unwinds, a body runs in spite of its precondition, whose violation is still returned.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -91,9 +94,9 @@ struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let noted = self.scope.get().and_then(Scope::noted);
-        if let (false, Some(violation), Some(outer)) = (self.over, noted, self.outer.get()) {
-            outer.note(violation);
+        let recorded = self.scope.get().and_then(Scope::recorded);
+        if let (false, Some(violation), Some(outer)) = (self.over, recorded, self.outer.get()) {
+            outer.record(violation);
         }
     }
 }
@@ -104,7 +107,7 @@ fn fresh() -> ContractScope {
 
 #[allow(clippy::result_large_err, reason = "see `catch`")]
 fn conclude<T>(scope: &ContractScope, result: std::thread::Result<T>) -> Result<T, Violation> {
-    match (scope.get().and_then(Scope::noted), result) {
+    match (scope.get().and_then(Scope::recorded), result) {
         (Some(violation), result) => {
             super::panics::discard(result);
             Err(violation)

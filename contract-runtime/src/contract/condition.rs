@@ -1,9 +1,12 @@
+//! Conditions as data: what generated code states, and what a registry and its users read.
+
 use serde::{Deserialize, Serialize};
 
 use super::expression::Expression;
 use super::policy::Policy;
+use crate::contract::type_kind::TypeKind;
 
-/// What a condition speaks about.
+/// What a condition applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -12,7 +15,7 @@ pub enum ConditionKind {
     Pre,
     /// Must hold of the result.
     Post,
-    /// Stated inside a body with [`contract_assert!`](crate::contract_assert).
+    /// Holds at a point inside a body, stated with [`contract_assert!`](crate::contract_assert).
     Assert,
     /// Must hold of an agent's task.
     Task,
@@ -23,7 +26,7 @@ pub enum ConditionKind {
 }
 
 impl ConditionKind {
-    /// The name used in contract ids, exports and logs.
+    /// Returns the name used in contract ids, exports and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +73,11 @@ pub struct Condition {
     expression: Option<&'static Expression>,
     probe: Option<Probe>,
     shown: bool,
+    hidden: bool,
+    demand: Option<&'static str>,
     renamed: Names,
+    /// Of a postcondition, what it sees of the result.
+    result: TypeKind,
 }
 
 /// What the author calls some arguments, and what the model calls them.
@@ -102,7 +109,10 @@ impl Condition {
             expression: None,
             probe: None,
             shown: false,
+            hidden: false,
+            demand: None,
             renamed: &[],
+            result: TypeKind::Opaque,
         }
     }
 
@@ -111,6 +121,14 @@ impl Condition {
     #[must_use]
     pub const fn renaming(mut self, names: Names) -> Self {
         self.renamed = names;
+        self
+    }
+
+    /// With what is known of the result that the predicate sees.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn returning(mut self, kind: TypeKind) -> Self {
+        self.result = kind;
         self
     }
 
@@ -130,10 +148,14 @@ impl Condition {
         self
     }
 
-    /// Written in a file of its own choice.
-    pub(crate) const fn in_file(mut self, file: &'static str) -> Self {
+    /// Made without a macro, in this file: the predicate is a name in words, which says what is demanded.
+    pub(crate) const fn named_in(mut self, file: &'static str) -> Self {
         self.file = Some(file);
         self
+    }
+
+    pub(crate) const fn is_named(&self) -> bool {
+        self.file.is_some()
     }
 
     pub(crate) const fn file(&self) -> Option<&'static str> {
@@ -148,7 +170,25 @@ impl Condition {
         self
     }
 
-    pub(crate) const fn expression(&self) -> Option<&'static Expression> {
+    /// Kept out of what models are shown by its author.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn hidden(mut self) -> Self {
+        self.hidden = true;
+        self
+    }
+
+    /// With what it demands or promises, in the words of its author.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn demanding(mut self, demand: &'static str) -> Self {
+        self.demand = Some(demand);
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn expression(&self) -> Option<&'static Expression> {
         self.expression
     }
 
@@ -160,41 +200,56 @@ impl Condition {
         self.renamed
     }
 
+    pub(crate) const fn result(&self) -> TypeKind {
+        self.result
+    }
+
     pub(crate) const fn is_shown(&self) -> bool {
         self.shown
     }
 
-    /// Whether it speaks of the arguments or of the result.
+    pub(crate) const fn is_hidden(&self) -> bool {
+        self.hidden
+    }
+
+    /// Returns whether it is a condition on the arguments or on the result.
     #[must_use]
     pub const fn kind(&self) -> ConditionKind {
         self.kind
     }
 
-    /// The predicate as the author typed it.
+    /// Returns the predicate as the author typed it.
     #[must_use]
     pub const fn predicate(&self) -> &'static str {
         self.predicate
     }
 
-    /// The author's message, with its `{parameter}` placeholders unfilled.
+    /// Returns the author's message, with its `{parameter}` placeholders unfilled.
     #[must_use]
     pub const fn message(&self) -> Option<&'static str> {
         self.message
     }
 
-    /// The condition's own policy, if it has one.
+    /// Returns what the condition demands or promises in the words of its author, from `requires = ".."` or
+    /// `ensures = ".."`.
+    #[must_use]
+    pub const fn demand(&self) -> Option<&'static str> {
+        self.demand
+    }
+
+    /// Returns the condition's own policy, if it has one.
     #[must_use]
     pub const fn policy(&self) -> Option<Policy> {
         self.policy
     }
 
-    /// The parameters the predicate names, as the model knows them.
+    /// Returns the parameters that the predicate names, by the names that the model knows.
     #[must_use]
     pub const fn parameters(&self) -> &'static [&'static str] {
         self.parameters
     }
 
-    /// Line (from 1) and column (from 1) of the condition in its file.
+    /// Returns the line (from 1) and column (from 1) of the condition in its file.
     #[must_use]
     pub const fn position(&self) -> (u32, u32) {
         (self.line, self.column)

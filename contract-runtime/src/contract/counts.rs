@@ -1,8 +1,10 @@
+//! Counters of evaluated, violated and skipped conditions.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
-/// How many conditions were reached, as three separate numbers.
+/// How many conditions were evaluated, violated and skipped.
 ///
 /// ```
 /// use contract_runtime::prelude::*;

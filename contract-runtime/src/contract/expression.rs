@@ -1,4 +1,4 @@
-//! A predicate as constant data: what the schema, the portable rule and the compile-time findings are made of.
+//! Portable predicates as constant data, used by schemas, rules and compile-time findings.
 //!
 //! ```text
 //! #[pre(count > 0 && !name.is_empty())]
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! It says what the native predicate computes and never more: what has no place here is `Opaque`. Types are unknown to it;
-//! what a `Length` counts is decided by the [`Form`](crate::tool::form::Form) of the parameter.
+//! what a `Length` counts is decided by the [`TypeKind`](crate::contract::type_kind::TypeKind) of the parameter.
 
 #![allow(
     missing_docs,
@@ -133,7 +133,8 @@ pub enum Operation {
 
 impl Expression {
     /// What it is made of.
-    pub(crate) fn parts(&self) -> Vec<&'static Self> {
+    #[must_use]
+    pub fn parts(&self) -> Vec<&'static Self> {
         match self {
             Self::Bool(_)
             | Self::Integer(_)

@@ -1,3 +1,5 @@
+//! Violation handlers, and the one of the process.
+
 use std::cell::Cell;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -9,7 +11,7 @@ pub(crate) type Handler = Arc<dyn Fn(&Violation) + Send + Sync>;
 
 static PROCESS: RwLock<Option<Handler>> = RwLock::new(None);
 
-/// Sets who is told about violations where neither a run nor a registry has a handler, for the whole process.
+/// Sets the process-wide violation handler, which is called where neither a run nor a registry has one.
 ///
 /// A handler must be quick: it runs inside the call. It changes no decision, not even by panicking, and a violation
 /// inside a handler is not told to any handler.

@@ -1,4 +1,4 @@
-//! Conditions, what they mean and what happens when one does not hold. Knows nothing of tools.
+//! Conditions, policies and violations, independent of tools.
 
 pub(crate) mod assert;
 pub(crate) mod catch;
@@ -9,19 +9,23 @@ pub(crate) mod expression;
 pub(crate) mod findings;
 pub(crate) mod frame;
 pub(crate) mod handler;
+pub(crate) mod nesting;
+pub(crate) mod observer;
 pub(crate) mod panics;
 pub(crate) mod pattern;
 pub(crate) mod policy;
 pub(crate) mod scope;
+pub(crate) mod thread;
+pub(crate) mod type_kind;
+pub(crate) mod unwind;
 pub(crate) mod violation;
-pub(crate) mod watch;
 
 pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
 pub use counts::Counts;
 pub use handler::set_process_handler;
+pub use observer::{Check, Watched};
 pub use pattern::matches_pattern;
 pub use policy::{Policy, PolicyOrigin, UnknownPolicy, process_policy, set_process_policy};
 pub use scope::ContractScope;
 pub use violation::{Blame, Detection, Location, Violation};
-pub use watch::{Check, Watched};

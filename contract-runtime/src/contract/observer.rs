@@ -1,4 +1,4 @@
-//! Hearing what happens to conditions while it happens.
+//! Observers of condition evaluation.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use super::violation::Violation;
 /// Hears what happens in a run, with the arguments of the call as they were sent; changes no decision.
 pub(crate) type Watch = Arc<dyn Fn(Watched<'_>, &str) + Send + Sync>;
 
-/// What a [`Run`](crate::Run) tells whoever watches it.
+/// What a [`Run`](crate::Run) reports to its watcher.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Watched<'a> {
     /// A condition is about to be evaluated.
     Check(Check),
-    /// A condition did not hold; the handler has not been told yet.
+    /// A condition did not hold; the handler has not been called yet.
     Violation(&'a Violation),
-    /// Nothing stands between a call of the run and its body any more. A call that a body makes is not told of.
+    /// A call of the run is about to enter its body. Calls that a body makes are not reported.
     Entered {
         /// The caller's id of the call.
         call_id: &'a str,
         /// The name by which the tool was called.
         tool: &'a str,
     },
-    /// A violation ended a call of the run; nothing that the body made of it undoes that.
+    /// A violation ended a call of the run, whatever the body made of it.
     Ended(&'a Violation),
-    /// A violation ended something that a call of the run had left behind, such as a task, when the call was over.
+    /// A violation ended something that a call of the run had left behind, such as a task, after the call was over.
     Late(&'a Violation),
 }
 
@@ -37,9 +37,9 @@ pub enum Watched<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Check {
-    /// Which condition: function, kind and position, such as `divide.pre[0]`; or the name of an agent's hook.
+    /// The id of the condition: function, kind and position, such as `divide.pre[0]`; or the name of an agent's hook.
     pub contract: String,
-    /// What the condition speaks about.
+    /// What the condition applies to.
     pub kind: ConditionKind,
     /// The predicate as the author typed it; empty for a hook, which has a name instead.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -47,6 +47,23 @@ pub struct Check {
     /// The id of the call by name in which it happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+}
+
+impl Check {
+    /// Creates the report of a condition that is judged outside of any call, such as one of a whole run.
+    #[must_use]
+    pub fn new(
+        contract: impl Into<String>,
+        kind: ConditionKind,
+        predicate: impl Into<String>,
+    ) -> Self {
+        Self {
+            contract: contract.into(),
+            kind,
+            predicate: predicate.into(),
+            call_id: None,
+        }
+    }
 }
 
 impl Scope {
@@ -62,7 +79,7 @@ pub(crate) fn tell(scope: Option<&Scope>, watched: Watched<'_>) {
     let Some(watch) = scope.and_then(Scope::watch) else {
         return;
     };
-    let aside = ContractScope::new(Scope::below(None));
+    let aside = ContractScope::new(Scope::aside(scope));
     let arguments = scope.map_or("", |scope| &scope.arguments);
     let _ = aside.enter(|| guard(|| watch(watched, arguments)));
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use foldhash::fast::FixedState;
 use regex_lite::Regex;
 
-/// Whether some part of `text` matches the regular expression `pattern`.
+/// Returns whether some part of `text` matches the regular expression `pattern`.
 ///
 /// It is the one regular expression that a contract can publish: a condition made of it also reaches the model as the
 /// keyword `pattern`, and a remote peer as a portable rule, where every engine reads the pattern alike: ASCII letters and

@@ -1,8 +1,11 @@
+//! Enforcement policies, and which setting decides the policy of a condition.
+
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// What happens when a condition is reached: whether it is evaluated, who is told and whether the call ends.
+/// What happens when a condition is reached: whether it is evaluated, whether the handler is called, and whether the call
+/// ends.
 ///
 /// The four are the evaluation semantics of contract assertions in C++26 (P2900R14, "Contracts for C++", 2025).
 ///
@@ -25,9 +28,9 @@ use serde::{Deserialize, Serialize};
 pub enum Policy {
     /// The condition is not evaluated.
     Ignore,
-    /// The condition is evaluated; a failure is told to the handler and the call goes on.
+    /// The condition is evaluated; a failure is reported to the handler and the call goes on.
     Observe,
-    /// The condition is evaluated; a failure is told to the handler and ends the call.
+    /// The condition is evaluated; a failure is reported to the handler and ends the call.
     #[default]
     Enforce,
     /// The condition is evaluated; a failure ends the call and no handler runs.
@@ -42,7 +45,7 @@ impl Policy {
         Self::QuickEnforce,
     ];
 
-    /// The name used in attributes, exports and logs.
+    /// Returns the name used in attributes, exports and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,13 +56,13 @@ impl Policy {
         }
     }
 
-    /// Whether a failure under this policy ends the call.
+    /// Returns whether a failure under this policy ends the call.
     #[must_use]
     pub const fn ends_the_call(self) -> bool {
         matches!(self, Self::Enforce | Self::QuickEnforce)
     }
 
-    /// Whether a failure under this policy is told to the handler.
+    /// Returns whether a failure under this policy is reported to the handler.
     #[must_use]
     pub const fn tells_the_handler(self) -> bool {
         matches!(self, Self::Observe | Self::Enforce)
@@ -72,7 +75,7 @@ impl std::fmt::Display for Policy {
     }
 }
 
-/// The text is not one of `ignore`, `observe`, `enforce`, `quick_enforce`.
+/// The error for a text that is not one of `ignore`, `observe`, `enforce`, `quick_enforce`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown policy `{given}`; write `ignore`, `observe`, `enforce` or `quick_enforce`")]
 pub struct UnknownPolicy {
@@ -97,12 +100,12 @@ impl std::str::FromStr for Policy {
     }
 }
 
-/// Whose setting decided the policy of a condition, strongest first.
+/// Which setting decided the policy of a condition, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PolicyOrigin {
-    /// The operator overruled the author for this tool, by name.
+    /// The operator's override for this tool.
     Override,
     /// The condition's own `policy = ..`.
     Condition,
@@ -117,7 +120,7 @@ pub enum PolicyOrigin {
 }
 
 impl PolicyOrigin {
-    /// The name used in exports and logs.
+    /// Returns the name used in exports and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -179,7 +182,7 @@ impl Resolved {
 
 static PROCESS: AtomicU8 = AtomicU8::new(Policy::Enforce as u8);
 
-/// The policy where nobody stronger has a setting; [`Policy::Enforce`] unless it was changed.
+/// Returns the policy that applies where no stronger setting does; [`Policy::Enforce`] unless it was changed.
 ///
 /// ```
 /// assert_eq!(contract_runtime::process_policy(), contract_runtime::Policy::Enforce);
@@ -195,7 +198,7 @@ pub fn process_policy() -> Policy {
     }
 }
 
-/// Sets the policy where nobody stronger has a setting, for the whole process.
+/// Sets the policy that applies where no stronger setting does, for the whole process.
 ///
 /// Calls that have already begun keep the policy they were given at entry.
 ///

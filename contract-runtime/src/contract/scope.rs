@@ -1,3 +1,5 @@
+//! The scope of a call: a task-local that holds its policy, its violations and its counts.
+
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -6,21 +8,19 @@ use serde_json::{Map, Value};
 
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
+use super::observer::{self, Watch, Watched};
 use super::panics::{Panicked, guard};
 use super::policy::{Policy, PolicyOrigin, Resolved};
+use super::thread::{polled_within, with_current, within};
 use super::violation::Violation;
-use super::watch::{self, Watch, Watched};
 
-tokio::task_local! {
-    static CURRENT: ContractScope;
-}
-
-/// What a call by name carries with it: its policy, its handler, its statistics and the violation that ends it.
+/// The scope of a call by name: its policy, its handler, its statistics and the violation that ends it.
 ///
 /// The scope is local to the task: concurrent calls never see each other's, and a new task or thread starts without
 /// one. [`wrap`](Self::wrap) and [`wrap_fn`](Self::wrap_fn) carry it there. Bodies of `blocking` tools have it already.
 ///
 /// ```
+/// use contract_runtime::Status;
 /// use contract_runtime::prelude::*;
 ///
 /// /// Count the lines of a text, on a thread of its own.
@@ -79,7 +79,17 @@ pub(crate) struct Scope {
     concluded: AtomicBool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
-    seen: OnceLock<Box<Seen>>,
+    /// How many calls by name are inside one another here, this one among them.
+    pub(crate) depth: usize,
+    seen: OnceLock<Box<Violations>>,
+}
+
+/// What a call has from the call around it.
+#[derive(Debug, Default)]
+pub(crate) struct Inherited {
+    pub(crate) run: Option<Arc<Authority>>,
+    pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) depth: usize,
 }
 
 /// What was called, and how.
@@ -144,8 +154,8 @@ const OBSERVED: usize = 100;
 
 /// The violations of a call, of which most calls have none.
 #[derive(Default)]
-struct Seen {
-    noted: Mutex<Vec<Violation>>,
+struct Violations {
+    recorded: Mutex<Vec<Violation>>,
     observed: Mutex<Vec<Violation>>,
 }
 
@@ -187,6 +197,7 @@ impl Scope {
             of_run: false,
             concluded: AtomicBool::new(false),
             gate,
+            depth: 0,
             seen: OnceLock::new(),
         }
     }
@@ -204,7 +215,16 @@ impl Scope {
             of_run: false,
             concluded: AtomicBool::new(false),
             gate: outer.and_then(|outer| outer.gate.clone()),
+            depth: outer.map_or(0, |outer| outer.depth),
             seen: OnceLock::new(),
+        }
+    }
+
+    /// A scope for those who hear of a call and are no part of it.
+    pub(crate) fn aside(outer: Option<&Self>) -> Self {
+        Self {
+            depth: outer.map_or(0, |outer| outer.depth),
+            ..Self::below(None)
         }
     }
 
@@ -227,18 +247,27 @@ impl Scope {
 
     /// Keeps a violation that is about to unwind.
     #[cold]
-    pub(crate) fn note(&self, violation: Violation) {
+    pub(crate) fn record(&self, violation: Violation) {
         let late = violation.clone();
-        locked(&self.seen.get_or_init(Box::default).noted).push(violation);
+        locked(&self.seen.get_or_init(Box::default).recorded).push(violation);
         // Either this sees that the call is over, or whoever concludes it sees the note.
         fence(Ordering::SeqCst);
         if self.of_run && self.concluded.load(Ordering::Relaxed) {
             self.end_run();
-            watch::tell(Some(self), Watched::Late(&late));
+            observer::tell(Some(self), Watched::Late(&late));
         }
     }
 
-    /// From here on, what is noted ends no call any more.
+    /// Keeps a violation that cannot unwind: it ends the call, unless an earlier one has.
+    #[cold]
+    pub(crate) fn record_late(&self, violation: Violation) {
+        if self.recorded().is_some() {
+            return self.observe(violation);
+        }
+        self.record(violation);
+    }
+
+    /// From here on, what is recorded ends no call any more.
     #[inline]
     pub(crate) fn conclude(&self) {
         if self.of_run {
@@ -255,19 +284,22 @@ impl Scope {
     }
 
     /// The violation that ends the call: the first one is the cause of any other.
-    pub(crate) fn noted(&self) -> Option<Violation> {
-        locked(&self.seen.get()?.noted).first().cloned()
+    pub(crate) fn recorded(&self) -> Option<Violation> {
+        locked(&self.seen.get()?.recorded).first().cloned()
     }
 
     /// Takes back the violation that unwound out of a predicate or a message, which are judged for themselves.
     #[cold]
-    pub(crate) fn take_back(&self, panicked: &Panicked) {
+    pub(crate) fn retract(&self, panicked: &Panicked) {
         let (Some(seen), Some(text)) = (self.seen.get(), &panicked.text) else {
             return;
         };
-        let mut noted = locked(&seen.noted);
-        if noted.last().is_some_and(|last| last.to_string() == *text) {
-            noted.pop();
+        let mut recorded = locked(&seen.recorded);
+        if recorded
+            .last()
+            .is_some_and(|last| last.to_string() == *text)
+        {
+            recorded.pop();
         }
     }
 
@@ -309,23 +341,42 @@ fn locked(list: &Mutex<Vec<Violation>>) -> MutexGuard<'_, Vec<Violation>> {
 }
 
 impl ContractScope {
+    pub(super) const EMPTY: Self = Self(None);
+
     pub(crate) fn new(scope: Scope) -> Self {
         Self(Some(Arc::new(scope)))
     }
 
-    /// The scope of the innermost call around this code; outside any call, the empty scope.
+    /// Returns the scope of the innermost call around this code; outside any call, the empty scope.
     #[must_use]
     pub fn current() -> Self {
-        CURRENT.try_with(Self::clone).unwrap_or(Self(None))
+        with_current(Self::clone).unwrap_or(Self::EMPTY)
     }
 
-    /// What a call made here has from the call around it: the gates it is behind, and the run it is part of.
-    pub(crate) fn inherited() -> (Option<Arc<Gate>>, Option<Arc<Authority>>) {
+    /// What a call made here has from the call around it.
+    pub(crate) fn inherited() -> Inherited {
         let of = |scope: &Self| {
-            let scope = scope.get();
-            scope.map(|scope| (scope.gate.clone(), scope.run.clone()))
+            scope.get().map(|scope| Inherited {
+                run: scope.run.clone(),
+                gate: scope.gate.clone(),
+                depth: scope.depth,
+            })
         };
-        CURRENT.try_with(of).ok().flatten().unwrap_or_default()
+        with_current(of).flatten().unwrap_or_default()
+    }
+
+    /// Runs what may call by name on behalf of a call that has no scope yet.
+    pub(crate) fn deeper<T>(run: impl FnOnce() -> T) -> T {
+        let outer = Self::current();
+        let mut scope = Scope::below(outer.get());
+        scope.depth += 1;
+        let scope = Self::new(scope);
+        let result = scope.clone().enter(run);
+        if let (Some(violation), Some(outer)) = (scope.get().and_then(Scope::recorded), outer.get())
+        {
+            outer.record(violation);
+        }
+        result
     }
 
     pub(crate) fn get(&self) -> Option<&Scope> {
@@ -350,7 +401,7 @@ impl ContractScope {
     pub async fn wrap<F: Future>(self, future: F) -> F::Output {
         match self.0 {
             None => future.await,
-            Some(_) => CURRENT.scope(self, future).await,
+            Some(_) => polled_within(self, future).await,
         }
     }
 
@@ -359,10 +410,10 @@ impl ContractScope {
         move || self.enter(run)
     }
 
-    pub(crate) fn enter<T>(self, run: impl FnOnce() -> T) -> T {
+    pub(crate) fn enter<T>(mut self, run: impl FnOnce() -> T) -> T {
         match self.0 {
             None => run(),
-            Some(_) => CURRENT.sync_scope(self, run),
+            Some(_) => within(&mut self, run),
         }
     }
 
@@ -375,7 +426,7 @@ impl ContractScope {
     /// Tells whoever is to be told: the run's handler, else the registry's, else the process's.
     pub(crate) fn tell(&self, violation: &Violation) {
         // In a scope of its own: what a handler breaks is not broken by the call.
-        let aside = Self::new(Scope::below(None));
+        let aside = Self::new(Scope::aside(self.get()));
         aside.enter(|| handler::tell(self.get().and_then(Scope::handler), violation));
     }
 
@@ -384,7 +435,7 @@ impl ContractScope {
     pub(crate) fn guard<T>(&self, run: impl FnOnce() -> T) -> Result<T, Panicked> {
         let result = guard(run);
         if let (Err(panicked), Some(scope)) = (&result, self.get()) {
-            scope.take_back(panicked);
+            scope.retract(panicked);
         }
         result
     }
