@@ -1,9 +1,9 @@
-//! Keywords that combine schemas, and which of several alternatives a refusal should speak of.
+//! Validates keywords that combine schemas, and chooses the alternative that a refusal describes.
 
 use serde_json::Value;
 
 use super::expected::describe;
-use super::found::{Found, Verdict};
+use super::findings::{Found, Verdict};
 use super::node::Node;
 use super::path::Path;
 use super::problem::{ArgumentProblem, ProblemKind};

@@ -1,9 +1,9 @@
-//! Keywords for arrays.
+//! Validates keywords for arrays.
 
 use std::collections::HashSet;
 
 use super::expected::describe;
-use super::found::Found;
+use super::findings::Found;
 use super::node::Node;
 use super::path::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
@@ -92,7 +92,7 @@ fn unique(items: &[Node], path: &Path<'_>, found: &mut Found) {
         if !seen.insert(key) {
             let path = path.index(index);
             found.problem(|| {
-                let got = super::shown::given(item, path.is_secret());
+                let got = super::escape::given(item, path.is_secret());
                 let got = format!("{got} once more");
                 let expected = "an item unlike all before it";
                 ArgumentProblem::new(path.pointer(), ProblemKind::NoMatch, expected, got)

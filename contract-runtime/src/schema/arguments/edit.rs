@@ -1,9 +1,9 @@
-//! Values that are written anew before they are decoded: integers with a fraction of zero, coercions.
+//! Rewrites values before they are decoded: integers with a fraction of zero, coercions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::found::{Found, Verdict};
+use super::findings::{Found, Verdict};
 use super::literal::{exact, float};
 use super::node::{Node, quote};
 use super::path::Path;
@@ -13,7 +13,7 @@ use crate::schema::{Decimal, Types};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Coercion {
-    /// Which value, as a JSON pointer (RFC 6901).
+    /// The value, as a JSON pointer (RFC 6901).
     pub pointer: String,
     /// The value as given; null when it is secret.
     pub from: Value,

@@ -1,4 +1,4 @@
-//! Values given by a model, in a form that is safe and short enough to be shown.
+//! Values from a model, escaped and shortened for messages.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,7 +18,8 @@ pub(super) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// `text` without characters that move the cursor, hide or reorder others.
-pub(crate) fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -34,7 +35,8 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Control, zero-width and direction characters, and letters without a shape (Unicode, "Default ignorable", UAX 9 section 2).
-pub(crate) fn unsafe_to_show(character: char) -> bool {
+#[must_use]
+pub fn unsafe_to_show(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -1,4 +1,4 @@
-//! The whole examination: parse, walk, write anew.
+//! Examines arguments: parse, walk, rewrite.
 
 use serde_json::error::Category;
 
@@ -52,7 +52,6 @@ pub(crate) fn examine(
 ///
 /// # Errors
 /// Everything that is wrong with it.
-#[cfg(feature = "mcp")]
 pub(crate) fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidArguments> {
     let node = Node::parse(text).map_err(|error| malformed(&error))?;
     let mut walk = Walk::new(schema, false);

@@ -1,8 +1,8 @@
-//! What a rule accepts, in words.
+//! Describes in words what a rule accepts.
 
 use serde_json::Value;
 
-use super::shown::{clip, escaped};
+use super::escape::{clip, escaped};
 use crate::schema::{Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types};
 
 /// The most characters of one description.
@@ -50,13 +50,13 @@ fn rule(rules: &Rules, id: RuleId, depth: usize) -> Option<String> {
         return Some(one_of(&values));
     }
     if one.types != Types::ALL {
-        return Some(types(rules, one, depth));
+        return Some(types(rules, one, depth) + &besides(rules, one, depth));
     }
     if depth >= DEEPEST {
         return None;
     }
     let Some(inner) = &one.combination else {
-        return untyped(one);
+        return untyped(rules, one, depth);
     };
     let alternatives = if inner.any.is_empty() {
         &inner.one
@@ -64,12 +64,16 @@ fn rule(rules: &Rules, id: RuleId, depth: usize) -> Option<String> {
         &inner.any
     };
     if alternatives.is_empty() {
+        if inner.reference.is_none() && inner.all.is_empty() {
+            let all = untyped(rules, one, depth);
+            return all.map(|all| all + &besides(rules, one, depth));
+        }
         return inner
             .reference
             .iter()
             .chain(&inner.all)
             .find_map(|id| rule(rules, *id, depth + 1))
-            .or_else(|| untyped(one));
+            .or_else(|| untyped(rules, one, depth));
     }
     let texts: Option<Vec<_>> = alternatives
         .iter()
@@ -125,7 +129,33 @@ fn types(rules: &Rules, rule: &Rule, depth: usize) -> String {
     nouns.join(" or ")
 }
 
-fn untyped(rule: &Rule) -> Option<String> {
+/// What the keywords that combine schemas add to a type.
+fn besides(rules: &Rules, one: &Rule, depth: usize) -> String {
+    let Some(inner) = one.combination.as_ref().filter(|_| depth < DEEPEST) else {
+        return String::new();
+    };
+    let of = |id: &RuleId| rule(rules, *id, depth + 1);
+    let mut text = String::new();
+    for part in inner.all.iter().filter_map(of) {
+        text.extend([", and ", &part]);
+    }
+    let any: Option<Vec<_>> = inner.any.iter().map(of).collect();
+    if let Some([first, others @ ..]) = any.as_deref() {
+        text.extend([", and at least one of: ", first]);
+        for other in others {
+            text.extend(["; ", other]);
+        }
+    }
+    if let Some(not) = inner.not.as_ref().and_then(of) {
+        text.extend([", but not ", &not]);
+    }
+    text
+}
+
+fn untyped(rules: &Rules, rule: &Rule, depth: usize) -> Option<String> {
+    if rule.array.is_some() {
+        return Some(array(rules, rule, depth));
+    }
     if rule.number.is_some() {
         return Some(number("a number", rule.number.as_deref()));
     }
@@ -198,7 +228,15 @@ fn array(rules: &Rules, one: &Rule, depth: usize) -> String {
         .filter(|_| array.prefix.is_empty() && depth < DEEPEST);
     let each = items.and_then(|id| rule(rules, id, depth + 1));
     let each = each.map_or_else(String::new, |each| format!(", each {each}"));
-    format!("an array{length}{each}")
+    let held = array.contains.filter(|_| depth < DEEPEST);
+    let held = held.and_then(|id| rule(rules, id, depth + 1));
+    let held = held.map_or_else(String::new, |held| {
+        let least = array.min_contains.unwrap_or(1);
+        let most = array.max_contains;
+        let most = most.map_or_else(String::new, |most| format!(" and at most {most}"));
+        format!(", with {least} or more{most} of: {held}")
+    });
+    format!("an array{length}{each}{held}")
 }
 
 fn object(rule: &Rule) -> String {

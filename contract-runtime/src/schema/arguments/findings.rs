@@ -1,4 +1,4 @@
-//! What the walker has found about one value.
+//! What the walker found out about one value.
 
 use super::edit::{Coercion, Edit};
 use super::node::Node;
@@ -70,7 +70,7 @@ impl Found {
         expected: impl FnOnce() -> String,
     ) {
         self.problem(|| {
-            let got = super::shown::given(node, path.is_secret());
+            let got = super::escape::given(node, path.is_secret());
             ArgumentProblem::new(path.pointer(), kind, expected(), got)
         });
     }

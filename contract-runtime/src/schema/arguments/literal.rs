@@ -1,4 +1,4 @@
-//! Numbers as they stand in the text, for those that a 64-bit number would round.
+//! Exact numbers from the text, for those that a 64-bit number would round.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! The cold path of the dispatcher: everything that is wrong with the arguments of a call, in one reply.
+//! The slow path of argument decoding: reports everything wrong with the arguments of a call at once.
 //!
 //! Typed decoding is fast and stops at its first mistake. Where it fails, or where a type accepts more
 //! than its schema says, the arguments are parsed with their duplicate keys, walked along the neutral
@@ -6,10 +6,13 @@
 
 mod alternatives;
 mod array;
+mod bounds;
 mod edit;
+mod error_position;
+mod escape;
 mod examine;
 mod expected;
-mod found;
+mod findings;
 mod literal;
 mod nearest;
 mod node;
@@ -18,7 +21,6 @@ mod path;
 mod problem;
 mod refusal;
 mod scalar;
-mod shown;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -27,11 +29,9 @@ pub use edit::Coercion;
 pub use problem::{ArgumentProblem, ProblemKind};
 pub use refusal::InvalidArguments;
 
-#[cfg(feature = "mcp")]
-pub(crate) use examine::conforms;
-pub(crate) use examine::{Examined, examine, read, read_values};
-pub(crate) use nearest::nearest;
+pub(crate) use bounds::Bounds;
+pub(crate) use error_position::{ErrorPosition, locate};
+pub use escape::{escaped, unsafe_to_show};
+pub(crate) use examine::{Examined, conforms, examine, read, read_values};
+pub use nearest::nearest;
 pub(crate) use refusal::rejected;
-pub(crate) use shown::escaped;
-#[cfg(feature = "remote")]
-pub(crate) use shown::unsafe_to_show;

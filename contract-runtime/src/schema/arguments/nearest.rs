@@ -1,4 +1,4 @@
-//! The name somebody probably meant.
+//! Suggests the name that was probably meant.
 
 /// Longer names are not compared: the work grows with the product of the lengths.
 const LONGEST: usize = 64;
@@ -7,10 +7,7 @@ const LONGEST: usize = 64;
 ///
 /// Distance is that of optimal string alignment (insert, delete, replace, swap neighbours), without regard
 /// to case and to `_`, `-`, `.` and spaces. A third of the letters may differ, at least one.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(given)?;
     candidates
         .filter_map(|candidate| {

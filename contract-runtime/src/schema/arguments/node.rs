@@ -1,4 +1,4 @@
-//! JSON with its duplicate keys and its long numbers still there.
+//! A JSON tree that keeps duplicate keys and exact numbers.
 
 use std::fmt;
 

@@ -1,11 +1,11 @@
-//! Keywords for objects.
+//! Validates keywords for objects.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::expected::describe;
-use super::found::Found;
+use super::findings::Found;
 use super::nearest::nearest;
 use super::node::Node;
 use super::path::Path;

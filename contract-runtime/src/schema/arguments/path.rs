@@ -1,6 +1,6 @@
-//! Where the walker stands, without an allocation per step.
+//! The walker's current path, without an allocation per step.
 
-use super::shown;
+use super::escape;
 
 #[derive(Debug, Clone, Copy)]
 enum Step<'a> {
@@ -21,6 +21,12 @@ pub(super) struct Path<'a> {
 
 /// The longest key that is repeated whole in a pointer.
 const LONGEST_KEY: usize = 120;
+
+/// A key as one step of a pointer.
+pub(super) fn step(key: &str) -> String {
+    let short = escape::clip(key, LONGEST_KEY);
+    short.replace('~', "~0").replace('/', "~1")
+}
 
 impl<'a> Path<'a> {
     /// The arguments themselves.
@@ -89,10 +95,7 @@ impl<'a> Path<'a> {
             match path.step {
                 Step::Root => {}
                 Step::Key(_) if path.is_hidden() => steps.clear(),
-                Step::Key(key) => {
-                    let short = shown::clip(key, LONGEST_KEY);
-                    steps.push(short.replace('~', "~0").replace('/', "~1"));
-                }
+                Step::Key(key) => steps.push(step(key)),
                 Step::Index(index) => steps.push(index.to_string()),
             }
             here = path.above;

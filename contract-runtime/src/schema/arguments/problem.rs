@@ -1,22 +1,22 @@
-//! One thing that is wrong with the arguments of a call.
+//! One problem with the arguments of a call.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::shown::{clip, escaped, quoted};
+use super::escape::{clip, escaped, quoted};
 
-/// What sort of mistake an [`ArgumentProblem`] is.
+/// The kind of an [`ArgumentProblem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProblemKind {
     /// The text is not JSON.
     Malformed,
-    /// The arguments are JSON, but no object.
+    /// The arguments are JSON, but not an object.
     NotAnObject,
-    /// The text is longer than the registry admits.
+    /// The text is longer than the registry allows.
     TooLarge,
     /// The value has too many ways to be read; it was not judged to the end.
     TooComplex,
@@ -28,34 +28,33 @@ pub enum ProblemKind {
     Duplicate,
     /// The value has the wrong JSON type.
     Type,
-    /// A number is too small, too large or no multiple of the step.
+    /// A number is too small, too large or not a multiple of the step.
     Range,
     /// A string, array or object has too few or too many parts.
     Length,
-    /// The value is none of those that are listed, or one of those that are ruled out.
+    /// The value is not one of those listed, or is excluded.
     Value,
     /// A string does not match its pattern.
     Pattern,
     /// The value fits none of several forms, or more of them than it may.
     NoMatch,
-    /// The schema admits the value, the type does not.
+    /// The schema accepts the value, but the type does not.
     Rejected,
 }
 
-/// One thing that is wrong with the arguments of a call, as data; its `Display` is one sentence.
+/// One problem with the arguments of a call, as data; its `Display` is one sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ArgumentProblem {
-    /// Which value, as a JSON pointer (RFC 6901); empty for the arguments as a whole. It stops at a
-    /// secret argument.
+    /// The value, as a JSON pointer (RFC 6901); empty for the arguments as a whole. It stops at a secret argument.
     pub pointer: String,
-    /// What sort of mistake it is.
+    /// The kind of problem.
     pub kind: ProblemKind,
     /// What is accepted, in words.
     pub expected: String,
     /// What was given, in words, cut to about 60 characters; the value of a secret is not shown.
     pub got: String,
-    /// The values or names that are accepted, when there is a list of them.
+    /// The accepted values or names, if they are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Value>,
     /// The accepted value or name that is closest to the given one.

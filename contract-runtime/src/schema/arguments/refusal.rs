@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::error_position::ErrorPosition;
+use super::escape::{clip, escaped};
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::shown::{clip, escaped};
 
 /// Problems that are kept; the rest is counted.
 pub(super) const KEPT: usize = 20;
@@ -41,13 +42,17 @@ impl InvalidArguments {
         Self::new(vec![problem], 1)
     }
 
-    /// The first problems, in the order of the schema and then of the text.
+    /// Returns the first problems, in the order of the schema and then of the text.
     #[must_use]
     pub fn problems(&self) -> &[ArgumentProblem] {
         &self.problems
     }
 
-    /// How many problems there are, those that are not kept included.
+    pub(super) fn problems_mut(&mut self) -> &mut [ArgumentProblem] {
+        &mut self.problems
+    }
+
+    /// Returns how many problems there are, including those that are not kept.
     #[must_use]
     pub fn total(&self) -> usize {
         self.total
@@ -64,10 +69,10 @@ impl InvalidArguments {
     }
 }
 
-#[cfg(feature = "cli")]
 impl InvalidArguments {
-    /// Arguments that were read up to the `limit` in bytes, and not to their end.
-    pub(crate) fn longer_than(limit: usize) -> Self {
+    /// Creates the refusal of arguments that were read up to the `limit` in bytes, and not to their end.
+    #[must_use]
+    pub fn longer_than(limit: usize) -> Self {
         Self::one(ArgumentProblem::new(
             String::new(),
             ProblemKind::TooLarge,
@@ -78,20 +83,19 @@ impl InvalidArguments {
 }
 
 /// A type's own refusal of what its schema admits. The message must not hold the value of a secret.
-pub(crate) fn rejected(pointer: &str, expected: String, message: Option<&str>) -> InvalidArguments {
+pub(crate) fn rejected(place: ErrorPosition, message: Option<&str>) -> InvalidArguments {
+    let what = if place.is_key { "key" } else { "value" };
     let got = match message {
         Some(message) => {
-            format!(
-                "a value it refuses: {}",
-                clip(&escaped(message), LONGEST_REASON)
-            )
+            let reason = escaped(message);
+            format!("a {what} it refuses: {}", clip(&reason, LONGEST_REASON))
         }
-        None => "a value it refuses".to_owned(),
+        None => format!("a {what} it refuses"),
     };
     InvalidArguments::one(ArgumentProblem::new(
-        pointer.to_owned(),
+        place.pointer,
         ProblemKind::Rejected,
-        expected,
+        format!("a {what} its type accepts"),
         got,
     ))
 }

@@ -1,7 +1,7 @@
-//! Keywords for numbers and strings.
+//! Validates keywords for numbers and strings.
 
 use super::expected::describe;
-use super::found::Found;
+use super::findings::Found;
 use super::node::Node;
 use super::path::Path;
 use super::problem::ProblemKind;

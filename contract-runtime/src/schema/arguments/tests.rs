@@ -1,4 +1,4 @@
-//! What models send, and what they are told.
+//! Arguments as models send them, and the replies.
 
 mod judge;
 mod limits;

@@ -1,15 +1,15 @@
-//! Walks a value along its schema.
+//! Validates a value against its schema.
 
 use std::collections::HashMap;
 
 use super::edit::{Coercion, address, coerced, normalise};
+use super::escape::given;
 use super::expected::describe;
-use super::found::{Found, Verdict};
+use super::findings::{Found, Verdict};
 use super::nearest::nearest;
 use super::node::Node;
 use super::path::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::shown::given;
 use crate::schema::{InputSchema, Rule, RuleId, Rules, Types};
 
 /// Steps of one walk. A megabyte of plain values needs about a million; alternatives inside alternatives

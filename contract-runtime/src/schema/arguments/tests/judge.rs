@@ -1,4 +1,4 @@
-//! `jsonschema`, another hand's reading of the standard, must agree with every verdict.
+//! Compares every verdict with the `jsonschema` crate.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! Hostile sizes and shapes.
+//! Hostile sizes and nesting.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};

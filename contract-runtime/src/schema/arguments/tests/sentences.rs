@@ -1,9 +1,9 @@
-//! The words of a refusal.
+//! The wording of refusals.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::json;
 
-use super::super::{InvalidArguments, ProblemKind, examine, rejected};
+use super::super::{ErrorPosition, InvalidArguments, ProblemKind, examine, rejected};
 use super::{give, parameter, schema_from, schema_of};
 use crate::schema::{InputSchema, ParameterSchema};
 
@@ -324,14 +324,46 @@ fn a_refusal_stays_short_and_clean() {
 
 #[test]
 fn a_type_may_refuse_what_its_schema_admits() {
-    let refusal = rejected("/when", "a date".to_owned(), Some("month out of range"));
+    let place = |is_key| ErrorPosition {
+        pointer: "/when".to_owned(),
+        is_key,
+    };
     assert_eq!(
-        refusal.to_string(),
-        "`/when`: expected a date, got a value it refuses: month out of range"
+        rejected(place(false), Some("month out of range")).to_string(),
+        "`/when`: expected a value its type accepts, got a value it refuses: month out of range"
+    );
+    assert_eq!(
+        rejected(place(true), None).to_string(),
+        "`/when`: expected a key its type accepts, got a key it refuses"
     );
     let refusal = InvalidArguments::too_large(10, 11);
     assert_eq!(
         refusal.to_string(),
         "the arguments: expected at most 10 bytes, got 11 bytes"
+    );
+}
+
+#[test]
+fn all_of_several_schemas_are_named() {
+    let schema = schema_from(json!({
+        "type": "object",
+        "properties": {
+            "one": {"type": "string", "allOf": [{"pattern": "^a"}, {"maxLength": 4}]},
+            "two": {"type": "array", "contains": {"const": 3}, "minContains": 2, "maxContains": 5},
+            "three": {"contains": {"type": "string"}, "not": {"maxItems": 2}},
+        },
+    }));
+    assert_eq!(
+        told(examine(
+            r#"{"v": {"one": 1, "two": 1, "three": []}}"#,
+            &schema,
+            false
+        )),
+        "4 problems:\n\
+         - `/v/one`: expected a string, and a string matching the pattern `^a`, and a string of at most 4 characters, \
+         got the number 1\n\
+         - `/v/two`: expected an array, with 2 or more and at most 5 of: 3, got the number 1\n\
+         - `/v/three`: expected an array with 1 or more of: a string, got an empty array\n\
+         - `/v/three`: expected anything but an array of at most 2 items, got an empty array"
     );
 }
