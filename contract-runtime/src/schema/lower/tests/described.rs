@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
+use super::ENFORCED;
 use super::property::pre;
 use super::subjects::{Parameter, parameter, tool};
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::{Comparison, Expression};
+use crate::contract::type_kind::{Container, Shape, TypeKind, UnknownKind as _, kind};
 use crate::schema::lower::sentence::{code, describe, message};
 use crate::schema::lower::{PublishedCondition, lower};
-use crate::tool::form::{Container, Shape, Unformed as _, form};
 
 const MORE: &Expression = &Expression::Compare(
     Comparison::More,
@@ -23,13 +24,18 @@ const TOLD: &Expression = &Expression::Compare(
 
 fn condition(kind: ConditionKind, text: &'static str, message: Option<&'static str>) -> Condition {
     Condition::new(kind, text, message, None, &["x"], (1, 1))
+        .returning(TypeKind::Float { single: false })
 }
 
 fn described(author: &str, conditions: &[Condition]) -> String {
-    let tool = tool(&[&parameter!("x": u8)]);
+    let tool = tool(&[
+        &parameter!("x": u8),
+        &parameter!("y": u8),
+        &parameter!("z": Vec<u8>),
+    ]);
     describe(
         author,
-        &lower("tool", conditions, &tool.subjects, &tool.input).conditions,
+        &lower("tool", ENFORCED, conditions, &tool.subjects, &tool.input).conditions,
     )
 }
 
@@ -44,27 +50,155 @@ fn what_the_schema_does_not_say_is_listed_in_source_order() {
     let pre = |text, message| condition(ConditionKind::Pre, text, message);
     let post = |text, message| condition(ConditionKind::Post, text, message);
     let conditions = [
-        post("*y > x", None),
+        post("|y| *y > x", None),
         pre("x > y", Some("{x} must be more than {y:>8?}")).reading(TOLD),
         pre("x > 0", None).reading(MORE),
         pre("store.knows(x)", Some("the store must know {x}")),
         pre("store.open()", None),
-        post("y.is_ok()", Some("it must work")),
+        post("|y| y.is_ok()", Some("it must work")),
     ];
     assert_eq!(
         described("Does it.", &conditions),
         "Does it.\n\nRequires:\n\
-         - `x > y` (`x` must be more than `y`)\n\
-         - the store must know `x`\n\
-         - `store.open()`\n\n\
+         - `x > y`\n\n\
+         Possible refusals:\n\
+         - \"the store must know `x`\"\n\n\
          Ensures:\n\
-         - `*y > x`\n\
-         - it must work"
+         - `result > x`"
     );
     assert_eq!(
-        described("", &conditions[4..5]),
-        "Requires:\n- `store.open()`"
+        described("", &conditions[2..4]),
+        "Possible refusals:\n- \"the store must know `x`\""
     );
+}
+
+/// The lines below the headings of demands and promises.
+fn demands(text: &str) -> Vec<&str> {
+    let mut demanded = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        demanded = match line.strip_prefix("- ") {
+            Some(line) if demanded => {
+                found.push(line);
+                true
+            }
+            Some(_) => false,
+            None => ["Requires:", "Ensures:"].contains(&line),
+        };
+    }
+    found
+}
+
+#[test]
+fn no_message_stands_below_a_demand() {
+    const EACH: &Expression = &Expression::Any(&Expression::Parameter("x"), "one", MORE);
+    const PART: &Expression = &Expression::And(MORE, &Expression::Opaque("store.open()"));
+    let conditions = [
+        condition(ConditionKind::Pre, "x > y", Some("FAILED")).reading(TOLD),
+        condition(
+            ConditionKind::Pre,
+            "x.iter().any(|one| *one > y)",
+            Some("FAILED"),
+        )
+        .reading(EACH),
+        condition(ConditionKind::Pre, "x > 0 && store.open()", Some("FAILED")).reading(PART),
+        condition(ConditionKind::Pre, "store.open()", Some("FAILED")),
+        condition(ConditionKind::Post, "|y| *y > x", Some("FAILED")),
+        condition(ConditionKind::Post, "|y| y.is_ok()", Some("FAILED")),
+    ];
+    for (index, condition) in conditions.iter().enumerate() {
+        let alone = described("Does it.", &[*condition]);
+        assert!(
+            !demands(&alone).iter().any(|line| line.contains("FAILED")),
+            "{index}: {alone}"
+        );
+    }
+    let all = described("Does it.", &conditions);
+    assert_eq!(demands(&all), ["`x > y`", "`result > x`"]);
+    assert_eq!(all.matches("- \"FAILED\"").count(), 3, "{all}");
+}
+
+#[test]
+fn of_a_clause_that_reads_as_code_only_the_message_is_shown() {
+    const EACH: &Expression = &Expression::Any(&Expression::Parameter("z"), "one", MORE);
+    let code = "z.iter().any(|one| x > 0)";
+    let each = |message| condition(ConditionKind::Pre, code, message).reading(EACH);
+    assert_eq!(
+        described("", &[each(Some("none is \"left\""))]),
+        "Possible refusals:\n- \"none is 'left'\""
+    );
+    assert_eq!(described("", &[each(None)]), "");
+}
+
+#[test]
+fn a_promise_that_calls_a_function_is_not_shown() {
+    let ensures = |text| described("", &[condition(ConditionKind::Post, text, None)]);
+    for (written, shown) in [
+        ("|y| *y > x", "result > x"),
+        (
+            "|y| !(*y == 1_000.5) && y <= &(x + 1)",
+            "!(result == 1_000.5) && result <= (x + 1)",
+        ),
+        ("|&y| y == \n x", "result == x"),
+        ("|y| *y*2 <= x", "result*2 <= x"),
+        ("|_y| true", "true"),
+    ] {
+        assert_eq!(ensures(written), format!("Ensures:\n- `{shown}`"));
+    }
+    for hidden in [
+        "|y| y.is_finite()",
+        "|y| is_hash(y)",
+        "|y| y (x)",
+        "|y| *y == LIMIT",
+        "|y| y.left == x",
+        "|y| y[0] == x",
+        "|y| *y > old(x)",
+        "|y| matches!(y, Some(_))",
+        "|y| *y as u64 > x",
+        "|y| *y > x || x == 0",
+        "|(y, z)| y == z",
+        "err |y| *y > x",
+        "is_even",
+    ] {
+        assert_eq!(ensures(hidden), "", "{hidden}");
+    }
+}
+
+#[test]
+fn a_demand_is_one_line_of_bounded_length() {
+    const WORDS: &[Expression] = &[Expression::Text("one\u{2028}two"); 100];
+    const LONG: &Expression =
+        &Expression::Not(&Expression::Among(&Expression::Parameter("word"), WORDS));
+    const EITHER: &Expression = &Expression::Or(
+        LONG,
+        &Expression::Compare(
+            Comparison::More,
+            &Expression::Parameter("y"),
+            &Expression::Integer(3),
+        ),
+    );
+    let tool = tool(&[&parameter!("word": String), &parameter!("y": u8)]);
+    let condition = condition(ConditionKind::Pre, "either", None).reading(EITHER);
+    let conditions = lower("tool", ENFORCED, &[condition], &tool.subjects, &tool.input).conditions;
+    let text = describe("", &conditions);
+    assert!(
+        text.starts_with("Requires:\n- `word` is not one of \"one two\""),
+        "{text}"
+    );
+    assert!(text.chars().count() < 240 && text.ends_with(".."), "{text}");
+}
+
+#[test]
+fn a_promise_names_arguments_as_the_model_does() {
+    let post = condition(ConditionKind::Post, "|left| *left <= n && *left > y", None);
+    let ensures = |names| described("", &[post.renaming(names)]);
+    assert_eq!(
+        ensures(&[("n", "x"), ("y", "y")]),
+        "Ensures:\n- `result <= x && result > y`"
+    );
+    // `x` is what the model calls `n`; a name of the author that is the same is something else.
+    let post = condition(ConditionKind::Post, "|left| *left <= x", None);
+    assert_eq!(described("", &[post.renaming(&[("n", "x")])]), "");
 }
 
 #[test]
@@ -76,7 +210,10 @@ fn an_opaque_part_leaves_the_message_alone() {
         Some("it must be open"),
     )
     .reading(PART);
-    assert_eq!(described("", &[one]), "Requires:\n- it must be open");
+    assert_eq!(
+        described("", &[one]),
+        "Possible refusals:\n- \"it must be open\""
+    );
 }
 
 #[test]
@@ -101,6 +238,15 @@ fn placeholders_are_replaced_by_names_and_braces_stay() {
         message("the end ({end:?}) of {a}", &[("a", "b")]),
         "the end of `b`"
     );
+    assert_eq!(
+        message("`{a}` is too large", &[("a", "b")]),
+        "`b` is too large"
+    );
+    assert_eq!(
+        message("`{a} + {b}` of {c} is not `{a}`{b}`c`", &[]),
+        "`a + b` of `c` is not `a``b``c`"
+    );
+    assert_eq!(message("a lone ` before {a}", &[]), "a lone ` before `a`");
     // None of these compiles; nothing of them is lost either.
     assert_eq!(message("{a } } {", &[]), "`a` } {");
 }
@@ -123,7 +269,7 @@ fn what_is_long_is_cut_between_characters() {
 fn every_condition_has_a_sentence() {
     let tool = tool(&[&parameter!("x": u8)]);
     let conditions = [pre(*MORE), condition(ConditionKind::Post, "y", None)];
-    let published = lower("tool", &conditions, &tool.subjects, &tool.input);
+    let published = lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input);
     let sentences: Vec<_> = published
         .conditions
         .iter()
