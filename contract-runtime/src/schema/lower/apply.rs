@@ -1,18 +1,25 @@
-//! Keywords put into the schema of the arguments.
+//! Merges keywords into the schema of the arguments.
 
 use serde_json::{Map, Value};
 
 use super::clause;
 use super::fragment::Fragment;
 use super::merge::conjoin;
-use super::normal::{Normal, Root};
-use super::place::Place;
+use super::nnf::{Normal, Root};
+use super::value_path::ValuePath;
 use super::{Lowering, Subject};
-use crate::contract::expression::Expression;
-use crate::tool::form::Form;
+use crate::contract::expression::{Comparison, Expression};
+use crate::contract::type_kind::TypeKind;
 
 /// What a property says to people; it stands behind what restricts its values.
 const ANNOTATIONS: [&str; 3] = ["description", "default", "examples"];
+
+/// How much of a condition the keywords express.
+pub(super) struct Lowered {
+    pub(super) lowering: Lowering,
+    /// The clauses of which a reader of the keywords learns too little.
+    pub(super) rest: Vec<Normal>,
+}
 
 /// Adds what one precondition says to `published`; `input` is the schema before any condition.
 pub(super) fn condition(
@@ -20,21 +27,48 @@ pub(super) fn condition(
     subjects: &[Subject],
     input: &Value,
     published: &mut Value,
-) -> Lowering {
+) -> Lowered {
     let (mut exact, mut said) = (true, false);
+    let mut rest = Vec::new();
     for clause in Normal::of(expression).clauses() {
-        match one(&clause, subjects, input, published) {
-            Some(added) => {
-                exact &= added.exact;
-                said |= added.said;
-            }
-            None => exact = false,
+        let added = one(&clause, subjects, input, published);
+        let is_exact = added.as_ref().is_some_and(|added| added.exact);
+        exact &= is_exact;
+        said |= added.as_ref().is_some_and(|added| added.said);
+        if !(is_exact || added.is_some() && limits_bytes(&clause)) {
+            rest.push(clause);
         }
     }
-    match (exact, said) {
+    let lowering = match (exact, said) {
         (true, _) => Lowering::Exact,
         (false, true) => Lowering::Implied,
         (false, false) => Lowering::Told,
+    };
+    Lowered { lowering, rest }
+}
+
+/// A most of bytes that is published as the same number of characters: to say it again in bytes helps no model.
+fn limits_bytes(clause: &Normal) -> bool {
+    let Normal::Leaf {
+        test: Expression::Compare(comparison, one, other),
+        expected,
+    } = clause
+    else {
+        return false;
+    };
+    let comparison = if *expected {
+        *comparison
+    } else {
+        comparison.negated()
+    };
+    match (one, other) {
+        (Expression::Length(_), _) => {
+            matches!(comparison, Comparison::Less | Comparison::AtMost)
+        }
+        (_, Expression::Length(_)) => {
+            matches!(comparison, Comparison::More | Comparison::AtLeast)
+        }
+        _ => false,
     }
 }
 
@@ -58,7 +92,7 @@ fn one(
     let subject = subjects.iter().find(|subject| subject.name == name)?;
     let schema = input.get("properties")?.get(name)?;
     let absent = !subject.required && subject.default.is_none();
-    let place = Place::parameter(name, subject.form, absent, schema, input);
+    let place = ValuePath::parameter(name, subject.kind, absent, schema, input);
     let fragment = clause::lower(clause, place)?;
     let (exact, require) = (fragment.exact, absent && !fragment.null);
     let said = restrict(published, name, fragment, place.nullable)?;
@@ -73,7 +107,7 @@ fn one(
 
 /// A clause over constants alone; one that never holds has no place to be said in.
 fn constant(clause: &Normal, input: &Value) -> Option<Added> {
-    let place = Place::parameter("", Form::Opaque, false, &Value::Null, input);
+    let place = ValuePath::parameter("", TypeKind::Opaque, false, &Value::Null, input);
     let holds = clause::lower(clause, place)?.keywords.is_empty();
     holds.then_some(Added {
         exact: true,

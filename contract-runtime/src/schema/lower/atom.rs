@@ -1,4 +1,4 @@
-//! One test of one place.
+//! Lowers one test of one location.
 
 use std::cmp::Ordering;
 
@@ -8,13 +8,13 @@ use super::constant::Constant;
 use super::finite;
 use super::fragment::Fragment;
 use super::number;
-use super::place::{Place, counted};
 use super::text::{self, Affix, Count};
+use super::value_path::{ValuePath, counted};
 use crate::contract::expression::{Comparison, Expression, Operation};
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// What a test leaves of a place, if there are keywords for it.
-pub(super) fn lower(test: &Expression, expected: bool, place: Place<'_>) -> Option<Fragment> {
+pub(super) fn lower(test: &Expression, expected: bool, place: ValuePath<'_>) -> Option<Fragment> {
     match test {
         test if place.is(test) => flag(expected, place),
         Expression::Compare(comparison, left, right) => {
@@ -28,36 +28,36 @@ pub(super) fn lower(test: &Expression, expected: bool, place: Place<'_>) -> Opti
         Expression::Among(of, list) if place.is(of) => among(list, expected, place),
         Expression::StartsWith(of, with) => affix(Affix::Start, of, with, expected, place),
         Expression::EndsWith(of, with) => affix(Affix::End, of, with, expected, place),
-        Expression::Contains(of, item) => match place.form {
-            Form::List(form) if place.is(of) => contains(item, *form, expected, place),
+        Expression::Contains(of, item) => match place.kind {
+            TypeKind::List(kind) if place.is(of) => contains(item, *kind, expected, place),
             _ if place.is(item) => listed(&Constant::list(of)?, expected, place),
             _ => affix(Affix::Anywhere, of, item, expected, place),
         },
-        Expression::Matches(of, pattern) if place.is(of) && place.form == Form::Text => {
-            match Constant::of(pattern, Form::Text)? {
+        Expression::Matches(of, pattern) if place.is(of) && place.kind == TypeKind::Text => {
+            match Constant::of(pattern, TypeKind::Text)? {
                 Constant::Text(pattern) => text::matched(&pattern, expected),
                 _ => None,
             }
         }
-        Expression::IsSome(of) if place.is(of) => match place.form {
-            Form::Optional(_) if expected => Some(Fragment {
+        Expression::IsSome(of) if place.is(of) => match place.kind {
+            TypeKind::Optional(_) if expected => Some(Fragment {
                 null: false,
                 ..Fragment::always()
             }),
-            Form::Optional(_) => Some(Fragment {
+            TypeKind::Optional(_) => Some(Fragment {
                 null: true,
                 ..Fragment::never()
             }),
             _ => None,
         },
-        Expression::IsFinite(of) if place.is(of) => match place.form {
-            Form::Float { .. } => Some(constant(expected)),
+        Expression::IsFinite(of) if place.is(of) => match place.kind {
+            TypeKind::Float { .. } => Some(constant(expected)),
             _ => None,
         },
         Expression::Native {
             parameter, holds, ..
         } if place.is(&Expression::Parameter(parameter)) => native(*holds, expected, place),
-        _ => match Constant::of(test, Form::Bool)? {
+        _ => match Constant::of(test, TypeKind::Bool)? {
             Constant::Bool(value) => Some(constant(value == expected)),
             _ => None,
         },
@@ -72,15 +72,15 @@ fn constant(holds: bool) -> Fragment {
     }
 }
 
-fn flag(expected: bool, place: Place<'_>) -> Option<Fragment> {
-    (place.form == Form::Bool).then(|| Fragment::among(vec![Value::Bool(expected)]))
+fn flag(expected: bool, place: ValuePath<'_>) -> Option<Fragment> {
+    (place.kind == TypeKind::Bool).then(|| Fragment::among(vec![Value::Bool(expected)]))
 }
 
 fn compare(
     comparison: Comparison,
     left: &Expression,
     right: &Expression,
-    place: Place<'_>,
+    place: ValuePath<'_>,
 ) -> Option<Fragment> {
     if place.is(left) && place.is(right) {
         return itself(comparison, place);
@@ -95,17 +95,17 @@ fn side(
     comparison: Comparison,
     of: &Expression,
     with: &Expression,
-    place: Place<'_>,
+    place: ValuePath<'_>,
 ) -> Option<Fragment> {
     match of {
-        of if place.is(of) => match (place.form, place.constant(with)?) {
-            (Form::Integer { low, high }, Constant::Integer(value)) => {
+        of if place.is(of) => match (place.kind, place.constant(with)?) {
+            (TypeKind::Integer { low, high }, Constant::Integer(value)) => {
                 number::integers(comparison, value, (low, high))
             }
-            (Form::Float { single }, Constant::Float(value)) => {
+            (TypeKind::Float { single }, Constant::Float(value)) => {
                 number::floats(comparison, value, single)
             }
-            (Form::Bool | Form::Text | Form::Character, constant) => {
+            (TypeKind::Bool | TypeKind::Text | TypeKind::Character, constant) => {
                 let expected = match comparison {
                     Comparison::Equal => true,
                     Comparison::NotEqual => false,
@@ -115,16 +115,16 @@ fn side(
             }
             _ => None,
         },
-        Expression::Length(of) if place.is(of) => match place.form {
-            Form::Text => Count::Bytes.compared(comparison, counted(with)?),
-            Form::List(_) => Count::Items.compared(comparison, counted(with)?),
+        Expression::Length(of) if place.is(of) => match place.kind {
+            TypeKind::Text => Count::Bytes.compared(comparison, counted(with)?),
+            TypeKind::List(_) => Count::Items.compared(comparison, counted(with)?),
             _ => None,
         },
-        Expression::Characters(of) if place.is(of) && place.form == Form::Text => {
+        Expression::Characters(of) if place.is(of) && place.kind == TypeKind::Text => {
             Count::Characters.compared(comparison, counted(with)?)
         }
         Expression::Arithmetic(Operation::Remainder, of, step) if place.is(of) => {
-            let Form::Integer { low, high } = place.form else {
+            let TypeKind::Integer { low, high } = place.kind else {
                 return None;
             };
             match (place.constant(step)?, place.constant(with)?) {
@@ -139,16 +139,16 @@ fn side(
 }
 
 /// A value compared with itself: of what JSON can carry, no value differs from itself.
-fn itself(comparison: Comparison, place: Place<'_>) -> Option<Fragment> {
-    match place.form {
-        Form::Opaque | Form::List(_) | Form::Optional(_) => None,
+fn itself(comparison: Comparison, place: ValuePath<'_>) -> Option<Fragment> {
+    match place.kind {
+        TypeKind::Opaque | TypeKind::List(_) | TypeKind::Optional(_) => None,
         _ => Some(constant(ordered(comparison, Ordering::Equal))),
     }
 }
 
 /// Two constants, whose type nothing here tells: there is no arithmetic, and floats are compared in both widths.
 fn constants(comparison: Comparison, left: &Expression, right: &Expression) -> Option<Fragment> {
-    let unknown = |expression| Constant::of(expression, Form::Opaque);
+    let unknown = |expression| Constant::of(expression, TypeKind::Opaque);
     let holds = match (unknown(left)?, unknown(right)?) {
         (Constant::Integer(left), Constant::Integer(right)) => {
             ordered(comparison, left.cmp(&right))
@@ -179,21 +179,21 @@ fn ordered(comparison: Comparison, order: Ordering) -> bool {
     }
 }
 
-fn among(list: &[Expression], expected: bool, place: Place<'_>) -> Option<Fragment> {
+fn among(list: &[Expression], expected: bool, place: ValuePath<'_>) -> Option<Fragment> {
     let constants: Option<Vec<_>> = list.iter().map(|one| place.constant(one)).collect();
     listed(&constants?, expected, place)
 }
 
-fn listed(constants: &[Constant], expected: bool, place: Place<'_>) -> Option<Fragment> {
+fn listed(constants: &[Constant], expected: bool, place: ValuePath<'_>) -> Option<Fragment> {
     let fits = |constant: &Constant| {
         matches!(
-            (place.form, constant),
-            (Form::Bool, Constant::Bool(_))
-                | (Form::Integer { .. }, Constant::Integer(_))
-                | (Form::Text | Form::Character, Constant::Text(_))
+            (place.kind, constant),
+            (TypeKind::Bool, Constant::Bool(_))
+                | (TypeKind::Integer { .. }, Constant::Integer(_))
+                | (TypeKind::Text | TypeKind::Character, Constant::Text(_))
         )
     };
-    if let Form::Float { single } = place.form {
+    if let TypeKind::Float { single } = place.kind {
         return number::among(constants, expected, single);
     }
     let values: Option<Vec<Value>> = constants
@@ -208,9 +208,9 @@ fn affix(
     of: &Expression,
     with: &Expression,
     expected: bool,
-    place: Place<'_>,
+    place: ValuePath<'_>,
 ) -> Option<Fragment> {
-    if !place.is(of) || place.form != Form::Text {
+    if !place.is(of) || place.kind != TypeKind::Text {
         return None;
     }
     match place.constant(with)? {
@@ -220,20 +220,29 @@ fn affix(
 }
 
 /// A list that holds this item, or does not.
-fn contains(item: &Expression, form: Form, expected: bool, place: Place<'_>) -> Option<Fragment> {
+fn contains(
+    item: &Expression,
+    kind: TypeKind,
+    expected: bool,
+    place: ValuePath<'_>,
+) -> Option<Fragment> {
     // No closure names the item here, and none can: a variable is a Rust name.
-    let item_place = place.item("", form);
+    let item_place = place.item("", kind);
     let comparison = if expected {
         Comparison::Equal
     } else {
         Comparison::NotEqual
     };
     let body = side(comparison, &Expression::Variable(""), item, item_place)?;
-    Some(super::clause::each(!expected, body, form))
+    Some(super::clause::each(!expected, body, kind))
 }
 
 /// A test that is asked about every value of the type.
-fn native(holds: fn(&str) -> Option<bool>, expected: bool, place: Place<'_>) -> Option<Fragment> {
+fn native(
+    holds: fn(&str) -> Option<bool>,
+    expected: bool,
+    place: ValuePath<'_>,
+) -> Option<Fragment> {
     let all = place.values()?;
     let passing = finite::passing(&all, expected, holds)?;
     let null = if place.nullable || place.absent {

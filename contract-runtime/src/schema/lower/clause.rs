@@ -1,19 +1,19 @@
-//! A predicate without negation as keywords for one place.
+//! Lowers a predicate without negation to keywords for one location.
 
 use serde_json::{Value, json};
 
+use super::atom;
 use super::fragment::Fragment;
-use super::leaf;
 use super::merge::never;
-use super::normal::Normal;
-use super::place::Place;
+use super::nnf::Normal;
+use super::value_path::ValuePath;
 use crate::contract::expression::Expression;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// What a predicate leaves of a place, if there are keywords for it.
 ///
 /// Of several clauses some may have none: the rest says less, and so does one side of an `||` by what it cannot say.
-pub(super) fn lower(normal: &Normal, place: Place<'_>) -> Option<Fragment> {
+pub(super) fn lower(normal: &Normal, place: ValuePath<'_>) -> Option<Fragment> {
     match normal {
         Normal::And(parts) => {
             let lowered: Vec<_> = parts.iter().map(|part| lower(part, place)).collect();
@@ -31,7 +31,7 @@ pub(super) fn lower(normal: &Normal, place: Place<'_>) -> Option<Fragment> {
             variable,
             body,
         } => quantified(*every, of, variable, body, place),
-        Normal::Leaf { test, expected } => leaf::lower(test, *expected, place),
+        Normal::Leaf { test, expected } => atom::lower(test, *expected, place),
     }
 }
 
@@ -40,33 +40,33 @@ fn quantified(
     of: &Expression,
     variable: &'static str,
     body: &Normal,
-    place: Place<'_>,
+    place: ValuePath<'_>,
 ) -> Option<Fragment> {
     if !place.is(of) {
         return None;
     }
     // Whatever is asked of one item, or of the content, there must be one.
     let unsaid = || (!every).then(|| Fragment::always().implied());
-    match place.form {
-        Form::Optional(form) => {
-            let body = lower(body, place.content(variable, *form)).or_else(unsaid)?;
+    match place.kind {
+        TypeKind::Optional(kind) => {
+            let body = lower(body, place.content(variable, *kind)).or_else(unsaid)?;
             Some(Fragment {
                 null: every,
                 ..body
             })
         }
-        Form::List(form) => {
-            let body = lower(body, place.item(variable, *form)).or_else(unsaid)?;
-            Some(each(every, body, *form))
+        TypeKind::List(kind) => {
+            let body = lower(body, place.item(variable, *kind)).or_else(unsaid)?;
+            Some(each(every, body, *kind))
         }
         _ => None,
     }
 }
 
 /// A list of which every item, or at least one, is accepted.
-pub(super) fn each(every: bool, body: Fragment, form: Form) -> Fragment {
+pub(super) fn each(every: bool, body: Fragment, kind: TypeKind) -> Fragment {
     let exact = body.exact;
-    let keywords = body.keywords(matches!(form, Form::Optional(_)));
+    let keywords = body.keywords(matches!(kind, TypeKind::Optional(_)));
     let fragment = match (every, keywords.is_empty(), never(&keywords)) {
         (true, true, _) => Fragment::always(),
         (true, _, true) => Fragment::one("maxItems", json!(0)),

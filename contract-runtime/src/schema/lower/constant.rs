@@ -1,10 +1,10 @@
-//! The constant side of a comparison.
+//! The constant operand of a comparison.
 
 use serde_json::{Number, Value};
 
 use crate::contract::expression::{Expression, Operation};
 use crate::contract::panics::guard;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// A value that a predicate compares with.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,28 +19,28 @@ pub(crate) enum Constant {
 pub(super) const COUNTS: (i128, i128) = (0, usize::MAX as i128);
 
 impl Constant {
-    /// The value of an expression without parameters, computed in the type that `form` stands for.
+    /// The value of an expression without parameters, computed in the type that `kind` stands for.
     ///
     /// There is none where Rust might compute another, or none at all: a sum outside the type wraps or panics.
-    pub(crate) fn of(expression: &Expression, form: Form) -> Option<Self> {
+    pub(crate) fn of(expression: &Expression, kind: TypeKind) -> Option<Self> {
         Some(match expression {
             Expression::Bool(value) => Self::Bool(*value),
             Expression::Integer(value) => Self::Integer(*value),
             Expression::Float(value) => Self::Float(*value),
             Expression::Text(value) => Self::Text((*value).to_owned()),
             Expression::Named { value, .. } => Self::read(guard(value).ok()??)?,
-            Expression::Negative(of) => match Self::of(of, form)? {
-                Self::Integer(value) => Self::within(value.checked_neg()?, form)?,
+            Expression::Negative(of) => match Self::of(of, kind)? {
+                Self::Integer(value) => Self::within(value.checked_neg()?, kind)?,
                 Self::Float(value) => Self::Float(-value),
                 _ => return None,
             },
             Expression::Arithmetic(operation, left, right) => {
-                match (Self::of(left, form)?, Self::of(right, form)?) {
+                match (Self::of(left, kind)?, Self::of(right, kind)?) {
                     (Self::Integer(left), Self::Integer(right)) => {
-                        Self::within(integers(*operation, left, right)?, form)?
+                        Self::within(integers(*operation, left, right)?, kind)?
                     }
                     (Self::Float(left), Self::Float(right)) => {
-                        Self::Float(floats(*operation, left, right, form)?)
+                        Self::Float(floats(*operation, left, right, kind)?)
                     }
                     _ => return None,
                 }
@@ -73,8 +73,8 @@ impl Constant {
         })
     }
 
-    fn within(value: i128, form: Form) -> Option<Self> {
-        let fits = matches!(form, Form::Integer { low, high } if (low..=high).contains(&value));
+    fn within(value: i128, kind: TypeKind) -> Option<Self> {
+        let fits = matches!(kind, TypeKind::Integer { low, high } if (low..=high).contains(&value));
         fits.then_some(Self::Integer(value))
     }
 
@@ -99,8 +99,8 @@ fn integers(operation: Operation, left: i128, right: i128) -> Option<i128> {
 }
 
 /// In `f32` every step is rounded once more.
-fn floats(operation: Operation, left: f64, right: f64, form: Form) -> Option<f64> {
-    if form != (Form::Float { single: false }) {
+fn floats(operation: Operation, left: f64, right: f64, kind: TypeKind) -> Option<f64> {
+    if kind != (TypeKind::Float { single: false }) {
         return None;
     }
     Some(match operation {

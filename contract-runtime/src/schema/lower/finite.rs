@@ -1,9 +1,9 @@
-//! The values of a type that has only a few: what Rust alone can test is asked about each of them.
+//! Types with few values: tests that only Rust can evaluate are tabulated over them.
 
 use serde_json::{Value, json};
 
 use crate::contract::panics::guard;
-use crate::schema::correct::percent_decode;
+use crate::schema::normalize::percent_decode;
 
 /// More values than this are not asked about one by one.
 const MOST: usize = 1_000;

@@ -1,4 +1,4 @@
-//! What may stand in one place, as keywords.
+//! Keywords for one location.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Two sets of keywords as one: what both accept.
+//! Intersects two sets of keywords.
 
 use std::cmp::Ordering;
 

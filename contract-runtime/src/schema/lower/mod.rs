@@ -1,31 +1,35 @@
-//! From conditions to what the model is shown: keywords where JSON Schema has them, sentences for the rest.
+//! Lowers conditions to what the model reads: JSON Schema keywords where they exist, otherwise sentences.
 //!
 //! Every schema accepts at least what the contract accepts; the conditions themselves are always judged by the call.
 
 mod apply;
+mod atom;
 mod clause;
 pub(crate) mod constant;
 pub(crate) mod finite;
 mod fragment;
-mod leaf;
+mod heading;
 mod merge;
-mod normal;
+mod nnf;
 mod number;
-mod place;
+mod readable;
 pub(crate) mod sentence;
 mod span;
 #[cfg(test)]
 mod tests;
 mod text;
+mod value_path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::heading::Heading;
 use super::portable::{self, PortableRule};
 use crate::contract::condition::{Condition, ConditionKind};
-use crate::tool::form::Form;
+use crate::contract::policy::{Policy, Resolved};
+use crate::contract::type_kind::TypeKind;
 
-/// How much of a condition the schema of the arguments says.
+/// How much of a condition the schema of the arguments expresses.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -53,16 +57,17 @@ use crate::tool::form::Form;
 pub enum Lowering {
     /// All of it: the keywords accept exactly what the condition accepts.
     Exact,
-    /// A part: the keywords accept all that the condition accepts, and more.
+    /// A part: the keywords accept everything that the condition accepts, and more.
     Implied,
-    /// Nothing: a sentence in the description tells it.
+    /// None of it; the description may contain its [`sentence`](PublishedCondition::sentence).
     Told,
 }
 
-/// A condition as everybody but the program sees it.
+/// A condition as it is published.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
+/// use contract_runtime::Heading;
 ///
 /// /// Reserve a table.
 /// #[tool]
@@ -72,44 +77,72 @@ pub enum Lowering {
 /// let registry = Registry::builder().tool(reserve).build()?;
 /// let condition = &registry.tool("reserve").unwrap().conditions()[0];
 /// assert_eq!(condition.id(), "reserve.pre[0]");
-/// assert_eq!(condition.sentence(), "`guests <= seats` (`guests` guests need as many seats)");
+/// assert_eq!(condition.heading(), Some(Heading::Requires));
+/// assert_eq!(condition.sentence(), "`guests <= seats`");
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PublishedCondition {
     condition: Condition,
+    policy: Policy,
     id: String,
     lowering: Lowering,
+    heading: Option<Heading>,
     sentence: String,
+    /// A call may be refused by it, and neither the schema nor the description says so.
+    is_unexplained: bool,
     rule: Option<PortableRule>,
 }
 
 impl PublishedCondition {
-    /// The condition itself.
+    /// Returns the condition itself.
     #[must_use]
     pub const fn condition(&self) -> &Condition {
         &self.condition
     }
 
-    /// What violations call it, such as `divide.pre[0]`.
+    /// Returns its policy outside of any run, as it was known when the registry was built.
+    ///
+    /// Under `ignore` and `observe` a failure ends no call, so nothing of the condition is shown or sent: no keyword, no
+    /// sentence, no rule.
+    #[must_use]
+    pub const fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Returns the id that violations use, such as `divide.pre[0]`.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// How much of it the schema says.
+    /// Returns how much of the condition the schema expresses.
     #[must_use]
     pub const fn lowering(&self) -> Lowering {
         self.lowering
     }
 
-    /// It in one line, for a description.
+    /// Returns the heading of the description under which its sentence is listed; `None` if the schema says it, if it
+    /// ends no call, if its author hides it, or if only the program can evaluate it and its author gave no text.
+    #[must_use]
+    pub const fn heading(&self) -> Option<Heading> {
+        self.heading
+    }
+
+    /// Returns the condition in one line: under [`Heading::Requires`] and [`Heading::Ensures`] a demand, in the words of its
+    /// author or as comparisons, under [`Heading::PossibleRefusals`] the quoted message, under no heading the predicate.
+    ///
+    /// A placeholder of the message becomes the name of its argument, and one in parentheses is left out.
     #[must_use]
     pub fn sentence(&self) -> &str {
         &self.sentence
     }
 
-    /// It as a rule that a peer without Rust can evaluate, if it is one.
+    pub(crate) const fn is_unexplained(&self) -> bool {
+        self.is_unexplained
+    }
+
+    /// Returns the condition as a rule that a peer without Rust can evaluate, if it has one and ends calls.
     #[must_use]
     pub const fn rule(&self) -> Option<&PortableRule> {
         self.rule.as_ref()
@@ -120,7 +153,7 @@ impl PublishedCondition {
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) name: String,
-    pub(crate) form: Form,
+    pub(crate) kind: TypeKind,
     /// Its schema before any condition; complete in itself where [`portable::rule`] sees it.
     pub(crate) schema: Value,
     pub(crate) required: bool,
@@ -136,9 +169,11 @@ pub(crate) struct Published {
     pub(crate) conditions: Vec<PublishedCondition>,
 }
 
-/// Lowers the conditions of one tool onto the schema of its arguments.
+/// Lowers the conditions of one tool onto the schema of its arguments: those of which a failure ends the call, where
+/// `outside` is the policy before their own settings.
 pub(crate) fn lower(
     tool: &str,
+    outside: Resolved,
     conditions: &[Condition],
     subjects: &[Subject],
     input: &Value,
@@ -152,18 +187,33 @@ pub(crate) fn lower(
         .iter()
         .enumerate()
         .map(|(index, condition)| {
-            let stated = condition.kind() == ConditionKind::Pre;
+            let policy = outside.of_condition(condition.policy()).policy;
+            let ends = policy.ends_the_call();
+            let is_published = ends && !condition.is_hidden();
+            let stated = is_published && condition.kind() == ConditionKind::Pre;
             let expression = condition.expression().filter(|_| stated);
             let id = format!("{tool}.{}[{index}]", condition.kind().name());
+            let lowered = expression
+                .map(|expression| apply::condition(expression, &complete, input, &mut published));
+            let lowering = lowered.as_ref().map_or(Lowering::Told, |one| one.lowering);
+            let rest = lowered.as_ref().map(|one| one.rest.as_slice());
+            let is_said = rest.is_some_and(<[_]>::is_empty);
+            let rule = stated
+                .then(|| portable::rule(&id, condition, &complete))
+                .flatten();
+            let (heading, sentence) = if is_published && !is_said {
+                sentence::of(condition, rest, &complete)
+            } else {
+                (None, sentence::of_predicate(condition))
+            };
             PublishedCondition {
                 condition: *condition,
-                lowering: expression.map_or(Lowering::Told, |expression| {
-                    apply::condition(expression, &complete, input, &mut published)
-                }),
-                sentence: sentence::sentence(condition),
-                rule: stated
-                    .then(|| portable::rule(&id, condition, &complete))
-                    .flatten(),
+                policy,
+                lowering,
+                is_unexplained: stated && !is_said && heading.is_none(),
+                heading,
+                sentence,
+                rule,
                 id,
             }
         })

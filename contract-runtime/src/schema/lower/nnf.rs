@@ -1,4 +1,4 @@
-//! The published form of a predicate: negation stands at the leaves only.
+//! The published form of a predicate, in negation normal form.
 
 use crate::contract::expression::{Comparison, Expression};
 

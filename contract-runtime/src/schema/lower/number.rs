@@ -1,4 +1,4 @@
-//! Conditions on numbers.
+//! Lowers conditions on numbers.
 
 use serde_json::Value;
 

@@ -1,30 +1,63 @@
-//! Conditions in words.
+//! Renders conditions as sentences.
 
-use super::{Lowering, PublishedCondition};
+use super::nnf::Normal;
+use super::{Heading, PublishedCondition, Subject, readable};
 use crate::contract::condition::{Condition, ConditionKind, Names};
 
 /// Longer predicates and messages are cut.
 const LONGEST: usize = 200;
 
-/// A condition in one line: what a model can read it as.
+/// A condition in one line, and the heading below which a description says it, if there is one.
 ///
-/// A predicate that is portable speaks of arguments alone and says more than any message; of the others the message is
-/// what its author wrote for a reader.
-pub(super) fn sentence(condition: &Condition) -> String {
-    let portable = condition
-        .expression()
-        .is_some_and(|expression| expression.opaque().is_none());
-    match of_message(condition) {
-        Some(message) if portable => format!("{} ({message})", of_predicate(condition)),
-        Some(message) => message,
-        None => of_predicate(condition),
+/// A message is what is said when a condition fails: it is quoted, and never stands as a demand. A demand that can be read
+/// says more than its message. Of a condition that only the program can judge there is nothing to say but what its author
+/// says of it. `rest` is what the schema does not say of a precondition; `None` if nothing of it can be read as data.
+pub(super) fn of(
+    condition: &Condition,
+    rest: Option<&[Normal]>,
+    subjects: &[Subject],
+) -> (Option<Heading>, String) {
+    let demanded = match condition.kind() {
+        ConditionKind::Pre => Heading::Requires,
+        _ => Heading::Ensures,
+    };
+    if let Some(demand) = condition.demand() {
+        return (Some(demanded), cut(&line(demand)));
     }
+    let predicate = || of_predicate(condition);
+    if condition.is_named() {
+        return (Some(demanded), predicate());
+    }
+    if demanded == Heading::Ensures {
+        return match readable::promise(condition, subjects) {
+            Some(promise) => (Some(demanded), promise),
+            None => (None, predicate()),
+        };
+    }
+    let clauses = rest.unwrap_or_default().iter();
+    let demands: Vec<_> = clauses
+        .map(|clause| Some(cut(&line(&readable::demand(clause, subjects)?))))
+        .collect();
+    let is_readable = rest.is_some() && demands.iter().all(Option::is_some);
+    if let (false, Some(message)) = (is_readable, of_message(condition)) {
+        return (Some(Heading::PossibleRefusals), quoted(&message));
+    }
+    let demands: Vec<_> = demands.into_iter().flatten().collect();
+    if demands.is_empty() {
+        return (None, predicate());
+    }
+    (Some(demanded), demands.join(", and "))
 }
 
 /// The message, with the model's names of the arguments.
 pub(crate) fn of_message(condition: &Condition) -> Option<String> {
     let text = condition.message()?;
     Some(message(text, condition.renamed()))
+}
+
+/// As somebody says it.
+pub(crate) fn quoted(message: &str) -> String {
+    format!("\"{}\"", message.replace('"', "'"))
 }
 
 /// The predicate as typed, and what the model calls the arguments that it calls otherwise.
@@ -39,38 +72,34 @@ pub(crate) fn of_predicate(condition: &Condition) -> String {
 
 /// The author's description, and what the schema does not say of the conditions.
 pub(crate) fn describe(author: &str, conditions: &[PublishedCondition]) -> String {
-    let mut text = author.trim_end().to_owned();
-    list(&mut text, "Requires:", conditions, |one| {
-        one.condition().kind() == ConditionKind::Pre && one.lowering() != Lowering::Exact
-    });
-    list(&mut text, "Ensures:", conditions, |one| {
-        one.condition().kind() == ConditionKind::Post
-    });
-    text
+    let said = conditions
+        .iter()
+        .filter_map(|one| Some((one.heading()?, one.sentence())));
+    below_headings(author, &said)
 }
 
-fn list(
-    text: &mut String,
-    heading: &str,
-    conditions: &[PublishedCondition],
-    belongs: impl Fn(&PublishedCondition) -> bool,
-) {
-    let mut sentences = conditions
-        .iter()
-        .filter(|one| belongs(one))
-        .map(PublishedCondition::sentence)
-        .peekable();
-    if sentences.peek().is_none() {
-        return;
+/// The author's description, and sentences below their headings.
+pub fn below_headings<'s>(
+    author: &str,
+    said: &(impl Iterator<Item = (Heading, &'s str)> + Clone),
+) -> String {
+    let mut text = author.trim_end().to_owned();
+    for heading in Heading::ALL {
+        let mut own = said.clone().filter(|(of, _)| *of == heading).peekable();
+        if own.peek().is_none() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&heading.to_string());
+        text.push(':');
+        for (_, sentence) in own {
+            text.push_str("\n- ");
+            text.push_str(sentence);
+        }
     }
-    if !text.is_empty() {
-        text.push_str("\n\n");
-    }
-    text.push_str(heading);
-    for sentence in sentences {
-        text.push_str("\n- ");
-        text.push_str(sentence);
-    }
+    text
 }
 
 /// Rust as typed, on one line, between as many backticks as it takes.
@@ -101,7 +130,11 @@ pub(crate) fn message(text: &str, renamed: Names) -> String {
                 behind
             } else {
                 let known = renamed.iter().find(|(own, _)| *own == name);
-                plain.extend(["`", known.map_or(name, |(_, name)| name), "`"]);
+                let name = known.map_or(name, |(_, name)| name);
+                // Between backticks of the author it needs none.
+                let inside = plain.matches('`').count() % 2 == 1 && behind.contains('`');
+                let mark = if inside { "" } else { "`" };
+                plain.extend([mark, name, mark]);
                 behind
             }
         } else {

@@ -1,4 +1,4 @@
-//! Comparisons of integers as what they leave of a range.
+//! Lowers integer comparisons to ranges.
 
 use crate::contract::expression::Comparison;
 

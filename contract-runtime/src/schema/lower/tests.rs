@@ -1,4 +1,4 @@
-//! The lowering without any macro: trees built by hand and at random, judged by validators nobody here wrote.
+//! Tests of lowering with hand-made and random trees, checked by independent validators.
 
 mod arguments;
 mod described;
@@ -8,3 +8,10 @@ mod property;
 mod subjects;
 mod traps;
 mod trees;
+
+use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+
+const ENFORCED: Resolved = Resolved {
+    policy: Policy::Enforce,
+    origin: PolicyOrigin::Registry,
+};

@@ -1,4 +1,4 @@
-//! Conditions on texts, and on the length of texts and lists.
+//! Lowers conditions on texts, and on the length of texts and lists.
 
 use serde_json::Value;
 

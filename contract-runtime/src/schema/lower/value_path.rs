@@ -1,18 +1,18 @@
-//! Where the value stands that a predicate speaks about.
+//! The location of the value that a predicate tests.
 
 use serde_json::Value;
 
 use super::constant::{COUNTS, Constant};
 use super::finite;
-use super::normal::Root;
+use super::nnf::Root;
 use crate::contract::expression::Expression;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// A parameter, or what the variable of a closure stands for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'s> {
+pub(super) struct ValuePath<'s> {
     pub(super) root: Root,
-    pub(super) form: Form,
+    pub(super) kind: TypeKind,
     /// Whether `null` may stand there.
     pub(super) nullable: bool,
     /// Whether nothing may stand there, and Rust then sees what it sees of `null`.
@@ -22,18 +22,18 @@ pub(super) struct Place<'s> {
     input: &'s Value,
 }
 
-impl<'s> Place<'s> {
+impl<'s> ValuePath<'s> {
     pub(super) fn parameter(
         name: &'static str,
-        form: Form,
+        kind: TypeKind,
         absent: bool,
         schema: &'s Value,
         input: &'s Value,
     ) -> Self {
         Self {
             root: Root::Parameter(name),
-            form,
-            nullable: matches!(form, Form::Optional(_)) || admits_null(schema, input),
+            kind,
+            nullable: matches!(kind, TypeKind::Optional(_)) || admits_null(schema, input),
             absent,
             schema: Some(schema),
             input,
@@ -41,10 +41,10 @@ impl<'s> Place<'s> {
     }
 
     /// What an optional holds when it holds something.
-    pub(super) fn content(self, variable: &'static str, form: Form) -> Self {
+    pub(super) fn content(self, variable: &'static str, kind: TypeKind) -> Self {
         Self {
             root: Root::Variable(variable),
-            form,
+            kind,
             nullable: false,
             absent: false,
             ..self
@@ -52,11 +52,11 @@ impl<'s> Place<'s> {
     }
 
     /// Any item of a list.
-    pub(super) fn item(self, variable: &'static str, form: Form) -> Self {
+    pub(super) fn item(self, variable: &'static str, kind: TypeKind) -> Self {
         Self {
             root: Root::Variable(variable),
-            form,
-            nullable: matches!(form, Form::Optional(_)),
+            kind,
+            nullable: matches!(kind, TypeKind::Optional(_)),
             absent: false,
             schema: None,
             input: self.input,
@@ -74,7 +74,7 @@ impl<'s> Place<'s> {
 
     /// A constant of the type that stands here.
     pub(super) fn constant(&self, expression: &Expression) -> Option<Constant> {
-        Constant::of(expression, self.form)
+        Constant::of(expression, self.kind)
     }
 
     /// All values that may stand here, if they are few.
@@ -86,7 +86,7 @@ impl<'s> Place<'s> {
 /// A constant that a count is compared with.
 pub(super) fn counted(expression: &Expression) -> Option<i128> {
     let (low, high) = COUNTS;
-    match Constant::of(expression, Form::Integer { low, high })? {
+    match Constant::of(expression, TypeKind::Integer { low, high })? {
         Constant::Integer(value) => Some(value),
         _ => None,
     }

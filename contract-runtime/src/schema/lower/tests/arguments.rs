@@ -1,4 +1,4 @@
-//! Arguments at random, near to where something changes.
+//! Random arguments near the boundaries of conditions.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::subjects::Parameter;
 use super::trees::TEXTS;
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 type Values = BoxedStrategy<Value>;
 
@@ -95,26 +95,26 @@ fn floats() -> Values {
     prop_oneof![6 => select(near), 2 => whole, 1 => edges].boxed()
 }
 
-fn values(form: Form) -> Values {
-    match form {
-        Form::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
-        Form::Integer { low, high } => integers(low, high),
-        Form::Float { .. } => floats(),
-        Form::Text => prop_oneof![
+fn values(kind: TypeKind) -> Values {
+    match kind {
+        TypeKind::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
+        TypeKind::Integer { low, high } => integers(low, high),
+        TypeKind::Float { .. } => floats(),
+        TypeKind::Text => prop_oneof![
             select(TEXTS.to_vec()).prop_map(str::to_owned),
             "[abc.é日\n]{0,6}",
             "[0-9]{1,4}"
         ]
         .prop_map(Value::String)
         .boxed(),
-        Form::Character => "[abé日]".prop_map(Value::String).boxed(),
-        Form::List(item) => prop::collection::vec(values(*item), 0..6)
+        TypeKind::Character => "[abé日]".prop_map(Value::String).boxed(),
+        TypeKind::List(item) => prop::collection::vec(values(*item), 0..6)
             .prop_map(Value::Array)
             .boxed(),
-        Form::Optional(content) => {
+        TypeKind::Optional(content) => {
             prop_oneof![1 => Just(Value::Null), 3 => values(*content)].boxed()
         }
-        Form::Opaque => select(vec!["very-fast", "slow", "off", "A", "B"])
+        TypeKind::Opaque => select(vec!["very-fast", "slow", "off", "A", "B"])
             .prop_map(|name| json!(name))
             .boxed(),
     }
@@ -126,7 +126,7 @@ pub(super) fn arguments(parameters: &[&Parameter]) -> BoxedStrategy<Map<String, 
         .iter()
         .map(|one| {
             let name = one.name.to_owned();
-            (Just(name), prop::option::weighted(0.85, values(one.form)))
+            (Just(name), prop::option::weighted(0.85, values(one.kind)))
         })
         .collect();
     each.prop_map(|all| {

@@ -1,4 +1,4 @@
-//! Two sets of keywords as one, judged by what they accept.
+//! Intersections of keywords, checked by what they accept.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What Rust makes of a predicate: an evaluator of trees that knows nothing of schemas.
+//! A reference evaluator of predicates that knows nothing of schemas.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 
 use crate::contract::expression::{Comparison, Expression, Operation};
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 /// A value as Rust has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,11 +25,11 @@ pub(super) enum Typed {
 }
 
 /// The value that serde reads from JSON; the schema of the type has accepted it.
-pub(super) fn decode(value: &Value, form: Form) -> Typed {
-    match form {
-        Form::Opaque => Typed::Own(value.clone()),
-        Form::Bool => Typed::Bool(value.as_bool().unwrap()),
-        Form::Integer { low, high } => {
+pub(super) fn decode(value: &Value, kind: TypeKind) -> Typed {
+    match kind {
+        TypeKind::Opaque => Typed::Own(value.clone()),
+        TypeKind::Bool => Typed::Bool(value.as_bool().unwrap()),
+        TypeKind::Integer { low, high } => {
             let number = value.as_number().unwrap();
             let exact = number.as_i64().map(i128::from);
             let exact = exact.or_else(|| number.as_u64().map(i128::from));
@@ -41,15 +41,15 @@ pub(super) fn decode(value: &Value, form: Form) -> Typed {
             let exact = exact.unwrap_or_else(|| number.as_f64().unwrap() as i128);
             Typed::Integer(exact, Some((low, high)))
         }
-        Form::Float { single: false } => Typed::Double(value.as_f64().unwrap()),
-        Form::Float { single: true } => Typed::Single(single(value)),
-        Form::Text | Form::Character => Typed::Text(value.as_str().unwrap().to_owned()),
-        Form::List(form) => {
+        TypeKind::Float { single: false } => Typed::Double(value.as_f64().unwrap()),
+        TypeKind::Float { single: true } => Typed::Single(single(value)),
+        TypeKind::Text | TypeKind::Character => Typed::Text(value.as_str().unwrap().to_owned()),
+        TypeKind::List(kind) => {
             let items = value.as_array().unwrap().iter();
-            Typed::List(items.map(|item| decode(item, *form)).collect())
+            Typed::List(items.map(|item| decode(item, *kind)).collect())
         }
-        Form::Optional(_) if value.is_null() => Typed::Optional(None),
-        Form::Optional(form) => Typed::Optional(Some(Box::new(decode(value, *form)))),
+        TypeKind::Optional(_) if value.is_null() => Typed::Optional(None),
+        TypeKind::Optional(kind) => Typed::Optional(Some(Box::new(decode(value, *kind)))),
     }
 }
 
@@ -82,7 +82,7 @@ fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
     };
     let text = |of: &Expression| match evaluate(of, scope)? {
         Typed::Text(text) => Ok(text),
-        other => panic!("{other:?} is no text"),
+        other => panic!("{other:?} is not a text"),
     };
     Ok(match expression {
         Expression::Bool(value) => Typed::Bool(*value),

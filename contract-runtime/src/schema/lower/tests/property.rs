@@ -1,20 +1,21 @@
-//! The promise of the lowering: nothing is refused that the contract accepts, and `Exact` means exact.
+//! The guarantees of lowering: a schema refuses nothing the contract accepts, and `Exact` means exact.
 
 use jsonschema::Validator;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Map, Value};
 
+use super::ENFORCED;
 use super::arguments::arguments;
 use super::native::{Scope, decode, holds};
 use super::subjects::{Parameter, every_form, tool};
 use super::trees::predicate;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
+use crate::schema::arguments::examine;
 use crate::schema::lower::{Lowering, Subject, lower};
 use crate::schema::portable::tests::Judge;
 use crate::schema::{InputSchema, compile};
-use crate::tool::arguments::examine;
 
 pub(super) fn pre(expression: Expression) -> Condition {
     let expression = Box::leak(Box::new(expression));
@@ -32,7 +33,7 @@ fn scope(parameters: &[&Parameter], given: &Map<String, Value>) -> Scope {
     let mut scope = Scope::default();
     for one in parameters {
         let value = given.get(one.name).or(one.default.as_ref());
-        let typed = decode(value.unwrap_or(&Value::Null), one.form);
+        let typed = decode(value.unwrap_or(&Value::Null), one.kind);
         scope.parameters.insert(one.name, typed);
     }
     scope
@@ -52,7 +53,7 @@ struct Side {
 }
 
 fn side(conditions: &[Condition], subjects: &[Subject], input: &Value) -> Side {
-    let published = lower("tool", conditions, subjects, input);
+    let published = lower("tool", ENFORCED, conditions, subjects, input);
     let all = published.conditions.iter();
     Side {
         lowering: all
@@ -73,7 +74,8 @@ fn judge(parameters: &[&Parameter], trees: &[Expression], cases: &[Map<String, V
         .map(|one| side(std::slice::from_ref(one), &tool.subjects, &tool.input))
         .collect();
     let together = side(&conditions, &tool.subjects, &tool.input);
-    let rules = Judge::new(&lower("tool", &conditions, &tool.subjects, &tool.input).conditions);
+    let rules =
+        Judge::new(&lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input).conditions);
     let walked = InputSchema::from_object(together.published.clone()).unwrap();
     let mut judged = 0;
     for case in cases {
@@ -116,8 +118,8 @@ fn cases() -> BoxedStrategy<Case> {
     let all = every_form().len();
     subsequence((0..all).collect::<Vec<_>>(), 1..=2)
         .prop_flat_map(|chosen| {
-            let forms = every_form();
-            let parameters: Vec<&Parameter> = chosen.iter().map(|index| &forms[*index]).collect();
+            let kinds = every_form();
+            let parameters: Vec<&Parameter> = chosen.iter().map(|index| &kinds[*index]).collect();
             (
                 Just(chosen),
                 prop::collection::vec(predicate(&parameters), 1..=3),
@@ -133,8 +135,8 @@ proptest! {
     #[test]
     fn a_schema_accepts_what_the_contract_accepts(case in cases()) {
         let (chosen, trees, cases) = case;
-        let forms = every_form();
-        let parameters: Vec<&Parameter> = chosen.iter().map(|index| &forms[*index]).collect();
+        let kinds = every_form();
+        let parameters: Vec<&Parameter> = chosen.iter().map(|index| &kinds[*index]).collect();
         judge(&parameters, &trees, &cases);
     }
 }

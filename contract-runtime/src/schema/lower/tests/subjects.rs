@@ -1,13 +1,13 @@
-//! Parameters of every form, with the schemas that a registry has for them.
+//! Parameters of every kind, with their schemas.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::contract::type_kind::{Container, Shape, TypeKind, UnknownKind as _, kind};
 use crate::schema::lower::Subject;
 use crate::schema::{InputSchema, ParameterSchema};
-use crate::tool::form::{Container, Form, Shape, Unformed as _, form};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -27,7 +27,7 @@ pub(super) enum Plain {
 /// A parameter of a tool that no macro has read.
 pub(super) struct Parameter {
     pub(super) name: &'static str,
-    pub(super) form: Form,
+    pub(super) kind: TypeKind,
     schema: fn(&mut SchemaGenerator) -> Value,
     required: bool,
     pub(super) default: Option<Value>,
@@ -38,7 +38,7 @@ macro_rules! parameter {
     ($name:literal: $type:ty $(= $default:expr)?) => {
         Parameter::new(
             $name,
-            form(Shape::<$type>::FORM, Container::<$type>::FORM),
+            kind(Shape::<$type>::KIND, Container::<$type>::KIND),
             |generator| generator.subschema_for::<$type>().to_value(),
             None $(.or(Some(serde_json::json!($default))))?,
         )
@@ -75,14 +75,14 @@ pub(super) fn some_slow(text: &str) -> Option<bool> {
 impl Parameter {
     pub(super) fn new(
         name: &'static str,
-        form: Form,
+        kind: TypeKind,
         schema: fn(&mut SchemaGenerator) -> Value,
         default: Option<Value>,
     ) -> Self {
-        let required = default.is_none() && !matches!(form, Form::Optional(_));
+        let required = default.is_none() && !matches!(kind, TypeKind::Optional(_));
         Self {
             name,
-            form,
+            kind,
             schema,
             required,
             default,
@@ -121,7 +121,7 @@ pub(super) fn tool(parameters: &[&Parameter]) -> Tool {
         .zip(&schemas)
         .map(|(one, schema)| Subject {
             name: one.name.to_owned(),
-            form: one.form,
+            kind: one.kind,
             schema: schema.schema.clone(),
             required: one.required,
             default: one.default.clone(),
@@ -134,7 +134,7 @@ pub(super) fn tool(parameters: &[&Parameter]) -> Tool {
     }
 }
 
-/// One parameter of each form.
+/// One parameter of each kind.
 pub(super) fn every_form() -> Vec<Parameter> {
     vec![
         parameter!("flag": bool),
@@ -169,11 +169,11 @@ pub(super) fn every_form() -> Vec<Parameter> {
 
 #[test]
 fn the_forms_are_what_they_are_meant_to_be() {
-    let forms = every_form();
-    let of = |name| forms.iter().find(|one| one.name == name).unwrap().form;
-    assert_eq!(of("mode"), Form::Opaque);
-    assert_eq!(of("perhaps"), Form::Optional(&Form::Opaque));
-    assert_eq!(of("note"), Form::Optional(&Form::Text));
-    let tool = tool(&forms.iter().collect::<Vec<_>>());
+    let kinds = every_form();
+    let of = |name| kinds.iter().find(|one| one.name == name).unwrap().kind;
+    assert_eq!(of("mode"), TypeKind::Opaque);
+    assert_eq!(of("perhaps"), TypeKind::Optional(&TypeKind::Opaque));
+    assert_eq!(of("note"), TypeKind::Optional(&TypeKind::Text));
+    let tool = tool(&kinds.iter().collect::<Vec<_>>());
     assert_eq!(tool.input["properties"]["small"]["maximum"], json!(255));
 }

@@ -1,4 +1,4 @@
-//! One test for every trap, named after it; and what the keywords look like.
+//! One test for each pitfall, named after it, and the resulting keywords.
 
 /// A comparison of the parameter, as a constant wherever its parts are.
 macro_rules! is {
@@ -15,6 +15,7 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
+use super::ENFORCED;
 use super::property::pre;
 use super::subjects::{Parameter, tool};
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
@@ -33,7 +34,7 @@ struct Shown {
 fn shown(parameter: &Parameter, conditions: &[Expression]) -> Shown {
     let tool = tool(&[parameter]);
     let conditions: Vec<_> = conditions.iter().map(|one| pre(*one)).collect();
-    let published = lower("tool", &conditions, &tool.subjects, &tool.input);
+    let published = lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input);
     super::property::validator(&published.input);
     let property = published.input["properties"][parameter.name].clone();
     let keywords: Map<String, Value> = serde_json::from_value(property).unwrap();

@@ -1,4 +1,4 @@
-//! Predicates at random, of such as compile.
+//! Random predicates that would compile.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::subjects::{self, Parameter};
 use crate::contract::expression::{Comparison, Expression, Operation};
-use crate::tool::form::Form;
+use crate::contract::type_kind::TypeKind;
 
 type Trees = BoxedStrategy<Expression>;
 
@@ -199,18 +199,18 @@ fn text(of: Expression) -> Trees {
     .boxed()
 }
 
-fn items(form: Form) -> Option<Trees> {
-    Some(match form {
-        Form::Bool => any::<bool>().prop_map(Expression::Bool).boxed(),
-        Form::Integer { low, high } => integers(low, high),
-        Form::Float { single } => floats(single),
-        Form::Text => texts(),
-        Form::Character => letters(),
+fn items(kind: TypeKind) -> Option<Trees> {
+    Some(match kind {
+        TypeKind::Bool => any::<bool>().prop_map(Expression::Bool).boxed(),
+        TypeKind::Integer { low, high } => integers(low, high),
+        TypeKind::Float { single } => floats(single),
+        TypeKind::Text => texts(),
+        TypeKind::Character => letters(),
         _ => return None,
     })
 }
 
-fn list(of: Expression, item: Form, depth: u32) -> Trees {
+fn list(of: Expression, item: TypeKind, depth: u32) -> Trees {
     let length = compared(comparisons(), Expression::Length(keep(of)), counts());
     let body = condition(Expression::Variable("item"), item, depth);
     let every = body
@@ -227,9 +227,9 @@ fn list(of: Expression, item: Form, depth: u32) -> Trees {
     }
 }
 
-fn optional(of: Expression, content: Form, depth: u32) -> Trees {
+fn optional(of: Expression, content: TypeKind, depth: u32) -> Trees {
     let some = Just(Expression::IsSome(keep(of)));
-    if content == Form::Opaque {
+    if content == TypeKind::Opaque {
         return some.boxed();
     }
     let body = condition(Expression::Variable("content"), content, depth);
@@ -241,27 +241,27 @@ fn optional(of: Expression, content: Form, depth: u32) -> Trees {
 }
 
 /// One test of a place.
-fn test(of: Expression, form: Form, depth: u32) -> Trees {
-    match form {
-        Form::Bool => {
+fn test(of: Expression, kind: TypeKind, depth: u32) -> Trees {
+    match kind {
+        TypeKind::Bool => {
             let compared = compared(equalities(), of, any::<bool>().prop_map(Expression::Bool));
             prop_oneof![Just(of), compared].boxed()
         }
-        Form::Integer { low, high } => number(of, low, high),
-        Form::Float { single } => prop_oneof![
+        TypeKind::Integer { low, high } => number(of, low, high),
+        TypeKind::Float { single } => prop_oneof![
             6 => compared(comparisons(), of, floats(single)),
             1 => among(of, floats(single)),
             1 => Just(Expression::IsFinite(keep(of))),
             1 => with_itself(of),
         ]
         .boxed(),
-        Form::Text => text(of),
-        Form::Character => {
+        TypeKind::Text => text(of),
+        TypeKind::Character => {
             prop_oneof![compared(comparisons(), of, letters()), among(of, letters())].boxed()
         }
-        Form::List(item) => list(of, *item, depth - 1),
-        Form::Optional(content) => optional(of, *content, depth - 1),
-        Form::Opaque => unreachable!("of the author's types only a `Native` asks"),
+        TypeKind::List(item) => list(of, *item, depth - 1),
+        TypeKind::Optional(content) => optional(of, *content, depth - 1),
+        TypeKind::Opaque => unreachable!("of the author's types only a `Native` asks"),
     }
 }
 
@@ -299,12 +299,12 @@ fn joined(tests: Trees) -> Trees {
         .boxed()
 }
 
-fn condition(of: Expression, form: Form, depth: u32) -> Trees {
-    let tests = prop_oneof![12 => test(of, form, depth), 1 => anything()].boxed();
+fn condition(of: Expression, kind: TypeKind, depth: u32) -> Trees {
+    let tests = prop_oneof![12 => test(of, kind, depth), 1 => anything()].boxed();
     if depth < 2 { tests } else { joined(tests) }
 }
 
-fn native(name: &'static str, form: Form) -> Option<Trees> {
+fn native(name: &'static str, kind: TypeKind) -> Option<Trees> {
     let tests: Vec<fn(&str) -> Option<bool>> = match name {
         "mode" => vec![subjects::quick, subjects::on],
         "plain" => vec![subjects::is_a],
@@ -318,17 +318,17 @@ fn native(name: &'static str, form: Form) -> Option<Trees> {
         holds,
     });
     let of = Expression::Parameter(name);
-    Some(match form {
-        Form::Opaque => native.boxed(),
-        form => prop_oneof![native, test(of, form, 3)].boxed(),
+    Some(match kind {
+        TypeKind::Opaque => native.boxed(),
+        kind => prop_oneof![native, test(of, kind, 3)].boxed(),
     })
 }
 
 /// A predicate over these parameters.
 pub(super) fn predicate(parameters: &[&Parameter]) -> Trees {
     let each = parameters.iter().map(|one| {
-        native(one.name, one.form)
-            .unwrap_or_else(|| test(Expression::Parameter(one.name), one.form, 3))
+        native(one.name, one.kind)
+            .unwrap_or_else(|| test(Expression::Parameter(one.name), one.kind, 3))
     });
     let tests = proptest::strategy::Union::new(each);
     joined(prop_oneof![15 => tests, 1 => anything()].boxed())

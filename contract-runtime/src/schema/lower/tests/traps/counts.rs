@@ -1,9 +1,9 @@
 //! Lengths of texts and lists.
 
 use super::*;
+use crate::contract::type_kind::{Container, Shape, UnknownKind as _, kind};
 use crate::schema::lower::tests::subjects::parameter;
 use crate::schema::lower::tests::subjects::*;
-use crate::tool::form::{Container, Shape, Unformed as _, form};
 
 const LENGTH: &Expression = &Length(X);
 const CHARACTERS: &Expression = &Characters(X);

@@ -1,10 +1,10 @@
 //! Missing, null and default are three states.
 
 use super::*;
+use crate::contract::type_kind::{Container, Shape, UnknownKind as _, kind};
 use crate::schema::lower::tests::property::validator;
 use crate::schema::lower::tests::subjects::parameter;
 use crate::schema::lower::tests::subjects::*;
-use crate::tool::form::{Container, Shape, Unformed as _, form};
 
 const FIVE: &Expression = &Compare(Equal, V, &Integer(5));
 const MORE: &Expression = &Compare(More, V, &Integer(5));
@@ -13,7 +13,13 @@ const MORE: &Expression = &Compare(More, V, &Integer(5));
 #[track_caller]
 fn states(parameter: &Parameter, condition: Expression, expected: [bool; 4]) {
     let tool = tool(&[parameter]);
-    let published = lower("tool", &[pre(condition)], &tool.subjects, &tool.input);
+    let published = lower(
+        "tool",
+        ENFORCED,
+        &[pre(condition)],
+        &tool.subjects,
+        &tool.input,
+    );
     assert_eq!(published.conditions[0].lowering(), Lowering::Exact);
     let validator = validator(&published.input);
     let cases = [

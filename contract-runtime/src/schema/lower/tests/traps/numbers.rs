@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::contract::expression::{Comparison, Operation};
+use crate::contract::type_kind::{Container, Shape, UnknownKind as _, kind};
 use crate::schema::lower::tests::subjects::parameter;
 use crate::schema::lower::tests::subjects::*;
-use crate::tool::form::{Container, Shape, Unformed as _, form};
 
 #[test]
 fn a_step_that_doubles_cannot_hold_is_told() {
@@ -18,7 +18,7 @@ fn a_step_that_doubles_cannot_hold_is_told() {
         &Expression::Integer(0),
     );
     let tool = tool(&[&parameter!("n": u64)]);
-    let published = lower("tool", &[pre(BY)], &tool.subjects, &tool.input);
+    let published = lower("tool", ENFORCED, &[pre(BY)], &tool.subjects, &tool.input);
     assert_eq!(published.conditions[0].lowering(), Lowering::Told);
 }
 

@@ -1,9 +1,9 @@
 //! Texts, flags, and types with few values.
 
 use super::*;
+use crate::contract::type_kind::{Container, Shape, UnknownKind as _, kind};
 use crate::schema::lower::tests::subjects::parameter;
 use crate::schema::lower::tests::subjects::*;
-use crate::tool::form::{Container, Shape, Unformed as _, form};
 
 #[test]
 fn a_flag_is_one_constant() {
