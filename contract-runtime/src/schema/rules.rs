@@ -1,4 +1,4 @@
-//! A schema read once, in the form the walker follows.
+//! A compiled schema, in the form the walker follows.
 
 use std::collections::HashMap;
 use std::ops::{BitOr, Index};

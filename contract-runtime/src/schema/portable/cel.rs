@@ -1,4 +1,4 @@
-//! Text in the Common Expression Language, with as many parentheses as it needs.
+//! Prints rules in the Common Expression Language, with as few parentheses as needed.
 //!
 //! Precedences are those of the language definition (google/cel-spec, doc/langdef.md, "Syntax").
 

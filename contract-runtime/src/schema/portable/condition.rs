@@ -1,21 +1,21 @@
-//! A predicate as a rule: negation is pushed to the leaves, so that whatever is weaker there makes the whole weaker.
+//! Lowers a predicate to a rule in negation normal form, so that a weaker leaf makes the whole rule weaker.
 
 use serde_json::Value;
 
 use super::cel::Cel;
-use super::number::{form_of, is_constant};
+use super::number::{is_constant, kind_of};
 use super::pattern;
-use super::place::{Place, variable};
+use super::value_path::{ValuePath, variable};
 use crate::contract::expression::{Comparison, Expression};
 use crate::contract::panics::guard;
+use crate::contract::type_kind::TypeKind;
 use crate::schema::lower::Subject;
 use crate::schema::lower::constant::Constant;
-use crate::tool::form::Form;
 
 /// What the rules of one condition are made from.
 pub(super) struct Rules<'s> {
     pub(super) subjects: &'s [Subject],
-    scope: Vec<(&'static str, Place)>,
+    scope: Vec<(&'static str, ValuePath)>,
     /// The variables of the comprehensions around the current place.
     variables: Vec<String>,
 }
@@ -35,13 +35,13 @@ impl<'s> Rules<'s> {
     pub(super) fn condition(&mut self, expression: &Expression, expected: bool) -> Option<Cel> {
         Some(match expression {
             Expression::Bool(value) => Cel::bool(*value == expected),
-            Expression::Named { .. } => match Constant::of(expression, Form::Bool)? {
+            Expression::Named { .. } => match Constant::of(expression, TypeKind::Bool)? {
                 Constant::Bool(value) => Cel::bool(value == expected),
                 _ => return None,
             },
             Expression::Parameter(_) | Expression::Variable(_) => {
                 let place = self.place(expression)?;
-                let is = (place.form == Form::Bool).then_some(place.value)?;
+                let is = (place.kind == TypeKind::Bool).then_some(place.value)?;
                 if expected { is } else { is.not() }
             }
             Expression::Not(of) => self.condition(of, !expected)?,
@@ -71,8 +71,8 @@ impl<'s> Rules<'s> {
                 let present = self.place(of)?.present()?;
                 if expected { present } else { present.not() }
             }
-            Expression::IsFinite(of) => match form_of(self, of)? {
-                Form::Float { single } => self.is_finite(of, single, expected)?,
+            Expression::IsFinite(of) => match kind_of(self, of)? {
+                TypeKind::Float { single } => self.is_finite(of, single, expected)?,
                 _ => return None,
             },
             Expression::Native {
@@ -96,7 +96,7 @@ impl<'s> Rules<'s> {
             }
             Expression::Contains(of, item) => self.contains(of, item),
             Expression::Matches(of, pattern) => {
-                let Constant::Text(pattern) = Constant::of(pattern, Form::Text)? else {
+                let Constant::Text(pattern) = Constant::of(pattern, TypeKind::Text)? else {
                     return None;
                 };
                 let pattern = Cel::text(&pattern::portable(&pattern)?);
@@ -113,18 +113,18 @@ impl<'s> Rules<'s> {
         right: &Expression,
         expected: bool,
     ) -> Option<Cel> {
-        let form = form_of(self, left).or_else(|| form_of(self, right));
+        let kind = kind_of(self, left).or_else(|| kind_of(self, right));
         let found = if expected {
             comparison
         } else {
             comparison.negated()
         };
-        match form {
-            Some(form @ Form::Integer { .. }) => self.compare_whole(found, left, right, form),
-            Some(Form::Float { single }) => {
+        match kind {
+            Some(kind @ TypeKind::Integer { .. }) => self.compare_whole(found, left, right, kind),
+            Some(TypeKind::Float { single }) => {
                 self.compare_floats(comparison, left, right, (single, expected))
             }
-            Some(Form::Text | Form::Character) => {
+            Some(TypeKind::Text | TypeKind::Character) => {
                 let operator = match found {
                     Comparison::Equal => "==",
                     Comparison::NotEqual => "!=",
@@ -134,7 +134,7 @@ impl<'s> Rules<'s> {
                 let (left, right) = (self.text(left)?, self.text(right)?);
                 Some(Cel::relation(operator, &left, &right))
             }
-            Some(Form::Bool) => match found {
+            Some(TypeKind::Bool) => match found {
                 Comparison::Equal => self.same(left, right, true),
                 Comparison::NotEqual => self.same(left, right, false),
                 _ => None,
@@ -146,7 +146,7 @@ impl<'s> Rules<'s> {
 
     /// Two truth values that are the same, or not.
     fn same(&mut self, left: &Expression, right: &Expression, same: bool) -> Option<Cel> {
-        let truth = |constant: &Expression| match Constant::of(constant, Form::Bool)? {
+        let truth = |constant: &Expression| match Constant::of(constant, TypeKind::Bool)? {
             Constant::Bool(value) => Some(value),
             _ => None,
         };
@@ -168,12 +168,12 @@ impl<'s> Rules<'s> {
     }
 
     fn among(&mut self, of: &Expression, list: &[Expression], expected: bool) -> Option<Cel> {
-        let found = match form_of(self, of)? {
-            Form::Text | Form::Character => {
+        let found = match kind_of(self, of)? {
+            TypeKind::Text | TypeKind::Character => {
                 let list: Option<Vec<Cel>> = list.iter().map(|item| self.text(item)).collect();
                 Some(Cel::relation("in", &self.text(of)?, &Cel::list(&list?)))
             }
-            form @ Form::Integer { .. } => self.among_whole(of, list, form),
+            kind @ TypeKind::Integer { .. } => self.among_whole(of, list, kind),
             _ => None,
         };
         if let Some(found) = found {
@@ -191,16 +191,16 @@ impl<'s> Rules<'s> {
             return self.listed(*value, item);
         }
         let place = self.place(of)?;
-        let Form::List(inner) = place.form else {
-            let text = (place.form == Form::Text).then_some(place.value)?;
+        let TypeKind::List(inner) = place.kind else {
+            let text = (place.kind == TypeKind::Text).then_some(place.value)?;
             return Some(text.method("contains", &self.text(item)?));
         };
         let (kind, item) = match *inner {
-            Form::Text | Form::Character => {
+            TypeKind::Text | TypeKind::Character => {
                 return Some(Cel::relation("in", &self.text(item)?, &place.value));
             }
-            form @ Form::Integer { .. } => ("int", self.whole_item(item, form)?),
-            Form::Float { single: false } => ("double", self.float(item)?),
+            kind @ TypeKind::Integer { .. } => ("int", self.whole_item(item, kind)?),
+            TypeKind::Float { single: false } => ("double", self.float(item)?),
             _ => return None,
         };
         // Engines differ on what kind the numbers of a list are.
@@ -211,15 +211,15 @@ impl<'s> Rules<'s> {
 
     /// `LIST.contains(&item)`
     fn listed(&self, list: fn() -> Option<Value>, item: &Expression) -> Option<Cel> {
-        let form = form_of(self, item)?;
-        let item = match form {
-            Form::Text | Form::Character => self.text(item)?,
-            Form::Integer { .. } => Cel::call("int", &self.place(item)?.value),
-            Form::Float { single: false } => self.float(item)?,
+        let kind = kind_of(self, item)?;
+        let item = match kind {
+            TypeKind::Text | TypeKind::Character => self.text(item)?,
+            TypeKind::Integer { .. } => Cel::call("int", &self.place(item)?.value),
+            TypeKind::Float { single: false } => self.float(item)?,
             _ => return None,
         };
-        let one = |value: &Value| match form {
-            Form::Float { .. } => Cel::float(value.as_f64()?),
+        let one = |value: &Value| match kind {
+            TypeKind::Float { .. } => Cel::float(value.as_f64()?),
             _ => Cel::json(value).filter(|_| value.is_string() || value.is_i64()),
         };
         let list = guard(list).ok()??;
@@ -236,11 +236,11 @@ impl<'s> Rules<'s> {
         (all, expected): (bool, bool),
     ) -> Option<Cel> {
         let list = self.place(list)?;
-        let Form::List(inner) = list.form else {
+        let TypeKind::List(inner) = list.kind else {
             return None;
         };
         let variable = self.variable(name);
-        let item = Place::new(Cel::primary(&*variable), *inner);
+        let item = ValuePath::new(Cel::primary(&*variable), *inner);
         self.variables.push(variable.clone());
         let body = self.within(name, item, body, expected);
         self.variables.pop();
@@ -272,7 +272,7 @@ impl<'s> Rules<'s> {
     fn within(
         &mut self,
         name: &'static str,
-        place: Place,
+        place: ValuePath,
         body: &Expression,
         expected: bool,
     ) -> Option<Cel> {
@@ -286,9 +286,9 @@ impl<'s> Rules<'s> {
         variable(wanted, |name| self.variables.iter().any(|one| one == name))
     }
 
-    pub(super) fn place(&self, expression: &Expression) -> Option<Place> {
+    pub(super) fn place(&self, expression: &Expression) -> Option<ValuePath> {
         match expression {
-            Expression::Parameter(name) => Place::of(self.subject(name)?, false),
+            Expression::Parameter(name) => ValuePath::of(self.subject(name)?, false),
             Expression::Variable(name) => {
                 let bound = self.scope.iter().rev().find(|(bound, _)| bound == name);
                 bound.map(|(_, place)| place.clone())
@@ -303,19 +303,19 @@ impl<'s> Rules<'s> {
 
     fn text(&self, expression: &Expression) -> Option<Cel> {
         if is_constant(expression) {
-            return match Constant::of(expression, Form::Text)? {
+            return match Constant::of(expression, TypeKind::Text)? {
                 Constant::Text(text) => Some(Cel::text(&text)),
                 _ => None,
             };
         }
         let place = self.place(expression)?;
-        matches!(place.form, Form::Text | Form::Character).then_some(place.value)
+        matches!(place.kind, TypeKind::Text | TypeKind::Character).then_some(place.value)
     }
 }
 
 /// A comparison without arguments.
 fn constants(comparison: Comparison, left: &Expression, right: &Expression) -> Option<bool> {
-    let value = |expression| Constant::of(expression, Form::Opaque);
+    let value = |expression| Constant::of(expression, TypeKind::Opaque);
     let order = match (value(left)?, value(right)?) {
         (Constant::Bool(left), Constant::Bool(right)) => left.cmp(&right),
         (Constant::Integer(left), Constant::Integer(right)) => left.cmp(&right),

@@ -1,4 +1,4 @@
-//! Floating-point numbers: the same in every engine, as IEEE 754-2019 has them, once they are of the kind `double`.
+//! Lowers floating-point comparisons, which every engine evaluates alike as IEEE 754 doubles.
 //!
 //! An `f32` is the number of the arguments rounded to fewer digits, for which CEL has no word: its bounds are moved outward
 //! to the neighbour that can no longer be rounded into them, and it is not computed with.
@@ -7,10 +7,10 @@ use super::cel::Cel;
 use super::condition::Rules;
 use super::number::{is_constant, operator};
 use crate::contract::expression::{Comparison, Expression, Operation};
+use crate::contract::type_kind::TypeKind;
 use crate::schema::lower::constant::Constant;
-use crate::tool::form::Form;
 
-const DOUBLE: Form = Form::Float { single: false };
+const DOUBLE: TypeKind = TypeKind::Float { single: false };
 
 impl Rules<'_> {
     /// A comparison that is as expected, of two numbers of this precision.
@@ -119,7 +119,8 @@ impl Rules<'_> {
         match expression {
             Expression::Parameter(_) | Expression::Variable(_) => {
                 let place = self.place(expression)?;
-                matches!(place.form, Form::Float { .. }).then(|| Cel::call("double", &place.value))
+                matches!(place.kind, TypeKind::Float { .. })
+                    .then(|| Cel::call("double", &place.value))
             }
             Expression::Negative(of) => Some(self.float(of)?.negative()),
             Expression::Arithmetic(operation, left, right) => {
@@ -147,8 +148,8 @@ fn is_computed(expression: &Expression) -> bool {
         || matches!(expression, Expression::Negative(of) if is_computed(of))
 }
 
-fn constant(expression: &Expression, form: Form) -> Option<f64> {
-    match Constant::of(expression, form)? {
+fn constant(expression: &Expression, kind: TypeKind) -> Option<f64> {
+    match Constant::of(expression, kind)? {
         Constant::Float(value) => Some(value),
         _ => None,
     }
@@ -158,7 +159,7 @@ fn constant(expression: &Expression, form: Form) -> Option<f64> {
 ///
 /// The tree holds it as `f64`. What lies halfway between two `f32` there was perhaps on one side of it in the source.
 fn single(expression: &Expression) -> Option<f32> {
-    let value = constant(expression, Form::Float { single: true })?;
+    let value = constant(expression, TypeKind::Float { single: true })?;
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounded to the nearest, as the compiler rounds the literal"

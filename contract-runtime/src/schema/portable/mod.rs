@@ -1,4 +1,4 @@
-//! Conditions as rules that a peer without Rust can evaluate: CEL, in the profile that every implementation agrees on.
+//! Renders conditions as CEL rules, in a portable profile that peers without Rust can evaluate.
 //!
 //! | step | file |
 //! |---|---|
@@ -19,9 +19,9 @@ mod float;
 mod native;
 mod number;
 pub(crate) mod pattern;
-mod place;
 #[cfg(test)]
 pub(crate) mod tests;
+mod value_path;
 
 use serde::{Deserialize, Serialize};
 
@@ -68,13 +68,13 @@ const LONGEST: usize = 4_096;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PortableRule {
-    /// What violations call the condition, such as `divide.pre[0]`.
+    /// The id of the condition in violations, such as `divide.pre[0]`.
     pub id: String,
     /// The expression; its one variable is `args`, the object of the arguments.
     pub rule: String,
-    /// What to tell a caller who breaks it.
+    /// The message for a caller who breaks it.
     pub message: String,
-    /// The arguments it looks at, as JSON pointers.
+    /// The arguments it reads, as JSON pointers.
     pub paths: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! What Rust alone can test, asked about each value of a type that has only a few.
+//! Tests that only Rust can evaluate, tabulated for types with few values.
 
 use serde_json::Value;
 
 use super::cel::Cel;
 use super::condition::Rules;
-use super::place::Place;
+use super::value_path::ValuePath;
 use crate::schema::lower::finite;
 
 impl Rules<'_> {
@@ -26,7 +26,7 @@ impl Rules<'_> {
             return Some(Cel::bool(true));
         }
         let nullable = values.contains(&Value::Null);
-        let mut place = Place::of(subject, nullable)?;
+        let mut place = ValuePath::of(subject, nullable)?;
         let scalars = || values.iter().filter(|value| !value.is_null());
         if scalars().all(Value::is_i64) {
             place.value = Cel::call("int", &place.value);

@@ -1,4 +1,4 @@
-//! Whole numbers: what Rust computes in a type of its own, CEL computes in 64 bits.
+//! Lowers integer conditions: Rust computes in the operand's type, CEL in 64 bits.
 //!
 //! Where the two could differ, a guard stands before the comparison, and out of its bounds the rule says `true`: the native
 //! code decides. The bounds are those of the type, where a result is needed that may leave it, and plus and minus
@@ -7,14 +7,14 @@
 use super::cel::Cel;
 use super::condition::Rules;
 use crate::contract::expression::{Comparison, Expression, Operation};
+use crate::contract::type_kind::TypeKind;
 use crate::schema::lower::constant::Constant;
-use crate::tool::form::Form;
 
 /// The largest whole number that every reader of JSON keeps, with all its neighbours.
 const EXACT: i128 = (1 << 53) - 1;
 
 /// What a count is in Rust.
-const COUNT: Form = Form::Integer {
+const COUNT: TypeKind = TypeKind::Integer {
     low: 0,
     high: usize::MAX as i128,
 };
@@ -55,21 +55,21 @@ pub(super) const fn operator(comparison: Comparison) -> &'static str {
 }
 
 impl Rules<'_> {
-    /// A comparison in the type that `form` stands for.
+    /// A comparison in the type that `kind` stands for.
     pub(super) fn compare_whole(
         &self,
         comparison: Comparison,
         left: &Expression,
         right: &Expression,
-        form: Form,
+        kind: TypeKind,
     ) -> Option<Cel> {
         if let Some(emptiness) = self.emptiness(comparison, left, right) {
             return Some(emptiness);
         }
         let mut guards = Guards::default();
         let (a, b) = (
-            self.whole(left, form, &mut guards)?,
-            self.whole(right, form, &mut guards)?,
+            self.whole(left, kind, &mut guards)?,
+            self.whole(right, kind, &mut guards)?,
         );
         // Rounding keeps the order to a number that it does not change.
         if is_constant(left) && is_place(right) || is_place(left) && is_constant(right) {
@@ -84,24 +84,24 @@ impl Rules<'_> {
         &self,
         of: &Expression,
         list: &[Expression],
-        form: Form,
+        kind: TypeKind,
     ) -> Option<Cel> {
         if !is_place(of) || !list.iter().all(is_constant) {
             return None;
         }
         let mut guards = Guards::default();
-        let value = self.whole(of, form, &mut guards)?;
+        let value = self.whole(of, kind, &mut guards)?;
         let list: Option<Vec<Cel>> = list
             .iter()
-            .map(|item| Some(self.whole(item, form, &mut guards)?.cel))
+            .map(|item| Some(self.whole(item, kind, &mut guards)?.cel))
             .collect();
         Some(Cel::relation("in", &value.cel, &Cel::list(&list?)))
     }
 
     /// An item of a list as a number to compare its items with.
-    pub(super) fn whole_item(&self, item: &Expression, form: Form) -> Option<Cel> {
+    pub(super) fn whole_item(&self, item: &Expression, kind: TypeKind) -> Option<Cel> {
         let mut guards = Guards::default();
-        let item = self.whole(item, form, &mut guards)?;
+        let item = self.whole(item, kind, &mut guards)?;
         (guards.wide.is_empty() && guards.results.is_empty()).then_some(item.cel)
     }
 
@@ -126,12 +126,12 @@ impl Rules<'_> {
         let place = self.place(of).filter(|_| apart)?;
         let size = Cel::call("size", &place.value);
         let bound = Cel::number(if zero { "0" } else { "1" }.to_owned());
-        (place.form == Form::Text).then(|| Cel::relation(operator(comparison), &size, &bound))
+        (place.kind == TypeKind::Text).then(|| Cel::relation(operator(comparison), &size, &bound))
     }
 
-    fn whole(&self, expression: &Expression, form: Form, guards: &mut Guards) -> Option<Whole> {
+    fn whole(&self, expression: &Expression, kind: TypeKind, guards: &mut Guards) -> Option<Whole> {
         if is_constant(expression) {
-            let Constant::Integer(value) = Constant::of(expression, form)? else {
+            let Constant::Integer(value) = Constant::of(expression, kind)? else {
                 return None;
             };
             return Some(Whole {
@@ -142,34 +142,36 @@ impl Rules<'_> {
         }
         match expression {
             Expression::Parameter(_) | Expression::Variable(_) => {
-                let place = self.place(expression).filter(|place| place.form == form)?;
-                Some(guards.argument(Cel::call("int", &place.value), form))
+                let place = self.place(expression).filter(|place| place.kind == kind)?;
+                Some(guards.argument(Cel::call("int", &place.value), kind))
             }
             Expression::Length(of) => {
                 let place = self.place(of)?;
-                Some(Whole::count(match place.form {
-                    Form::Text => Cel::call("size", &Cel::call("bytes", &place.value)),
-                    Form::List(_) => Cel::call("size", &place.value),
+                Some(Whole::count(match place.kind {
+                    TypeKind::Text => Cel::call("size", &Cel::call("bytes", &place.value)),
+                    TypeKind::List(_) => Cel::call("size", &place.value),
                     _ => return None,
                 }))
             }
             Expression::Characters(of) => {
-                let place = self.place(of).filter(|place| place.form == Form::Text)?;
+                let place = self
+                    .place(of)
+                    .filter(|place| place.kind == TypeKind::Text)?;
                 Some(Whole::count(Cel::call("size", &place.value)))
             }
             Expression::Negative(of) => {
-                let of = self.whole(of, form, guards)?;
+                let of = self.whole(of, kind, guards)?;
                 let result = Whole {
                     cel: of.cel.negative(),
                     low: of.high.checked_neg()?,
                     high: of.low.checked_neg()?,
                 };
-                guards.result(result, form)
+                guards.result(result, kind)
             }
             Expression::Arithmetic(operation, left, right) => {
-                let left = self.whole(left, form, guards)?;
-                let right = self.whole(right, form, guards)?;
-                guards.result(left.combined(*operation, &right)?, form)
+                let left = self.whole(left, kind, guards)?;
+                let right = self.whole(right, kind, guards)?;
+                guards.result(left.combined(*operation, &right)?, kind)
             }
             _ => None,
         }
@@ -219,9 +221,9 @@ impl Whole {
 }
 
 impl Guards {
-    /// An argument of the type that `form` stands for.
-    fn argument(&mut self, cel: Cel, form: Form) -> Whole {
-        let (low, high) = ends(form);
+    /// An argument of the type that `kind` stands for.
+    fn argument(&mut self, cel: Cel, kind: TypeKind) -> Whole {
+        let (low, high) = ends(kind);
         if (low < -EXACT || high > EXACT) && !self.wide.contains(&cel) {
             self.wide.push(cel.clone());
         }
@@ -232,17 +234,17 @@ impl Guards {
         }
     }
 
-    /// A result that is of the type that `form` stands for, or else wraps or panics.
+    /// A result that is of the type that `kind` stands for, or else wraps or panics.
     ///
     /// Beyond 64 bits CEL gives no result either (language definition, "Overflow").
-    fn result(&mut self, of: Whole, form: Form) -> Option<Whole> {
+    fn result(&mut self, of: Whole, kind: TypeKind) -> Option<Whole> {
         let Whole {
             mut cel,
             mut low,
             mut high,
         } = of;
         cel.fails |= low < i64::MIN.into() || high > i64::MAX.into();
-        let (least, most) = ends(form);
+        let (least, most) = ends(kind);
         let mut within = |operator: &str, end: i128| {
             let end = Cel::number(end.to_string());
             self.results.push(Cel::relation(operator, &cel, &end));
@@ -286,9 +288,9 @@ fn wide(numbers: &[Cel]) -> Option<Cel> {
     }
 }
 
-fn ends(form: Form) -> (i128, i128) {
-    match form {
-        Form::Integer { low, high } => (low, high),
+fn ends(kind: TypeKind) -> (i128, i128) {
+    match kind {
+        TypeKind::Integer { low, high } => (low, high),
         _ => (i128::MIN, i128::MAX),
     }
 }
@@ -315,13 +317,13 @@ fn is_place(expression: &Expression) -> bool {
 }
 
 /// The type in which an expression is computed, as far as its arguments tell.
-pub(super) fn form_of(rules: &Rules<'_>, expression: &Expression) -> Option<Form> {
+pub(super) fn kind_of(rules: &Rules<'_>, expression: &Expression) -> Option<TypeKind> {
     match expression {
-        Expression::Parameter(_) | Expression::Variable(_) => Some(rules.place(expression)?.form),
+        Expression::Parameter(_) | Expression::Variable(_) => Some(rules.place(expression)?.kind),
         Expression::Length(_) | Expression::Characters(_) => Some(COUNT),
-        Expression::Negative(of) => form_of(rules, of),
+        Expression::Negative(of) => kind_of(rules, of),
         Expression::Arithmetic(_, left, right) => {
-            form_of(rules, left).or_else(|| form_of(rules, right))
+            kind_of(rules, left).or_else(|| kind_of(rules, right))
         }
         Expression::Bool(_)
         | Expression::Integer(_)
@@ -329,6 +331,6 @@ pub(super) fn form_of(rules: &Rules<'_>, expression: &Expression) -> Option<Form
         | Expression::Text(_)
         | Expression::Named { .. }
         | Expression::Opaque(_) => None,
-        _ => Some(Form::Bool),
+        _ => Some(TypeKind::Bool),
     }
 }

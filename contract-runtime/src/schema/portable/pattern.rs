@@ -1,4 +1,4 @@
-//! Regular expressions that mean the same to every engine that may meet them.
+//! Rewrites regular expressions so that they mean the same in every engine.
 //!
 //! The native engine is `regex-lite`: ASCII classes, no look-around, linear time. A published pattern is read by whatever a
 //! peer or a provider has: ECMA-262 with and without the flag `u` (JSON Schema 2020-12, Core, section 6.4), RE2 (CEL, language
@@ -34,7 +34,8 @@ pub(crate) fn literal(text: &str) -> Option<String> {
 /// The same pattern in the syntax that all engines share, if it can be said there.
 ///
 /// It finds a match in exactly the texts in which `regex-lite` finds one.
-pub(crate) fn portable(pattern: &str) -> Option<String> {
+#[must_use]
+pub fn portable(pattern: &str) -> Option<String> {
     let ast = Parser::new().parse(pattern).ok()?;
     let mut writer = Writer { out: String::new() };
     writer.pattern(&ast, 1)?;

@@ -1,8 +1,8 @@
-//! Where a value stands in the arguments, and whether it is there.
+//! The location of a value in the arguments, and whether it is present.
 
 use super::cel::Cel;
+use crate::contract::type_kind::TypeKind;
 use crate::schema::lower::Subject;
-use crate::tool::form::Form;
 
 /// Words that CEL keeps for itself (language definition, "Syntax": the literals and `RESERVED`).
 const RESERVED: [&str; 21] = [
@@ -34,23 +34,23 @@ const NAMES: [&str; 5] = ["args", "has", "key", "null_type", "type"];
 
 /// A value that a rule can speak of.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ValuePath {
     /// The value; of an optional one only to be looked at where it is present.
     pub(super) value: Cel,
-    pub(super) form: Form,
+    pub(super) kind: TypeKind,
     /// Of an optional value, whether it is there.
     present: Option<Cel>,
 }
 
-impl Place {
+impl ValuePath {
     /// A value that is bound to a name, or another view of one.
     ///
     /// Whether it is `null` is asked by its type: cel-python compares neither numbers nor lists with `null`.
-    pub(super) fn new(value: Cel, form: Form) -> Self {
-        let present = matches!(form, Form::Optional(_)).then(|| is_value(&value));
+    pub(super) fn new(value: Cel, kind: TypeKind) -> Self {
+        let present = matches!(kind, TypeKind::Optional(_)).then(|| is_value(&value));
         Self {
             value,
-            form,
+            kind,
             present,
         }
     }
@@ -58,7 +58,7 @@ impl Place {
     /// An argument. Of one that may be `null` nothing but its values may be known: then `nullable` says so.
     pub(super) fn of(subject: &Subject, nullable: bool) -> Option<Self> {
         let (given, has) = argument(&subject.name);
-        let nullable = nullable || matches!(subject.form, Form::Optional(_));
+        let nullable = nullable || matches!(subject.kind, TypeKind::Optional(_));
         let default = match subject.default.as_ref().filter(|value| !value.is_null()) {
             Some(default) => Some(Cel::json(default)?),
             None => None,
@@ -82,7 +82,7 @@ impl Place {
         };
         Some(Self {
             value,
-            form: subject.form,
+            kind: subject.kind,
             present,
         })
     }
@@ -93,8 +93,8 @@ impl Place {
 
     /// What an optional value holds.
     pub(super) fn inner(&self) -> Option<Self> {
-        match self.form {
-            Form::Optional(inner) => Some(Self::new(self.value.clone(), *inner)),
+        match self.kind {
+            TypeKind::Optional(inner) => Some(Self::new(self.value.clone(), *inner)),
             _ => None,
         }
     }

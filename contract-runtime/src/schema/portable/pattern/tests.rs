@@ -1,3 +1,5 @@
+//! Portable patterns match what the written ones match.
+
 use proptest::prelude::*;
 use regex_lite::Regex;
 
