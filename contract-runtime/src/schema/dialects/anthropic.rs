@@ -4,6 +4,9 @@
 //! `ToolParam` and `transform_schema` of Anthropic's Python library (2026-08-07).
 //!
 //! - A tool is `{name, description, input_schema}`; the schema is JSON Schema 2020-12 with an object at its root.
+//! - Parameters have names of 1 to 64 letters, digits, `_`, `.` and `-`; another one fails the request, whatever tools
+//!   there are beside it. Of fields further inside that is not documented, and no report names one: they are left alone.
+//!   The rule is that of the API's errors (anthropics/claude-code#79418, ComposioHQ/composio#3500, 2026).
 //! - `input_examples` are whole arguments; one that the schema refuses fails the request.
 //! - Not `strict`: the whole neutral schema, as a hint to the model. `strict` is left out: older models do not know it.
 //! - `strict` has types, `enum` of scalars, `anyOf`, `default`, `required`, ten formats, and `minItems` of 0 or 1. Every
@@ -16,12 +19,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::integer_bounds::quiet;
 use super::limits::{Size, total};
-use super::quiet::quiet;
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, Problems, examples, words};
+use super::{ExportProblem, Neutral, Problems, examples, prose};
 use crate::schema::reader::join;
-use crate::schema::vocabulary::{Holds, holds};
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 type Keywords = Map<String, Value>;
 
@@ -62,6 +65,7 @@ pub(super) fn tool(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> 
     } else {
         tool.input.clone()
     };
+    named(tool.name, &schema)?;
     let mut exported = Map::new();
     let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
     put("name", json!(tool.name));
@@ -77,8 +81,31 @@ pub(super) fn tool(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> 
     Ok(Value::Object(exported))
 }
 
+/// Refuses parameters whose names the API refuses.
+fn named(tool: &str, schema: &Value) -> Result<(), Problems> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let names = properties.into_iter().flatten().map(|(name, _)| name);
+    let problems: Problems = names
+        .filter(|name| !is_accepted(name))
+        .map(|name| ExportProblem::Name {
+            tool: tool.to_owned(),
+            name: name.clone(),
+            advice: "name parameters with 1 to 64 of a-z, A-Z, 0-9, `_`, `.`, `-`",
+        })
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(problems)
+}
+
+fn is_accepted(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=64).contains(&name.len()) && name.bytes().all(plain)
+}
+
 /// What one request may hold, all its strict tools together.
-pub(super) fn totals(tools: &[Value]) -> Problems {
+pub(super) fn totals(tools: &[&Value]) -> Problems {
     let sizes: Vec<(&str, Size)> = tools
         .iter()
         .filter_map(|tool| {
@@ -112,7 +139,7 @@ fn prepare(node: &mut Keywords, said: &mut Vec<String>) {
     let ends = ["minItems", "maxItems"].into_iter();
     let ends = ends.filter(|end| *end == "maxItems" || least > Some(1));
     let ends = ends.filter_map(|end| Some((end.to_owned(), node.get(end)?.clone())));
-    said.extend(words::phrases(&ends.collect()));
+    said.extend(prose::phrases(&ends.collect()));
     if least > Some(1) {
         node.insert("minItems".to_owned(), json!(1));
     }
@@ -154,13 +181,13 @@ fn look<'s>(schema: &'s Value, at: &str, see: &mut impl FnMut(&'s [Value], &str)
     for (keyword, value) in keywords {
         let at_keyword = join(at, keyword);
         match (holds(keyword), value) {
-            (Holds::Schema, below) => look(below, &at_keyword, see),
-            (Holds::List, Value::Array(list)) => {
+            (KeywordValue::Schema, below) => look(below, &at_keyword, see),
+            (KeywordValue::List, Value::Array(list)) => {
                 for (index, below) in list.iter().enumerate() {
                     look(below, &format!("{at_keyword}/{index}"), see);
                 }
             }
-            (Holds::Map, Value::Object(map)) => {
+            (KeywordValue::Map, Value::Object(map)) => {
                 for (name, below) in map {
                     look(below, &join(&at_keyword, name), see);
                 }

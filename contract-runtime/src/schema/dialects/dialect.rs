@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// In whose manner tools are exported.
+/// The format in which tools are exported.
 ///
 /// Each has a name, for command lines and settings, which is also how it is shown.
 ///
@@ -21,21 +21,22 @@ pub enum Dialect {
     ///
     /// Source: `OpenAI` API specification, schema `ChatCompletionTool`, 2026.
     OpenAiChat {
-        /// Whether the model is held to the schema; it can then say less, see the guide.
+        /// Whether the provider enforces the schema, which can then express less; a tool that cannot be strict is
+        /// exported without it, see [`Export::not_strict`](crate::Export::not_strict).
         strict: bool,
     },
     /// `OpenAI` responses: `{"type":"function", name, description, parameters, strict}`.
     ///
     /// Source: `OpenAI` API specification, schema `FunctionTool`, 2026.
     OpenAiResponses {
-        /// Whether the model is held to the schema.
+        /// Whether the provider enforces the schema of each tool that can be strict.
         strict: bool,
     },
     /// Anthropic messages: `{name, description, input_schema, input_examples?, strict?}`.
     ///
     /// Source: Anthropic API reference, "Define tools", 2026.
     Anthropic {
-        /// Whether the model is held to the schema.
+        /// Whether the provider enforces the schema of each tool that can be strict.
         strict: bool,
     },
     /// Gemini function declarations whose `parameters` are an `OpenAPI` schema: `{name, description, parameters}`.
@@ -54,18 +55,18 @@ pub enum Dialect {
     Neutral,
 }
 
-/// A revision of the Model Context Protocol, by its date.
+/// A revision of the Model Context Protocol, identified by its date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum McpRevision {
-    /// 2025-11-25: results are described only where they are objects.
+    /// 2025-11-25: results are described only if they are objects.
     November2025,
-    /// 2026-07-28: results are described whatever they are.
+    /// 2026-07-28: results are always described.
     July2026,
 }
 
 impl McpRevision {
-    /// The revision as the protocol spells it.
+    /// Returns the revision as the protocol spells it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,7 +92,7 @@ impl Dialect {
         Self::Neutral,
     ];
 
-    /// Its name, for command lines and settings.
+    /// Returns its name, for command lines and settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,6 +110,16 @@ impl Dialect {
         }
     }
 
+    /// The same without `strict`, of a strict one.
+    pub(crate) const fn loose(self) -> Option<Self> {
+        match self {
+            Self::OpenAiChat { strict: true } => Some(Self::OpenAiChat { strict: false }),
+            Self::OpenAiResponses { strict: true } => Some(Self::OpenAiResponses { strict: false }),
+            Self::Anthropic { strict: true } => Some(Self::Anthropic { strict: false }),
+            _ => None,
+        }
+    }
+
     /// Its place in [`ALL`](Self::ALL).
     pub(crate) fn index(self) -> usize {
         let place = Self::ALL.iter().position(|one| *one == self);
@@ -122,7 +133,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// The text is not the name of a [`Dialect`].
+/// The error for a text that is not the name of a [`Dialect`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown dialect `{given}`; write one of {}", Dialect::ALL.map(|one| format!("`{one}`")).join(", "))]
 pub struct UnknownDialect {

@@ -1,10 +1,10 @@
-//! A schema as a choice between plain ones: no reference, no combination, every keyword in one place.
+//! Rewrites a schema as a union of plain ones: no references, no combinations, one place per keyword.
 
 use serde_json::{Map, Value, json};
 
 use super::merge::both;
-use crate::schema::correct::percent_decode;
-use crate::schema::vocabulary::{Holds, holds};
+use crate::schema::normalize::percent_decode;
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 type Keywords = Map<String, Value>;
 
@@ -29,13 +29,13 @@ pub(super) fn resolve<'r>(root: &'r Value, target: &str) -> Option<(String, &'r 
 }
 
 /// Opens schemas of one root.
-pub(super) struct Opener<'r, 'o> {
+pub(super) struct DnfBuilder<'r, 'o> {
     pub(super) root: &'r Value,
     /// The references that are being written out, from the outside in; those that are opened are added.
     pub(super) open: &'o mut Vec<String>,
 }
 
-impl Opener<'_, '_> {
+impl DnfBuilder<'_, '_> {
     /// The plain schemas of which `keywords` accepts any; none if it accepts nothing.
     pub(super) fn alternatives(&mut self, keywords: &Keywords) -> Result<Vec<Keywords>, Closed> {
         let mut plain = keywords.clone();
@@ -136,14 +136,14 @@ fn references<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
     for (keyword, value) in keywords {
         match (holds(keyword), value) {
             // What a schema defines it does not use.
-            (Holds::Map, _) if keyword == "$defs" => {}
-            (Holds::Schema, schema) => references(schema, found),
-            (Holds::List, Value::Array(schemas)) => {
+            (KeywordValue::Map, _) if keyword == "$defs" => {}
+            (KeywordValue::Schema, schema) => references(schema, found),
+            (KeywordValue::List, Value::Array(schemas)) => {
                 for schema in schemas {
                     references(schema, found);
                 }
             }
-            (Holds::Map, Value::Object(schemas)) => {
+            (KeywordValue::Map, Value::Object(schemas)) => {
                 schemas
                     .values()
                     .for_each(|schema| references(schema, found));

@@ -1,4 +1,4 @@
-//! Whole arguments, made of the examples of single parameters.
+//! Complete example arguments, assembled from the examples of single parameters.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,8 @@ use super::Neutral;
 use crate::contract::condition::ConditionKind;
 use crate::contract::panics::guard;
 use crate::schema::InputSchema;
+use crate::schema::arguments::examine;
 use crate::schema::lower::{Lowering, PublishedCondition};
-use crate::tool::arguments::examine;
 
 /// Further examples teach a model little and are paid for in every request.
 const MOST: usize = 3;
@@ -61,11 +61,11 @@ pub(super) fn whole(tool: &Neutral<'_>, exported: &Value) -> Vec<Value> {
     found
 }
 
-/// Whether no condition is broken: of what the schema says in full, the schema is the judge.
+/// Whether no condition is broken that ends calls: of what the schema says in full, the schema is the judge.
 fn holds(tool: &Neutral<'_>, arguments: &Map<String, Value>) -> bool {
     let conditions = tool.conditions.iter();
     conditions
-        .filter(|one| one.condition().kind() == ConditionKind::Pre)
+        .filter(|one| one.condition().kind() == ConditionKind::Pre && one.policy().ends_the_call())
         .all(|one| one.lowering() == Lowering::Exact || asked(one, tool.input, arguments))
 }
 

@@ -31,13 +31,13 @@ mod parameters;
 
 use serde_json::{Map, Value, json};
 
+use super::integer_bounds::quiet;
 use super::limits::each;
 use super::merge::{named, names};
-use super::quiet::quiet;
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, Problems, words};
+use super::{ExportProblem, Neutral, Problems, prose};
 use crate::schema::reader::join;
-use crate::schema::vocabulary::{Holds, holds};
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 type Keywords = Map<String, Value>;
 
@@ -154,7 +154,7 @@ fn list(node: &mut Keywords, said: &mut Vec<String>, may: impl Fn(&Value) -> boo
     if all {
         node.extend(values);
     } else {
-        said.extend(words::phrases(&values));
+        said.extend(prose::phrases(&values));
     }
 }
 
@@ -213,13 +213,13 @@ fn demanded<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
     let required = keywords.get("required").and_then(Value::as_array);
     for (keyword, value) in keywords {
         match (holds(keyword), value) {
-            (Holds::Schema, below) => demanded(below, found),
-            (Holds::List, Value::Array(list)) => {
+            (KeywordValue::Schema, below) => demanded(below, found),
+            (KeywordValue::List, Value::Array(list)) => {
                 for below in list {
                     demanded(below, found);
                 }
             }
-            (Holds::Map, Value::Object(map)) if keyword == "properties" => {
+            (KeywordValue::Map, Value::Object(map)) if keyword == "properties" => {
                 let required =
                     |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
                 let properties = map.iter().filter(|(name, _)| required(name));

@@ -1,10 +1,10 @@
-//! The ends of wide integer types: they tell a model nothing, and readers whose numbers are floats round them.
+//! Removes the bounds of wide integer types: models learn nothing from them, and floats round them.
 
 use serde_json::{Map, Value};
 
 use crate::schema::Decimal;
-use crate::schema::correct::integer_range;
-use crate::schema::vocabulary::{Holds, holds};
+use crate::schema::normalize::integer_range;
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 const WIDE: [&str; 4] = ["uint64", "int64", "uint128", "int128"];
 const HALF: [&str; 2] = ["uint32", "int32"];
@@ -25,7 +25,7 @@ pub(super) fn quiet(input: &Value, types: &Value, has_numbers: bool) -> Value {
 }
 
 fn f32_end() -> f64 {
-    super::super::correct::F32_MAX
+    super::super::normalize::F32_MAX
 }
 
 fn silence(schema: &mut Value, types: &Value, ends: &[Value]) {
@@ -42,13 +42,13 @@ fn silence(schema: &mut Value, types: &Value, ends: &[Value]) {
             continue;
         };
         match (holds(keyword), value, of_type) {
-            (Holds::Schema, schema, types) => silence(schema, types, ends),
-            (Holds::List, Value::Array(schemas), Value::Array(types)) => {
+            (KeywordValue::Schema, schema, types) => silence(schema, types, ends),
+            (KeywordValue::List, Value::Array(schemas), Value::Array(types)) => {
                 for (schema, types) in schemas.iter_mut().zip(types) {
                     silence(schema, types, ends);
                 }
             }
-            (Holds::Map, Value::Object(schemas), Value::Object(types)) => {
+            (KeywordValue::Map, Value::Object(schemas), Value::Object(types)) => {
                 for (name, schema) in schemas.iter_mut() {
                     if let Some(types) = types.get(name) {
                         silence(schema, types, ends);

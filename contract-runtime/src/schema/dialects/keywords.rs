@@ -1,13 +1,13 @@
-//! A schema without combinations, keyword by keyword.
+//! Converts a schema without combinations, keyword by keyword.
 
 use serde_json::{Map, Value, json};
 
 use super::merge::{has_type, named, names};
+use super::prose;
 use super::union::{nullable, set_description};
 use super::walk::Walk;
-use super::words;
 use crate::schema::reader::join;
-use crate::schema::vocabulary::{Holds, holds};
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 type Keywords = Map<String, Value>;
 
@@ -62,16 +62,16 @@ impl Walk<'_> {
                 dropped.insert(keyword, value);
             }
         }
-        words.extend(words::phrases(&dropped));
+        words.extend(prose::phrases(&dropped));
         let own = description.as_ref().and_then(Value::as_str);
-        set_description(&mut out, words::describe(own, &words));
+        set_description(&mut out, prose::describe(own, &words));
         (self.subset.finish)(&mut out);
         Value::Object(out)
     }
 
     /// Whether a keyword that holds no schema goes through as it is.
     pub(super) fn has(&self, keyword: &str, value: &Value) -> bool {
-        holds(keyword) == Holds::Data
+        holds(keyword) == KeywordValue::Data
             && self.subset.keywords.contains(&keyword)
             && (keyword != "format"
                 || value
@@ -128,17 +128,15 @@ impl Walk<'_> {
         let open = |value: Option<&Value>| value.is_some_and(|value| value != &Value::Bool(false));
         let patterns = node.contains_key("patternProperties");
         if self.subset.closed {
-            let advice =
-                "use a struct, or a list of keys with their values, or export without `strict`";
+            let advice = "use a struct, or a list of keys with their values";
             let more = ["additionalProperties", "unevaluatedProperties"];
             let unknown = !node.contains_key("properties")
                 && !more.iter().any(|keyword| node.contains_key(*keyword));
             if patterns || more.iter().any(|keyword| open(node.get(*keyword))) {
                 self.problem(at, "an object with any keys", advice);
             } else if unknown {
-                let advice =
-                    "say what is in it; an empty struct does with `#[serde(deny_unknown_fields)]`";
-                self.problem(at, "an object of which nothing is said", advice);
+                let advice = "describe its properties; for an empty struct add `#[serde(deny_unknown_fields)]`";
+                self.problem(at, "an object of unknown contents", advice);
             }
             for keyword in more {
                 node.shift_remove(keyword);

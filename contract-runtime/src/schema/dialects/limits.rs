@@ -1,11 +1,11 @@
-//! Counting what is limited: over the exported schemas of one tool, and over all tools of one request.
+//! Counts what providers limit, per tool and per request.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use super::problem::ExportProblem;
-use crate::schema::vocabulary::{Holds, holds};
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 /// How many tools a problem names.
 const NAMED: usize = 3;
@@ -73,9 +73,17 @@ pub(super) fn each<'s>(schema: &'s Value, see: &mut impl FnMut(&'s Map<String, V
     see(keywords);
     for (keyword, value) in keywords {
         match (holds(keyword), value) {
-            (Holds::Schema, below) => each(below, see),
-            (Holds::List, Value::Array(list)) => list.iter().for_each(|below| each(below, see)),
-            (Holds::Map, Value::Object(map)) => map.values().for_each(|below| each(below, see)),
+            (KeywordValue::Schema, below) => each(below, see),
+            (KeywordValue::List, Value::Array(list)) => {
+                for below in list {
+                    each(below, see);
+                }
+            }
+            (KeywordValue::Map, Value::Object(map)) => {
+                for below in map.values() {
+                    each(below, see);
+                }
+            }
             _ => {}
         }
     }
@@ -101,10 +109,10 @@ impl<'s> Levels<'s> {
         let mut levels = 0;
         for (keyword, value) in keywords {
             let found = match (holds(keyword), value) {
-                (Holds::Map, _) if keyword == "$defs" => 0,
-                (Holds::Map, Value::Object(map)) => 1 + self.deepest(map.values()),
-                (Holds::Schema, schema) if schema.is_object() => 1 + self.below(schema),
-                (Holds::List, Value::Array(list)) => {
+                (KeywordValue::Map, _) if keyword == "$defs" => 0,
+                (KeywordValue::Map, Value::Object(map)) => 1 + self.deepest(map.values()),
+                (KeywordValue::Schema, schema) if schema.is_object() => 1 + self.below(schema),
+                (KeywordValue::List, Value::Array(list)) => {
                     self.deepest(list.iter()) + usize::from(keyword == "prefixItems")
                 }
                 (_, Value::String(target)) if keyword == "$ref" => self.target(target),
@@ -124,7 +132,7 @@ impl<'s> Levels<'s> {
             return *levels;
         }
         self.known.insert(target, 0);
-        let schema = super::open::resolve(self.root, target);
+        let schema = super::dnf::resolve(self.root, target);
         let levels = schema.map_or(0, |(_, schema)| self.below(schema));
         self.known.insert(target, levels);
         levels

@@ -16,9 +16,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{McpRevision, Neutral};
+use crate::schema::Hints;
 use crate::schema::lower::PublishedCondition;
 use crate::schema::portable::PortableRule;
-use crate::tool::Hints;
 
 /// Where the contract stands in `_meta`: `docs.rs/contract-runtime`, in reverse.
 const CONTRACT: &str = "rs.docs.contract-runtime/contract";
@@ -39,8 +39,13 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     if !annotations.is_empty() {
         put("annotations", Value::Object(annotations));
     }
-    if !tool.conditions.is_empty() {
-        let conditions: Vec<_> = tool.conditions.iter().map(condition).collect();
+    let conditions: Vec<_> = tool
+        .conditions
+        .iter()
+        .filter(|one| one.policy().ends_the_call())
+        .map(condition)
+        .collect();
+    if !conditions.is_empty() {
         let contract = json!({"rules": PortableRule::VERSION, "conditions": conditions});
         put("_meta", json!({ CONTRACT: contract }));
     }
@@ -101,6 +106,9 @@ fn condition(published: &PublishedCondition) -> Value {
         put("message", json!(message));
     }
     put("lowering", json!(published.lowering()));
+    if let Some(heading) = published.heading() {
+        put("heading", json!(heading));
+    }
     put("sentence", json!(published.sentence()));
     if let Some(rule) = published.rule() {
         put(

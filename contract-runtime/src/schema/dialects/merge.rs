@@ -1,4 +1,4 @@
-//! Two schemas applied to one value, as one schema.
+//! Intersects two schemas.
 //!
 //! What cannot be said in one is kept under `allOf`, for words: the result accepts at least what both accept.
 

@@ -1,29 +1,29 @@
-//! The neutral schema in the manner of each provider: one file for each, with its rules and their sources at the top.
+//! Converts the neutral schema to each provider's dialect: one file each, with its rules and their sources.
 
 mod anthropic;
 mod dialect;
+mod dnf;
 mod examples;
 mod gemini;
+mod integer_bounds;
+mod keywords;
 mod limits;
 mod mcp;
 mod merge;
-mod open;
 mod openai;
-mod plain;
 mod problem;
-mod quiet;
+mod prose;
 #[cfg(test)]
 mod tests;
 mod union;
 mod walk;
-mod words;
 
 use serde_json::{Map, Value, json};
 
 use super::InputSchema;
 use super::lower::PublishedCondition;
 use super::lower::sentence::describe;
-use crate::tool::Hints;
+use crate::schema::Hints;
 
 pub use dialect::{Dialect, McpRevision, UnknownDialect};
 pub use problem::ExportProblem;
@@ -57,13 +57,20 @@ impl Neutral<'_> {
 
 type Problems = Vec<ExportProblem>;
 
-/// All tools in a dialect, as one array.
-pub(crate) fn export(tools: &[Neutral<'_>], dialect: Dialect) -> Result<Value, Problems> {
+/// All tools in a dialect, as one array, and why some of them are not strict where that was asked for.
+pub(crate) fn export(
+    tools: &[Neutral<'_>],
+    dialect: Dialect,
+) -> Result<(Value, Problems), Problems> {
     let mut problems = Vec::new();
+    let mut not_strict = Vec::new();
     let mut done = Vec::with_capacity(tools.len());
     for tool in tools {
-        match one(tool, dialect) {
-            Ok(exported) => done.push(exported),
+        match as_strict_as_can_be(tool, dialect) {
+            Ok((exported, why)) => {
+                done.push(exported);
+                not_strict.extend(why);
+            }
             Err(found) => problems.extend(found),
         }
     }
@@ -72,9 +79,21 @@ pub(crate) fn export(tools: &[Neutral<'_>], dialect: Dialect) -> Result<Value, P
         problems.extend(totals(&done, dialect));
     }
     if problems.is_empty() {
-        return Ok(Value::Array(done));
+        return Ok((Value::Array(done), not_strict));
     }
     Err(problems)
+}
+
+/// One tool; where it cannot be strict as asked, without `strict`, and why.
+fn as_strict_as_can_be(
+    tool: &Neutral<'_>,
+    dialect: Dialect,
+) -> Result<(Value, Problems), Problems> {
+    match (one(tool, dialect), dialect.loose()) {
+        (Ok(exported), _) => Ok((exported, Vec::new())),
+        (Err(why), Some(loose)) => Ok((one(tool, loose)?, why)),
+        (Err(why), None) => Err(why),
+    }
 }
 
 fn one(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
@@ -89,12 +108,20 @@ fn one(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
     }
 }
 
-/// What a dialect limits over all tools of one request.
+/// What a dialect limits over all strict tools of one request.
 fn totals(tools: &[Value], dialect: Dialect) -> Problems {
+    let strict = |at: &str| -> Vec<&Value> {
+        let is_strict = |tool: &&Value| tool.pointer(at) == Some(&Value::Bool(true));
+        tools.iter().filter(is_strict).collect()
+    };
     match dialect {
-        Dialect::OpenAiChat { strict: true } => openai::totals(tools, "/function/parameters"),
-        Dialect::OpenAiResponses { strict: true } => openai::totals(tools, "/parameters"),
-        Dialect::Anthropic { strict: true } => anthropic::totals(tools),
+        Dialect::OpenAiChat { strict: true } => {
+            openai::totals(&strict("/function/strict"), "/function/parameters")
+        }
+        Dialect::OpenAiResponses { strict: true } => {
+            openai::totals(&strict("/strict"), "/parameters")
+        }
+        Dialect::Anthropic { strict: true } => anthropic::totals(&strict("/strict")),
         _ => Vec::new(),
     }
 }

@@ -24,11 +24,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::integer_bounds::quiet;
 use super::limits::{Size, each, total};
 use super::merge::named;
-use super::quiet::quiet;
+use super::prose::phrases;
 use super::walk::{References, Subset, reduce};
-use super::words::phrases;
 use super::{ExportProblem, Neutral, Problems};
 
 const STRICT: Subset = Subset {
@@ -156,7 +156,7 @@ fn limited(tool: &str, schema: Value) -> Result<Value, Problems> {
 }
 
 /// What is limited over all strict schemas of one request.
-pub(super) fn totals(tools: &[Value], parameters: &str) -> Problems {
+pub(super) fn totals(tools: &[&Value], parameters: &str) -> Problems {
     let size = |tool: &Value| tool.pointer(parameters).map(Size::of).unwrap_or_default();
     let name = |tool: &Value| {
         let name = tool.get("name").or_else(|| tool.pointer("/function/name"));

@@ -1,8 +1,8 @@
-//! Why tools cannot be exported.
+//! Why tools cannot be exported, or not as strictly as requested.
 
 use std::fmt;
 
-/// Why a tool, or all tools of one request, cannot be exported.
+/// Why a tool, or all tools of one request, cannot be exported, or not as strictly as requested.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::fmt;
 /// }
 ///
 /// let registry = Registry::builder().tool(total).build()?;
-/// let error = registry.export(Dialect::OpenAiChat { strict: true }).unwrap_err();
+/// let error = registry.export(Dialect::GeminiParameters).unwrap_err();
 /// let [ExportProblem::Inexpressible { pointer, .. }] = error.problems() else { panic!("{error}") };
 /// assert_eq!(pointer, "/properties/counts");
 /// # Ok::<(), contract_runtime::BuildError>(())
@@ -23,12 +23,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportProblem {
-    /// A type that the dialect has no words for.
-    #[error("`{tool}`: {what} at `{pointer}` cannot be said in this dialect; {advice}")]
+    /// A type that the dialect cannot express.
+    #[error("`{tool}`: {what} at `{pointer}` cannot be expressed in this dialect; {advice}")]
     Inexpressible {
         /// The tool.
         tool: String,
-        /// Where it stands in the schema of the arguments, as a JSON pointer (RFC 6901).
+        /// Where it is in the schema of the arguments, as a JSON pointer (RFC 6901).
         pointer: String,
         /// What it is.
         what: String,
@@ -45,7 +45,7 @@ pub enum ExportProblem {
         /// What a name must be.
         advice: &'static str,
     },
-    /// More of something than the dialect accepts in one request, all tools together.
+    /// More of something than the dialect accepts in one request, counted over all tools.
     #[error(
         "{found} {what}, and one request may hold {limit}; most are in {}; export fewer tools at once, or make these smaller",
         Listed(most)

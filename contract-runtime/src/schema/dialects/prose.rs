@@ -1,4 +1,4 @@
-//! Keywords that a dialect does not have, as short phrases for the description of the same value.
+//! Describes keywords that a dialect lacks, as short phrases for the value's description.
 
 use serde_json::{Map, Value};
 

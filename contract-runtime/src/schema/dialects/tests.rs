@@ -1,13 +1,13 @@
-//! The parts that every dialect is made of, one rule at a time.
+//! Tests of the steps shared by the dialects.
 
+mod prose;
 mod superset;
-mod words;
 
 use serde_json::{Value, json};
 
 use super::ExportProblem;
+use super::integer_bounds::quiet;
 use super::merge::both;
-use super::quiet::quiet;
 use super::walk::{References, Subset, reduce};
 
 const FORM: Subset = Subset {

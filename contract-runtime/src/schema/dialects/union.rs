@@ -1,10 +1,10 @@
-//! A choice between finished schemas.
+//! Unions of finished schemas.
 
 use serde_json::{Map, Value, json};
 
 use super::merge::names;
+use super::prose;
 use super::walk::Walk;
-use super::words;
 
 type Keywords = Map<String, Value>;
 
@@ -22,7 +22,7 @@ impl Walk<'_> {
             .map(|(keyword, value)| (keyword.clone(), value.clone()))
             .partition(|(keyword, value)| self.has(keyword, value));
         dropped.shift_remove("description");
-        let mut phrases = words::phrases(&dropped);
+        let mut phrases = prose::phrases(&dropped);
         match (listed(&unique), unique.as_slice()) {
             (Some((only, said)), _) => {
                 phrases.splice(0..0, said);
@@ -43,7 +43,7 @@ impl Walk<'_> {
             kept.into_iter()
                 .filter(|(keyword, _)| keyword != "description"),
         );
-        set_description(&mut out, words::describe(own.as_deref(), &phrases));
+        set_description(&mut out, prose::describe(own.as_deref(), &phrases));
         (self.subset.finish)(&mut out);
         Value::Object(out)
     }

@@ -1,4 +1,4 @@
-//! A schema reduced to what a dialect has keywords for; the rest becomes words of the same value.
+//! Reduces a schema to the keywords of a dialect; the rest becomes words in the same value's description.
 //!
 //! The result accepts at least what the schema accepts, but for two liberties that [`Subset`] names: an object may be
 //! closed, and an absent property may be written as null.
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::open::{Closed, Opener, is_recursive, resolve};
+use super::dnf::{Closed, DnfBuilder, is_recursive, resolve};
 use super::problem::ExportProblem;
+use super::prose;
 use super::union::set_description;
-use super::words;
 
 type Keywords = Map<String, Value>;
 
@@ -127,7 +127,7 @@ impl Walk<'_> {
     /// A value of any type.
     pub(super) fn untyped(&mut self, keywords: &Keywords, at: &str) -> Value {
         if self.subset.typed {
-            let advice = "give it a type, or export without `strict`";
+            let advice = "give it a type";
             self.problem(at, "a value of any type", advice);
         }
         let (mut out, mut dropped): (Keywords, Keywords) = keywords
@@ -136,7 +136,7 @@ impl Walk<'_> {
             .partition(|(keyword, value)| self.has(keyword, value));
         let own = dropped.shift_remove("description");
         let own = own.as_ref().and_then(Value::as_str);
-        set_description(&mut out, words::describe(own, &words::phrases(&dropped)));
+        set_description(&mut out, prose::describe(own, &prose::phrases(&dropped)));
         (self.subset.finish)(&mut out);
         Value::Object(out)
     }
@@ -175,7 +175,7 @@ impl Walk<'_> {
         let (annotations, bare): (Keywords, Keywords) = whole
             .map(|(keyword, value)| (keyword.clone(), value.clone()))
             .partition(|(keyword, _)| annotates(keyword));
-        let found = Opener {
+        let found = DnfBuilder {
             root: self.root,
             open: &mut self.open,
         }
@@ -193,7 +193,7 @@ impl Walk<'_> {
             },
             Err(Closed::Recursive) => self.again(under(&annotations, &bare), at),
             Err(Closed::TooMany) => {
-                let advice = "use fewer alternatives beside each other";
+                let advice = "use fewer alternatives side by side";
                 self.problem(at, "a choice between so many forms", advice);
                 json!({})
             }
@@ -223,7 +223,7 @@ impl Walk<'_> {
             }
             _ => {
                 let advice = "move the recursive part to a type of its own";
-                self.problem(at, "a type inside itself with further members", advice);
+                self.problem(at, "a recursive type with further members", advice);
                 json!({})
             }
         }
@@ -245,7 +245,7 @@ impl Walk<'_> {
         }
         let silent = beside
             .iter()
-            .all(|(keyword, value)| keyword != "description" && words::is_silent(keyword, value));
+            .all(|(keyword, value)| keyword != "description" && prose::is_silent(keyword, value));
         if recursive || (silent && references != References::Inlined) {
             let reference = json!({"$ref": self.define(pointer)});
             if silent {

@@ -1,4 +1,4 @@
-//! Bounds without the exclusive ones.
+//! Replaces exclusive bounds with inclusive ones.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::schema::Decimal;
 use crate::schema::dialects::merge::named;
-use crate::schema::dialects::words;
+use crate::schema::dialects::prose;
 
 type Keywords = Map<String, Value>;
 
@@ -39,7 +39,7 @@ pub(super) fn inclusive(node: &mut Keywords, said: &mut Vec<String>) {
         node.insert(inclusive.to_owned(), admitted);
         if next.is_none() {
             let exclusive = Keywords::from_iter([(exclusive.to_owned(), Value::Number(bound))]);
-            said.extend(words::phrases(&exclusive));
+            said.extend(prose::phrases(&exclusive));
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn doubles(node: &mut Keywords, said: &mut Vec<String>) {
             .is_some_and(|value| exact(value) != Some(true))
         {
             let inexact = node.shift_remove_entry(keyword);
-            said.extend(words::phrases(&inexact.into_iter().collect()));
+            said.extend(prose::phrases(&inexact.into_iter().collect()));
         }
     }
 }

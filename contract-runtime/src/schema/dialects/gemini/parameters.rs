@@ -1,4 +1,4 @@
-//! `parameters`: the message `Schema`.
+//! Converts a schema for `parameters`, the message `Schema`.
 
 use serde_json::{Map, Value, json};
 

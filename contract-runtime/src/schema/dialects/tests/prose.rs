@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::words;
+use super::super::prose;
 
 fn phrase(dropped: &Value) -> String {
-    words::phrases(dropped.as_object().expect("keywords")).join("; ")
+    prose::phrases(dropped.as_object().expect("keywords")).join("; ")
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn each_keyword_has_its_phrase() {
 
 #[test]
 fn words_join_the_description_of_the_same_value() {
-    assert_eq!(words::describe(None, &[]), None);
+    assert_eq!(prose::describe(None, &[]), None);
     assert_eq!(
-        words::describe(Some("How many."), &[]).as_deref(),
+        prose::describe(Some("How many."), &[]).as_deref(),
         Some("How many.")
     );
     let two = [
@@ -90,11 +90,11 @@ fn words_join_the_description_of_the_same_value() {
         "at least 1".to_owned(),
     ];
     assert_eq!(
-        words::describe(Some(" "), &two).as_deref(),
+        prose::describe(Some(" "), &two).as_deref(),
         Some("at least 1; default 5")
     );
     assert_eq!(
-        words::describe(Some("How many."), &two).as_deref(),
+        prose::describe(Some("How many."), &two).as_deref(),
         Some("How many. (at least 1; default 5)")
     );
 }

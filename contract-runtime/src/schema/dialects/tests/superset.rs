@@ -1,4 +1,4 @@
-//! Schemas at random: what one accepts, each reduction of it accepts, by a judge that is not ours.
+//! Random schemas: each reduction accepts all that the original accepts, by an independent validator.
 
 use jsonschema::Validator;
 use proptest::prelude::*;
