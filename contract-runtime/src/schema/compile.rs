@@ -1,11 +1,11 @@
-//! Reads a corrected schema into rules; whatever cannot be enforced ends here.
+//! Compiles a corrected schema to rules, and rejects what cannot be enforced.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::correct::percent_decode;
 use super::error::SchemaError;
+use super::normalize::percent_decode;
 use super::reader::{Reader, join, malformed, regex};
 use super::rules::{ArrayRule, Combination, ObjectRule, Rule, RuleId, Rules, Types};
 use super::vocabulary::{annotates, unenforced};

@@ -1,4 +1,4 @@
-//! Numbers compared without rounding.
+//! Compares numbers without rounding.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ const DIGITS: usize = 37;
 
 /// A finite number as digits and a power of ten, so that neither `2^53 + 1` nor `0.1` is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     negative: bool,
     digits: u128,
     exponent: i64,
@@ -19,7 +19,8 @@ pub(crate) struct Decimal {
 
 impl Decimal {
     /// Reads the number syntax of JSON (RFC 8259, section 6), and nothing else.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -74,7 +75,8 @@ impl Decimal {
     }
 
     /// The number as a reader of its shortest text sees it.
-    pub(crate) fn of(number: &Number) -> Self {
+    #[must_use]
+    pub fn of(number: &Number) -> Self {
         match (number.as_u64(), number.as_i64()) {
             (Some(natural), _) => Self::of_integer(false, natural),
             (None, Some(integer)) => Self::of_integer(true, integer.unsigned_abs()),
@@ -97,7 +99,8 @@ impl Decimal {
     }
 
     /// The shortest decimal that reads back as `float`, which must be finite.
-    pub(crate) fn of_float(float: f64) -> Self {
+    #[must_use]
+    pub fn of_float(float: f64) -> Self {
         const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
         if float.fract() == 0.0 && float.abs() < EXACT {
             #[expect(
@@ -117,12 +120,14 @@ impl Decimal {
     }
 
     /// Whether the number has no fraction.
-    pub(crate) fn is_integral(&self) -> bool {
+    #[must_use]
+    pub fn is_integral(&self) -> bool {
         self.exponent >= 0
     }
 
     /// The number in plain digits, when it is integral and no digit was lost.
-    pub(crate) fn integer_text(&self) -> Option<String> {
+    #[must_use]
+    pub fn integer_text(&self) -> Option<String> {
         // No integer type reaches 40 digits; without a limit `1e999999` would be a megabyte of zeros.
         if !self.exact || !(0..40).contains(&self.exponent) {
             return None;
@@ -133,13 +138,15 @@ impl Decimal {
     }
 
     /// One text per value: equal numbers have equal keys.
-    pub(crate) fn key(&self) -> String {
+    #[must_use]
+    pub fn key(&self) -> String {
         let sign = if self.negative { "-" } else { "" };
         format!("{sign}{}e{}", self.digits, self.exponent)
     }
 
     /// Whether this number is a whole multiple of `step`; numbers too far apart fall back to `f64`.
-    pub(crate) fn is_multiple_of(&self, step: &Self) -> bool {
+    #[must_use]
+    pub fn is_multiple_of(&self, step: &Self) -> bool {
         if self.digits == 0 {
             return true;
         }

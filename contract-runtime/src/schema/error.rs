@@ -1,6 +1,6 @@
-//! What can be wrong with a schema an author hands in.
+//! Errors in schemas that an author supplies.
 
-/// A schema that the dispatcher could not enforce, found when the tool is registered.
+/// An error in a schema that the dispatcher could not enforce, found when the tool is registered.
 ///
 /// Every pointer is an RFC 6901 JSON pointer into the input schema of the tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,13 +14,13 @@ pub enum SchemaError {
         /// The reference as written.
         target: String,
     },
-    /// A schema refers to itself without taking a step into the value.
+    /// A schema refers to itself without descending into the value.
     #[error("`{pointer}`: the schema refers to itself without an end")]
     Cycle {
         /// A schema on the cycle.
         pointer: String,
     },
-    /// Schemas stand in schemas too deeply, references followed.
+    /// Schemas are nested too deeply, with references followed.
     #[error("`{pointer}`: schemas are nested more than {limit} deep here; make them flatter")]
     Depth {
         /// The schema that is too deep.
@@ -31,14 +31,14 @@ pub enum SchemaError {
     /// A regular expression that cannot be enforced.
     #[error("`{pointer}`: the pattern `{pattern}` cannot be enforced: {reason}")]
     Pattern {
-        /// Where the expression stands.
+        /// Where the expression is.
         pointer: String,
         /// The expression as written.
         pattern: String,
         /// What the regular expression engine said.
         reason: String,
     },
-    /// A keyword that restricts values and that the dispatcher does not enforce.
+    /// A keyword that restricts values and that the dispatcher cannot enforce.
     #[error("`{pointer}`: the keyword `{keyword}` is not supported")]
     Keyword {
         /// The schema that holds the keyword.
@@ -49,9 +49,9 @@ pub enum SchemaError {
     /// A keyword whose value has the wrong form.
     #[error("`{pointer}`: expected {expected}")]
     Malformed {
-        /// Where the value stands.
+        /// Where the value is.
         pointer: String,
-        /// What JSON Schema wants there.
+        /// What JSON Schema requires there.
         expected: &'static str,
     },
     /// Two parameters of one tool share a name.

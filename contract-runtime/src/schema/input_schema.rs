@@ -1,14 +1,14 @@
-//! The neutral input schema: what is published, and what the dispatcher accepts.
+//! The neutral input schema, which is published and which the dispatcher enforces.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
 use super::compile::compile;
-use super::correct::{correct, used};
 use super::error::SchemaError;
-use super::exact;
+use super::normalize::{correct, used};
 use super::rules::{RuleId, Rules};
+use super::strict_types;
 
 /// One parameter as the generated code describes it.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl InputSchema {
         }
         let exact = parameters
             .iter()
-            .map(|one| exact::decodes_exactly(&one.schema))
+            .map(|one| strict_types::decodes_exactly(&one.schema))
             .collect();
         let definitions = used(parameters.iter().map(|one| &one.schema), definitions);
         let properties: Map<_, _> = parameters
@@ -146,8 +146,7 @@ impl InputSchema {
     ///
     /// # Errors
     /// When a part of it could not be enforced.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn of_value(mut json: Value) -> Result<Self, SchemaError> {
+    pub(super) fn of_value(mut json: Value) -> Result<Self, SchemaError> {
         correct(&mut json);
         let (rules, root) = compile(&json, true)?;
         Ok(Self {

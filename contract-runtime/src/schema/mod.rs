@@ -1,30 +1,37 @@
-//! Parameters and results as JSON Schema: one neutral form, which is exactly what the dispatcher accepts.
+//! Parameters and results as JSON Schema, in one neutral form that the dispatcher enforces.
 
+pub(crate) mod arguments;
 mod compile;
-mod correct;
 mod decimal;
 pub(crate) mod dialects;
 mod error;
-mod exact;
+mod hints;
+mod input_schema;
 pub(crate) mod lower;
-mod neutral;
+mod normalize;
 pub(crate) mod portable;
 mod reader;
 mod rules;
+mod strict_types;
 #[cfg(test)]
 mod tests;
+mod validator;
 mod vocabulary;
 
+pub use arguments::{ArgumentProblem, Coercion, InvalidArguments, ProblemKind};
 pub use dialects::{Dialect, ExportProblem, McpRevision, UnknownDialect};
 pub use error::SchemaError;
-pub use lower::{Lowering, PublishedCondition};
+pub use hints::Hints;
+pub use lower::{Heading, Lowering, PublishedCondition};
 pub use portable::PortableRule;
+pub use validator::Validator;
+pub use vocabulary::{KeywordValue, holds};
 
 pub(crate) use compile::compile;
-pub(crate) use correct::{correct_output, percent_decode};
-pub(crate) use decimal::Decimal;
-pub(crate) use neutral::{InputSchema, ParameterSchema};
+pub use decimal::Decimal;
+pub(crate) use input_schema::{InputSchema, ParameterSchema};
+pub(crate) use normalize::correct_output;
+pub use normalize::percent_decode;
 pub(crate) use rules::{
     ArrayRule, Limit, NumberRule, ObjectRule, Rule, RuleId, Rules, TextRule, Types,
 };
-pub(crate) use vocabulary::{Holds, holds};

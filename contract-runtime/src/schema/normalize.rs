@@ -1,10 +1,10 @@
-//! Corrections to what schemars writes: ranges from the types, no words of one library only.
+//! Corrects schemas from schemars: ranges from the types, no keywords of only one library.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::vocabulary::{Holds, holds, standard_format};
+use super::vocabulary::{KeywordValue, holds, standard_format};
 
 /// The largest `f32` by its shortest decimal, 3.4028235e38: what reads as it must be admitted, and what
 /// is larger reads as infinity or as another number.
@@ -24,9 +24,9 @@ pub(super) fn correct(schema: &mut Value) {
     close_result(keywords);
     for (keyword, value) in keywords.iter_mut() {
         match (holds(keyword), value) {
-            (Holds::Schema, schema) => correct(schema),
-            (Holds::List, Value::Array(schemas)) => schemas.iter_mut().for_each(correct),
-            (Holds::Map, Value::Object(schemas)) => schemas.values_mut().for_each(correct),
+            (KeywordValue::Schema, schema) => correct(schema),
+            (KeywordValue::List, Value::Array(schemas)) => schemas.iter_mut().for_each(correct),
+            (KeywordValue::Map, Value::Object(schemas)) => schemas.values_mut().for_each(correct),
             _ => {}
         }
     }
@@ -188,13 +188,13 @@ fn references(schema: &Value, found: &mut Vec<String>) {
     };
     for (keyword, value) in keywords {
         match (holds(keyword), value) {
-            (Holds::Schema, schema) => references(schema, found),
-            (Holds::List, Value::Array(schemas)) => {
+            (KeywordValue::Schema, schema) => references(schema, found),
+            (KeywordValue::List, Value::Array(schemas)) => {
                 for schema in schemas {
                     references(schema, found);
                 }
             }
-            (Holds::Map, Value::Object(schemas)) => {
+            (KeywordValue::Map, Value::Object(schemas)) => {
                 schemas
                     .values()
                     .for_each(|schema| references(schema, found));
@@ -217,7 +217,8 @@ pub(super) fn unescape(step: &str) -> String {
 }
 
 /// The text of a URI fragment (RFC 3986, section 2.1); `None` when it is not valid.
-pub(crate) fn percent_decode(text: &str) -> Option<String> {
+#[must_use]
+pub fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

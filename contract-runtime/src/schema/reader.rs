@@ -1,4 +1,4 @@
-//! Reads the keywords of one schema that hold no other schema.
+//! Reads the keywords of one schema that contain no subschema.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};

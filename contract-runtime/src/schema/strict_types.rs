@@ -1,9 +1,9 @@
-//! Which types serde decodes exactly as their schema says.
+//! Types that serde decodes exactly as their schema says.
 
 use serde_json::{Map, Value};
 
-use super::correct::integer_range;
 use super::decimal::Decimal;
+use super::normalize::integer_range;
 use super::vocabulary::annotates;
 
 /// Whether everything that typed decoding accepts is admitted by `schema`, as schemars wrote it.

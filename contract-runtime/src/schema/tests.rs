@@ -1,4 +1,4 @@
-//! What is published, and what is refused when a tool is registered.
+//! Published schemas, and what registration refuses.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};

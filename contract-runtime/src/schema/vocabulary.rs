@@ -1,8 +1,8 @@
-//! JSON Schema 2020-12 by keyword: what each one holds and whether it restricts values.
+//! The keywords of JSON Schema 2020-12: what each contains and whether it restricts values.
 
 /// What the value of a keyword is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub enum KeywordValue {
     /// One schema.
     Schema,
     /// An array of schemas.
@@ -14,7 +14,8 @@ pub(crate) enum Holds {
 }
 
 /// What the value of `keyword` is made of.
-pub(crate) fn holds(keyword: &str) -> Holds {
+#[must_use]
+pub fn holds(keyword: &str) -> KeywordValue {
     match keyword {
         "items"
         | "additionalProperties"
@@ -26,10 +27,10 @@ pub(crate) fn holds(keyword: &str) -> Holds {
         | "else"
         | "unevaluatedItems"
         | "unevaluatedProperties"
-        | "contentSchema" => Holds::Schema,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
-        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => Holds::Map,
-        _ => Holds::Data,
+        | "contentSchema" => KeywordValue::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordValue::List,
+        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => KeywordValue::Map,
+        _ => KeywordValue::Data,
     }
 }
 
