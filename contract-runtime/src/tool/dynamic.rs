@@ -1,24 +1,20 @@
+//! Tools, and how they are built at run time without the macro.
+
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::{Schema, SchemaGenerator};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::arguments;
-use super::call::{Call, Request, Running, later};
-use super::conditions::Stated;
-use super::content::Content;
-use super::dynamic_context::{self, DynamicContext};
-use super::lookup::Need;
-use super::reply::{Ended, Reply};
+use super::context_params::Need;
+use super::dynamic_context;
+use super::dynamic_contract::DynamicContract;
 use super::shim::Shim;
-use super::spec::{Hints, Parameter, Spec};
+use super::spec::{Parameter, Spec};
 use crate::contract::condition::Contract;
-use crate::contract::frame::FrameOf;
+use crate::schema::Hints;
 
-/// A tool before it is in a registry: made by `#[tool]`, or by hand with [`Tool::dynamic`].
+/// A tool that is not in a registry yet: made by `#[tool]`, or at run time with [`Tool::dynamic`].
 #[derive(Clone)]
 #[must_use]
 pub struct Tool {
@@ -26,10 +22,6 @@ pub struct Tool {
     pub(crate) title: Option<String>,
     pub(crate) description: String,
     pub(crate) hints: Hints,
-    pub(crate) contract: &'static Contract,
-    pub(crate) parameters: &'static [Parameter],
-    #[cfg(feature = "verify")]
-    pub(crate) verify: Option<super::spec::Verify>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) runs: Runs,
     pub(crate) coerce: bool,
@@ -37,13 +29,23 @@ pub struct Tool {
     /// A prefix has been put before its name.
     pub(crate) prefixed: bool,
     pub(crate) location: String,
-    /// The whole input and output schema, of a tool that no macro made.
-    pub(crate) schemas: Option<(Value, Option<Value>)>,
-    /// The conditions, of a tool that no macro made.
-    pub(crate) stated: Option<Arc<Stated>>,
+    pub(crate) origin: Origin,
     /// Conditions were given to a tool that has its own above its function.
     pub(crate) misplaced: bool,
     pub(crate) shim: Arc<dyn Shim>,
+}
+
+/// Who made a tool, and what only such tools have.
+#[derive(Clone)]
+pub(crate) enum Origin {
+    /// A macro, of a function.
+    Generated(&'static Spec),
+    /// Somebody by hand, with whole schemas and with closures for conditions.
+    Dynamic {
+        input: Value,
+        output: Option<Value>,
+        stated: Arc<DynamicContract>,
+    },
 }
 
 /// Where a body runs.
@@ -51,7 +53,7 @@ pub struct Tool {
 pub(crate) enum Runs {
     Here,
     Async,
-    OffTheAsyncThreads,
+    Blocking,
 }
 
 impl fmt::Debug for Tool {
@@ -63,7 +65,7 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// What a tool made by hand says about itself.
+/// The description of a dynamic tool.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct DynamicSpec {
@@ -78,7 +80,7 @@ pub struct DynamicSpec {
 }
 
 impl DynamicSpec {
-    /// A tool without arguments.
+    /// Describes a tool without arguments.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -92,26 +94,26 @@ impl DynamicSpec {
         }
     }
 
-    /// A name for people.
+    /// Sets a name for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The JSON Schema (2020-12) of the arguments: an object. The value of a property that is `writeOnly` is never shown,
-    /// as that of a `secret` parameter.
+    /// Sets the JSON Schema (2020-12) of the arguments, which must describe an object. The value of a `writeOnly`
+    /// property is never shown, like that of a `secret` parameter.
     pub fn input_schema(mut self, schema: Value) -> Self {
         self.input = schema;
         self
     }
 
-    /// The JSON Schema (2020-12) of the result.
+    /// Sets the JSON Schema (2020-12) of the result.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
     }
 
-    /// What the tool says about its effects.
+    /// Sets the hints about the tool's effects.
     pub fn hints(mut self, hints: Hints) -> Self {
         self.hints = hints;
         self
@@ -123,7 +125,7 @@ impl DynamicSpec {
         self
     }
 
-    /// Asks for a value of this type, which a registry or a call gives; see [`DynamicContext::get`].
+    /// Requests a value of this type, which a registry or a call provides; see [`crate::DynamicContext::get`].
     ///
     /// A registry is not built while nobody gives it. Only a handler of [`Tool::dynamic_with`] sees it.
     pub fn context<T: Send + Sync + 'static>(mut self) -> Self {
@@ -133,7 +135,7 @@ impl DynamicSpec {
 }
 
 impl DynamicSpec {
-    fn without_needs(mut self) -> (Self, Vec<Need>) {
+    pub(super) fn without_needs(mut self) -> (Self, Vec<Need>) {
         let needs = std::mem::take(&mut self.needs);
         (self, needs)
     }
@@ -148,93 +150,26 @@ static UNCONDITIONAL: Contract = Contract {
 };
 
 impl Tool {
-    /// A tool that no macro made, such as one that another server offers.
-    ///
-    /// The arguments are judged by the schema before the handler sees them.
-    ///
-    /// ```
-    /// use contract_runtime::prelude::*;
-    /// use serde_json::json;
-    ///
-    /// let echo = Tool::dynamic(
-    ///     DynamicSpec::new("echo", "Repeat a text.").input_schema(json!({
-    ///         "type": "object",
-    ///         "properties": {"text": {"type": "string"}},
-    ///         "required": ["text"],
-    ///         "additionalProperties": false,
-    ///     })),
-    ///     |arguments| async move {
-    ///         Ok::<_, String>(Content::text(arguments["text"].as_str().unwrap_or_default()))
-    ///     },
-    /// );
-    /// let registry = Registry::builder().with(vec![echo]).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "echo", r#"{"text":"hi"}"#));
-    /// assert_eq!(outcome.output(), Some("hi"));
-    /// # Ok::<(), contract_runtime::BuildError>(())
-    /// ```
     #[track_caller]
-    pub fn dynamic<H, F, E>(spec: DynamicSpec, handler: H) -> Self
-    where
-        H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Content, E>> + Send + 'static,
-        E: fmt::Display,
-    {
-        let (spec, needs) = spec.without_needs();
-        Self::by_hand(spec, Arc::new(Handler { handler, needs }))
-    }
-
-    /// The same, with a handler that sees its call: its id, cancellation, deadline, progress, and values by their type.
-    ///
-    /// ```
-    /// use contract_runtime::prelude::*;
-    ///
-    /// struct User(&'static str);
-    ///
-    /// let who = Tool::dynamic_with(
-    ///     DynamicSpec::new("who", "Say who is asking.").context::<User>(),
-    ///     |_, context| async move {
-    ///         let user = context.get::<User>().ok_or("nobody is asking")?;
-    ///         Ok::<_, &str>(Content::text(format!("{} in call {}", user.0, context.call.id)))
-    ///     },
-    /// );
-    /// let registry = Registry::builder().with(vec![who]).context(User("ada")).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("7", "who", ""));
-    /// assert_eq!(outcome.output(), Some("ada in call 7"));
-    /// # Ok::<(), contract_runtime::BuildError>(())
-    /// ```
-    #[track_caller]
-    pub fn dynamic_with<H, F, E>(spec: DynamicSpec, handler: H) -> Self
-    where
-        H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Content, E>> + Send + 'static,
-        E: fmt::Display,
-    {
-        let (spec, mut needs) = spec.without_needs();
-        needs.push(dynamic_context::of_call());
-        Self::by_hand(spec, Arc::new(Seeing(Handler { handler, needs })))
-    }
-
-    #[track_caller]
-    pub(crate) fn by_hand(spec: DynamicSpec, shim: Arc<dyn Shim>) -> Self {
+    pub(super) fn by_hand(spec: DynamicSpec, shim: Arc<dyn Shim>) -> Self {
         let location = std::panic::Location::caller();
         Self {
-            stated: Some(Stated::nothing(&spec.name)),
+            origin: Origin::Dynamic {
+                stated: DynamicContract::nothing(&spec.name),
+                input: spec.input,
+                output: spec.output,
+            },
             misplaced: false,
             name: spec.name,
             title: spec.title,
             description: spec.description,
             hints: spec.hints,
-            contract: &UNCONDITIONAL,
-            parameters: &[],
-            #[cfg(feature = "verify")]
-            verify: None,
             timeout: spec.timeout,
             runs: Runs::Async,
             coerce: false,
             package: String::new(),
             prefixed: false,
             location: location.to_string(),
-            schemas: Some((spec.input, spec.output)),
             shim,
         }
     }
@@ -246,115 +181,43 @@ impl Tool {
             title: spec.title.map(str::to_owned),
             description: spec.description.to_owned(),
             hints: spec.hints,
-            contract: &spec.contract,
-            parameters: spec.parameters,
-            #[cfg(feature = "verify")]
-            verify: spec.verify,
             timeout: spec.timeout.map(Duration::from_millis),
             runs: match (spec.is_async, spec.blocking) {
                 (true, _) => Runs::Async,
-                (false, true) => Runs::OffTheAsyncThreads,
+                (false, true) => Runs::Blocking,
                 (false, false) => Runs::Here,
             },
             coerce: spec.coerce,
             package: spec.package.to_owned(),
             prefixed: false,
             location: format!("{}:{line}:{column}", spec.contract.file),
-            schemas: None,
-            stated: None,
+            origin: Origin::Generated(spec),
             misplaced: false,
             shim,
         }
     }
 
-    /// The name by which a model calls it.
+    /// What a macro wrote of it, if one did.
+    pub(crate) fn spec(&self) -> Option<&'static Spec> {
+        match self.origin {
+            Origin::Generated(spec) => Some(spec),
+            Origin::Dynamic { .. } => None,
+        }
+    }
+
+    /// The contract that generated code judges.
+    pub(crate) fn contract(&self) -> &'static Contract {
+        self.spec().map_or(&UNCONDITIONAL, |spec| &spec.contract)
+    }
+
+    /// What a macro wrote of its parameters.
+    pub(crate) fn parameters(&self) -> &'static [Parameter] {
+        self.spec().map_or(&[], |spec| spec.parameters)
+    }
+
+    /// Returns the name by which a model calls the tool.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
-}
-
-struct Handler<H> {
-    handler: H,
-    needs: Vec<Need>,
-}
-
-/// A handler that sees its call.
-struct Seeing<H>(Handler<H>);
-
-impl<H, F, E> Shim for Handler<H>
-where
-    H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Content, E>> + Send + 'static,
-    E: fmt::Display,
-{
-    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
-        later(async move {
-            let request = call.asking(&self.needs)?;
-            around(request, |arguments| Ok((self.handler)(arguments))).await
-        })
-    }
-
-    fn output(&self, _: &mut SchemaGenerator) -> Option<Schema> {
-        None
-    }
-}
-
-impl<H, F, E> Shim for Seeing<H>
-where
-    H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Content, E>> + Send + 'static,
-    E: fmt::Display,
-{
-    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
-        let Handler { handler, needs } = &self.0;
-        later(async move {
-            let request = call.asking(needs)?;
-            around(request, |arguments| {
-                let sources = request.sources.as_ref().ok_or_else(Ended::unread)?;
-                Ok(handler(arguments, DynamicContext::new(sources, needs)))
-            })
-            .await
-        })
-    }
-
-    fn output(&self, _: &mut SchemaGenerator) -> Option<Schema> {
-        None
-    }
-}
-
-/// One call, between its schema and its conditions.
-async fn around<F, E>(
-    request: &Request<'_>,
-    handler: impl FnOnce(Map<String, Value>) -> Result<F, Ended>,
-) -> Reply
-where
-    F: Future<Output = Result<Content, E>> + Send,
-    E: fmt::Display,
-{
-    let arguments = read(request)?;
-    let Some(stated) = request.inputs.stated.as_deref() else {
-        return Err(Ended::unread());
-    };
-    let contract = stated.contract();
-    let mut frame = FrameOf::named(&contract, request.scope.clone(), request.only_check);
-    stated.pre(&mut frame, &arguments, &request.inputs.schema)?;
-    frame.enter()?;
-    let kept = stated.has_post().then(|| arguments.clone());
-    let content = handler(arguments)?
-        .await
-        .map_err(|error| Ended::Failed(error.to_string()))?;
-    let output = content.into_output();
-    if let Some(arguments) = kept {
-        stated.post(&mut frame, &arguments, &request.inputs.schema, &output)?;
-    }
-    Ok(output)
-}
-
-pub(crate) fn read(request: &Request<'_>) -> Result<Map<String, Value>, Ended> {
-    let inputs = request.inputs;
-    let examined = arguments::read_values(request.text, &inputs.schema, inputs.coerce)
-        .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
-    let text = &request.examined.get_or_init(|| examined).text;
-    serde_json::from_str(text).map_err(|_| Ended::unread())
 }

@@ -1,3 +1,5 @@
+//! What the handler of a dynamic tool can read of its call.
+
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -5,10 +7,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::context::{CallInfo, Deadline};
-use super::lookup::{Need, Sources};
+use super::context_params::{Need, Sources};
 use super::progress::Progress;
 
-/// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) sees of its call besides the arguments.
+/// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) knows about its call besides the arguments.
 ///
 /// It is what `#[context]` parameters are to a `#[tool]`.
 #[derive(Clone, Debug)]
@@ -16,25 +18,26 @@ use super::progress::Progress;
 pub struct DynamicContext {
     /// The call itself.
     pub call: CallInfo,
-    /// Cancelled when the caller cancels the call; the future of the handler is dropped then, and a task that it started can
-    /// hold this.
+    /// The token that is cancelled when the caller cancels the call; the future of the handler is dropped then, and a
+    /// task that it started can hold the token.
     pub cancellation: CancellationToken,
-    /// When the call must have ended.
+    /// The deadline of the call.
     pub deadline: Deadline,
-    /// Where the handler may tell how far it has come.
+    /// Reports how far the handler has come.
     pub progress: Progress,
     values: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl DynamicContext {
-    /// The value of a type that [`DynamicSpec::context`](crate::DynamicSpec::context) asked for; `None` for any other.
+    /// Returns the value of a type that [`DynamicSpec::context`](crate::DynamicSpec::context) requested; `None` for any
+    /// other type.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let mut values = self.values.iter();
         values.find_map(|value| Arc::clone(value).downcast().ok())
     }
 
-    /// The time left, zero when it has passed; `None` without a deadline.
+    /// Returns the time left, zero when the deadline has passed; `None` without a deadline.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline.remaining()

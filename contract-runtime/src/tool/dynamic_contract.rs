@@ -1,4 +1,4 @@
-//! Conditions on tools that no macro made: closures over the arguments as JSON, judged and published like all others.
+//! Conditions on dynamic tools: closures over the arguments as JSON.
 
 use std::fmt;
 use std::panic::Location;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::dynamic::Tool;
+use super::dynamic::{Origin, Tool};
 use super::reply::Output;
 use crate::contract::condition::{Condition, ConditionKind, ContractOf};
 use crate::contract::details::Details;
@@ -16,7 +16,7 @@ use crate::schema::InputSchema;
 
 /// What is stated of a tool that no macro made.
 #[derive(Clone, Default)]
-pub(crate) struct Stated {
+pub(crate) struct DynamicContract {
     /// The name it was made with: what its violations are called by, whatever a registry renames it to.
     name: String,
     policy: Option<Policy>,
@@ -34,16 +34,16 @@ enum Predicate {
 type OfArguments = dyn Fn(&Map<String, Value>) -> bool + Send + Sync;
 type OfResult = dyn Fn(&Map<String, Value>, &Value) -> bool + Send + Sync;
 
-impl fmt::Debug for Stated {
+impl fmt::Debug for DynamicContract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stated")
+        f.debug_struct("DynamicContract")
             .field("name", &self.name)
             .field("conditions", &self.conditions)
             .finish_non_exhaustive()
     }
 }
 
-impl Stated {
+impl DynamicContract {
     pub(super) fn nothing(name: &str) -> Arc<Self> {
         Arc::new(Self {
             name: name.to_owned(),
@@ -68,7 +68,7 @@ impl Stated {
             Predicate::Post(_) => ConditionKind::Post,
         };
         let position = (at.line(), at.column());
-        let condition = Condition::new(kind, name, None, None, &[], position).in_file(at.file());
+        let condition = Condition::new(kind, name, None, None, &[], position).named_in(at.file());
         self.conditions.push(condition);
         self.predicates.push(predicate);
     }
@@ -146,7 +146,9 @@ fn show(seen: &mut Details<'_>, arguments: &Map<String, Value>, schema: &InputSc
 impl Output {
     /// What a postcondition looks at: the JSON value, or the text as a string.
     fn as_value(&self) -> Value {
-        let read = self.is_json.then(|| serde_json::from_str(&self.text).ok());
+        let read = self
+            .is_json()
+            .then(|| serde_json::from_str(&self.text).ok());
         read.flatten()
             .unwrap_or_else(|| Value::String(self.text.clone()))
     }
@@ -195,6 +197,7 @@ impl Tool {
     /// A JSON result is given as its value, any other as a string.
     ///
     /// ```
+    /// use contract_runtime::Status;
     /// use contract_runtime::prelude::*;
     /// use serde_json::json;
     ///
@@ -219,42 +222,44 @@ impl Tool {
 
     /// The policy of all its conditions, as `#[tool(policy = ..)]`: weaker than an override by name, stronger than a run.
     pub fn policy(mut self, policy: Policy) -> Self {
-        match &mut self.stated {
-            Some(stated) => Arc::make_mut(stated).policy = Some(policy),
-            None => self.misplaced = true,
+        match &mut self.origin {
+            Origin::Dynamic { stated, .. } => Arc::make_mut(stated).policy = Some(policy),
+            Origin::Generated(_) => self.misplaced = true,
         }
         self
     }
 
     #[track_caller]
     fn stating(mut self, name: &'static str, predicate: Predicate) -> Self {
-        match &mut self.stated {
-            Some(stated) => Arc::make_mut(stated).add(name, predicate, Location::caller()),
-            None => self.misplaced = true,
+        match &mut self.origin {
+            Origin::Dynamic { stated, .. } => {
+                Arc::make_mut(stated).add(name, predicate, Location::caller());
+            }
+            Origin::Generated(_) => self.misplaced = true,
         }
         self
     }
 
     /// All its conditions, whoever stated them.
     pub(crate) fn conditions(&self) -> &[Condition] {
-        match &self.stated {
-            Some(stated) => &stated.conditions,
-            None => self.contract.conditions,
+        match &self.origin {
+            Origin::Generated(spec) => spec.contract.conditions,
+            Origin::Dynamic { stated, .. } => &stated.conditions,
         }
     }
 
     /// The name under which its violations are known.
     pub(crate) fn contract_name(&self) -> &str {
-        match &self.stated {
-            Some(stated) => &stated.name,
-            None => self.contract.name,
+        match &self.origin {
+            Origin::Generated(spec) => spec.contract.name,
+            Origin::Dynamic { stated, .. } => &stated.name,
         }
     }
 
     pub(crate) fn own_policy(&self) -> Option<Policy> {
-        match &self.stated {
-            Some(stated) => stated.policy,
-            None => self.contract.policy,
+        match &self.origin {
+            Origin::Generated(spec) => spec.contract.policy,
+            Origin::Dynamic { stated, .. } => stated.policy,
         }
     }
 }

@@ -1,0 +1,370 @@
+//! Tools whose calls are answered asynchronously by something other than a function here.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use super::call::{Call, Request, Running, later};
+use super::content::Content;
+use super::context_params::Need;
+use super::dynamic::{DynamicSpec, Tool};
+use super::dynamic_context::{DynamicContext, of_call};
+use super::outcome::{OutcomeKind, Status};
+use super::reply::{NoOutput, Reply};
+use super::shim::Shim;
+use crate::contract::frame::FrameOf;
+use crate::contract::violation::Violation;
+use crate::schema::arguments::{self, ArgumentProblem, InvalidArguments, ProblemKind};
+
+/// What answers the calls of a tool that is not a function here: another process, another machine, a person.
+///
+/// [`Tool::backed`] makes a tool of it. The registry judges the arguments and the conditions before [`call`](Self::call),
+/// and the postconditions after it.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use contract_runtime::{Backing, CallError, ConditionKind, DynamicContext};
+/// use serde_json::{Map, Value, json};
+///
+/// /// A device that is asked over a line, and that refuses to be heated above a limit of its own.
+/// struct Oven {
+///     hottest: i64,
+/// }
+///
+/// impl Backing for Oven {
+///     fn refusal(&self, arguments: &Map<String, Value>) -> Option<Violation> {
+///         let degrees = arguments["degrees"].as_i64()?;
+///         (degrees > self.hottest).then(|| {
+///             let mut refused =
+///                 Violation::new("heat.pre[0]", ConditionKind::Pre, "heat", "degrees <= hottest");
+///             refused.message = Some(format!("at most {} degrees", self.hottest));
+///             refused
+///         })
+///     }
+///
+///     async fn call(
+///         &self,
+///         arguments: Map<String, Value>,
+///         _: DynamicContext,
+///     ) -> Result<Content, CallError> {
+///         Ok(Content::text(format!("heating to {}", arguments["degrees"])))
+///     }
+/// }
+///
+/// let spec = DynamicSpec::new("heat", "Heat the oven.").input_schema(json!({
+///     "type": "object",
+///     "properties": {"degrees": {"type": "integer"}},
+///     "required": ["degrees"],
+/// }));
+/// let registry = Registry::builder().with(vec![Tool::backed(spec, Oven { hottest: 250 })]).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("1", "heat", r#"{"degrees":180}"#));
+/// assert_eq!(outcome.output(), Some("heating to 180"));
+/// let outcome = registry.call_blocking(ToolCall::new("2", "heat", r#"{"degrees":300}"#));
+/// assert_eq!(outcome.violation().unwrap().message.as_deref(), Some("at most 250 degrees"));
+/// # Ok::<(), BuildError>(())
+/// ```
+pub trait Backing: Send + Sync + 'static {
+    /// Returns the condition that these arguments break, if they break one; then nothing is called.
+    ///
+    /// The arguments have the types of the schema. A keyword such as `maximum` may still refuse them: a condition is judged
+    /// first, because its sentence says better what is wrong. The policies in force for the call decide what a violation
+    /// does, as for every condition.
+    fn refusal(&self, arguments: &Map<String, Value>) -> Option<Violation> {
+        let _ = arguments;
+        None
+    }
+
+    /// Answers a call whose arguments satisfy the schema and every precondition.
+    ///
+    /// The future is dropped when the call is cancelled or its time is over.
+    ///
+    /// # Errors
+    ///
+    /// When the call ended without a result; [`CallError`] says how.
+    fn call(
+        &self,
+        arguments: Map<String, Value>,
+        context: DynamicContext,
+    ) -> impl Future<Output = Result<Content, CallError>> + Send;
+}
+
+/// How a call that a [`Backing`] answers ended without a result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The tool reported a failure, in words for the model.
+    #[error("{0}")]
+    Failed(String),
+    /// A condition did not hold there. Where the policies in force here would not end the call, it counts as failed.
+    #[error("{0}")]
+    Violation(Box<Violation>),
+    /// The arguments were refused there.
+    #[error("{0}")]
+    InvalidArguments(Box<InvalidArguments>),
+    /// The call ended there with this status.
+    #[error("{error}")]
+    Ended {
+        /// How it ended; [`Status::Ok`] is read as [`Status::Failed`].
+        status: Status,
+        /// What the model is told.
+        error: String,
+        /// Whether the body may still be running there.
+        may_still_run: bool,
+    },
+}
+
+impl From<CallError> for OutcomeKind {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Failed(message) => Self::Failed(message),
+            CallError::Violation(violation) => Self::Violation(violation),
+            CallError::InvalidArguments(invalid) => Self::InvalidArguments(invalid),
+            CallError::Ended {
+                status: Status::Ok,
+                error,
+                ..
+            } => Self::Failed(error),
+            CallError::Ended {
+                status,
+                error,
+                may_still_run,
+            } => Self::Reported {
+                status,
+                error,
+                may_still_run,
+            },
+        }
+    }
+}
+
+impl CallError {
+    /// How the call ends here, under the policies of this side.
+    fn into_ended(self, frame: &mut FrameOf<'_>) -> NoOutput {
+        match self {
+            Self::Failed(message) => NoOutput::Failed(message),
+            Self::InvalidArguments(invalid) => NoOutput::Invalid(invalid),
+            Self::Violation(violation) => {
+                let said = violation.to_string();
+                match frame.fail_with(*violation) {
+                    Err(stop) => stop.into(),
+                    // Under its policy it would not have ended the call there either.
+                    Ok(()) => NoOutput::Failed(said),
+                }
+            }
+            Self::Ended {
+                status: Status::Ok,
+                error,
+                ..
+            } => NoOutput::Failed(error),
+            Self::Ended {
+                status,
+                error,
+                may_still_run,
+            } => NoOutput::Reported {
+                status,
+                error,
+                may_still_run,
+            },
+        }
+    }
+}
+
+impl Tool {
+    /// Creates a tool whose calls something else answers; see [`Backing`] for an example.
+    #[track_caller]
+    pub fn backed(spec: DynamicSpec, backing: impl Backing) -> Self {
+        let (spec, mut needs) = spec.without_needs();
+        needs.push(of_call());
+        Self::by_hand(spec, Arc::new(Backed { backing, needs }))
+    }
+}
+
+struct Backed<B> {
+    backing: B,
+    needs: Vec<Need>,
+}
+
+impl<B: Backing> Shim for Backed<B> {
+    fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {
+        later(async move { self.answered(call.asking(&self.needs)?).await })
+    }
+
+    fn output(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+}
+
+impl<B: Backing> Backed<B> {
+    async fn answered(&self, request: &Request<'_>) -> Reply {
+        let inputs = request.inputs;
+        let stated = inputs.stated.as_deref().ok_or_else(NoOutput::unread)?;
+        let contract = stated.contract();
+        let mut frame = FrameOf::named(&contract, request.scope.clone(), request.only_check);
+        let arguments = self.judged(request, &mut frame)?;
+        stated.pre(&mut frame, &arguments, &inputs.schema)?;
+        frame.enter()?;
+        let kept = stated.has_post().then(|| arguments.clone());
+        let sources = request.sources.as_ref().ok_or_else(NoOutput::unread)?;
+        let seen = DynamicContext::new(sources, &self.needs);
+        let output = match self.backing.call(arguments, seen).await {
+            Ok(content) => content.into_output(),
+            Err(error) => return Err(error.into_ended(&mut frame)),
+        };
+        if let Some(arguments) = kept {
+            stated.post(&mut frame, &arguments, &inputs.schema, &output)?;
+        }
+        Ok(output)
+    }
+
+    /// The arguments, when neither a condition of the backing nor the schema refuses them.
+    fn judged(
+        &self,
+        request: &Request<'_>,
+        frame: &mut FrameOf<'_>,
+    ) -> Result<Map<String, Value>, NoOutput> {
+        let read = read(request);
+        let refusal = match &read {
+            Ok(arguments) => self.backing.refusal(arguments),
+            Err(NoOutput::Invalid(invalid)) => well_typed(invalid, request.text)
+                .and_then(|arguments| self.backing.refusal(&arguments)),
+            Err(_) => None,
+        };
+        if let Some(refusal) = refusal {
+            frame.fail_with(refusal)?;
+        }
+        read
+    }
+}
+
+fn read(request: &Request<'_>) -> Result<Map<String, Value>, NoOutput> {
+    let inputs = request.inputs;
+    let examined = arguments::read_values(request.text, &inputs.schema, inputs.coerce)
+        .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
+    let text = &request.examined.get_or_init(|| examined).text;
+    serde_json::from_str(text).map_err(|_| NoOutput::unread())
+}
+
+/// The arguments, where only keywords refuse them.
+fn well_typed(invalid: &InvalidArguments, text: &str) -> Option<Map<String, Value>> {
+    let by_keyword = |problem: &ArgumentProblem| {
+        matches!(
+            problem.kind,
+            ProblemKind::Range | ProblemKind::Length | ProblemKind::Value | ProblemKind::Pattern
+        )
+    };
+    let all = invalid.problems().iter().all(by_keyword);
+    all.then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// A closure over the arguments.
+struct Handler<H>(H);
+
+/// A closure that sees its call too.
+struct HandlerOfCall<H>(H);
+
+impl<H, F, E> Backing for Handler<H>
+where
+    H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Content, E>> + Send + 'static,
+    E: fmt::Display,
+{
+    fn call(
+        &self,
+        arguments: Map<String, Value>,
+        _: DynamicContext,
+    ) -> impl Future<Output = Result<Content, CallError>> + Send {
+        said(self.0(arguments))
+    }
+}
+
+impl<H, F, E> Backing for HandlerOfCall<H>
+where
+    H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Content, E>> + Send + 'static,
+    E: fmt::Display,
+{
+    fn call(
+        &self,
+        arguments: Map<String, Value>,
+        context: DynamicContext,
+    ) -> impl Future<Output = Result<Content, CallError>> + Send {
+        said(self.0(arguments, context))
+    }
+}
+
+async fn said<E: fmt::Display>(
+    answer: impl Future<Output = Result<Content, E>> + Send,
+) -> Result<Content, CallError> {
+    answer
+        .await
+        .map_err(|error| CallError::Failed(error.to_string()))
+}
+
+impl Tool {
+    /// Creates a tool without a macro, such as one that another server offers.
+    ///
+    /// The arguments are judged by the schema before the handler sees them.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// let echo = Tool::dynamic(
+    ///     DynamicSpec::new("echo", "Repeat a text.").input_schema(json!({
+    ///         "type": "object",
+    ///         "properties": {"text": {"type": "string"}},
+    ///         "required": ["text"],
+    ///         "additionalProperties": false,
+    ///     })),
+    ///     |arguments| async move {
+    ///         Ok::<_, String>(Content::text(arguments["text"].as_str().unwrap_or_default()))
+    ///     },
+    /// );
+    /// let registry = Registry::builder().with(vec![echo]).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "echo", r#"{"text":"hi"}"#));
+    /// assert_eq!(outcome.output(), Some("hi"));
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn dynamic<H, F, E>(spec: DynamicSpec, handler: H) -> Self
+    where
+        H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Content, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        Self::backed(spec, Handler(handler))
+    }
+
+    /// Creates a tool like [`Tool::dynamic`], with a handler that also gets its call: its id, cancellation, deadline,
+    /// progress, and values by type.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// struct User(&'static str);
+    ///
+    /// let who = Tool::dynamic_with(
+    ///     DynamicSpec::new("who", "Say who is asking.").context::<User>(),
+    ///     |_, context| async move {
+    ///         let user = context.get::<User>().ok_or("nobody is asking")?;
+    ///         Ok::<_, &str>(Content::text(format!("{} in call {}", user.0, context.call.id)))
+    ///     },
+    /// );
+    /// let registry = Registry::builder().with(vec![who]).context(User("ada")).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("7", "who", ""));
+    /// assert_eq!(outcome.output(), Some("ada in call 7"));
+    /// # Ok::<(), contract_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn dynamic_with<H, F, E>(spec: DynamicSpec, handler: H) -> Self
+    where
+        H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Content, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        Self::backed(spec, HandlerOfCall(handler))
+    }
+}

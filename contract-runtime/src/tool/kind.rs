@@ -1,0 +1,294 @@
+//! The kind of a parameter's type, determined by the compiler and not by its spelling.
+
+#![allow(
+    missing_docs,
+    clippy::unused_self,
+    clippy::must_use_candidate,
+    reason = "most of it is the hidden interface of generated code"
+)]
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+
+use super::context_params::{ContextValue, Copied, Held, Lent, MaybeLent, NeedOf};
+use super::reply::NoOutput;
+use super::slot::{Argument, Lend};
+
+/// A type, in search of what can be done with it.
+///
+/// `Type::<T>::NEW.kind()` sorts without any bound: the methods of `Type` are for references, and where none of them
+/// fits, the compiler goes on to what a `Type` dereferences to.
+#[derive(Debug)]
+pub struct Type<T>(OtherType<T>);
+
+#[derive(Debug)]
+pub struct OtherType<T>(PhantomData<fn() -> T>);
+
+impl<T> Type<T> {
+    pub const NEW: Self = Self(OtherType(PhantomData));
+}
+
+impl<T> Deref for Type<T> {
+    type Target = OtherType<T>;
+    fn deref(&self) -> &OtherType<T> {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> Type<&T> {
+    #[must_use]
+    pub const fn kind(&self) -> Kind<T, Reference<T>> {
+        Kind::NEW
+    }
+}
+
+impl<T: ?Sized> Type<Option<&T>> {
+    #[must_use]
+    pub const fn kind(&self) -> Kind<T, MaybeReference<T>> {
+        Kind::NEW
+    }
+}
+
+impl<T> OtherType<T> {
+    #[must_use]
+    pub const fn kind(&self) -> Kind<T, Plain<T>> {
+        Kind::NEW
+    }
+}
+
+#[derive(Debug)]
+pub struct Reference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+#[derive(Debug)]
+pub struct MaybeReference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+#[derive(Debug)]
+pub struct Plain<T>(PhantomData<fn() -> T>);
+
+/// One of the three.
+pub trait Sorted {
+    const NEW: Self;
+}
+
+impl<T: ?Sized> Sorted for Reference<T> {
+    const NEW: Self = Self(PhantomData);
+}
+
+impl<T: ?Sized> Sorted for MaybeReference<T> {
+    const NEW: Self = Self(PhantomData);
+}
+
+impl<T> Sorted for Plain<T> {
+    const NEW: Self = Self(PhantomData);
+}
+
+/// A parameter of one kind, before anything is asked of the type `T` in it.
+///
+/// Where the type will do, `argument` and `context` are found here, and ask for nothing more. Where it will not, they are
+/// found behind one of the dereferences: each of those asks for the one trait whose absence is to be reported, and gives
+/// a stand-in, so that nothing else is reported.
+#[derive(Debug)]
+pub struct Kind<T: ?Sized, K>(WithoutSchema<T>, PhantomData<fn() -> K>);
+#[derive(Debug)]
+pub struct WithoutSchema<T: ?Sized>(Unfit<T>);
+#[derive(Debug)]
+pub struct Unfit<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: ?Sized, K> Kind<T, K> {
+    const NEW: Self = Self(WithoutSchema(Unfit(PhantomData)), PhantomData);
+}
+
+impl<T: ?Sized, K> Deref for Kind<T, K> {
+    type Target = WithoutSchema<T>;
+    fn deref(&self) -> &WithoutSchema<T> {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> Deref for WithoutSchema<T> {
+    type Target = Unfit<T>;
+    fn deref(&self) -> &Unfit<T> {
+        &self.0
+    }
+}
+
+/// What is still to be asked for: `of`, of a trait, takes what it is asked of from here.
+#[derive(Debug)]
+pub struct Asked<G, T: ?Sized>(G, PhantomData<fn() -> PhantomData<T>>);
+
+impl<G, T: ?Sized> Asked<G, T> {
+    const fn new(given: G) -> Self {
+        Self(given, PhantomData)
+    }
+}
+
+/// A parameter asks for two traits, of which at most one is missing in what is asked.
+type AskedTwice<G, T, S> = Asked<Asked<G, T>, S>;
+
+impl<T: ?Sized + ToolArgument, K: Sorted> Kind<T, K> {
+    pub fn argument(&self) -> AskedTwice<K, (), ()> {
+        Asked::new(Asked::new(K::NEW))
+    }
+}
+
+impl<T: ?Sized + Readable> WithoutSchema<T> {
+    pub const fn argument(&self) -> AskedTwice<Refused, (), T> {
+        Asked::new(Asked::new(Refused))
+    }
+}
+
+impl<T: ?Sized> Unfit<T> {
+    pub const fn argument(&self) -> AskedTwice<Refused, T, ()> {
+        Asked::new(Asked::new(Refused))
+    }
+}
+
+/// A type of which every `#[context]` parameter can be.
+type AnyHeld = Arc<()>;
+
+impl<T: Send + Sync + 'static> Kind<T, Reference<T>> {
+    pub fn context<'c>(&self) -> AskedTwice<Lent<'c, T>, AnyHeld, ()> {
+        Asked::new(Asked::new(Lent::new()))
+    }
+}
+
+impl<T: Send + Sync + 'static> Kind<T, MaybeReference<T>> {
+    pub fn context<'c>(&self) -> AskedTwice<MaybeLent<'c, T>, AnyHeld, ()> {
+        Asked::new(Asked::new(MaybeLent::new()))
+    }
+}
+
+impl<T: Held> Kind<T, Plain<T>> {
+    pub fn context<'c>(&self) -> AskedTwice<Copied<T::Found<'c>, T>, AnyHeld, ()> {
+        Asked::new(Asked::new(Copied::new()))
+    }
+}
+
+impl<T: ?Sized + Send + Sync> WithoutSchema<T> {
+    pub const fn context(&self) -> AskedTwice<Refused, T, ()> {
+        Asked::new(Asked::new(Refused))
+    }
+}
+
+impl<T: ?Sized> Unfit<T> {
+    pub const fn context(&self) -> AskedTwice<Refused, AnyHeld, T> {
+        Asked::new(Asked::new(Refused))
+    }
+}
+
+// A trait is asked for by a function of its own, because then the compiler points at the author's type and at nothing of ours:
+// of a bound it says where it stands.
+
+/// What the type of an argument must be; of a reference, what it refers to.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument",
+    label = "not readable from JSON",
+    note = "derive `Deserialize` and `JsonSchema` for your own types; wrap a foreign type in a newtype and derive them there",
+    note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
+)]
+pub trait ToolArgument {
+    fn of<G>(asked: Asked<G, Self>) -> G {
+        asked.0
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Lend> ToolArgument for T {}
+
+/// What is asked of a type that is read from JSON.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument, because a model cannot be told what it is",
+    label = "has no JSON Schema",
+    note = "derive `JsonSchema` for your own types, beside `Deserialize`; wrap a foreign type in a newtype and derive both there"
+)]
+pub trait Described {
+    fn of<G>(asked: Asked<G, Self>) -> G {
+        asked.0
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + JsonSchema> Described for T {}
+
+/// What is read from JSON, whether or not it has a schema.
+pub trait Readable {}
+
+impl<T: DeserializeOwned + Send> Readable for T {}
+impl<T: DeserializeOwned + Send> Readable for [T] {}
+
+/// What is asked of the type of every `#[context]` parameter; of a reference, of what it refers to.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given to a `#[context]` parameter, because calls on several threads share it",
+    label = "must be `Send` and `Sync`",
+    note = "write `Arc` for `Rc`, `Mutex` for `RefCell`, an atomic or a `Mutex` for `Cell`, and `dyn Trait + Send + Sync` for `dyn Trait`"
+)]
+pub trait SharedContext {
+    fn of<G>(asked: Asked<G, Self>) -> G {
+        asked.0
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Send + Sync> SharedContext for T {}
+
+/// What the type of a `#[context]` parameter must be that is no reference.
+#[diagnostic::on_unimplemented(
+    message = "a `#[context]` parameter cannot take `{Self}` by value, because calls share it",
+    label = "write `&{Self}`, or `Arc<{Self}>` to keep it",
+    note = "for a value that may be missing, write `Option<&T>` or `Option<Arc<T>>`"
+)]
+pub trait ContextParameter {
+    fn of<G>(asked: Asked<G, Self>) -> G {
+        asked.0
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Held> ContextParameter for T {}
+
+/// Stands in for a parameter whose type will not do.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused;
+
+impl Refused {
+    #[must_use]
+    pub const fn open(self) -> Self {
+        self
+    }
+
+    #[allow(clippy::missing_errors_doc, reason = "it is never called")]
+    pub fn take<P>(self) -> Result<P, NoOutput> {
+        Err(NoOutput::unread())
+    }
+
+    #[allow(clippy::missing_errors_doc, reason = "it is never called")]
+    pub fn take_or<P>(self, _: impl FnOnce() -> P) -> Result<P, NoOutput> {
+        Err(NoOutput::unread())
+    }
+}
+
+impl<'c> Argument<'c> for Refused {
+    fn read(&mut self, _: &'c str) -> Result<Option<usize>, serde_json::Error> {
+        Ok(None)
+    }
+
+    fn is_read(&self) -> bool {
+        false
+    }
+
+    fn clear(&mut self) {}
+
+    fn describe(&self, _: &mut SchemaGenerator) -> (Schema, bool) {
+        (Schema::default(), true)
+    }
+}
+
+impl<'c> ContextValue<'c> for Refused {
+    fn find(&mut self, _: &super::call::Call<'c>) {}
+
+    fn need(&self) -> NeedOf {
+        super::context_params::need::<()>(true)
+    }
+}
