@@ -1,4 +1,4 @@
-//! A call in the hands of the generated code: arguments in, reply out.
+//! A call as generated code sees it: arguments in, reply out.
 
 #![allow(
     missing_docs,
@@ -15,15 +15,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use schemars::{Schema, SchemaGenerator};
 
-use super::arguments::{self, Examined};
+use super::context_params::{ContextValue, Need, Sources};
+use super::fast_decode;
 use super::inputs::Inputs;
-use super::lookup::{ContextValue, Need, Sources};
-use super::reply::{Ended, Reply};
-use super::scan;
+use super::reply::{NoOutput, Reply};
 use super::slot::Argument;
 use crate::contract::condition::Contract;
 use crate::contract::frame::Frame;
 use crate::contract::scope::ContractScope;
+use crate::schema::arguments::{self, Examined};
 
 /// One call by name, as generated code sees it.
 pub struct Call<'c>(Purpose<'c>);
@@ -94,13 +94,13 @@ impl<'c> Call<'c> {
     }
 
     /// What the dispatcher hands over, or the needs of a tool that no macro made, to whoever asks for them.
-    pub(crate) fn asking(&self, needs: &[Need]) -> Result<&Request<'c>, Ended> {
+    pub(crate) fn asking(&self, needs: &[Need]) -> Result<&Request<'c>, NoOutput> {
         match &self.0 {
             Purpose::Run(request) => Ok(request),
             Purpose::Describe(into) => {
                 let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
                 into.needs.extend(needs);
-                Err(Ended::Described)
+                Err(NoOutput::Described)
             }
         }
     }
@@ -110,7 +110,7 @@ impl<'c> Call<'c> {
         &mut self,
         arguments: &mut [&mut dyn Argument<'c>],
         contexts: &mut [&mut dyn ContextValue<'c>],
-    ) -> Result<Frame, Ended> {
+    ) -> Result<Frame, NoOutput> {
         for context in contexts.iter_mut() {
             context.find(self);
         }
@@ -120,7 +120,7 @@ impl<'c> Call<'c> {
         };
         let inputs = request.inputs;
         let plain = inputs.exact
-            && scan::fill(request.text, &inputs.parameters, arguments)
+            && fast_decode::fill(request.text, &inputs.parameters, arguments)
                 .is_ok_and(|filled| filled == arguments.len() || complete(inputs, arguments));
         if !plain {
             again(request, arguments)?;
@@ -139,24 +139,27 @@ fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument<'_>]) -> bool {
 
 /// The careful way: everything that is wrong, or the arguments put right and read once more.
 #[inline(never)]
-fn again<'c>(request: &Request<'c>, arguments: &mut [&mut dyn Argument<'c>]) -> Result<(), Ended> {
+fn again<'c>(
+    request: &Request<'c>,
+    arguments: &mut [&mut dyn Argument<'c>],
+) -> Result<(), NoOutput> {
     for argument in arguments.iter_mut() {
         argument.clear();
     }
     let inputs = request.inputs;
     let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
-        .map_err(|invalid| Ended::Invalid(Box::new(invalid)))?;
+        .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| examined).text;
-    scan::fill(text, &inputs.parameters, arguments)
+    fast_decode::fill(text, &inputs.parameters, arguments)
         .map(drop)
-        .map_err(|unsure| unsure.refuse(inputs))
+        .map_err(|unsure| unsure.refuse(text, inputs))
 }
 
 fn describe(
     into: &Mutex<Description>,
     arguments: &[&mut dyn Argument<'_>],
     contexts: &[&mut dyn ContextValue<'_>],
-) -> Ended {
+) -> NoOutput {
     let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
     let into = &mut *into;
     for argument in arguments {
@@ -164,5 +167,5 @@ fn describe(
     }
     into.needs
         .extend(contexts.iter().map(|context| context.need().0));
-    Ended::Described
+    NoOutput::Described
 }

@@ -1,4 +1,4 @@
-//! Which arguments are the same arguments.
+//! Canonical form of arguments, to compare them.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -9,7 +9,8 @@ const LONGEST: usize = 64 * 1024;
 ///
 /// Numbers that a float cannot tell apart, and keys that are given twice, are told apart by the characters that are there.
 /// Long ones are told apart as they were written, and only their hash is kept.
-pub(crate) fn canonical(arguments: &str) -> String {
+#[must_use]
+pub fn canonical(arguments: &str) -> String {
     if arguments.len() > LONGEST {
         let mut hasher = DefaultHasher::new();
         arguments.hash(&mut hasher);

@@ -1,9 +1,13 @@
+//! Results with artifacts: images, files and structured data.
+
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::outcome::OutputKind;
 use super::reply::Output;
 
-/// A result of more than text: what the model reads, and what goes along with it.
+/// A result with more than text: the text that the model reads, and artifacts. [`default`](Self::default) is that of `()`.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -26,30 +30,30 @@ pub struct Content {
     output: Output,
 }
 
-/// Something that a result carries beside its text.
+/// Something that a result carries besides its text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Artifact {
-    /// A picture.
+    /// An image.
     Image {
-        /// Such as `image/png` (RFC 6838).
+        /// The media type, such as `image/png` (RFC 6838).
         media_type: String,
         /// The bytes of the file.
         data: Vec<u8>,
     },
     /// A file.
     File {
-        /// The name to show, without a folder.
+        /// The file name to show, without a folder.
         name: String,
-        /// Such as `text/csv` (RFC 6838).
+        /// The media type, such as `text/csv` (RFC 6838).
         media_type: String,
         /// The bytes of the file.
         data: Vec<u8>,
     },
     /// Structured data.
     Value {
-        /// What it is.
+        /// The name of the data.
         name: String,
         /// The data.
         value: Value,
@@ -57,7 +61,7 @@ pub enum Artifact {
 }
 
 impl Artifact {
-    /// A picture.
+    /// Creates an image artifact.
     pub fn image(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self::Image {
             media_type: media_type.into(),
@@ -65,7 +69,7 @@ impl Artifact {
         }
     }
 
-    /// A file.
+    /// Creates a file artifact.
     pub fn file(
         name: impl Into<String>,
         media_type: impl Into<String>,
@@ -78,7 +82,7 @@ impl Artifact {
         }
     }
 
-    /// Structured data.
+    /// Creates an artifact of structured data.
     pub fn value(name: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::Value {
             name: name.into(),
@@ -88,40 +92,66 @@ impl Artifact {
 }
 
 impl Content {
-    /// Text for the model.
+    /// Creates a result with this text for the model.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             output: Output {
                 text: text.into(),
-                ..Output::default()
-            },
-        }
-    }
-
-    /// A JSON value for the model, written compactly.
-    pub fn json(value: &Value) -> Self {
-        Self {
-            output: Output {
-                text: value.to_string(),
-                is_json: true,
+                kind: OutputKind::Text,
                 artifacts: None,
             },
         }
     }
 
-    /// Adds something to go along.
+    /// Creates a result with a JSON value for the model, written compactly.
+    pub fn json(value: &Value) -> Self {
+        Self {
+            output: Output {
+                text: value.to_string(),
+                kind: OutputKind::Json,
+                artifacts: None,
+            },
+        }
+    }
+
+    /// Creates a result with a JSON value for the model, which is passed on as it is written.
+    ///
+    /// ```
+    /// use contract_runtime::Content;
+    ///
+    /// assert_eq!(Content::json_text("1.50")?.as_text(), "1.50");
+    /// assert!(Content::json_text("1.5.0").is_err());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON.
+    pub fn json_text(text: impl Into<String>) -> Result<Self, serde_json::Error> {
+        let text = text.into();
+        serde_json::from_str::<IgnoredAny>(&text)?;
+        Ok(Self {
+            output: Output {
+                text,
+                kind: OutputKind::Json,
+                artifacts: None,
+            },
+        })
+    }
+
+    /// Adds an artifact.
     pub fn with(mut self, artifact: Artifact) -> Self {
         self.output.artifacts.get_or_insert_default().push(artifact);
         self
     }
 
-    /// The text for the model.
+    /// Returns the text for the model.
     #[must_use]
     pub fn as_text(&self) -> &str {
         &self.output.text
     }
 
-    /// What goes along.
+    /// Returns the artifacts.
     #[must_use]
     pub fn artifacts(&self) -> &[Artifact] {
         self.output.artifacts.as_deref().map_or(&[], Vec::as_slice)

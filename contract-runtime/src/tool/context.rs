@@ -1,3 +1,5 @@
+//! What a call gets from its caller besides its arguments.
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,18 +8,42 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use super::outcome::Outcome;
 use super::progress::Progress;
+use super::wire::ToolCall;
 use crate::contract::counts::Counts;
-#[cfg(feature = "agent")]
-use crate::contract::handler::Handler;
+use crate::contract::frame::log;
+use crate::contract::handler;
+use crate::contract::observer::Watched;
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
 use crate::contract::violation::Violation;
-use crate::contract::watch::Watched;
 
 type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
-/// What a call gets from its caller besides its arguments; the model sees nothing of it.
+/// Hears that a call was taken up and whether its body runs on a thread of its own; what it gives hears the outcome.
+#[derive(Clone)]
+pub struct Hears(pub(crate) Arc<HearsCall>);
+
+type HearsCall = dyn Fn(&ToolCall, bool) -> HearsOutcome + Send + Sync;
+
+/// Hears how a call ended.
+pub type HearsOutcome = Box<dyn FnOnce(&Outcome) + Send>;
+
+impl Hears {
+    /// Calls this with each call that is taken up.
+    pub fn new(hears: impl Fn(&ToolCall, bool) -> HearsOutcome + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hears))
+    }
+}
+
+impl std::fmt::Debug for Hears {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hears").finish_non_exhaustive()
+    }
+}
+
+/// What a caller passes to a call besides its arguments; the model sees nothing of it.
 ///
 /// A `#[context]` parameter takes a value from here by its type. What is not given here comes from the registry.
 ///
@@ -43,30 +69,31 @@ type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 #[must_use]
 pub struct Context(
     /// Most calls bring nothing.
-    Option<Box<Brought>>,
+    Option<Box<ContextInner>>,
 );
 
 #[derive(Clone, Debug, Default)]
-struct Brought {
+struct ContextInner {
     values: Values,
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
     progress: Progress,
     run: Option<Arc<Authority>>,
+    hears: Option<Hears>,
 }
 
 impl Context {
-    /// A context that gives nothing.
+    /// Creates an empty context.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives a value to `#[context]` parameters of its type, before the registry's.
+    /// Provides a value to `#[context]` parameters of its type; it takes precedence over the registry's.
     pub fn with<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.with_arc(Arc::new(value))
     }
 
-    /// Gives a value that is already shared.
+    /// Provides a value that is already shared, as [`with`](Self::with) does.
     pub fn with_arc<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.brought().values.insert(TypeId::of::<T>(), value);
         self
@@ -78,25 +105,37 @@ impl Context {
         self
     }
 
-    /// Ends the call with `timed_out` after this long, if the tool's own timeout is not shorter.
+    /// Ends the call with `timed_out` after this long, unless the tool's own timeout is shorter.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.brought().deadline = now().checked_add(timeout);
         self
     }
 
-    /// Hears the reports of the body.
+    /// Receives the progress reports of the body.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.brought().progress = progress;
         self
     }
 
-    /// Makes the call part of a run, whose policy is stronger than the registry's and weaker than the author's.
+    /// Makes the call part of a run, whose policy overrides the registry's and yields to the author's.
     pub fn run(mut self, run: &Run) -> Self {
         self.brought().run = Some(Arc::clone(&run.0));
         self
     }
 
-    fn brought(&mut self) -> &mut Brought {
+    /// Lets somebody hear how the calls go that are made with this context.
+    #[doc(hidden)]
+    pub fn heard_by(mut self, hears: Hears) -> Self {
+        self.brought().hears = Some(hears);
+        self
+    }
+
+    #[inline]
+    pub(crate) fn hears(&self) -> Option<&Hears> {
+        self.0.as_ref()?.hears.as_ref()
+    }
+
+    fn brought(&mut self) -> &mut ContextInner {
         self.0.get_or_insert_default()
     }
 
@@ -104,11 +143,15 @@ impl Context {
         self.0.is_none()
     }
 
-    pub(crate) fn token(&self) -> Option<&CancellationToken> {
+    /// Returns the token that cancels the call, if one was given.
+    #[must_use]
+    pub fn token(&self) -> Option<&CancellationToken> {
         self.0.as_ref()?.cancellation.as_ref()
     }
 
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    /// Returns when the time of the call is over, if it is limited.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
         self.0.as_ref()?.deadline
     }
 
@@ -169,24 +212,25 @@ impl Context {
 pub struct Run(Arc<Authority>);
 
 impl Run {
-    /// A run without a policy and a handler of its own.
+    /// Creates a run without a policy or a handler of its own.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The policy of every condition whose author did not choose one.
+    /// Sets the policy of every condition whose author did not choose one.
     ///
     /// Belongs before the first call: a run that has been given to a [`Context`] keeps what it had.
     pub fn policy(self, policy: Policy) -> Self {
         self.with(|authority| authority.policy = Some(policy))
     }
 
-    /// Is told about the violations of this run, instead of the registry's handler.
+    /// Sets the violation handler of this run, which is called instead of the registry's.
     pub fn on_violation(self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.with(|authority| authority.handler = Some(Arc::new(handler)))
     }
 
-    /// Hears of every condition that is evaluated, every violation and every body that is reached, while it happens.
+    /// Sets a callback for every condition that is evaluated, every violation and every body that is reached, as it
+    /// happens.
     ///
     /// Like a handler it must be quick and changes no decision, not even by panicking.
     ///
@@ -229,19 +273,14 @@ impl Run {
         })
     }
 
-    /// [`watch`](Self::watch) that hears of the arguments of each call, too.
-    #[cfg(feature = "agent")]
-    pub(crate) fn watch_calls(
-        self,
-        watch: impl Fn(Watched<'_>, &str) + Send + Sync + 'static,
-    ) -> Self {
+    /// Sets a callback like that of [`watch`](Self::watch), which also gets the arguments of the call as they were sent.
+    pub fn watch_calls(self, watch: impl Fn(Watched<'_>, &str) + Send + Sync + 'static) -> Self {
         self.with(|authority| authority.watch = Some(Arc::new(watch)))
     }
 
     /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
     /// hears, and counts what this one counts.
-    #[cfg(feature = "agent")]
-    pub(crate) fn within(self, context: &Context) -> Self {
+    pub fn within(self, context: &Context) -> Self {
         let Some(outer) = context.run_authority() else {
             return self;
         };
@@ -261,15 +300,23 @@ impl Run {
         })
     }
 
-    /// The policy and the handler that hold in it.
-    #[cfg(feature = "agent")]
-    pub(crate) fn terms(&self) -> (Option<Policy>, Option<Handler>) {
-        (self.0.policy, self.0.handler.clone())
+    /// Returns the policy that was set, here or by the run around this one.
+    #[must_use]
+    pub fn chosen_policy(&self) -> Option<Policy> {
+        self.0.policy
     }
 
-    /// Lets no call in after one that a violation has ended.
-    #[cfg(feature = "agent")]
-    pub(crate) fn ending(self) -> Self {
+    /// Reports a violation of a condition of the run itself: writes it to the log without values, and calls the handler if
+    /// the policy of the violation says so.
+    pub fn report(&self, violation: &Violation) {
+        log(violation);
+        if violation.policy.tells_the_handler() {
+            handler::tell(self.0.handler.as_ref(), violation);
+        }
+    }
+
+    /// Starts no call after one that a violation has ended.
+    pub fn stop_after_violation(self) -> Self {
         self.with(|authority| authority.ends = true)
     }
 
@@ -286,14 +333,14 @@ impl Run {
         Self(Arc::new(authority))
     }
 
-    /// How many conditions the calls of this run have reached.
+    /// Returns how many conditions the calls of this run have reached.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.0.counters.read()
     }
 }
 
-/// The call that is being answered, as a `#[context]` parameter.
+/// The current call, as a `#[context]` parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallInfo {
@@ -303,7 +350,7 @@ pub struct CallInfo {
     pub tool: String,
 }
 
-/// When the call must have ended, as a `#[context]` parameter.
+/// The deadline of the call, as a `#[context]` parameter.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -322,13 +369,13 @@ pub struct CallInfo {
 pub struct Deadline(pub(crate) Option<Instant>);
 
 impl Deadline {
-    /// The moment, if there is one.
+    /// Returns the deadline, if there is one.
     #[must_use]
     pub fn at(self) -> Option<Instant> {
         self.0
     }
 
-    /// The time left, zero when it has passed; `None` without a deadline.
+    /// Returns the time left, zero when the deadline has passed; `None` without a deadline.
     #[must_use]
     pub fn remaining(self) -> Option<Duration> {
         self.0.map(|at| at.saturating_duration_since(now()))
@@ -336,7 +383,8 @@ impl Deadline {
 }
 
 /// The clock of the runtime, which tests may pause; outside a runtime, the clock of the system.
-pub(crate) fn now() -> Instant {
+#[must_use]
+pub fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 

@@ -1,4 +1,4 @@
-//! `#[context]` parameters: a value found by its type.
+//! Resolves `#[context]` parameters by their type.
 
 #![allow(
     missing_docs,
@@ -12,26 +12,25 @@
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
-use super::reply::Ended;
-use super::slot::{MaybeReference, Plain, Reference};
+use super::reply::NoOutput;
 
 /// Everything a call can be asked for by type.
 pub(crate) struct Sources<'c> {
     pub(crate) context: &'c super::context::Context,
     pub(crate) shared: &'c super::context::Shared,
     /// The call itself, its cancellation, deadline and progress.
-    pub(crate) own: &'c Own,
+    pub(crate) own: &'c CallExtensions,
 }
 
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct CallExtensions {
     pub(crate) info: super::context::CallInfo,
     pub(crate) cancellation: tokio_util::sync::CancellationToken,
     pub(crate) deadline: super::context::Deadline,
     pub(crate) progress: super::progress::Progress,
 }
 
-impl Own {
+impl CallExtensions {
     /// Whether every registry can give this type.
     pub(crate) fn has(of: TypeId) -> bool {
         [
@@ -86,7 +85,7 @@ pub trait ContextValue<'c>: Send {
 #[derive(Debug)]
 pub struct NeedOf(pub(crate) Need);
 
-fn need<T: 'static>(optional: bool) -> NeedOf {
+pub(super) fn need<T: 'static>(optional: bool) -> NeedOf {
     NeedOf(Need {
         of: TypeId::of::<T>(),
         name: std::any::type_name::<T>(),
@@ -94,8 +93,8 @@ fn need<T: 'static>(optional: bool) -> NeedOf {
     })
 }
 
-fn missing<T>() -> Ended {
-    Ended::Failed(format!(
+fn missing<T>() -> NoOutput {
+    NoOutput::Failed(format!(
         "the tool needs a `{}`, which neither the registry nor the call gives",
         std::any::type_name::<T>()
     ))
@@ -108,36 +107,24 @@ pub struct MaybeLent<'c, T>(Option<&'c T>);
 /// `#[context] value: T`
 pub struct Copied<F, T> {
     found: Option<F>,
-    take: fn(Option<F>) -> Result<T, Ended>,
+    take: fn(Option<F>) -> Result<T, NoOutput>,
 }
 
-impl<T> Reference<T> {
-    #[must_use]
-    pub fn context<'c>(self) -> Lent<'c, T>
-    where
-        T: Send + Sync + 'static,
-    {
-        Lent(None)
+impl<T> Lent<'_, T> {
+    pub(super) const fn new() -> Self {
+        Self(None)
     }
 }
 
-impl<T> MaybeReference<T> {
-    #[must_use]
-    pub fn context<'c>(self) -> MaybeLent<'c, T>
-    where
-        T: Send + Sync + 'static,
-    {
-        MaybeLent(None)
+impl<T> MaybeLent<'_, T> {
+    pub(super) const fn new() -> Self {
+        Self(None)
     }
 }
 
-impl<T> Plain<T> {
-    #[must_use]
-    pub fn context<'c>(self) -> Copied<T::Found<'c>, T>
-    where
-        T: Held,
-    {
-        Copied {
+impl<T: Held> Copied<T::Found<'_>, T> {
+    pub(super) fn new() -> Self {
+        Self {
             found: None,
             take: T::take,
         }
@@ -154,7 +141,7 @@ impl<'c, T: Send + Sync + 'static> ContextValue<'c> for Lent<'c, T> {
 }
 
 impl<'c, T> Lent<'c, T> {
-    pub fn take(&self) -> Result<&'c T, Ended> {
+    pub fn take(&self) -> Result<&'c T, NoOutput> {
         self.0.ok_or_else(missing::<T>)
     }
 }
@@ -169,17 +156,12 @@ impl<'c, T: Send + Sync + 'static> ContextValue<'c> for MaybeLent<'c, T> {
 }
 
 impl<'c, T> MaybeLent<'c, T> {
-    pub fn take(&self) -> Result<Option<&'c T>, Ended> {
+    pub fn take(&self) -> Result<Option<&'c T>, NoOutput> {
         Ok(self.0)
     }
 }
 
 /// What an owned `#[context]` parameter may be: `Arc<T>`, or an `Option` of it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a `#[context]` parameter",
-    label = "not found by type",
-    note = "write `&{Self}`, `Arc<..>`, or an `Option` of either"
-)]
 pub trait Held: Sized {
     type Found<'c>: Send;
     #[doc(hidden)]
@@ -187,7 +169,7 @@ pub trait Held: Sized {
     #[doc(hidden)]
     fn need() -> NeedOf;
     #[doc(hidden)]
-    fn take(found: Option<Self::Found<'_>>) -> Result<Self, Ended>;
+    fn take(found: Option<Self::Found<'_>>) -> Result<Self, NoOutput>;
 }
 
 impl<T: Send + Sync + 'static> Held for Arc<T> {
@@ -198,7 +180,7 @@ impl<T: Send + Sync + 'static> Held for Arc<T> {
     fn need() -> NeedOf {
         need::<T>(false)
     }
-    fn take(found: Option<Self>) -> Result<Self, Ended> {
+    fn take(found: Option<Self>) -> Result<Self, NoOutput> {
         found.ok_or_else(missing::<T>)
     }
 }
@@ -211,7 +193,7 @@ impl<T: Send + Sync + 'static> Held for Option<Arc<T>> {
     fn need() -> NeedOf {
         need::<T>(true)
     }
-    fn take(found: Option<Arc<T>>) -> Result<Self, Ended> {
+    fn take(found: Option<Arc<T>>) -> Result<Self, NoOutput> {
         Ok(found)
     }
 }
@@ -227,7 +209,7 @@ macro_rules! own {
             fn need() -> NeedOf {
                 need::<Self>(false)
             }
-            fn take(found: Option<Self>) -> Result<Self, Ended> {
+            fn take(found: Option<Self>) -> Result<Self, NoOutput> {
                 found.ok_or_else(missing::<Self>)
             }
         })*
@@ -251,7 +233,7 @@ impl<'c, T: Held> ContextValue<'c> for Copied<T::Found<'c>, T> {
 }
 
 impl<F, T> Copied<F, T> {
-    pub fn take(&mut self) -> Result<T, Ended> {
+    pub fn take(&mut self) -> Result<T, NoOutput> {
         (self.take)(self.found.take())
     }
 }

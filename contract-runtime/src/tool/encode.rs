@@ -1,4 +1,4 @@
-//! Results to text: a string as it is, everything else as compact JSON, and no number that JSON cannot carry.
+//! Encodes results as text: strings as they are, everything else as compact JSON.
 
 mod top;
 
@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 use self::top::Top;
-use super::finite;
-use super::reply::{Ended, Output, Reply};
+use super::non_finite;
+use super::outcome::OutputKind;
+use super::reply::{NoOutput, Output, Reply};
 
 /// The usual size of a result, so that most are written without growing.
 const FIRST_ALLOCATION: usize = 128;
@@ -23,13 +24,13 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
         json: &mut Serializer::with_formatter(&mut text, Watched(&wrote_null)),
         string: &mut string,
     };
-    value
-        .serialize(top)
-        .map_err(|error| Ended::Failed(format!("the result cannot be written as JSON: {error}")))?;
+    value.serialize(top).map_err(|error| {
+        NoOutput::Failed(format!("the result cannot be written as JSON: {error}"))
+    })?;
     match string {
         Some(text) => Ok(Output {
             text,
-            is_json: false,
+            kind: OutputKind::Text,
             artifacts: None,
         }),
         None => finish(text, wrote_null.get(), value),
@@ -37,8 +38,8 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
 }
 
 /// Whether a failure is that of a result which could not be written, and not one that the tool speaks of.
-#[cfg(feature = "verify")]
-pub(crate) fn is_refusal(message: &str) -> bool {
+#[must_use]
+pub fn is_refusal(message: &str) -> bool {
     let begins = [
         "the result cannot be written as JSON: ",
         "the result is a number that JSON cannot carry",
@@ -50,18 +51,18 @@ pub(crate) fn is_refusal(message: &str) -> bool {
 
 fn finish<T: Serialize + ?Sized>(text: Vec<u8>, wrote_null: bool, value: &T) -> Reply {
     // serde_json writes NaN and the infinities as `null`, so a result without one needs no second look.
-    if wrote_null && let Err(place) = finite::check(value) {
+    if wrote_null && let Err(place) = non_finite::check(value) {
         let what = "a number that JSON cannot carry (NaN or an infinity)";
-        return Err(Ended::Failed(match place.as_str() {
+        return Err(NoOutput::Failed(match place.as_str() {
             "" => format!("the result is {what}"),
             place => format!("the result holds {what} at `{place}`"),
         }));
     }
-    let text =
-        String::from_utf8(text).map_err(|_| Ended::Failed("the result is not UTF-8".to_owned()))?;
+    let text = String::from_utf8(text)
+        .map_err(|_| NoOutput::Failed("the result is not UTF-8".to_owned()))?;
     Ok(Output {
         text,
-        is_json: true,
+        kind: OutputKind::Json,
         artifacts: None,
     })
 }

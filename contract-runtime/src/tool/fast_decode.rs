@@ -1,47 +1,51 @@
-//! The fast path: one pass over the arguments into typed slots.
+//! The fast path of argument decoding: one pass over the arguments into typed slots.
 //!
-//! It reads only what is plainly well-formed; anything else is `Unsure`, and the cold path judges the whole text with a
+//! It reads only what is plainly well-formed; anything else is `FallBack`, and the cold path judges the whole text with a
 //! real parser. So it may refuse a legal text, but never accept an illegal one.
 
 use std::borrow::Cow;
 
-use super::arguments::rejected;
 use super::inputs::{Input, Inputs};
-use super::reply::Ended;
+use super::reply::NoOutput;
 use super::slot::Argument;
+use crate::schema::arguments::{ErrorPosition, locate, rejected};
 
 /// The text is not plainly a legal set of arguments.
 #[derive(Debug)]
-pub(crate) enum Unsure {
+pub(crate) enum FallBack {
     Text,
-    /// The type of this parameter refused its value.
-    Value(usize, serde_json::Error),
+    /// The type of this parameter refused its value, which begins there.
+    Value(usize, usize, serde_json::Error),
     /// The type of this parameter took only a part of its value.
     Tail(usize),
 }
 
-impl Unsure {
+impl FallBack {
     /// What is wrong, of a text that has already been put right: a type that refuses what its schema admits.
     #[cold]
-    pub(crate) fn refuse(self, inputs: &Inputs) -> Ended {
-        let (index, error) = match self {
-            Self::Value(index, error) => (index, Some(error)),
-            Self::Tail(index) => (index, None),
-            Self::Text => return Ended::unread(),
+    pub(crate) fn refuse(self, text: &str, inputs: &Inputs) -> NoOutput {
+        let (index, begins, error) = match self {
+            Self::Value(index, begins, error) => (index, begins, Some(error)),
+            Self::Tail(index) => (index, 0, None),
+            Self::Text => return NoOutput::unread(),
         };
         let Some(input) = inputs.parameters.get(index) else {
-            return Ended::unread();
+            return NoOutput::unread();
         };
-        // The text of a type's own error may repeat the value.
-        let message = error
-            .filter(|_| !input.secret)
-            .map(|error| without_place(&error.to_string()));
-        let pointer = format!("/{}", input.name);
-        Ended::Invalid(Box::new(rejected(
-            &pointer,
-            "a value its type accepts".to_owned(),
-            message.as_deref(),
-        )))
+        // The text of a type's own error may repeat the value, and a key is a part of it.
+        let error = error.filter(|_| !input.secret);
+        let found = error.as_ref().and_then(|error| {
+            let value = text.get(begins..)?;
+            locate(value, error.line(), error.column())
+        });
+        let (below, is_key) =
+            found.map_or_else(Default::default, |found| (found.pointer, found.is_key));
+        let message = error.map(|error| without_place(&error.to_string()));
+        let place = ErrorPosition {
+            pointer: format!("/{}{below}", input.name),
+            is_key,
+        };
+        NoOutput::Invalid(Box::new(rejected(place, message.as_deref())))
     }
 }
 
@@ -56,7 +60,7 @@ pub(crate) fn fill<'c>(
     text: &'c str,
     inputs: &[Input],
     slots: &mut [&mut dyn Argument<'c>],
-) -> Result<usize, Unsure> {
+) -> Result<usize, FallBack> {
     let bytes = text.as_bytes();
     let mut at = after(bytes, 0, b'{')?;
     let mut filled = 0;
@@ -80,18 +84,18 @@ pub(crate) fn fill<'c>(
         };
         at = after(bytes, at, b':')?;
         at = behind_space(bytes, at);
-        let slot = slots.get_mut(index).ok_or(Unsure::Text)?;
-        let value = text.get(at..).ok_or(Unsure::Text)?;
+        let slot = slots.get_mut(index).ok_or(FallBack::Text)?;
+        let value = text.get(at..).ok_or(FallBack::Text)?;
         at += slot
             .read(value)
-            .map_err(|error| Unsure::Value(index, error))?
-            .ok_or(Unsure::Text)?;
+            .map_err(|error| FallBack::Value(index, at, error))?
+            .ok_or(FallBack::Text)?;
         filled += 1;
         at = behind_space(bytes, at);
         match bytes.get(at) {
             Some(b',') => at += 1,
             Some(b'}') => return end(bytes, at + 1).map(|()| filled),
-            _ => return Err(Unsure::Tail(index)),
+            _ => return Err(FallBack::Tail(index)),
         }
     }
 }
@@ -103,9 +107,9 @@ fn is_key(bytes: &[u8], start: usize, name: &[u8]) -> bool {
         && bytes.get(start..start + name.len()) == Some(name)
 }
 
-fn position(inputs: &[Input], name: &str) -> Result<usize, Unsure> {
+fn position(inputs: &[Input], name: &str) -> Result<usize, FallBack> {
     let found = inputs.iter().position(|input| input.name == name);
-    found.ok_or(Unsure::Text)
+    found.ok_or(FallBack::Text)
 }
 
 /// The place behind the white space that stands here (RFC 8259, section 2).
@@ -119,7 +123,7 @@ fn behind_space(bytes: &[u8], mut at: usize) -> usize {
 
 /// The place behind this byte, which must come next.
 #[inline]
-fn after(bytes: &[u8], at: usize, byte: u8) -> Result<usize, Unsure> {
+fn after(bytes: &[u8], at: usize, byte: u8) -> Result<usize, FallBack> {
     // Compact text has no white space.
     if bytes.get(at) == Some(&byte) {
         return Ok(at + 1);
@@ -128,36 +132,36 @@ fn after(bytes: &[u8], at: usize, byte: u8) -> Result<usize, Unsure> {
     if bytes.get(at) == Some(&byte) {
         return Ok(at + 1);
     }
-    Err(Unsure::Text)
+    Err(FallBack::Text)
 }
 
 /// The key that begins here, behind its quote, and the place behind it.
 #[inline(never)]
-fn key(text: &str, start: usize) -> Result<(Cow<'_, str>, usize), Unsure> {
+fn key(text: &str, start: usize) -> Result<(Cow<'_, str>, usize), FallBack> {
     let rest = text.as_bytes().get(start..).unwrap_or_default();
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    let length = rest.iter().position(special).ok_or(Unsure::Text)?;
+    let length = rest.iter().position(special).ok_or(FallBack::Text)?;
     match rest.get(length) {
         Some(b'"') => {
-            let key = text.get(start..start + length).ok_or(Unsure::Text)?;
+            let key = text.get(start..start + length).ok_or(FallBack::Text)?;
             Ok((Cow::Borrowed(key), start + length + 1))
         }
         Some(b'\\') => escaped_key(text, start - 1),
-        _ => Err(Unsure::Text),
+        _ => Err(FallBack::Text),
     }
 }
 
 #[cold]
-fn escaped_key(text: &str, quote: usize) -> Result<(Cow<'_, str>, usize), Unsure> {
-    let rest = text.get(quote..).ok_or(Unsure::Text)?;
+fn escaped_key(text: &str, quote: usize) -> Result<(Cow<'_, str>, usize), FallBack> {
+    let rest = text.get(quote..).ok_or(FallBack::Text)?;
     let mut keys = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-    let key = keys.next().and_then(Result::ok).ok_or(Unsure::Text)?;
+    let key = keys.next().and_then(Result::ok).ok_or(FallBack::Text)?;
     Ok((Cow::Owned(key), quote + keys.byte_offset()))
 }
 
-fn end(bytes: &[u8], at: usize) -> Result<(), Unsure> {
+fn end(bytes: &[u8], at: usize) -> Result<(), FallBack> {
     if behind_space(bytes, at) == bytes.len() {
         return Ok(());
     }
-    Err(Unsure::Text)
+    Err(FallBack::Text)
 }

@@ -1,10 +1,10 @@
-//! What the compiler judges of a tool: its preconditions, and whether its defaults and examples keep them.
+//! Compile-time findings of a tool: its preconditions, and whether its defaults and examples satisfy them.
 
 #![allow(missing_docs, reason = "it is the hidden interface of generated code")]
 
 use super::spec::{Constant, Parameter, Spec};
 use crate::contract::findings::build::Judged;
-use crate::contract::findings::{Facts, Value, broken, same};
+use crate::contract::findings::{AbstractState, Value, broken, same};
 
 /// Judges the preconditions of a tool.
 #[must_use]
@@ -39,16 +39,17 @@ const fn report(spec: &'static Spec, what: &str, name: &str, constant: &Constant
         return;
     };
     let conditions = spec.contract.conditions;
-    if let Some(message) = broken(&facts(spec), conditions, what, name, Value::of_json(text)) {
+    let stated = (conditions, spec.contract.policy);
+    if let Some(message) = broken(&facts(spec), stated, what, name, Value::of_json(text)) {
         panic!("{}", message.text());
     }
 }
 
-pub(crate) const fn facts(spec: &'static Spec) -> Facts<'static> {
-    let mut facts = Facts::new(&[]);
+pub(crate) const fn facts(spec: &'static Spec) -> AbstractState<'static> {
+    let mut facts = AbstractState::new(&[]);
     let mut rest = spec.parameters;
     while let Some((parameter, others)) = rest.split_first() {
-        facts.typed(parameter.name, parameter.form);
+        facts.typed(parameter.name, parameter.kind);
         rest = others;
     }
     facts

@@ -1,6 +1,8 @@
+//! The parameters of a tool, as the dispatcher decodes them.
+
 use std::sync::Arc;
 
-use super::conditions::Stated;
+use super::dynamic_contract::DynamicContract;
 use crate::schema::InputSchema;
 
 /// What the dispatcher must know to read the arguments of one tool.
@@ -12,7 +14,7 @@ pub(crate) struct Inputs {
     pub(crate) exact: bool,
     pub(crate) coerce: bool,
     /// The conditions of a tool that no macro made.
-    pub(crate) stated: Option<Arc<Stated>>,
+    pub(crate) stated: Option<Arc<DynamicContract>>,
 }
 
 #[derive(Debug)]
@@ -42,7 +44,10 @@ impl Inputs {
         }
     }
 
-    pub(crate) fn stating(self, stated: Option<Arc<Stated>>) -> Self {
-        Self { stated, ..self }
+    pub(crate) fn stating(self, stated: Arc<DynamicContract>) -> Self {
+        Self {
+            stated: Some(stated),
+            ..self
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Finds a number that JSON cannot carry, by walking a result once more through serde.
+//! Finds a number that JSON cannot represent, by serialising a result once more.
 
 use std::fmt;
 

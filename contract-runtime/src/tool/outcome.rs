@@ -1,33 +1,36 @@
+//! How a call ended: its status, result and violations.
+
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::arguments::{Coercion, InvalidArguments};
-use super::content::Artifact;
+use super::backed::CallError;
+use super::content::{Artifact, Content};
 use super::reply::Output;
 use super::wire::ToolResult;
 use crate::contract::violation::Violation;
+use crate::schema::arguments::{Coercion, InvalidArguments};
 
-/// How a call ended; every call ends in exactly one of these.
+/// How a call ended; every call ends with exactly one status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// The tool gave a result that keeps its promises.
+    /// The tool returned a result that satisfies its postconditions.
     Ok,
-    /// The arguments are not what the tool takes; nothing ran.
+    /// The arguments are not what the tool accepts; nothing ran.
     InvalidArguments,
-    /// The registry has no tool of that name.
+    /// The registry has no tool with that name.
     UnknownTool,
     /// A condition did not hold, under a policy that ends the call.
     Violation,
-    /// The tool said that it failed, or its result could not be used.
+    /// The tool reported a failure, or its result could not be used.
     Failed,
     /// The tool panicked, or [`Builder::before_call`](crate::Builder::before_call) did, and nothing ran.
     Panicked,
-    /// The tool did not end in time.
+    /// The tool did not finish in time.
     TimedOut,
     /// The call was cancelled, or never started: an earlier one of its batch broke a contract, or
     /// [`Builder::before_call`](crate::Builder::before_call) refused it.
@@ -37,9 +40,20 @@ pub enum Status {
 }
 
 impl Status {
-    pub(crate) const COUNT: usize = 9;
+    /// Every status, in the order of their declaration.
+    pub const ALL: &'static [Self] = &[
+        Self::Ok,
+        Self::InvalidArguments,
+        Self::UnknownTool,
+        Self::Violation,
+        Self::Failed,
+        Self::Panicked,
+        Self::TimedOut,
+        Self::Cancelled,
+        Self::Overloaded,
+    ];
 
-    /// The name used in exports and logs.
+    /// Returns the name used in exports and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,9 +76,23 @@ impl fmt::Display for Status {
     }
 }
 
-/// What came of one call.
+/// What the text of a result is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputKind {
+    /// The tool returned `()`: there is no result, and the text is empty.
+    #[default]
+    Nothing,
+    /// A string, as it is; it may be empty too.
+    Text,
+    /// A JSON value.
+    Json,
+}
+
+/// The outcome of one call.
 ///
 /// ```
+/// use contract_runtime::Status;
 /// use contract_runtime::prelude::*;
 ///
 /// /// Divide one number by another.
@@ -79,7 +107,7 @@ impl fmt::Display for Status {
 /// assert_eq!(outcome.status(), Status::Violation);
 /// assert_eq!(
 ///     outcome.error().unwrap(),
-///     "cannot divide by zero; `divide` requires `divisor != 0.0`, got divisor = 0.0",
+///     "cannot divide by zero, got divisor = 0.0",
 /// );
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
@@ -88,7 +116,7 @@ impl fmt::Display for Status {
 pub struct Outcome {
     pub(crate) id: String,
     pub(crate) tool: String,
-    pub(crate) end: End,
+    pub(crate) end: OutcomeKind,
     pub(crate) notes: Option<Box<Notes>>,
 }
 
@@ -100,7 +128,7 @@ pub(crate) struct Notes {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum End {
+pub(crate) enum OutcomeKind {
     Ok(Output),
     InvalidArguments(Box<InvalidArguments>),
     UnknownTool {
@@ -111,25 +139,59 @@ pub(crate) enum End {
     Panicked,
     TimedOut {
         after: Duration,
-        may_still_run: bool,
+        stopped: Stopped,
     },
     Cancelled {
         reason: &'static str,
-        may_still_run: bool,
+        stopped: Stopped,
     },
     Overloaded {
         limit: usize,
     },
     /// In the words of whoever ended it: a hook before the call, or the other side of a connection.
-    Said {
+    Reported {
         status: Status,
         error: String,
         may_still_run: bool,
     },
 }
 
+/// How far the body had come when its call was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    NotStarted,
+    CutOff,
+    /// Nothing can stop it.
+    MayStillRun,
+}
+
 impl Outcome {
-    pub(crate) fn new(id: String, tool: String, end: End) -> Self {
+    /// Creates the outcome of a call that no registry saw to its end, such as one that a program gave up waiting for.
+    ///
+    /// ```
+    /// use contract_runtime::{CallError, Outcome, Status};
+    ///
+    /// let gone = CallError::Ended {
+    ///     status: Status::Cancelled,
+    ///     error: "the line was lost".to_owned(),
+    ///     may_still_run: true,
+    /// };
+    /// let outcome = Outcome::new("7", "print", Err(gone));
+    /// assert_eq!(outcome.status(), Status::Cancelled);
+    /// ```
+    pub fn new(
+        id: impl Into<String>,
+        tool: impl Into<String>,
+        answer: Result<Content, CallError>,
+    ) -> Self {
+        let end = match answer {
+            Ok(content) => OutcomeKind::Ok(content.into_output()),
+            Err(error) => error.into(),
+        };
+        Self::ended(id.into(), tool.into(), end)
+    }
+
+    pub(crate) fn ended(id: String, tool: String, end: OutcomeKind) -> Self {
         Self {
             id,
             tool,
@@ -138,178 +200,185 @@ impl Outcome {
         }
     }
 
-    /// The caller's id of the call.
+    /// Returns the caller's id of the call.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The name by which the tool was called.
+    /// Returns the name by which the tool was called.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// How the call ended.
+    /// Returns how the call ended.
     #[must_use]
     pub fn status(&self) -> Status {
         match &self.end {
-            End::Ok(_) => Status::Ok,
-            End::InvalidArguments(_) => Status::InvalidArguments,
-            End::UnknownTool { .. } => Status::UnknownTool,
-            End::Violation(_) => Status::Violation,
-            End::Failed(_) => Status::Failed,
-            End::Panicked => Status::Panicked,
-            End::TimedOut { .. } => Status::TimedOut,
-            End::Cancelled { .. } => Status::Cancelled,
-            End::Overloaded { .. } => Status::Overloaded,
-            End::Said { status, .. } => *status,
+            OutcomeKind::Ok(_) => Status::Ok,
+            OutcomeKind::InvalidArguments(_) => Status::InvalidArguments,
+            OutcomeKind::UnknownTool { .. } => Status::UnknownTool,
+            OutcomeKind::Violation(_) => Status::Violation,
+            OutcomeKind::Failed(_) => Status::Failed,
+            OutcomeKind::Panicked => Status::Panicked,
+            OutcomeKind::TimedOut { .. } => Status::TimedOut,
+            OutcomeKind::Cancelled { .. } => Status::Cancelled,
+            OutcomeKind::Overloaded { .. } => Status::Overloaded,
+            OutcomeKind::Reported { status, .. } => *status,
         }
     }
 
-    /// Whether the tool gave a result.
+    /// Returns whether the tool returned a result.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        matches!(self.end, End::Ok(_))
+        matches!(self.end, OutcomeKind::Ok(_))
     }
 
-    /// The result as the model gets it, if there is one.
+    /// Returns the result as the model gets it, if there is one.
     #[must_use]
     pub fn output(&self) -> Option<&str> {
         match &self.end {
-            End::Ok(output) => Some(&output.text),
+            OutcomeKind::Ok(output) => Some(&output.text),
             _ => None,
         }
     }
 
-    /// The result as a JSON value, if there is one; a string that was given as it is becomes a JSON string.
+    /// Returns the result as a JSON value, if there is one; a string that the model gets as it is becomes a JSON string,
+    /// and `()` becomes `null`.
     ///
     /// A result that was cut at the registry's limit is no longer JSON and becomes a string too.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
-        let End::Ok(output) = &self.end else {
+        let OutcomeKind::Ok(output) = &self.end else {
             return None;
         };
-        let parsed = output
-            .is_json
-            .then(|| serde_json::from_str(&output.text).ok())
-            .flatten();
-        Some(match (parsed, output.text.is_empty()) {
-            (Some(value), _) => value,
-            (None, true) if !output.is_json => Value::Null,
-            (None, _) => Value::from(output.text.as_str()),
+        let text = || Value::from(output.text.as_str());
+        Some(match output.kind {
+            OutputKind::Nothing => Value::Null,
+            OutputKind::Text => text(),
+            OutputKind::Json => serde_json::from_str(&output.text).unwrap_or_else(|_| text()),
         })
     }
 
-    /// What goes along with the result.
+    /// Returns what [`output`](Self::output) is, if there is a result.
+    #[must_use]
+    pub fn output_kind(&self) -> Option<OutputKind> {
+        match &self.end {
+            OutcomeKind::Ok(output) => Some(output.kind),
+            _ => None,
+        }
+    }
+
+    /// Returns the artifacts of the result.
     #[must_use]
     pub fn artifacts(&self) -> &[Artifact] {
         match &self.end {
-            End::Ok(output) => output.artifacts.as_deref().map_or(&[], Vec::as_slice),
+            OutcomeKind::Ok(output) => output.artifacts.as_deref().map_or(&[], Vec::as_slice),
             _ => &[],
         }
     }
 
-    /// What went wrong, as a sentence for the model; `None` if nothing did.
+    /// Returns what went wrong, as a sentence for the model; `None` if nothing did.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         let tool = &self.tool;
         Some(match &self.end {
-            End::Ok(_) => return None,
-            End::InvalidArguments(invalid) => invalid.to_string(),
-            End::UnknownTool { nearest } => match nearest {
+            OutcomeKind::Ok(_) => return None,
+            OutcomeKind::InvalidArguments(invalid) => invalid.to_string(),
+            OutcomeKind::UnknownTool { nearest } => match nearest {
                 Some(nearest) => {
                     format!("there is no tool of that name; did you mean `{nearest}`?")
                 }
                 None => "there is no tool of that name".to_owned(),
             },
-            End::Violation(violation) => violation.to_string(),
-            End::Failed(message) if message.trim().is_empty() => {
+            OutcomeKind::Violation(violation) => violation.refusal(),
+            OutcomeKind::Failed(message) if message.trim().is_empty() => {
                 format!("`{tool}` failed and did not say why")
             }
-            End::Failed(message) => message.clone(),
-            End::Panicked => {
+            OutcomeKind::Failed(message) => message.clone(),
+            OutcomeKind::Panicked => {
                 format!("`{tool}` panicked; this is a fault of the tool, not of the arguments")
             }
-            End::TimedOut {
-                after,
-                may_still_run,
-            } if after.is_zero() && !may_still_run => {
-                format!("`{tool}` was not started, because its time was over")
-            }
-            End::TimedOut {
-                after,
-                may_still_run,
-            } => format!(
+            OutcomeKind::TimedOut {
+                stopped: Stopped::NotStarted,
+                ..
+            } => format!("`{tool}` was not started, because its time was over"),
+            OutcomeKind::TimedOut { after, stopped } => format!(
                 "`{tool}` did not end within {}{}",
                 seconds(*after),
-                still_running(*may_still_run)
+                stopped.doubt()
             ),
-            End::Cancelled {
+            OutcomeKind::Cancelled {
                 reason,
-                may_still_run,
-            } => format!("{reason}{}", still_running(*may_still_run)),
-            End::Overloaded { limit } => {
+                stopped: Stopped::NotStarted,
+            } => format!("not started, because {reason}"),
+            OutcomeKind::Cancelled { reason, stopped } => format!("{reason}{}", stopped.doubt()),
+            OutcomeKind::Overloaded { limit } => {
                 format!("{limit} calls are running, which is the limit; try again later")
             }
-            End::Said { error, .. } => error.clone(),
+            OutcomeKind::Reported { error, .. } => error.clone(),
         })
     }
 
-    /// The violation that ended the call, if one did.
+    /// Returns the violation that ended the call, if one did.
     #[must_use]
     pub fn violation(&self) -> Option<&Violation> {
         match &self.end {
-            End::Violation(violation) => Some(violation),
+            OutcomeKind::Violation(violation) => Some(violation),
             _ => None,
         }
     }
 
-    /// What is wrong with the arguments, if that ended the call.
+    /// Returns what is wrong with the arguments, if that ended the call.
     #[must_use]
     pub fn invalid_arguments(&self) -> Option<&InvalidArguments> {
         match &self.end {
-            End::InvalidArguments(invalid) => Some(invalid),
+            OutcomeKind::InvalidArguments(invalid) => Some(invalid),
             _ => None,
         }
     }
 
-    /// The violations that were observed and did not end the call, in order; the first 100, while statistics count all.
+    /// Returns the violations that did not end the call, in order; only the first 100 are kept, while statistics count
+    /// all.
+    ///
+    /// They were found under [`Policy::Observe`](crate::Policy::Observe), or in a destructor while an earlier violation
+    /// unwound.
     #[must_use]
     pub fn observed(&self) -> &[Violation] {
         self.notes.as_ref().map_or(&[], |notes| &notes.observed)
     }
 
-    /// The arguments that were read as another type than they were sent.
+    /// Returns the arguments that were read as another type than they were sent.
     #[must_use]
     pub fn coercions(&self) -> &[Coercion] {
         self.notes.as_ref().map_or(&[], |notes| &notes.coercions)
     }
 
-    /// Whether the body may still be running, after a timeout or a cancellation of a `blocking` tool.
+    /// Returns whether the body may still be running, after a timeout or a cancellation of a `blocking` tool.
     #[must_use]
     pub fn may_still_be_running(&self) -> bool {
         matches!(
             self.end,
-            End::TimedOut {
-                may_still_run: true,
+            OutcomeKind::TimedOut {
+                stopped: Stopped::MayStillRun,
                 ..
-            } | End::Cancelled {
-                may_still_run: true,
+            } | OutcomeKind::Cancelled {
+                stopped: Stopped::MayStillRun,
                 ..
-            } | End::Said {
+            } | OutcomeKind::Reported {
                 may_still_run: true,
                 ..
             }
         )
     }
 
-    /// What goes back to the model.
+    /// Converts the outcome to the result that goes back to the model.
     #[must_use]
     pub fn into_result(self) -> ToolResult {
         let error = self.error();
         let answer = match (self.end, error) {
-            (End::Ok(output), _) => Ok((
+            (OutcomeKind::Ok(output), _) => Ok((
                 output.text,
                 output.artifacts.map_or_else(Vec::new, |list| *list),
             )),
@@ -319,11 +388,14 @@ impl Outcome {
     }
 }
 
-fn still_running(may_still_run: bool) -> &'static str {
-    if may_still_run {
-        "; it may still be running"
-    } else {
-        ""
+impl Stopped {
+    /// What a caller has to look at before the call is made again.
+    fn doubt(self) -> &'static str {
+        match self {
+            Self::NotStarted => "",
+            Self::CutOff => "; whether it took effect is not known",
+            Self::MayStillRun => "; it may still be running",
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One value asked about by itself, outside any call.
+//! Evaluates a predicate on one value outside any call.
 
 #![allow(missing_docs, reason = "it is the hidden interface of generated code")]
 

@@ -1,9 +1,11 @@
+//! Progress reports of a running call.
+
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-/// How far a call has come, told by its body to whoever made the call.
+/// Reports how far a call has come, from its body to its caller.
 ///
 /// Without a listener, a report goes nowhere and costs nothing.
 ///
@@ -25,20 +27,20 @@ pub struct Progress {
     listener: Option<Arc<dyn Fn(ProgressReport) + Send + Sync>>,
 }
 
-/// One report of a running call.
+/// One progress report of a running call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgressReport {
     /// How much is done, in the unit of `total`.
     pub done: f64,
-    /// How much there is to do, where that is known.
+    /// How much there is to do, if that is known.
     pub total: Option<f64>,
     /// What is being done.
     pub message: String,
 }
 
 impl Progress {
-    /// Reports go to `listener`, which must be quick.
+    /// Creates a progress whose reports go to `listener`, which must be quick.
     #[must_use]
     pub fn new(listener: impl Fn(ProgressReport) + Send + Sync + 'static) -> Self {
         Self {
@@ -46,7 +48,7 @@ impl Progress {
         }
     }
 
-    /// Tells how far the call has come.
+    /// Reports how far the call has come.
     pub fn report(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
         if let Some(listener) = &self.listener {
             listener(ProgressReport {

@@ -1,4 +1,4 @@
-//! What a body gives back, sorted by its type and written as text.
+//! Converts what a body returns, by its type.
 
 #![allow(
     missing_docs,
@@ -16,22 +16,22 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use super::arguments::InvalidArguments;
 use super::content::{Artifact, Content};
 use super::encode;
-use super::outcome::Status;
-use super::slot::{OtherType, Type};
+use super::kind::{OtherType, Type};
+use super::outcome::{OutputKind, Status};
 use crate::contract::frame::Stop;
 use crate::contract::violation::Violation;
+use crate::schema::arguments::InvalidArguments;
 
 /// Why a call by name gave no output.
 #[derive(Debug)]
-pub enum Ended {
+pub enum NoOutput {
     Violation(Box<Violation>),
     Invalid(Box<InvalidArguments>),
     Failed(String),
     /// It ended elsewhere, and was said there.
-    Said {
+    Reported {
         status: Status,
         error: String,
         may_still_run: bool,
@@ -42,14 +42,14 @@ pub enum Ended {
     Described,
 }
 
-impl Ended {
+impl NoOutput {
     #[cold]
     pub(crate) fn unread() -> Self {
         Self::Failed("an argument was used before it was read".to_owned())
     }
 }
 
-impl From<Stop> for Ended {
+impl From<Stop> for NoOutput {
     #[cold]
     fn from(stop: Stop) -> Self {
         match stop {
@@ -63,43 +63,48 @@ impl From<Stop> for Ended {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     pub(crate) text: String,
-    /// The text is JSON, rather than a string given as it is.
-    pub(crate) is_json: bool,
+    pub(crate) kind: OutputKind,
     /// Most results carry none, and one word is moved faster than three.
     #[allow(clippy::box_collection, reason = "see above")]
     pub(crate) artifacts: Option<Box<Vec<Artifact>>>,
 }
 
-pub type Reply = Result<Output, Ended>;
-
-/// A result in view of its conditions, by reference: the `Ok` side of a `Result`, or the whole of anything else.
-#[derive(Debug)]
-pub struct Got<'a, T>(Whole<'a, T>);
-
-#[derive(Debug)]
-pub struct Whole<'a, T>(&'a T);
-
-impl<'a, T> Got<'a, T> {
-    pub const fn new(result: &'a T) -> Self {
-        Self(Whole(result))
+impl Output {
+    pub(crate) fn is_json(&self) -> bool {
+        self.kind == OutputKind::Json
     }
 }
 
-impl<'a, T> Deref for Got<'a, T> {
-    type Target = Whole<'a, T>;
-    fn deref(&self) -> &Whole<'a, T> {
+pub type Reply = Result<Output, NoOutput>;
+
+/// A result in view of its conditions, by reference: the `Ok` side of a `Result`, or the whole of anything else.
+#[derive(Debug)]
+pub struct SuccessProbe<'a, T>(NotResult<'a, T>);
+
+#[derive(Debug)]
+pub struct NotResult<'a, T>(&'a T);
+
+impl<'a, T> SuccessProbe<'a, T> {
+    pub const fn new(result: &'a T) -> Self {
+        Self(NotResult(result))
+    }
+}
+
+impl<'a, T> Deref for SuccessProbe<'a, T> {
+    type Target = NotResult<'a, T>;
+    fn deref(&self) -> &NotResult<'a, T> {
         &self.0
     }
 }
 
-impl<'a, T, E> Got<'a, Result<T, E>> {
+impl<'a, T, E> SuccessProbe<'a, Result<T, E>> {
     #[must_use]
     pub fn success(&self) -> Option<&'a T> {
         self.0.0.as_ref().ok()
     }
 }
 
-impl<'a, T> Whole<'a, T> {
+impl<'a, T> NotResult<'a, T> {
     #[must_use]
     pub const fn success(&self) -> Option<&'a T> {
         Some(self.0)
@@ -130,39 +135,39 @@ pub fn failure<R: Fallible>(result: &R) -> Option<&R::Error> {
 
 /// The type of a value on its way out. `split` and `form` sort without bounds; `value` and `reply` bring them.
 #[derive(Debug)]
-pub struct Sort<T>(Other<T>);
+pub struct ResultProbe<T>(AnyResult<T>);
 
 #[derive(Debug)]
-pub struct Other<T>(PhantomData<fn() -> T>);
+pub struct AnyResult<T>(PhantomData<fn() -> T>);
 
-impl<T> Sort<T> {
+impl<T> ResultProbe<T> {
     pub const fn of(_: &T) -> Self {
-        Self(Other(PhantomData))
+        Self(AnyResult(PhantomData))
     }
 }
 
-impl<T> Deref for Sort<T> {
-    type Target = Other<T>;
-    fn deref(&self) -> &Other<T> {
+impl<T> Deref for ResultProbe<T> {
+    type Target = AnyResult<T>;
+    fn deref(&self) -> &AnyResult<T> {
         &self.0
     }
 }
 
 #[derive(Debug)]
-pub struct Split<T, E>(Result<T, E>);
+pub struct FallibleResult<T, E>(Result<T, E>);
 
 #[derive(Debug)]
-pub struct Unsplit<T>(T);
+pub struct InfallibleResult<T>(T);
 
-impl<T, E> Sort<Result<T, E>> {
-    pub const fn split(&self, result: Result<T, E>) -> Split<T, E> {
-        Split(result)
+impl<T, E> ResultProbe<Result<T, E>> {
+    pub const fn split(&self, result: Result<T, E>) -> FallibleResult<T, E> {
+        FallibleResult(result)
     }
 }
 
-impl<T> Other<T> {
-    pub const fn split(&self, result: T) -> Unsplit<T> {
-        Unsplit(result)
+impl<T> AnyResult<T> {
+    pub const fn split(&self, result: T) -> InfallibleResult<T> {
+        InfallibleResult(result)
     }
 
     pub const fn form(&self, value: T) -> Json<T> {
@@ -181,35 +186,35 @@ pub trait ToolError: Display {}
 #[diagnostic::do_not_recommend]
 impl<E: Display + ?Sized> ToolError for E {}
 
-impl<T, E> Split<T, E> {
-    pub fn value(self) -> Result<T, Ended>
+impl<T, E> FallibleResult<T, E> {
+    pub fn value(self) -> Result<T, NoOutput>
     where
         E: ToolError,
     {
-        self.0.map_err(|error| Ended::Failed(error.to_string()))
+        self.0.map_err(|error| NoOutput::Failed(error.to_string()))
     }
 }
 
-impl<T> Unsplit<T> {
-    pub fn value(self) -> Result<T, Ended> {
+impl<T> InfallibleResult<T> {
+    pub fn value(self) -> Result<T, NoOutput> {
         Ok(self.0)
     }
 }
 
-impl Sort<()> {
-    pub fn form(&self, (): ()) -> Finished {
-        Finished(Output::default())
+impl ResultProbe<()> {
+    pub fn form(&self, (): ()) -> Encoded {
+        Encoded(Output::default())
     }
 }
 
-impl Sort<Content> {
-    pub fn form(&self, content: Content) -> Finished {
-        Finished(content.into_output())
+impl ResultProbe<Content> {
+    pub fn form(&self, content: Content) -> Encoded {
+        Encoded(content.into_output())
     }
 }
 
 #[derive(Debug)]
-pub struct Finished(Output);
+pub struct Encoded(Output);
 
 #[derive(Debug)]
 pub struct Json<T>(T);
@@ -225,7 +230,7 @@ pub trait ToolOutput: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + ?Sized> ToolOutput for T {}
 
-impl Finished {
+impl Encoded {
     pub fn reply(self) -> Reply {
         Ok(self.0)
     }

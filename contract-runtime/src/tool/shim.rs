@@ -1,4 +1,4 @@
-//! How a registry reaches a body, whatever kind of tool it belongs to.
+//! The interface between a registry and a body, for every kind of tool.
 
 #![allow(
     missing_docs,
@@ -34,6 +34,19 @@ pub struct Registered {
 }
 
 inventory::collect!(Registered);
+
+/// An `impl` block under `#[tool]`, as it registers itself: its tools come with a state, which only a program can give.
+#[derive(Debug)]
+pub struct RegisteredSet {
+    pub package: &'static str,
+    /// The type, as written.
+    pub state: &'static str,
+    pub tools: &'static [&'static str],
+    pub file: &'static str,
+    pub position: (u32, u32),
+}
+
+inventory::collect!(RegisteredSet);
 
 impl Shim for &'static Registered {
     fn call<'c>(&'c self, call: Call<'c>) -> Running<'c> {

@@ -1,4 +1,4 @@
-//! Where one argument is read into: chosen by the type of the parameter, never by its spelling.
+//! The slot that one argument is decoded into, by the kind of its parameter.
 
 #![allow(
     missing_docs,
@@ -10,82 +10,21 @@
 )]
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::Error as AbsentError;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
-use super::reply::Ended;
+use super::kind::{MaybeReference, Plain, Reference};
+use super::reply::NoOutput;
 
-/// A type, in search of what can be done with it.
-///
-/// `Type::<T>::NEW.kind()` sorts without any bound: the methods of `Type` are for references, and where none of them
-/// fits, the compiler goes on to what a `Type` dereferences to. The bounds come with `open`, where the compiler points at
-/// the author's type.
-#[derive(Debug)]
-pub struct Type<T>(OtherType<T>);
+/// What an argument is read into.
+pub trait Owned: DeserializeOwned + JsonSchema + Send {}
 
-#[derive(Debug)]
-pub struct OtherType<T>(PhantomData<fn() -> T>);
+impl<T: DeserializeOwned + JsonSchema + Send> Owned for T {}
 
-impl<T> Type<T> {
-    pub const NEW: Self = Self(OtherType(PhantomData));
-}
-
-impl<T> std::ops::Deref for Type<T> {
-    type Target = OtherType<T>;
-    fn deref(&self) -> &OtherType<T> {
-        &self.0
-    }
-}
-
-impl<T: ?Sized> Type<&T> {
-    #[must_use]
-    pub const fn kind(&self) -> Reference<T> {
-        Reference(PhantomData)
-    }
-}
-
-impl<T: ?Sized> Type<Option<&T>> {
-    #[must_use]
-    pub const fn kind(&self) -> MaybeReference<T> {
-        MaybeReference(PhantomData)
-    }
-}
-
-impl<T> OtherType<T> {
-    #[must_use]
-    pub const fn kind(&self) -> Plain<T> {
-        Plain(PhantomData)
-    }
-}
-
-#[derive(Debug)]
-pub struct Reference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
-#[derive(Debug)]
-pub struct MaybeReference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
-#[derive(Debug)]
-pub struct Plain<T>(PhantomData<fn() -> T>);
-
-/// What a parameter's type must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a tool argument",
-    label = "not readable from JSON",
-    note = "derive `Deserialize` and `JsonSchema` for your own types; wrap a foreign type in a newtype and derive them there"
-)]
-pub trait ToolArgument: DeserializeOwned + JsonSchema + Send {}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
-
-/// What the target of a reference parameter must be.
-#[diagnostic::on_unimplemented(
-    message = "`&{Self}` cannot be a tool argument",
-    label = "not readable from JSON",
-    note = "derive `Deserialize` and `JsonSchema` for your own types; wrap a foreign type in a newtype and derive them there"
-)]
+/// What an argument can be, or refer to.
 pub trait Lend {
     type Owner<'c>: Send;
     fn read(text: &str) -> Result<(Self::Owner<'_>, usize), serde_json::Error>;
@@ -129,7 +68,7 @@ impl<T> Plain<T> {
     #[must_use]
     pub fn open(self) -> Slot<T>
     where
-        T: ToolArgument,
+        T: Owned,
     {
         Slot {
             value: None,
@@ -171,23 +110,23 @@ pub struct Slot<T> {
 }
 
 /// What an absent argument stands for: of an optional, its `None`.
-fn absent<T: ToolArgument>() -> Option<T> {
+fn absent<T: Owned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }
 
 impl<T> Slot<T> {
     /// The value; of an absent optional, its `None`.
-    pub fn take(&mut self) -> Result<T, Ended> {
+    pub fn take(&mut self) -> Result<T, NoOutput> {
         let value = self.value.take().or_else(self.absent);
-        value.ok_or_else(Ended::unread)
+        value.ok_or_else(NoOutput::unread)
     }
 
-    pub fn take_or(&mut self, default: impl FnOnce() -> T) -> Result<T, Ended> {
+    pub fn take_or(&mut self, default: impl FnOnce() -> T) -> Result<T, NoOutput> {
         Ok(self.value.take().unwrap_or_else(default))
     }
 }
 
-impl<'c, T: ToolArgument> Argument<'c> for Slot<T> {
+impl<'c, T: Owned> Argument<'c> for Slot<T> {
     fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
         if self.value.is_some() {
             return Ok(None);
@@ -221,11 +160,14 @@ pub struct Borrowed<O, T: ?Sized> {
 }
 
 impl<O, T: ?Sized> Borrowed<O, T> {
-    pub fn take(&self) -> Result<&T, Ended> {
-        self.owner.as_ref().map(self.lend).ok_or_else(Ended::unread)
+    pub fn take(&self) -> Result<&T, NoOutput> {
+        self.owner
+            .as_ref()
+            .map(self.lend)
+            .ok_or_else(NoOutput::unread)
     }
 
-    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, Ended> {
+    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, NoOutput> {
         let read = self.owner.as_ref().filter(|_| self.is_read);
         Ok(read.map_or_else(default, self.lend))
     }
@@ -269,14 +211,14 @@ pub struct MaybeBorrowed<O, T: ?Sized> {
 }
 
 impl<O, T: ?Sized> MaybeBorrowed<O, T> {
-    pub fn take(&self) -> Result<Option<&T>, Ended> {
+    pub fn take(&self) -> Result<Option<&T>, NoOutput> {
         Ok(self.owner.as_ref().and_then(Option::as_ref).map(self.lend))
     }
 
     pub fn take_or<'s>(
         &'s self,
         default: impl FnOnce() -> Option<&'s T>,
-    ) -> Result<Option<&'s T>, Ended> {
+    ) -> Result<Option<&'s T>, NoOutput> {
         Ok(match &self.owner {
             None => default(),
             Some(owner) => owner.as_ref().map(self.lend),
@@ -358,8 +300,7 @@ impl Lend for Path {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: ToolArgument> Lend for [T] {
+impl<T: Owned> Lend for [T] {
     type Owner<'c> = Vec<T>;
 
     fn read(text: &str) -> Result<(Vec<T>, usize), serde_json::Error> {
@@ -379,8 +320,7 @@ impl<T: ToolArgument> Lend for [T] {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: ToolArgument> Lend for T {
+impl<T: Owned> Lend for T {
     type Owner<'c> = T;
 
     fn read(text: &str) -> Result<(T, usize), serde_json::Error> {

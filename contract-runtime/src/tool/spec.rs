@@ -1,3 +1,5 @@
+//! The static data that generated code states about a tool.
+
 #![allow(
     missing_docs,
     clippy::missing_errors_doc,
@@ -7,69 +9,15 @@
     reason = "most of it is the hidden interface of generated code"
 )]
 
-use serde::{Deserialize, Serialize};
+use std::any::Any;
+
+use serde::Serialize;
 use serde_json::Value;
 
-use super::finite;
-use super::form::Form;
+use super::non_finite;
 use crate::contract::condition::Contract;
-use crate::registry::Builder;
-
-/// What a tool says about its own effects; advice for the caller, enforced by nobody but [`call_all`].
-///
-/// The four are those of the Model Context Protocol (tool annotations, revision 2025-11-25); `None` is "not said".
-///
-/// ```
-/// use contract_runtime::prelude::*;
-///
-/// /// Say what time zone the host is in.
-/// #[tool(read_only, open_world = false)]
-/// fn time_zone() -> &'static str {
-///     "UTC"
-/// }
-///
-/// let registry = Registry::builder().tool(time_zone).build()?;
-/// let hints = registry.tool("time_zone").unwrap().hints();
-/// assert_eq!(hints.read_only, Some(true));
-/// assert_eq!(hints.destructive, None);
-/// # Ok::<(), contract_runtime::BuildError>(())
-/// ```
-///
-/// [`call_all`]: crate::Registry::call_all
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Hints {
-    /// It changes nothing, so calls may run side by side.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_only: Option<bool>,
-    /// It may remove or overwrite something.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub destructive: Option<bool>,
-    /// The same call again has no further effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub idempotent: Option<bool>,
-    /// It reaches outside a closed world, such as the network.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub open_world: Option<bool>,
-}
-
-impl Hints {
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn new(
-        read_only: Option<bool>,
-        destructive: Option<bool>,
-        idempotent: Option<bool>,
-        open_world: Option<bool>,
-    ) -> Self {
-        Self {
-            read_only,
-            destructive,
-            idempotent,
-            open_world,
-        }
-    }
-}
+use crate::contract::type_kind::TypeKind;
+use crate::schema::Hints;
 
 /// A tool as generated code states it.
 #[derive(Debug)]
@@ -89,39 +37,27 @@ pub struct Spec {
     pub position: (u32, u32),
 }
 
-/// What `#[verify(..)]` says of running a body; without the feature nothing is kept of it.
+/// What `#[verify(..)]` says of running a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verify {
-    #[cfg(feature = "verify")]
-    pub(crate) run: Option<bool>,
-    #[cfg(feature = "verify")]
-    pub(crate) setup: Option<Setup>,
+    pub run: Option<bool>,
+    /// A function from a registry's builder to one, which this floor cannot name.
+    pub setup: Option<&'static (dyn Any + Send + Sync)>,
 }
 
-/// Gives a builder what the runs of a tool need.
-#[cfg(feature = "verify")]
-pub(crate) type Setup = fn(Builder) -> Builder;
-
-#[cfg_attr(
-    not(feature = "verify"),
-    allow(unused_variables, unused_mut, reason = "nothing is kept of it")
-)]
 impl Verify {
     #[must_use]
     pub const fn new(run: Option<bool>) -> Self {
-        Self {
-            #[cfg(feature = "verify")]
-            run,
-            #[cfg(feature = "verify")]
-            setup: None,
-        }
+        Self { run, setup: None }
     }
 
+    /// A release build keeps nothing that is only for tests, and a body that is to have test values does not run without them.
     #[must_use]
-    pub const fn setup(mut self, setup: fn(Builder) -> Builder) -> Self {
-        #[cfg(feature = "verify")]
-        {
+    pub const fn setup(mut self, setup: &'static (dyn Any + Send + Sync)) -> Self {
+        if cfg!(debug_assertions) {
             self.setup = Some(setup);
+        } else {
+            self.run = Some(false);
         }
         self
     }
@@ -136,7 +72,7 @@ pub struct Parameter {
     pub examples: &'static [Constant],
     pub secret: bool,
     /// What is known of its type, where a portable condition names it.
-    pub form: Form,
+    pub kind: TypeKind,
 }
 
 /// A constant in an attribute, on its way into the schema.
@@ -159,7 +95,7 @@ impl Constant {
 
 /// The JSON form of a constant expression.
 pub fn constant<T: Shown>(value: &T) -> Option<Value> {
-    finite::check(value).ok()?;
+    non_finite::check(value).ok()?;
     serde_json::to_value(value).ok()
 }
 

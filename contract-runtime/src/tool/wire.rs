@@ -1,3 +1,5 @@
+//! Tool calls and results as JSON.
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -7,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::content::Artifact;
 
-/// One call as a model made it.
+/// One tool call as a model made it.
 ///
 /// On the wire it is `{"id", "name", "arguments"}`, or the shape of a chat-completions response:
 /// `{"id", "type": "function", "function": {"name", "arguments"}}`. The arguments are JSON text or an object; blank text,
@@ -46,7 +48,7 @@ impl fmt::Debug for ToolCall {
 }
 
 impl ToolCall {
-    /// A call with its arguments as JSON text.
+    /// Creates a call with its arguments as JSON text.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -59,7 +61,7 @@ impl ToolCall {
         }
     }
 
-    /// Reads one call in either shape.
+    /// Parses one call in either shape.
     ///
     /// # Errors
     ///
@@ -80,11 +82,11 @@ impl ToolCall {
 const SHAPE: &str =
     "expected an object with `id`, `name` and `arguments`, or with `id` and `function`";
 
-/// The text is not a tool call; the message repeats nothing of it.
+/// The error for a text that is not a tool call; its message repeats nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MalformedCall {
-    /// It is not JSON.
+    /// The text is not JSON.
     #[error("not a tool call: the text is not JSON, at line {line}, column {column}; {SHAPE}")]
     NotJson {
         /// The line of the first fault, from 1.
@@ -92,30 +94,30 @@ pub enum MalformedCall {
         /// The column of the first fault, from 1.
         column: usize,
     },
-    /// It is another kind of JSON value.
+    /// The text is JSON of another type than an object.
     #[error(
         "not a tool call: expected an object with `id`, `name` and `arguments`, or with `id` and `function`"
     )]
     NotAnObject,
-    /// A member has a value of the wrong kind.
+    /// A member has a value of the wrong type.
     #[error("not a tool call: `{member}` is not {expected}; {SHAPE}")]
     WrongKind {
-        /// The member.
+        /// The name of the member.
         member: &'static str,
         /// What it must be.
         expected: &'static str,
     },
-    /// A member is given twice.
+    /// A member is given more than once.
     #[error("not a tool call: `{member}` is given twice; {SHAPE}")]
     Twice {
-        /// The member.
+        /// The name of the member.
         member: &'static str,
     },
-    /// Neither `name` nor `function` is there.
+    /// Neither `name` nor `function` is present.
     #[error("not a tool call: `name` is missing; {SHAPE}")]
     NoName,
-    /// Both shapes at once.
-    #[error("not a tool call: `function` stands beside `name` or `arguments`; {SHAPE}")]
+    /// The call mixes both shapes.
+    #[error("not a tool call: `function` is given together with `name` or `arguments`; {SHAPE}")]
     TwoShapes,
 }
 
@@ -227,7 +229,7 @@ impl<'de> Visitor<'de> for MembersReader {
     }
 }
 
-/// What goes back to the model.
+/// The result of a tool call, as it goes back to the model.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -255,13 +257,13 @@ pub struct ToolResult {
     pub name: String,
     /// Whether the outcome is `ok`.
     pub success: bool,
-    /// What the tool gave, if it succeeded.
+    /// The output of the tool, if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What went wrong, as a sentence for the model, if it did not.
+    /// What went wrong, as a sentence for the model, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What goes along with the output.
+    /// The artifacts of the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
 }
@@ -287,7 +289,7 @@ impl ToolResult {
         }
     }
 
-    /// The text for the model: the output, or the error.
+    /// Returns the text for the model: the output, or the error.
     #[must_use]
     pub fn text(&self) -> &str {
         self.output

@@ -1,4 +1,4 @@
-//! The outermost value of a result: a string is taken as it is, everything else is written as JSON.
+//! Encodes the outermost value of a result: a string as it is, everything else as JSON.
 
 use std::fmt::{Display, Write as _};
 
