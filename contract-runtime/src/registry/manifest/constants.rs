@@ -1,4 +1,4 @@
-//! The constants in a predicate: its text alone does not say what `MAX` is.
+//! The values of constants in a predicate, which its text does not show.
 
 use serde_json::{Number, Value};
 

@@ -1,42 +1,70 @@
-//! A test that holds the contracts of a package to a file that is committed with it.
+//! `assert_frozen!`: compares the contracts of a package with a committed file.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, io, process};
 
 use super::{Manifest, Registry};
+use crate::contract::policy::Policy;
+use crate::registry::methods;
 
 /// Set to `1`, it makes the tests write what they would otherwise compare.
 const UPDATE: &str = "UPDATE_CONTRACTS";
-pub(crate) const COMMAND: &str = "UPDATE_CONTRACTS=1 cargo test";
+/// What accepts a change.
+pub const COMMAND: &str = "UPDATE_CONTRACTS=1 cargo test";
 
 /// Whether the tests are to write what they would otherwise compare.
-pub(crate) fn is_update() -> bool {
+#[must_use]
+pub fn is_update() -> bool {
     env::var_os(UPDATE).is_some_and(|value| value == "1")
+}
+
+/// Compares the contracts of one package's functions with those in a file, and says which methods are left out.
+///
+/// # Panics
+///
+/// When [`assert_frozen`] does, when they make no registry, and when there are none.
+#[track_caller]
+pub fn assert_package_frozen(directory: &str, file: &str, package: &str) {
+    let registry = own_registry(package);
+    let left_out = methods::of_package(package);
+    if !left_out.is_empty() {
+        let all: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+        methods::tell(&format!(
+            "assert_frozen!: `{file}` leaves out {}, because methods come with their state; write `assert_frozen!({file:?}, \
+             registry!().with(state).build()?)`, or `registry!().build()?` there if they are to be left out",
+            methods::joined(&all)
+        ));
+    }
+    assert_frozen(directory, file, &registry);
 }
 
 /// The tools of one package, without the values that their calls would need.
 ///
 /// # Panics
 ///
-/// When they make no registry, or there are none.
+/// When they make no registry, and when there are none.
 #[must_use]
 #[track_caller]
 pub fn own_registry(package: &str) -> Registry {
-    let built = Registry::builder()
-        .own_package(package)
+    let mut builder = Registry::builder()
         .without_contexts()
-        .build();
-    let registry = match built {
+        // What a test does to the process is no part of the contracts.
+        .policy(Policy::Enforce);
+    let linked = builder.add_package(package);
+    assert!(
+        linked,
+        "{}",
+        methods::none(
+            package,
+            &methods::of_package(package),
+            "assert_frozen!(\"..\", registry)"
+        )
+    );
+    match builder.build() {
         Ok(registry) => registry,
         Err(error) => panic!("{error}"),
-    };
-    assert!(
-        registry.tools().len() > 0,
-        "no tool of package `{package}` is linked into this test; write `use {} as _;` beside it so that the linker keeps them, or give a registry: `assert_frozen!(\"..\", registry)`",
-        package.replace('-', "_")
-    );
-    registry
+    }
 }
 
 /// Compares the contracts of a registry with those in a file, or writes them there.
@@ -67,7 +95,7 @@ fn compare(path: &Path, manifest: &Manifest) -> Result<(), String> {
         _ => format!("`{shown}` cannot be read: {error}"),
     })?;
     let frozen = Manifest::from_json(&text).map_err(|error| {
-        format!("`{shown}`: {error}; restore the file, or write it anew with `{COMMAND}`")
+        format!("`{shown}`: {error}; restore the file, or write it again with `{COMMAND}`")
     })?;
     let diff = manifest.diff(&frozen);
     if diff.is_empty() {

@@ -1,4 +1,4 @@
-//! A manifest as text.
+//! Serialises a manifest as JSON.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use super::{Manifest, ManifestVersion, ToolManifest};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
-    /// It is not JSON, or not of the form of a manifest.
+    /// The text is not JSON, or does not have the form of a manifest.
     #[error("not a manifest: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// It is written in a version that is not known here.
+    /// The version of the manifest is not supported.
     #[error(
-        "version `{found}` of the manifest format is not known here, only {}; use a version of contract-runtime that knows it",
+        "version `{found}` of the manifest format is not supported, only {}; use a version of contract-runtime that supports it",
         ManifestVersion::CURRENT
     )]
     Version {
         /// The version it names.
         found: String,
     },
-    /// It describes a tool twice.
-    #[error("not a manifest: tool `{tool}` stands in it twice")]
+    /// The manifest describes a tool twice.
+    #[error("not a manifest: tool `{tool}` appears in it twice")]
     Duplicate {
         /// The name of the tool.
         tool: String,
@@ -33,7 +33,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Reads a manifest.
+    /// Parses a manifest.
     ///
     /// # Errors
     ///
@@ -42,7 +42,8 @@ impl Manifest {
         Self::from_value(serde_json::from_str(text)?)
     }
 
-    /// Writes it in its one form: keys in the order of their bytes, indented by two spaces, with a line break at the end.
+    /// Serialises the manifest in its canonical form: keys in byte order, indented by two spaces, with a final line
+    /// break.
     ///
     /// Equal manifests have equal texts, whatever features other crates switch on in `serde_json`.
     #[must_use]
@@ -52,7 +53,7 @@ impl Manifest {
         format!("{:#}\n", sorted(value))
     }
 
-    /// The JSON Schema (2020-12) of a manifest.
+    /// Returns the JSON Schema (2020-12) of a manifest.
     ///
     /// ```
     /// let schema = contract_runtime::Manifest::json_schema();

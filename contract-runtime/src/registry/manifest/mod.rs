@@ -1,10 +1,10 @@
-//! Everything a stranger needs to know about the tools of a registry, as one document.
+//! The manifest: the tools of a registry and their contracts as one document.
 
 mod constants;
-mod covers;
 mod diff;
 pub(crate) mod freeze;
 mod json;
+mod subsumption;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -16,17 +16,18 @@ pub use diff::{Change, Diff, Verdict};
 pub use json::ManifestError;
 pub use version::ManifestVersion;
 
-pub use freeze::{assert_frozen, own_registry};
+pub use freeze::{assert_frozen, assert_package_frozen, own_registry};
 
 use super::{Registry, ToolInfo};
 use crate::contract::condition::ConditionKind;
-use crate::schema::{Lowering, PortableRule, PublishedCondition};
-use crate::tool::Hints;
+use crate::contract::policy::Policy;
+use crate::schema::Hints;
+use crate::schema::{Heading, Lowering, PortableRule, PublishedCondition};
 
 /// The contracts of all tools of a registry: schemas, hints and conditions, in a form that can be stored and sent.
 ///
-/// Policies are not in it. They say what a program does about a broken condition, not what the condition is: a caller has
-/// to keep it under every policy.
+/// It is what the registry publishes. A condition that ends no call under the policies that were known when the registry was
+/// built has no keyword, no rule and no heading in it; its policy says why.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -75,13 +76,13 @@ pub struct ToolManifest {
     /// The name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, as its author wrote it.
+    /// The description, as the author wrote it.
     pub description: String,
-    /// The package it comes from; empty for a tool made by hand.
+    /// The package that the tool comes from; empty for a dynamic tool.
     pub package: String,
-    /// What it says about its effects.
+    /// The hints about its effects.
     pub hints: Hints,
-    /// The JSON Schema (2020-12) of its arguments: the types, and every condition for which there is a keyword. A
+    /// The JSON Schema (2020-12) of its arguments: the types, and every condition for which there is a keyword and that ends calls. A
     /// parameter whose values must be shown nowhere is `writeOnly` (JSON Schema Validation 2020-12, section 9.4).
     pub input_schema: Value,
     /// The JSON Schema (2020-12) of its result, if the type of the result describes itself.
@@ -90,7 +91,7 @@ pub struct ToolManifest {
     /// How long a call may take, in milliseconds, if that is limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Where it is written, as `file:line:column`; left out of a frozen manifest.
+    /// Where the tool is defined, as `file:line:column`; left out of a frozen manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// Its conditions, in source order.
@@ -104,9 +105,9 @@ pub struct ToolManifest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConditionManifest {
-    /// What violations call it, such as `divide.pre[0]`.
+    /// The id of the condition in violations, such as `divide.pre[0]`.
     pub id: String,
-    /// Whether it speaks of the arguments or of the result.
+    /// Whether it is a condition on the arguments or on the result.
     pub kind: ConditionKind,
     /// The predicate as the author typed it.
     pub predicate: String,
@@ -119,14 +120,21 @@ pub struct ConditionManifest {
     /// conditions of the same text apart. `null` stands for a value that has no JSON form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constants: Vec<Value>,
-    /// How much of it the schema of the arguments says.
+    /// Its policy outside of any run, as it was known when the registry was built; `enforce` is not written. Under `ignore`
+    /// and `observe` a failure ends no call.
+    #[serde(default, skip_serializing_if = "is_enforce")]
+    pub policy: Policy,
+    /// How much of the condition the schema of the arguments expresses.
     pub lowering: Lowering,
-    /// It in one line, for a description.
+    /// The heading under which the description lists the sentence, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<Heading>,
+    /// The condition in one line: the predicate, or under `possible_refusals` the quoted message.
     pub sentence: String,
-    /// It as a rule that a peer without Rust can evaluate, if it is one.
+    /// The condition as a rule that a peer without Rust can evaluate, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<PortableRule>,
-    /// Where it is written in the file of its tool; left out of a frozen manifest.
+    /// Where the condition is defined in the file of its tool; left out of a frozen manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Position>,
     /// Fields of a newer format.
@@ -134,18 +142,23 @@ pub struct ConditionManifest {
     pub other: Map<String, Value>,
 }
 
-/// A place in a source file.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_enforce(policy: &Policy) -> bool {
+    *policy == Policy::Enforce
+}
+
+/// A position in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Position {
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// From 1.
+    /// The column, from 1.
     pub column: u32,
 }
 
 impl Registry {
-    /// Everything a stranger needs to know about its tools.
+    /// Returns the manifest: everything that other programs need to know about its tools.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
@@ -209,7 +222,9 @@ fn condition(published: &PublishedCondition) -> ConditionManifest {
         message: condition.message().map(str::to_owned),
         parameters: parameters.map(|name| (*name).to_owned()).collect(),
         constants: condition.expression().map_or_else(Vec::new, constants::of),
+        policy: published.policy(),
         lowering: published.lowering(),
+        heading: published.heading(),
         sentence: published.sentence().to_owned(),
         rule: published.rule().cloned(),
         location: Some(Position { line, column }),
@@ -218,23 +233,27 @@ fn condition(published: &PublishedCondition) -> ConditionManifest {
 }
 
 impl ToolManifest {
-    pub(crate) fn drop_locations(&mut self) {
+    /// Returns the entry without positions in source files.
+    #[must_use]
+    pub fn without_locations(mut self) -> Self {
         self.location = None;
         for condition in &mut self.conditions {
             condition.location = None;
         }
+        self
     }
 }
 
 impl Manifest {
-    /// The same without any place in a source file, so that moving code changes nothing.
+    /// Returns the manifest without positions in source files, so that moving code changes nothing.
     #[must_use]
     pub fn without_locations(mut self) -> Self {
-        self.tools.iter_mut().for_each(ToolManifest::drop_locations);
+        let tools = self.tools.into_iter();
+        self.tools = tools.map(ToolManifest::without_locations).collect();
         self
     }
 
-    /// One of its tools.
+    /// Returns one of its tools.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolManifest> {
         self.tools.iter().find(|tool| tool.name == name)

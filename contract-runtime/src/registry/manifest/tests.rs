@@ -1,4 +1,4 @@
-//! The document itself: its fields, its schema, its text.
+//! The manifest's fields, schema and text.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::{ConditionManifest, Manifest, ManifestError, ManifestVersion, Position, ToolManifest};
 use crate::contract::condition::ConditionKind;
-use crate::schema::{Lowering, PortableRule};
-use crate::tool::Hints;
+use crate::contract::policy::Policy;
+use crate::schema::Hints;
+use crate::schema::{Heading, Lowering, PortableRule};
 
 /// Every field has a value, so that every field is written.
 fn full() -> Manifest {
@@ -24,8 +25,10 @@ fn full() -> Manifest {
         message: Some("cannot divide by zero".to_owned()),
         parameters: vec!["divisor".to_owned()],
         constants: vec![json!(0.0)],
+        policy: Policy::QuickEnforce,
         lowering: Lowering::Exact,
-        sentence: "`divisor != ZERO` (cannot divide by zero)".to_owned(),
+        heading: Some(Heading::Requires),
+        sentence: "`divisor != ZERO`".to_owned(),
         rule: Some(rule),
         location: Some(Position { line: 3, column: 7 }),
         other: Map::new(),
@@ -183,7 +186,7 @@ fn another_major_version_is_refused_by_its_number() {
         assert_eq!(
             error.to_string(),
             format!(
-                "version `{version}` of the manifest format is not known here, only 1.0; use a version of contract-runtime that knows it"
+                "version `{version}` of the manifest format is not supported, only 1.1; use a version of contract-runtime that supports it"
             ),
         );
         assert!(serde_json::from_str::<Manifest>(&text).is_err());
@@ -198,6 +201,6 @@ fn a_tool_that_stands_in_it_twice_is_refused() {
     let error = Manifest::from_json(&twice.to_json()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "not a manifest: tool `divide` stands in it twice"
+        "not a manifest: tool `divide` appears in it twice"
     );
 }

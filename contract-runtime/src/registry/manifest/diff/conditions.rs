@@ -1,4 +1,4 @@
-//! Conditions: those before may weaken, those after may strengthen.
+//! Compares conditions: preconditions may weaken, postconditions may strengthen.
 //!
 //! Ids are positions, so conditions are matched by what they say.
 
@@ -8,7 +8,7 @@ use super::input::Judged;
 use super::{Report, tools};
 use crate::contract::condition::ConditionKind;
 use crate::registry::manifest::ConditionManifest;
-use crate::registry::manifest::covers::equal;
+use crate::registry::manifest::subsumption::equal;
 use crate::schema::Lowering;
 
 pub(super) fn compare(
@@ -46,8 +46,15 @@ fn path(condition: &ConditionManifest) -> String {
     format!("{} `{}`", condition.kind.name(), condition.predicate)
 }
 
+fn ends(condition: &ConditionManifest) -> bool {
+    condition.policy.ends_the_call()
+}
+
 fn removed(condition: &ConditionManifest, report: &mut Report) {
     match condition.kind {
+        _ if !ends(condition) => {
+            report.compatible(path(condition), "is gone; it did not end calls");
+        }
         ConditionKind::Pre => report.compatible(path(condition), "is not required any more"),
         _ => report.breaking(path(condition), "is not promised any more"),
     }
@@ -55,6 +62,9 @@ fn removed(condition: &ConditionManifest, report: &mut Report) {
 
 fn appeared(condition: &ConditionManifest, judged: &Judged, report: &mut Report) {
     match condition.kind {
+        _ if !ends(condition) => {
+            report.compatible(path(condition), "is new, and does not end calls");
+        }
         ConditionKind::Post => report.compatible(path(condition), "is promised now"),
         ConditionKind::Pre => required(condition, "is required now", judged, report),
         _ => report.unproven(path(condition), "it is new"),
@@ -80,8 +90,19 @@ fn required(condition: &ConditionManifest, what: &str, judged: &Judged, report: 
 }
 
 fn both(old: &ConditionManifest, new: &ConditionManifest, judged: &Judged, report: &mut Report) {
+    tools::unknown_fields(&old.other, &new.other, &path(new), report);
+    if old.policy != new.policy {
+        let reason = format!("its policy is `{}`, and was `{}`", new.policy, old.policy);
+        report.compatible(path(new), reason);
+    }
+    match (ends(old), ends(new)) {
+        (true, false) => return removed(old, report),
+        (false, true) => return appeared(new, judged, report),
+        _ => {}
+    }
     if let Some(reason) = meaning(old, new) {
         match new.kind {
+            _ if !ends(new) => report.compatible(path(new), reason),
             ConditionKind::Pre => required(new, &reason, judged, report),
             _ => report.unproven(path(new), reason),
         }
@@ -94,10 +115,9 @@ fn both(old: &ConditionManifest, new: &ConditionManifest, judged: &Judged, repor
     }
     if old.message != new.message {
         report.compatible(path(new), "the message has changed");
-    } else if old.sentence != new.sentence {
+    } else if (old.heading, &old.sentence) != (new.heading, &new.sentence) {
         report.compatible(path(new), "the sentence has changed");
     }
-    tools::unknown_fields(&old.other, &new.other, &path(new), report);
 }
 
 /// In what two conditions of the same text differ.
@@ -108,7 +128,7 @@ fn meaning(old: &ConditionManifest, new: &ConditionManifest) -> Option<String> {
         let (before, now) = (listed(&old.constants), listed(&new.constants));
         return Some(format!("before: with {before}; now: with {now}"));
     }
-    (old.parameters != new.parameters).then(|| "speaks of other parameters now".to_owned())
+    (old.parameters != new.parameters).then(|| "refers to other parameters now".to_owned())
 }
 
 fn listed(constants: &[Value]) -> String {

@@ -1,11 +1,11 @@
-//! Arguments: the new schema may accept more.
+//! Compares arguments: the new schema may accept more.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::Report;
-use crate::registry::manifest::covers::{
+use crate::registry::manifest::subsumption::{
     Defaults, Direction, Finding, Node, accepts_all, changed_default, readable,
 };
 

@@ -1,4 +1,4 @@
-//! What has changed between two manifests, and whether callers notice.
+//! Compares two manifests, and says which changes break callers.
 
 mod conditions;
 mod input;
@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use super::Manifest;
 
-/// Whether those who kept the old contract are served by the new one.
+/// Whether a change breaks callers that rely on the old contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Whoever called before may go on as before.
+    /// Existing callers are not affected.
     Compatible,
-    /// A call or a reader that was right before may be wrong now, or nothing shows that it is not.
+    /// A call or a reader that was right before may be wrong now, or the opposite could not be shown.
     Breaking,
 }
 
@@ -25,13 +25,13 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// The tool; empty where it is the manifest itself.
+    /// The tool; empty if the change is in the manifest itself.
     pub tool: String,
-    /// What of the tool, such as `input/count` or ``pre `count > 0` ``; empty where it is the whole tool.
+    /// The part of the tool, such as `input/count` or ``pre `count > 0` ``; empty for the whole tool.
     pub path: String,
-    /// Whether callers notice.
+    /// Whether callers are affected.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What has changed between two manifests, breaking changes first.
+/// The differences between two manifests, breaking changes first.
 ///
 /// Its text is a report for people, one change to a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -55,19 +55,19 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Each change.
+    /// Returns each change.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Whether nothing has changed but places in source files.
+    /// Returns whether nothing has changed but locations in source files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Whether a change may break a caller.
+    /// Returns whether any change may break a caller.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
         self.with(Verdict::Breaking).next().is_some()
@@ -108,8 +108,8 @@ impl fmt::Display for Diff {
 }
 
 impl Manifest {
-    /// What has changed since `old`, judged by the substitution rule (Liskov and Wing, "A Behavioral Notion of Subtyping",
-    /// 1994): preconditions may weaken, postconditions may strengthen.
+    /// Compares the manifest with an older one by the substitution rule (Liskov and Wing, "A Behavioral Notion of
+    /// Subtyping", 1994): preconditions may weaken, postconditions may strengthen.
     ///
     /// A change is [`Compatible`](Verdict::Compatible) only where that is shown from the two documents. A condition that is
     /// the same text is taken for the same condition, if its portable rule has not changed either; what a function that it

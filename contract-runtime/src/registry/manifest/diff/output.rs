@@ -1,9 +1,9 @@
-//! Results: the new schema may allow less.
+//! Compares results: the new schema may allow less.
 
 use serde_json::Value;
 
 use super::Report;
-use crate::registry::manifest::covers::{Defaults, Direction, Node, accepts_all, readable};
+use crate::registry::manifest::subsumption::{Defaults, Direction, Node, accepts_all, readable};
 
 pub(super) fn compare(old: Option<&Value>, new: Option<&Value>, report: &mut Report) {
     match (old, new) {

@@ -1,13 +1,13 @@
-//! Tools, and what they say about themselves.
+//! Tools, their descriptions and their hints.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::{Report, conditions, input, output};
-use crate::registry::manifest::covers::equal;
+use crate::registry::manifest::subsumption::equal;
 use crate::registry::manifest::{Manifest, ToolManifest};
-use crate::tool::Hints;
+use crate::schema::Hints;
 
 pub(super) fn compare(old: &Manifest, new: &Manifest, report: &mut Report) {
     if old.version != new.version {

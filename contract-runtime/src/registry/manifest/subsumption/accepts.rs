@@ -1,9 +1,9 @@
-//! One value against one schema, in three answers: yes, no, and not known.
+//! Validates one value against one schema, with three answers: yes, no and unknown.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use super::case::Kind;
+use super::branch::Kind;
 use super::node::{Node, is_note};
 use crate::schema::Decimal;
 

@@ -1,14 +1,14 @@
-//! Arrays.
+//! Subsumption of array keywords.
 
 use serde_json::Value;
 
-use super::case::{Case, Kind};
+use super::branch::{Branch, Kind};
 use super::finding::Finding;
 use super::node::Node;
-use super::prove::Prover;
 use super::scalar::{count_at_least, count_at_most};
+use super::subsumes::Prover;
 
-impl<'s> Case<'s> {
+impl<'s> Branch<'s> {
     /// What applies to the item at a place.
     pub(super) fn items_at(&self, place: u64) -> Vec<Node<'s>> {
         let place = usize::try_from(place).unwrap_or(usize::MAX);
@@ -54,63 +54,73 @@ fn listed(node: Node<'_>) -> u64 {
 impl Prover {
     pub(super) fn array(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
         path: &str,
     ) -> Result<(), Finding> {
-        if case.kind != Kind::Array {
+        if branch.kind != Kind::Array {
             return Ok(());
         }
         let count = outer.count(keyword).unwrap_or(0);
         match keyword {
-            "minItems" => count_at_least(case.at_least(keyword), count, "item", path),
-            "maxItems" => count_at_most(case.most_items(), count, "item", path),
-            "uniqueItems" => unique(case, outer, path),
-            "prefixItems" => self.first_items(case, outer, path),
-            "items" => self.items(case, outer, path),
-            "contains" => self.contains(case, outer, path),
+            "minItems" => count_at_least(branch.at_least(keyword), count, "item", path),
+            "maxItems" => count_at_most(branch.most_items(), count, "item", path),
+            "uniqueItems" => unique(branch, outer, path),
+            "prefixItems" => self.first_items(branch, outer, path),
+            "items" => self.items(branch, outer, path),
+            "contains" => self.contains(branch, outer, path),
             // Both are judged with `contains`.
             _ => Ok(()),
         }
     }
 
-    fn first_items(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn first_items(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
         for (place, now) in (0..).zip(outer.list("prefixItems")) {
-            if case.most_items().is_some_and(|most| most <= place) {
+            if branch.most_items().is_some_and(|most| most <= place) {
                 break;
             }
-            self.prove(&case.items_at(place), now, &format!("{path}/{place}"))?;
+            self.subsumes(&branch.items_at(place), now, &format!("{path}/{place}"))?;
         }
         Ok(())
     }
 
-    fn items(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn items(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
         let Some(now) = outer.child("items") else {
             return Ok(());
         };
-        let most = case.most_items().unwrap_or(u64::MAX);
+        let most = branch.most_items().unwrap_or(u64::MAX);
         let first = listed(outer);
-        let listed = case.listed_items();
+        let listed = branch.listed_items();
         for place in first..listed.min(most) {
-            self.prove(&case.items_at(place), now, &format!("{path}/{place}"))?;
+            self.subsumes(&branch.items_at(place), now, &format!("{path}/{place}"))?;
         }
         if most <= first.max(listed) {
             return Ok(());
         }
-        self.prove(&case.later_items(), now, &format!("{path}/*"))
+        self.subsumes(&branch.later_items(), now, &format!("{path}/*"))
     }
 
-    fn contains(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn contains(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
         let Some(now) = outer.child("contains") else {
             return Ok(());
         };
         let least = outer.count("minContains").unwrap_or(1);
-        if least > 0 && !self.contains_enough(case, now, least, path) {
+        if least > 0 && !self.contains_enough(branch, now, least, path) {
             return Err(Finding::unclear(path, "`contains` is new or has changed"));
         }
         match outer.count("maxContains") {
-            Some(most) if !self.contains_few(case, now, most, path) => Err(Finding::unclear(
+            Some(most) if !self.contains_few(branch, now, most, path) => Err(Finding::unclear(
                 path,
                 "`maxContains` is new or has changed",
             )),
@@ -120,41 +130,47 @@ impl Prover {
 
     fn contains_enough(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         wanted: Node<'_>,
         least: u64,
         path: &str,
     ) -> bool {
-        let before = case.nodes.iter().filter_map(|node| {
+        let before = branch.nodes.iter().filter_map(|node| {
             let enough = node.count("minContains").unwrap_or(1) >= least;
             node.child("contains").filter(|_| enough)
         });
         for before in before {
-            if self.prove(&[before], wanted, path).is_ok() {
+            if self.subsumes(&[before], wanted, path).is_ok() {
                 return true;
             }
         }
-        if case.at_least("minItems") < least {
+        if branch.at_least("minItems") < least {
             return false;
         }
         // Every item is one that is wanted.
-        let alone = (0..case.listed_items()).map(|place| case.items_at(place));
-        let kinds: Vec<_> = alone.chain([case.later_items()]).collect();
+        let alone = (0..branch.listed_items()).map(|place| branch.items_at(place));
+        let kinds: Vec<_> = alone.chain([branch.later_items()]).collect();
         kinds
             .iter()
-            .all(|items| self.prove(items, wanted, path).is_ok())
+            .all(|items| self.subsumes(items, wanted, path).is_ok())
     }
 
-    fn contains_few(&mut self, case: &Case<'_>, counted: Node<'_>, most: u64, path: &str) -> bool {
-        if case.most_items().is_some_and(|items| items <= most) {
+    fn contains_few(
+        &mut self,
+        branch: &Branch<'_>,
+        counted: Node<'_>,
+        most: u64,
+        path: &str,
+    ) -> bool {
+        if branch.most_items().is_some_and(|items| items <= most) {
             return true;
         }
-        for node in &case.nodes {
+        for node in &branch.nodes {
             let few = node
                 .count("maxContains")
                 .is_some_and(|before| before <= most);
             if let Some(before) = node.child("contains").filter(|_| few)
-                && self.prove(&[counted], before, path).is_ok()
+                && self.subsumes(&[counted], before, path).is_ok()
             {
                 return true;
             }
@@ -163,10 +179,10 @@ impl Prover {
     }
 }
 
-fn unique(case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+fn unique(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
     let asked = outer.keyword("uniqueItems") == Some(&Value::Bool(true));
-    let few = case.most_items().is_some_and(|most| most <= 1);
-    if !asked || few || case.is_unique() {
+    let few = branch.most_items().is_some_and(|most| most <= 1);
+    if !asked || few || branch.is_unique() {
         return Ok(());
     }
     Err(Finding::refused(path, "equal items", "no two equal items"))

@@ -1,4 +1,4 @@
-//! A schema taken apart into cases: one type, and a list of schemas that all hold.
+//! Splits a schema into branches: one type, and a list of schemas that all apply.
 
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl Kind {
 
 /// Values of one type of which several schemas hold; no reference and no alternative among them is left to follow.
 #[derive(Clone, Debug)]
-pub(super) struct Case<'s> {
+pub(super) struct Branch<'s> {
     pub(super) kind: Kind,
     pub(super) nodes: Vec<Node<'s>>,
 }
@@ -85,8 +85,8 @@ pub(super) struct Case<'s> {
 /// More are not looked at: each alternative multiplies them.
 const MOST: usize = 512;
 
-/// The cases of which at least one holds of every value that all of `nodes` accept; `None` if there are too many.
-pub(super) fn cases<'s>(nodes: &[Node<'s>]) -> Option<Vec<Case<'s>>> {
+/// The branches of which at least one holds of every value that all of `nodes` accept; `None` if there are too many.
+pub(super) fn branches<'s>(nodes: &[Node<'s>]) -> Option<Vec<Branch<'s>>> {
     let mut found = Vec::new();
     Opening {
         waiting: nodes.to_vec(),
@@ -96,7 +96,7 @@ pub(super) fn cases<'s>(nodes: &[Node<'s>]) -> Option<Vec<Case<'s>>> {
     Some(found)
 }
 
-/// A conjunction on its way to cases.
+/// A conjunction on its way to branches.
 #[derive(Clone, Default)]
 struct Opening<'s> {
     waiting: Vec<Node<'s>>,
@@ -106,7 +106,7 @@ struct Opening<'s> {
 }
 
 impl<'s> Opening<'s> {
-    fn finish(mut self, found: &mut Vec<Case<'s>>) -> Option<()> {
+    fn finish(mut self, found: &mut Vec<Branch<'s>>) -> Option<()> {
         while let Some(node) = self.waiting.pop() {
             if node.is_false() {
                 return Some(());
@@ -114,7 +114,7 @@ impl<'s> Opening<'s> {
             if !node.opened {
                 self.waiting.extend(node.target());
                 self.waiting.extend(node.list("allOf"));
-                // Of `oneOf` at most one holds as well; to leave that out makes the cases wider, not narrower.
+                // Of `oneOf` at most one holds as well; to leave that out makes the branches wider, not narrower.
                 for keyword in ["anyOf", "oneOf"] {
                     let choice: Vec<_> = node.list(keyword).collect();
                     if !choice.is_empty() {
@@ -138,7 +138,7 @@ impl<'s> Opening<'s> {
             return Some(());
         }
         for kind in self.kinds() {
-            found.push(Case {
+            found.push(Branch {
                 kind,
                 nodes: self.opened.clone(),
             });
@@ -154,7 +154,7 @@ impl<'s> Opening<'s> {
     }
 }
 
-impl<'s> Case<'s> {
+impl<'s> Branch<'s> {
     /// Every value of a keyword.
     pub(super) fn all(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
         self.nodes

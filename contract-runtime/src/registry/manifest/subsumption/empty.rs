@@ -1,12 +1,12 @@
-//! Whether no value at all is left.
+//! Whether a branch accepts no value at all.
 
 use serde_json::Value;
 
 use super::accepts::accepts;
-use super::case::{Case, Kind, cases};
+use super::branch::{Branch, Kind, branches};
 use super::node::Node;
-use super::prove::Prover;
 use super::scalar::{greatest, least, low_above_high};
+use super::subsumes::Prover;
 
 /// Required members are followed no further than this.
 const DEEPEST: usize = 4;
@@ -14,20 +14,20 @@ const DEEPEST: usize = 4;
 const FEW: i128 = 64;
 
 impl Prover {
-    /// Whether the case surely has no value; `false` means nothing.
-    pub(super) fn impossible(&mut self, case: &Case<'_>) -> bool {
-        self.impossible_at(case, DEEPEST)
+    /// Whether the branch surely has no value; `false` means nothing.
+    pub(super) fn impossible(&mut self, branch: &Branch<'_>) -> bool {
+        self.impossible_at(branch, DEEPEST)
     }
 
-    /// Whether no value of the case is surely accepted by another schema as well.
-    pub(super) fn is_empty_with(&mut self, case: &Case<'_>, other: Node<'_>) -> bool {
-        let mut nodes = case.nodes.clone();
+    /// Whether no value of the branch is surely accepted by another schema as well.
+    pub(super) fn is_empty_with(&mut self, branch: &Branch<'_>, other: Node<'_>) -> bool {
+        let mut nodes = branch.nodes.clone();
         nodes.push(other);
-        let Some(all) = cases(&nodes) else {
+        let Some(all) = branches(&nodes) else {
             return false;
         };
         all.iter()
-            .filter(|one| one.kind == case.kind)
+            .filter(|one| one.kind == branch.kind)
             .all(|one| self.impossible(one))
     }
 
@@ -35,52 +35,53 @@ impl Prover {
         if depth == 0 || !self.may_go_on() {
             return false;
         }
-        cases(nodes).is_some_and(|all| all.iter().all(|case| self.impossible_at(case, depth)))
+        branches(nodes)
+            .is_some_and(|all| all.iter().all(|branch| self.impossible_at(branch, depth)))
     }
 
-    fn impossible_at(&mut self, case: &Case<'_>, depth: usize) -> bool {
+    fn impossible_at(&mut self, branch: &Branch<'_>, depth: usize) -> bool {
         let refuses_all = |node: &Node<'_>| {
             let refused = node.child("not");
             refused.is_some_and(Node::is_anything)
         };
-        if case.nodes.iter().any(refuses_all) {
+        if branch.nodes.iter().any(refuses_all) {
             return true;
         }
-        if let Some(values) = self.values(case) {
+        if let Some(values) = self.values(branch) {
             return values.is_empty();
         }
-        match case.kind {
+        match branch.kind {
             Kind::Null | Kind::Boolean => false,
-            Kind::Integer | Kind::Fraction => low_above_high(case),
-            Kind::String => above(case.at_least("minLength"), case.at_most("maxLength")),
+            Kind::Integer | Kind::Fraction => low_above_high(branch),
+            Kind::String => above(branch.at_least("minLength"), branch.at_most("maxLength")),
             Kind::Array => {
-                above(case.at_least("minItems"), case.most_items())
-                    || (0..case.at_least("minItems").min(8))
-                        .any(|place| self.is_empty(&case.items_at(place), depth - 1))
+                above(branch.at_least("minItems"), branch.most_items())
+                    || (0..branch.at_least("minItems").min(8))
+                        .any(|place| self.is_empty(&branch.items_at(place), depth - 1))
             }
             Kind::Object => {
-                let required = case.required();
+                let required = branch.required();
                 let count = u64::try_from(required.len()).unwrap_or(u64::MAX);
-                above(count, case.most_members())
+                above(count, branch.most_members())
                     || required
                         .iter()
-                        .any(|name| self.is_empty(&case.member(name), depth - 1))
+                        .any(|name| self.is_empty(&branch.member(name), depth - 1))
             }
         }
     }
 
-    /// The values of the case, if they are few; some of them may be refused all the same.
-    pub(super) fn values(&mut self, case: &Case<'_>) -> Option<Vec<Value>> {
-        let listed = match case.kind {
+    /// The values of the branch, if they are few; some of them may be refused all the same.
+    pub(super) fn values(&mut self, branch: &Branch<'_>) -> Option<Vec<Value>> {
+        let listed = match branch.kind {
             Kind::Null => vec![Value::Null],
             Kind::Boolean => vec![Value::Bool(false), Value::Bool(true)],
-            kind => match case.enumerated() {
+            kind => match branch.enumerated() {
                 Some(values) => values
                     .iter()
                     .filter(|value| Kind::of(value) == kind)
                     .cloned()
                     .collect(),
-                None if kind == Kind::Integer => few_integers(case)?,
+                None if kind == Kind::Integer => few_integers(branch)?,
                 None => return None,
             },
         };
@@ -88,7 +89,8 @@ impl Prover {
             return None;
         }
         let possible = |value: &Value| {
-            case.nodes
+            branch
+                .nodes
                 .iter()
                 .all(|node| accepts(*node, value) != Some(false))
         };
@@ -100,8 +102,8 @@ fn above(least: u64, most: Option<u64>) -> bool {
     most.is_some_and(|most| least > most)
 }
 
-fn few_integers(case: &Case<'_>) -> Option<Vec<Value>> {
-    let (least, greatest) = (least(case)?, greatest(case)?);
+fn few_integers(branch: &Branch<'_>) -> Option<Vec<Value>> {
+    let (least, greatest) = (least(branch)?, greatest(branch)?);
     if greatest.checked_sub(least)? >= FEW {
         return None;
     }
@@ -115,7 +117,7 @@ fn few_integers(case: &Case<'_>) -> Option<Vec<Value>> {
         .collect()
 }
 
-impl<'s> Case<'s> {
+impl<'s> Branch<'s> {
     /// The values of an `enum` or a `const`.
     fn enumerated(&self) -> Option<&'s [Value]> {
         let only = self.all("const").next().map(std::slice::from_ref);

@@ -1,4 +1,4 @@
-//! Why it is not shown that one schema accepts all of another.
+//! Why subsumption could not be shown.
 
 /// The first place where it is not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,19 +1,19 @@
-//! Whether one JSON Schema accepts everything that another accepts: yes, or where and why that is not shown.
+//! Schema subsumption: whether one schema accepts all that another accepts, or why that is not shown.
 //!
-//! It never says yes wrongly. It works on the shape of the two schemas: the inner one is taken apart into cases of one type
-//! each, and every keyword of the outer one is shown to hold of every case. Recursive schemas are judged by induction over
+//! It never says yes wrongly. It works on the shape of the two schemas: the inner one is taken apart into branches of one type
+//! each, and every keyword of the outer one is shown to hold of every branch. Recursive schemas are judged by induction over
 //! the values: a claim that is met again below itself, which is about a smaller value there, may be used.
 
 mod accepts;
 mod array;
-mod case;
+mod branch;
 mod empty;
 mod finding;
 mod node;
 mod object;
-mod prove;
-mod same;
 mod scalar;
+mod structural_eq;
+mod subsumes;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +25,7 @@ pub(super) use node::Node;
 pub(super) use object::changed_default;
 
 use crate::schema::compile;
-use prove::Prover;
+use subsumes::Prover;
 
 /// What a missing optional member stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn accepts_all(
     inner: Node<'_>,
     defaults: Defaults,
 ) -> Result<(), Finding> {
-    Prover::new(defaults).prove(&[inner], outer, "")
+    Prover::new(defaults).subsumes(&[inner], outer, "")
 }
 
 /// Refuses a document whose keywords mean something that is not known here, or nothing.

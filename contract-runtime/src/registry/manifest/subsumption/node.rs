@@ -1,4 +1,4 @@
-//! One schema and the document it stands in.
+//! A schema with the document that its references point into.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Objects.
+//! Subsumption of object keywords.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::Defaults;
 use super::accepts::{accepts, equal, matches};
-use super::case::{Case, Kind};
+use super::branch::{Branch, Kind};
 use super::finding::Finding;
 use super::node::{Node, step};
-use super::prove::Prover;
 use super::scalar::{count_at_least, count_at_most};
+use super::subsumes::Prover;
 
-impl<'s> Case<'s> {
+impl<'s> Branch<'s> {
     pub(super) fn required(&self) -> BTreeSet<&'s str> {
         let lists = self.nodes.iter().flat_map(|node| node.names("required"));
         lists.collect()
@@ -87,38 +87,43 @@ fn member<'s>(node: Node<'s>, name: &str) -> Vec<Node<'s>> {
 impl Prover {
     pub(super) fn object(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
         path: &str,
     ) -> Result<(), Finding> {
-        if case.kind != Kind::Object {
+        if branch.kind != Kind::Object {
             return Ok(());
         }
         let count = outer.count(keyword).unwrap_or(0);
         match keyword {
-            "properties" => self.properties(case, outer, path),
-            "required" => required(case, outer, path),
-            "additionalProperties" => self.others(case, outer, path),
-            "patternProperties" => self.patterns(case, outer, path),
-            "propertyNames" => self.names(case, outer, path),
+            "properties" => self.properties(branch, outer, path),
+            "required" => required(branch, outer, path),
+            "additionalProperties" => self.others(branch, outer, path),
+            "patternProperties" => self.patterns(branch, outer, path),
+            "propertyNames" => self.names(branch, outer, path),
             "minProperties" => {
-                let required = u64::try_from(case.required().len()).unwrap_or(u64::MAX);
-                let before = case.at_least(keyword).max(required);
+                let required = u64::try_from(branch.required().len()).unwrap_or(u64::MAX);
+                let before = branch.at_least(keyword).max(required);
                 count_at_least(before, count, "member", path)
             }
-            "maxProperties" => count_at_most(case.most_members(), count, "member", path),
-            "dependentRequired" => needed(case, outer, path),
-            _ => self.dependent(case, outer, path),
+            "maxProperties" => count_at_most(branch.most_members(), count, "member", path),
+            "dependentRequired" => needed(branch, outer, path),
+            _ => self.dependent(branch, outer, path),
         }
     }
 
-    fn properties(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
-        let (required, named) = (case.required(), case.named_members());
+    fn properties(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
+        let (required, named) = (branch.required(), branch.named_members());
         for (name, now) in outer.map("properties") {
             let path = format!("{path}{}", step(name));
-            let before = case.member(name);
-            self.prove(&before, now, &path)?;
+            let before = branch.member(name);
+            self.subsumes(&before, now, &path)?;
             if named.contains(name) && !required.contains(name) {
                 self.same_default(&before, now, &path)?;
             }
@@ -138,88 +143,98 @@ impl Prover {
     }
 
     /// Members that the outer schema does not name.
-    fn others(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn others(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
         let Some(now) = outer.child("additionalProperties") else {
             return Ok(());
         };
-        for name in case.named_members() {
+        for name in branch.named_members() {
             let named = outer.property(name).is_some()
                 || outer
                     .map("patternProperties")
                     .any(|(pattern, _)| matches(pattern, name) == Some(true));
             if !named {
                 let path = format!("{path}{}", step(name));
-                self.prove(&case.member(name), now, &path)?;
+                self.subsumes(&branch.member(name), now, &path)?;
             }
         }
         let patterns: Vec<_> = outer
             .map("patternProperties")
             .map(|(name, _)| name)
             .collect();
-        let rest = case.unmatched_members(&patterns);
-        self.prove(&rest, now, &format!("{path}/*"))
+        let rest = branch.unmatched_members(&patterns);
+        self.subsumes(&rest, now, &format!("{path}/*"))
     }
 
-    fn patterns(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn patterns(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
         for (pattern, now) in outer.map("patternProperties") {
-            for name in case.named_members() {
+            for name in branch.named_members() {
                 if matches(pattern, name) != Some(false) {
                     let path = format!("{path}{}", step(name));
-                    self.prove(&case.member(name), now, &path)?;
+                    self.subsumes(&branch.member(name), now, &path)?;
                 }
             }
-            let alike = case.nodes.iter().filter_map(|node| {
+            let alike = branch.nodes.iter().filter_map(|node| {
                 let patterns = node.child("patternProperties")?;
                 patterns.child(pattern)
             });
-            let before: Vec<_> = alike.chain(case.other_members()).collect();
-            self.prove(&before, now, &format!("{path}/*"))?;
+            let before: Vec<_> = alike.chain(branch.other_members()).collect();
+            self.subsumes(&before, now, &format!("{path}/*"))?;
         }
         Ok(())
     }
 
-    fn names(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn names(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
         let Some(now) = outer.child("propertyNames") else {
             return Ok(());
         };
         let unclear = || Finding::unclear(path, "`propertyNames` is new or has changed");
-        let before: Vec<_> = case
+        let before: Vec<_> = branch
             .nodes
             .iter()
             .filter_map(|node| node.child("propertyNames"))
             .collect();
-        if !before.is_empty() && self.prove(&before, now, path).is_ok() {
+        if !before.is_empty() && self.subsumes(&before, now, path).is_ok() {
             return Ok(());
         }
-        let is_closed = case.other_members().into_iter().any(Node::is_false);
+        let is_closed = branch.other_members().into_iter().any(Node::is_false);
         let accepted = |name: &&str| accepts(now, &Value::from(*name)) == Some(true);
-        if is_closed && case.named_members().iter().all(accepted) {
+        if is_closed && branch.named_members().iter().all(accepted) {
             return Ok(());
         }
         Err(unclear())
     }
 
-    fn dependent(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn dependent(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
         for (name, now) in outer.map("dependentSchemas") {
-            if case.never_has(name) {
+            if branch.never_has(name) {
                 continue;
             }
             // Where the member is there, what depended on it before holds as well.
-            let mut nodes = case.nodes.clone();
-            for node in &case.nodes {
+            let mut nodes = branch.nodes.clone();
+            for node in &branch.nodes {
                 let before = node.child("dependentSchemas");
                 nodes.extend(before.and_then(|before| before.child(name)));
             }
-            self.prove(&nodes, now, path)?;
+            self.subsumes(&nodes, now, path)?;
         }
         Ok(())
     }
 }
 
-fn needed(case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
-    let required = case.required();
+fn needed(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    let required = branch.required();
     for (name, now) in outer.map("dependentRequired") {
-        let before = case.nodes.iter().filter_map(|node| {
+        let before = branch.nodes.iter().filter_map(|node| {
             let lists = node.child("dependentRequired")?;
             lists.keyword(name)?.as_array()
         });
@@ -229,7 +244,7 @@ fn needed(case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
             one.as_str()
                 .is_some_and(|one| required.contains(one) || known.contains(&one))
         };
-        if !wanted.all(given) && !case.never_has(name) {
+        if !wanted.all(given) && !branch.never_has(name) {
             return Err(Finding::refused(
                 path,
                 format!("`{name}` alone"),
@@ -240,8 +255,8 @@ fn needed(case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
     Ok(())
 }
 
-fn required(case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
-    let before = case.required();
+fn required(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    let before = branch.required();
     match outer.names("required").find(|name| !before.contains(name)) {
         None => Ok(()),
         Some(name) => Err(Finding::refused(

@@ -1,16 +1,16 @@
-//! Numbers and texts.
+//! Subsumption of keywords for numbers and texts.
 
 use serde_json::Number;
 
-use super::case::{Case, Kind};
+use super::branch::{Branch, Kind};
 use super::finding::Finding;
 use super::node::Node;
-use super::prove::Prover;
+use super::subsumes::Prover;
 use crate::schema::Decimal;
 
 /// One end of a range.
 #[derive(Clone, Copy)]
-struct End<'s> {
+struct OutcomeKind<'s> {
     at: Decimal,
     written: &'s Number,
     /// The end itself is outside.
@@ -41,16 +41,16 @@ impl Side {
     }
 }
 
-fn end<'s>(node: Node<'s>, keyword: &str, outside: bool) -> Option<End<'s>> {
+fn end<'s>(node: Node<'s>, keyword: &str, outside: bool) -> Option<OutcomeKind<'s>> {
     let written = node.keyword(keyword)?.as_number()?;
-    Some(End {
+    Some(OutcomeKind {
         at: Decimal::of(written),
         written,
         outside,
     })
 }
 
-impl End<'_> {
+impl OutcomeKind<'_> {
     /// Whether every number inside this end is inside the other, among the numbers of a kind.
     fn is_within(&self, other: &Self, side: Side, kind: Kind) -> bool {
         if kind == Kind::Integer
@@ -101,15 +101,15 @@ impl End<'_> {
     }
 }
 
-/// The tightest end of a case.
-fn tightest<'s>(case: &Case<'s>, side: Side) -> Option<End<'s>> {
-    let ends = case.nodes.iter().flat_map(|node| {
+/// The tightest end of a branch.
+fn tightest<'s>(branch: &Branch<'s>, side: Side) -> Option<OutcomeKind<'s>> {
+    let ends = branch.nodes.iter().flat_map(|node| {
         side.keywords()
             .into_iter()
             .filter_map(|(keyword, outside)| end(*node, keyword, outside))
     });
     ends.reduce(|one, other| {
-        if one.is_within(&other, side, case.kind) {
+        if one.is_within(&other, side, branch.kind) {
             one
         } else {
             other
@@ -117,20 +117,21 @@ fn tightest<'s>(case: &Case<'s>, side: Side) -> Option<End<'s>> {
     })
 }
 
-pub(super) fn least(case: &Case<'_>) -> Option<i128> {
-    tightest(case, Side::Low)?.integer(Side::Low)
+pub(super) fn least(branch: &Branch<'_>) -> Option<i128> {
+    tightest(branch, Side::Low)?.integer(Side::Low)
 }
 
-pub(super) fn greatest(case: &Case<'_>) -> Option<i128> {
-    tightest(case, Side::High)?.integer(Side::High)
+pub(super) fn greatest(branch: &Branch<'_>) -> Option<i128> {
+    tightest(branch, Side::High)?.integer(Side::High)
 }
 
 /// Whether no number is between the ends.
-pub(super) fn low_above_high(case: &Case<'_>) -> bool {
-    let (Some(low), Some(high)) = (tightest(case, Side::Low), tightest(case, Side::High)) else {
+pub(super) fn low_above_high(branch: &Branch<'_>) -> bool {
+    let (Some(low), Some(high)) = (tightest(branch, Side::Low), tightest(branch, Side::High))
+    else {
         return false;
     };
-    if case.kind == Kind::Integer
+    if branch.kind == Kind::Integer
         && let (Some(low), Some(high)) = (low.integer(Side::Low), high.integer(Side::High))
     {
         return low > high;
@@ -145,12 +146,12 @@ impl Prover {
     )]
     pub(super) fn number(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
         path: &str,
     ) -> Result<(), Finding> {
-        if !case.kind.is_number() {
+        if !branch.kind.is_number() {
             return Ok(());
         }
         for side in [Side::Low, Side::High] {
@@ -158,15 +159,15 @@ impl Prover {
                 if name == keyword
                     && let Some(now) = end(outer, keyword, outside)
                 {
-                    return within(case, &now, side, path);
+                    return within(branch, &now, side, path);
                 }
             }
         }
         let Some(step) = outer.number(keyword) else {
             return Err(Finding::unclear(path, format!("`{keyword}` has no number")));
         };
-        let of_integers = (case.kind == Kind::Integer).then(|| Decimal::of(&Number::from(1)));
-        let mut steps = case
+        let of_integers = (branch.kind == Kind::Integer).then(|| Decimal::of(&Number::from(1)));
+        let mut steps = branch
             .nodes
             .iter()
             .filter_map(|node| node.number("multipleOf"))
@@ -185,24 +186,24 @@ impl Prover {
     )]
     pub(super) fn text(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
         path: &str,
     ) -> Result<(), Finding> {
-        if case.kind != Kind::String {
+        if branch.kind != Kind::String {
             return Ok(());
         }
         match (keyword, outer.count(keyword)) {
             ("minLength", Some(now)) => {
-                count_at_least(case.at_least(keyword), now, "character", path)
+                count_at_least(branch.at_least(keyword), now, "character", path)
             }
             ("maxLength", Some(now)) => {
-                count_at_most(case.at_most(keyword), now, "character", path)
+                count_at_most(branch.at_most(keyword), now, "character", path)
             }
             _ => {
                 let now = outer.keyword(keyword);
-                if case.all(keyword).any(|before| Some(before) == now) {
+                if branch.all(keyword).any(|before| Some(before) == now) {
                     return Ok(());
                 }
                 let now = now.map(ToString::to_string).unwrap_or_default();
@@ -216,9 +217,14 @@ impl Prover {
     }
 }
 
-fn within(case: &Case<'_>, now: &End<'_>, side: Side, path: &str) -> Result<(), Finding> {
-    let before = tightest(case, side);
-    if before.is_some_and(|before| before.is_within(now, side, case.kind)) {
+fn within(
+    branch: &Branch<'_>,
+    now: &OutcomeKind<'_>,
+    side: Side,
+    path: &str,
+) -> Result<(), Finding> {
+    let before = tightest(branch, side);
+    if before.is_some_and(|before| before.is_within(now, side, branch.kind)) {
         return Ok(());
     }
     let unlimited = match side {

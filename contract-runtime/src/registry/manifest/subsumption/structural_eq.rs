@@ -1,4 +1,4 @@
-//! Whether two schemas are written alike, wherever their references lead.
+//! Whether two schemas are written alike, with references followed.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Defaults;
 use super::accepts::equal;
 use super::node::{Node, is_note};
-use crate::schema::{Holds, holds};
+use crate::schema::{KeywordValue, holds};
 
 /// Whether the two say the same, notes apart.
 pub(super) fn same(one: Node<'_>, other: Node<'_>, defaults: Defaults) -> bool {
@@ -48,8 +48,8 @@ impl Comparison {
             return false;
         };
         match holds(keyword) {
-            Holds::Schema => self.same(one.at(left), other.at(right)),
-            Holds::List => {
+            KeywordValue::Schema => self.same(one.at(left), other.at(right)),
+            KeywordValue::List => {
                 let (left, right) = (one.list(keyword), other.list(keyword));
                 let (left, right): (Vec<_>, Vec<_>) = (left.collect(), right.collect());
                 left.len() == right.len()
@@ -58,7 +58,7 @@ impl Comparison {
                         .zip(right)
                         .all(|(one, other)| self.same(one, other))
             }
-            Holds::Map => {
+            KeywordValue::Map => {
                 let size = |value: &Value| value.as_object().map(serde_json::Map::len);
                 size(left) == size(right)
                     && one.map(keyword).all(|(name, one)| {
@@ -67,11 +67,11 @@ impl Comparison {
                             .is_some_and(|right| self.same(one, other.at(right)))
                     })
             }
-            Holds::Data if keyword == "$ref" => match (one.target(), other.target()) {
+            KeywordValue::Data if keyword == "$ref" => match (one.target(), other.target()) {
                 (Some(one), Some(other)) => self.same(one, other),
                 _ => false,
             },
-            Holds::Data => equal(left, right),
+            KeywordValue::Data => equal(left, right),
         }
     }
 }

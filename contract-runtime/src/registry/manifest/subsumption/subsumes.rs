@@ -1,4 +1,4 @@
-//! One keyword of the outer schema after another, against every case of the inner one.
+//! Checks each keyword of the outer schema against every branch of the inner one.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::Defaults;
 use super::accepts::{accepts, equal};
-use super::case::{Case, cases};
+use super::branch::{Branch, branches};
 use super::finding::Finding;
 use super::node::{Node, is_note};
-use super::same::same;
+use super::structural_eq::same;
 
 /// Claims are given up beyond these, so that no schema can make a diff endless.
 const MOST_STEPS: usize = 100_000;
@@ -39,7 +39,7 @@ impl Prover {
     }
 
     /// Shows that `outer` accepts what all of `inner` accept.
-    pub(super) fn prove(
+    pub(super) fn subsumes(
         &mut self,
         inner: &[Node<'_>],
         outer: Node<'_>,
@@ -82,17 +82,17 @@ impl Prover {
         outer: Node<'_>,
         path: &str,
     ) -> Result<(), Finding> {
-        let cases = cases(inner)
+        let branches = branches(inner)
             .ok_or_else(|| Finding::unclear(path, "the schema has too many alternatives"))?;
-        for case in cases {
-            if !self.impossible(&case) {
-                self.covered(&case, outer, path)?;
+        for branch in branches {
+            if !self.impossible(&branch) {
+                self.covered(&branch, outer, path)?;
             }
         }
         Ok(())
     }
 
-    fn covered(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn covered(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
         if !self.may_go_on() {
             return Err(Finding::unclear(path, "the schema is too large to judge"));
         }
@@ -102,17 +102,17 @@ impl Prover {
                 _ => Err(Finding::refused(path, "accepted", "not accepted")),
             };
         };
-        let by_value = self.every_value(case, outer, path);
+        let by_value = self.every_value(branch, outer, path);
         if let Some(Ok(())) = by_value {
             return Ok(());
         }
         let by_keyword = keywords
             .iter()
-            .try_for_each(|(keyword, value)| self.keyword(case, outer, keyword, value, path));
+            .try_for_each(|(keyword, value)| self.keyword(branch, outer, keyword, value, path));
         let Err(finding) = by_keyword else {
             return Ok(());
         };
-        if case
+        if branch
             .nodes
             .iter()
             .any(|node| same(*node, outer, self.defaults))
@@ -120,19 +120,19 @@ impl Prover {
             return Ok(());
         }
         match by_value {
-            Some(Err(refused)) if case.is_listed() => Err(refused),
+            Some(Err(refused)) if branch.is_listed() => Err(refused),
             _ => Err(finding),
         }
     }
 
-    /// Judges a case of few values by trying each; `None` if there are many, or one could not be judged.
+    /// Judges a branch of few values by trying each; `None` if there are many, or one could not be judged.
     fn every_value(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         path: &str,
     ) -> Option<Result<(), Finding>> {
-        for value in self.values(case)? {
+        for value in self.values(branch)? {
             if !accepts(outer, &value)? {
                 return Some(Err(Finding::refused(
                     path,
@@ -146,7 +146,7 @@ impl Prover {
 
     fn keyword(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
         value: &Value,
@@ -156,32 +156,32 @@ impl Prover {
             return Ok(());
         }
         match keyword {
-            "type" if case.kind.is_named(value) => Ok(()),
+            "type" if branch.kind.is_named(value) => Ok(()),
             "type" => Err(Finding::refused(
                 path,
-                format!("may be {}", case.kind.name()),
-                format!("never {}", case.kind.name()),
+                format!("may be {}", branch.kind.name()),
+                format!("never {}", branch.kind.name()),
             )),
-            "enum" | "const" => self.listed(case, keyword, value, path),
+            "enum" | "const" => self.listed(branch, keyword, value, path),
             "$ref" => match outer.target() {
-                Some(target) => self.covered(case, target, path),
-                None => Err(Finding::unclear(path, "a reference leads nowhere")),
+                Some(target) => self.covered(branch, target, path),
+                None => Err(Finding::unclear(path, "a reference does not resolve")),
             },
             "allOf" => outer
                 .list(keyword)
-                .try_for_each(|one| self.covered(case, one, path)),
-            "anyOf" => self.any_of(case, outer, path).map(drop),
-            "oneOf" => self.one_of(case, outer, path),
-            "not" => self.not(case, outer.at(value), path),
-            "if" => self.conditional(case, outer, path),
+                .try_for_each(|one| self.covered(branch, one, path)),
+            "anyOf" => self.any_of(branch, outer, path).map(drop),
+            "oneOf" => self.one_of(branch, outer, path),
+            "not" => self.not(branch, outer.at(value), path),
+            "if" => self.conditional(branch, outer, path),
             "then" | "else" => Ok(()),
-            _ => self.of_one_type(case, outer, keyword, value, path),
+            _ => self.of_one_type(branch, outer, keyword, value, path),
         }
     }
 
     fn of_one_type(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
         value: &Value,
@@ -189,11 +189,11 @@ impl Prover {
     ) -> Result<(), Finding> {
         match keyword {
             "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "multipleOf" => {
-                self.number(case, outer, keyword, path)
+                self.number(branch, outer, keyword, path)
             }
-            "minLength" | "maxLength" | "pattern" => self.text(case, outer, keyword, path),
+            "minLength" | "maxLength" | "pattern" => self.text(branch, outer, keyword, path),
             "minItems" | "maxItems" | "uniqueItems" | "prefixItems" | "items" | "contains"
-            | "minContains" | "maxContains" => self.array(case, outer, keyword, path),
+            | "minContains" | "maxContains" => self.array(branch, outer, keyword, path),
             "properties"
             | "required"
             | "patternProperties"
@@ -202,16 +202,16 @@ impl Prover {
             | "minProperties"
             | "maxProperties"
             | "dependentRequired"
-            | "dependentSchemas" => self.object(case, outer, keyword, path),
-            _ => Self::kept(case, keyword, value, path),
+            | "dependentSchemas" => self.object(branch, outer, keyword, path),
+            _ => Self::kept(branch, keyword, value, path),
         }
     }
 
     /// A keyword that is not understood, or only understood together with others, must have been there before.
-    fn kept(case: &Case<'_>, keyword: &str, value: &Value, path: &str) -> Result<(), Finding> {
+    fn kept(branch: &Branch<'_>, keyword: &str, value: &Value, path: &str) -> Result<(), Finding> {
         // It depends on the keywords beside it, so the whole schema would have to be the same.
         let alone = !keyword.starts_with("unevaluated") || value == &Value::Bool(true);
-        if alone && case.all(keyword).any(|before| equal(before, value)) {
+        if alone && branch.all(keyword).any(|before| equal(before, value)) {
             return Ok(());
         }
         Err(Finding::unclear(
@@ -222,7 +222,7 @@ impl Prover {
 
     fn listed(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         keyword: &str,
         value: &Value,
         path: &str,
@@ -231,7 +231,7 @@ impl Prover {
             Value::Array(values) if keyword == "enum" => values.as_slice(),
             only => std::slice::from_ref(only),
         };
-        let Some(values) = self.values(case) else {
+        let Some(values) = self.values(branch) else {
             return Err(Finding::refused(path, "any value", "only listed values"));
         };
         let is_listed = |value: &Value| listed.iter().any(|one| equal(one, value));
@@ -245,47 +245,52 @@ impl Prover {
         }
     }
 
-    /// The place of an alternative that covers the case.
-    fn any_of(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<usize, Finding> {
-        self.alternative(case, outer.list("anyOf"), path)
+    /// The place of an alternative that covers the branch.
+    fn any_of(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<usize, Finding> {
+        self.alternative(branch, outer.list("anyOf"), path)
     }
 
     fn alternative<'s>(
         &mut self,
-        case: &Case<'_>,
+        branch: &Branch<'_>,
         alternatives: impl Iterator<Item = Node<'s>>,
         path: &str,
     ) -> Result<usize, Finding> {
         let mut findings = Vec::new();
         for (place, one) in alternatives.enumerate() {
-            match self.covered(case, one, path) {
+            match self.covered(branch, one, path) {
                 Ok(()) => return Ok(place),
-                // An alternative for another type says nothing of this case.
-                Err(finding) if !self.is_empty_with(case, one) => findings.push(finding),
+                // An alternative for another type says nothing of this branch.
+                Err(finding) if !self.is_empty_with(branch, one) => findings.push(finding),
                 Err(_) => {}
             }
         }
         match findings.len() {
             0 => Err(Finding::refused(
                 path,
-                format!("may be {}", case.kind.name()),
+                format!("may be {}", branch.kind.name()),
                 "no alternative for it",
             )),
             1 => Err(findings.swap_remove(0)),
             _ => Err(Finding::unclear(
                 path,
                 format!(
-                    "no alternative alone accepts all that is {}",
-                    case.kind.name()
+                    "no single alternative accepts all that is {}",
+                    branch.kind.name()
                 ),
             )),
         }
     }
 
-    fn one_of(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
-        let chosen = self.alternative(case, outer.list("oneOf"), path)?;
+    fn one_of(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+        let chosen = self.alternative(branch, outer.list("oneOf"), path)?;
         for (place, other) in outer.list("oneOf").enumerate() {
-            if place != chosen && !self.is_empty_with(case, other) {
+            if place != chosen && !self.is_empty_with(branch, other) {
                 return Err(Finding::unclear(
                     path,
                     "more than one alternative of `oneOf` may hold",
@@ -295,14 +300,14 @@ impl Prover {
         Ok(())
     }
 
-    fn not(&mut self, case: &Case<'_>, refused: Node<'_>, path: &str) -> Result<(), Finding> {
-        if self.is_empty_with(case, refused) {
+    fn not(&mut self, branch: &Branch<'_>, refused: Node<'_>, path: &str) -> Result<(), Finding> {
+        if self.is_empty_with(branch, refused) {
             return Ok(());
         }
-        for node in &case.nodes {
+        for node in &branch.nodes {
             // What was refused before covers what is refused now: the sides change places.
             if let Some(before) = node.child("not")
-                && self.prove(&[refused], before, path).is_ok()
+                && self.subsumes(&[refused], before, path).is_ok()
             {
                 return Ok(());
             }
@@ -313,11 +318,16 @@ impl Prover {
         Err(Finding::unclear(path, "`not` refuses more"))
     }
 
-    fn conditional(&mut self, case: &Case<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
-        let branches = ["then", "else"].into_iter();
-        branches
+    fn conditional(
+        &mut self,
+        branch: &Branch<'_>,
+        outer: Node<'_>,
+        path: &str,
+    ) -> Result<(), Finding> {
+        ["then", "else"]
+            .into_iter()
             .filter_map(|keyword| outer.child(keyword))
-            .try_for_each(|branch| self.covered(case, branch, path))
+            .try_for_each(|then| self.covered(branch, then, path))
             .map_err(|_| Finding::unclear(path, "`if` is new or has changed"))
     }
 }

@@ -1,4 +1,4 @@
-//! One edit to a schema that is known to widen it.
+//! Single edits that are known to widen a schema.
 
 use jsonschema::canonical::Containment;
 use proptest::prelude::*;
@@ -104,14 +104,14 @@ proptest! {
 
     #[test]
     fn a_note_changes_nothing(schema in schema()) {
-        let mut noted = json!({"allOf": [schema], "$defs": {"node": {"type": "null"}}});
-        let plain = noted.clone();
+        let mut recorded = json!({"allOf": [schema], "$defs": {"node": {"type": "null"}}});
+        let plain = recorded.clone();
         if super::super::readable(&plain).is_err() || plain.to_string().contains("oneOf") || plain.to_string().contains("\"if\"") {
             return Ok(());
         }
-        noted["description"] = json!("New words.");
-        noted["examples"] = json!([1]);
-        prop_assert_eq!(shown(&noted, &plain), Ok(()));
-        prop_assert_eq!(shown(&plain, &noted), Ok(()));
+        recorded["description"] = json!("New words.");
+        recorded["examples"] = json!([1]);
+        prop_assert_eq!(shown(&recorded, &plain), Ok(()));
+        prop_assert_eq!(shown(&plain, &recorded), Ok(()));
     }
 }

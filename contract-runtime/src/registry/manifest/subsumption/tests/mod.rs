@@ -1,3 +1,5 @@
+//! Helpers of the tests of schema subsumption.
+
 mod edits;
 mod random;
 mod real;

@@ -1,4 +1,4 @@
-//! Schemas and values by chance: a "yes" must never be refuted, by values or by another hand's algebra.
+//! Random schemas and values: no value, and no other implementation, may refute a "yes".
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::readable;
 use super::shown;
-use crate::schema::{Holds, holds};
+use crate::schema::{KeywordValue, holds};
 
 const CASES: u32 = 250;
 
@@ -174,14 +174,14 @@ fn places(schema: &Value, at: &str, found: &mut Vec<String>) {
     for (keyword, value) in keywords {
         let at = format!("{at}/{keyword}");
         match holds(keyword) {
-            Holds::Schema => places(value, &at, found),
-            Holds::List | Holds::Map => {
+            KeywordValue::Schema => places(value, &at, found),
+            KeywordValue::List | KeywordValue::Map => {
                 let listed = value.as_array().into_iter().flatten().enumerate();
                 listed.for_each(|(place, one)| places(one, &format!("{at}/{place}"), found));
                 let named = value.as_object().into_iter().flatten();
                 named.for_each(|(name, one)| places(one, &format!("{at}/{name}"), found));
             }
-            Holds::Data => {}
+            KeywordValue::Data => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Schemas of Rust types, as `schemars` writes them: each covers itself, and the pairs that widen are known.
+//! Schemas that `schemars` writes for Rust types: each covers itself, and known pairs widen.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What needs more than one look: recursion, words that are not understood, defaults.
+//! Recursion, unknown keywords and defaults.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Pairs whose answer is known.
+//! Pairs of schemas with known answers.
 
 use serde_json::{Value, json};
 
