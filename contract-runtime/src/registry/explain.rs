@@ -1,13 +1,18 @@
+//! A tool and the forms of its contract, as text.
+
 use std::fmt::Write as _;
 
 use super::Registry;
-use super::lint::Finding;
-use super::list::ToolInfo;
-use crate::contract::condition::ConditionKind;
-use crate::schema::Lowering;
+use super::findings::{defaulted, probed};
+use super::lint::{Finding, FindingKind};
+use super::tool_info::ToolInfo;
+use crate::contract::condition::{Condition, ConditionKind};
+use crate::contract::policy::Policy;
+use crate::schema::lower::sentence::quoted;
+use crate::schema::{Lowering, PublishedCondition};
 
 impl Registry {
-    /// One tool in the forms of its contract, as text for people; `None` if there is no such tool.
+    /// Renders one tool and the forms of its contract as text for people; `None` if there is no such tool.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
@@ -21,7 +26,7 @@ impl Registry {
     ///
     /// let registry = Registry::builder().tool(divide).build()?;
     /// let text = registry.explain("divide").unwrap();
-    /// assert!(text.contains("requires `divisor != 0.0` (cannot divide by zero), policy enforce"));
+    /// assert!(text.contains("requires `divisor != 0.0`, else \"cannot divide by zero\", policy enforce"));
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```
     #[must_use]
@@ -29,18 +34,18 @@ impl Registry {
         let tool = self.tool(name)?;
         let mut text = String::new();
         // Writing to a `String` cannot fail.
-        let _ = explain(&tool, &mut text);
-        let _ = tested(&self.lint(), name, &mut text);
+        let _ = explain(tool, &mut text);
+        let _ = tested(tool, &self.lint(), &mut text);
         Some(text)
     }
 }
 
-fn explain(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
+fn explain(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     writeln!(text, "{} ({})", tool.name(), tool.location())?;
     for line in tool.description().lines() {
         writeln!(text, "    {line}")?;
     }
-    enforced(tool, text)?;
+    stated(tool, text)?;
     shown(tool, text)?;
     sent(tool, text)?;
     if let Some(output) = tool.output_schema() {
@@ -50,41 +55,62 @@ fn explain(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn enforced(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
-    writeln!(text, "\nenforced")?;
-    if tool.conditions().is_empty() {
-        writeln!(text, "    nothing beyond its types")?;
-    }
-    for published in tool.conditions() {
-        let condition = published.condition();
-        let verb = match condition.kind() {
-            ConditionKind::Pre => "requires",
-            _ => "promises",
-        };
-        write!(text, "    {verb} `{}`", condition.predicate())?;
-        if let Some(message) = condition.message() {
-            write!(text, " ({message})")?;
+/// The conditions below what becomes of a call that breaks them.
+fn stated(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
+    let parts: [(&str, &[Policy]); 3] = [
+        ("enforced", &[Policy::Enforce, Policy::QuickEnforce]),
+        ("observed", &[Policy::Observe]),
+        ("ignored", &[Policy::Ignore]),
+    ];
+    for (title, policies) in parts {
+        let mut stated = tool
+            .conditions()
+            .iter()
+            .filter(|one| policies.contains(&one.policy()))
+            .peekable();
+        if stated.peek().is_some() || title == "enforced" {
+            writeln!(text, "\n{title}")?;
         }
-        let policy = tool.policy().of_condition(condition.policy()).policy;
-        writeln!(text, ", policy {policy}")?;
+        if stated.peek().is_none() && title == "enforced" {
+            writeln!(text, "    nothing beyond its types")?;
+        }
+        stated.try_for_each(|one| condition(one, text))?;
     }
     Ok(())
 }
 
-fn shown(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
+fn condition(published: &PublishedCondition, text: &mut String) -> std::fmt::Result {
+    let condition = published.condition();
+    let verb = match condition.kind() {
+        ConditionKind::Pre => "requires",
+        _ => "promises",
+    };
+    write!(text, "    {verb} `{}`", condition.predicate())?;
+    if let Some(message) = condition.message() {
+        write!(text, ", else {}", quoted(message))?;
+    }
+    writeln!(text, ", policy {}", published.policy())
+}
+
+fn shown(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     writeln!(text, "\nshown")?;
     for published in tool.conditions() {
-        let how = match published.lowering() {
-            Lowering::Exact => "in the schema",
-            Lowering::Implied => "in the schema in part, and told",
-            Lowering::Told => "told",
+        let heading = published
+            .heading()
+            .map(|heading| format!("below `{heading}:`"));
+        let how = match (published.lowering(), heading) {
+            (Lowering::Exact, _) => "in the schema".to_owned(),
+            (Lowering::Implied, None) => "in the schema in part".to_owned(),
+            (Lowering::Implied, Some(below)) => format!("in the schema in part, and {below}"),
+            (Lowering::Told, None) => "not shown".to_owned(),
+            (Lowering::Told, Some(below)) => below,
         };
         writeln!(text, "    {how}: {}", published.sentence())?;
     }
     pretty(tool.input_schema(), text)
 }
 
-fn sent(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
+fn sent(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     let mut rules = tool
         .conditions()
         .iter()
@@ -96,16 +122,44 @@ fn sent(tool: &ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     rules.try_for_each(|rule| writeln!(text, "    {}", rule.rule))
 }
 
-/// What the building of the registry and the lint have found of the conditions themselves.
-fn tested(findings: &[Finding], tool: &str, text: &mut String) -> std::fmt::Result {
+/// What the building of the registry and the lint have asked of the conditions themselves.
+fn tested(tool: ToolInfo<'_>, findings: &[Finding], text: &mut String) -> std::fmt::Result {
+    let mut lines = Vec::new();
+    let read = |one: &Condition| one.kind() == ConditionKind::Pre && one.expression().is_some();
+    if tool.entry.tool.conditions().iter().any(read) {
+        lines.push("no contradiction was found between the preconditions".to_owned());
+    }
+    for (condition, _, parameter) in probed(tool.entry) {
+        let what = match (&parameter.default, parameter.examples.as_slice()) {
+            (None, []) => continue,
+            (Some(_), []) => "default satisfies",
+            (None, [_]) => "example satisfies",
+            (None, _) => "examples satisfy",
+            (Some(_), _) => "default and the examples satisfy",
+        };
+        let (name, predicate) = (&parameter.name, condition.predicate());
+        lines.push(format!("of `{name}` the {what} `{predicate}`"));
+    }
+    for (_, condition, parameters) in defaulted(tool.entry) {
+        let names = parameters.iter().map(|one| format!("`{}`", one.name));
+        let (names, predicate) = (names.collect::<Vec<_>>(), condition.predicate());
+        lines.push(format!(
+            "no contradiction was found between the defaults of {} and `{predicate}`",
+            names.join(" and "),
+        ));
+    }
+    let own = findings
+        .iter()
+        .filter(|one| one.tool == tool.name())
+        .filter(|one| matches!(one.kind, FindingKind::AlwaysTrue | FindingKind::Implied));
+    lines.extend(own.map(|finding| finding.message.clone()));
+    if lines.is_empty() {
+        lines.push("nothing".to_owned());
+    }
     writeln!(text, "\ntested")?;
-    writeln!(
-        text,
-        "    no contradiction was found between conditions, nor with a default or an example"
-    )?;
-    let own = findings.iter().filter(|finding| finding.tool == tool);
-    own.into_iter()
-        .try_for_each(|finding| writeln!(text, "    {}", finding.message))
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(text, "    {line}"))
 }
 
 fn pretty(schema: &serde_json::Value, text: &mut String) -> std::fmt::Result {

@@ -1,46 +1,127 @@
-//! All tools in the manner of one provider, made once.
+//! All tools in one provider's dialect, rendered once.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Registry;
+use super::tool_info::ToolInfo;
 use crate::schema::dialects;
 use crate::schema::{Dialect, ExportProblem};
-
-type Export = Result<Value, ExportError>;
 
 /// Each export that was asked for, made once.
 #[derive(Debug, Default)]
 pub(super) struct Exports {
-    made: [OnceLock<Export>; Dialect::ALL.len()],
+    made: [OnceLock<Result<Export, ExportError>>; Dialect::ALL.len()],
 }
 
 impl Exports {
-    fn get(&self, dialect: Dialect) -> Option<&OnceLock<Export>> {
+    fn get(&self, dialect: Dialect) -> Option<&OnceLock<Result<Export, ExportError>>> {
         self.made.get(dialect.index())
     }
 }
 
-/// Why the tools of a registry cannot be said in a dialect: every reason, together.
+/// All tools of a registry in one provider's format.
+///
+/// It dereferences to the array of the tools, and is shown and serialized as that.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use contract_runtime::{Dialect, prelude::*};
+/// use serde_json::json;
+///
+/// /// Add two numbers.
+/// #[tool]
+/// fn add(a: i32, b: i32) -> Option<i32> {
+///     a.checked_add(b)
+/// }
+///
+/// /// Set some options.
+/// #[tool]
+/// fn set(options: BTreeMap<String, String>) -> usize {
+///     options.len()
+/// }
+///
+/// let registry = Registry::builder().tool(add).tool(set).build()?;
+/// let export = registry.export(Dialect::OpenAiResponses { strict: true }).unwrap();
+/// assert_eq!((&export[0]["strict"], &export[1]["strict"]), (&json!(true), &json!(false)));
+/// assert_eq!(
+///     export.not_strict()[0].to_string(),
+///     "`set`: an object with any keys at `/properties/options` cannot be expressed in this dialect; \
+///      use a struct, or a list of keys with their values",
+/// );
+/// # Ok::<(), BuildError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Export {
+    tools: Value,
+    not_strict: Vec<ExportProblem>,
+}
+
+impl Export {
+    /// Returns the tools as a JSON array.
+    #[must_use]
+    pub const fn tools(&self) -> &Value {
+        &self.tools
+    }
+
+    /// Returns why tools are exported without `strict` where the dialect is strict; empty if all are strict, or none need
+    /// be.
+    ///
+    /// The schema of such a tool is a hint to the model, which is held to those of the others. A call is judged by the
+    /// whole contract either way.
+    #[must_use]
+    pub fn not_strict(&self) -> &[ExportProblem] {
+        &self.not_strict
+    }
+}
+
+impl Deref for Export {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.tools
+    }
+}
+
+impl PartialEq<Value> for Export {
+    fn eq(&self, tools: &Value) -> bool {
+        self.tools == *tools
+    }
+}
+
+impl fmt::Display for Export {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tools.fmt(f)
+    }
+}
+
+impl Serialize for Export {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.tools.serialize(serializer)
+    }
+}
+
+/// Why the tools of a registry cannot be exported to a dialect: every reason, together.
 ///
 /// ```
 /// use contract_runtime::{Dialect, prelude::*};
+/// use serde_json::json;
 ///
-/// /// Say it again.
-/// #[tool]
-/// fn echo(what: serde_json::Value) -> serde_json::Value {
-///     what
-/// }
+/// let input = json!({"type": "object", "properties": {"$top": {"type": "integer"}}});
+/// let spec = DynamicSpec::new("list", "List files.").input_schema(input);
+/// let list = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("none")) });
 ///
-/// let registry = Registry::builder().tool(echo).build()?;
-/// let error = registry.export(Dialect::OpenAiChat { strict: true }).unwrap_err();
+/// let registry = Registry::builder().with(vec![list]).build()?;
+/// let error = registry.export(Dialect::Anthropic { strict: false }).unwrap_err();
 /// assert_eq!(error.problems().len(), 1);
 /// assert_eq!(
 ///     error.to_string(),
-///     "the tools cannot be exported to `openai-chat-strict`:\n  - `echo`: a value of any type at `/properties/what` \
-///      cannot be said in this dialect; give it a type, or export without `strict`",
+///     "the tools cannot be exported to `anthropic`:\n  - `list`: the name `$top` is not accepted in this dialect; \
+///      name parameters with 1 to 64 of a-z, A-Z, 0-9, `_`, `.`, `-`",
 /// );
 /// # Ok::<(), BuildError>(())
 /// ```
@@ -51,13 +132,13 @@ pub struct ExportError {
 }
 
 impl ExportError {
-    /// The dialect that was asked for.
+    /// Returns the requested dialect.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Each reason.
+    /// Returns each reason.
     #[must_use]
     pub fn problems(&self) -> &[ExportProblem] {
         &self.problems
@@ -76,10 +157,11 @@ impl fmt::Display for ExportError {
 impl std::error::Error for ExportError {}
 
 impl Registry {
-    /// Its tools as a list, in the manner of one provider; made at the first call and kept.
+    /// Exports its tools as a list in one provider's format; the list is made at the first call and cached.
     ///
     /// Every schema accepts at least what the tool accepts. What a dialect has no keyword for stands in a description:
-    /// nothing of a contract is lost.
+    /// nothing of a contract is lost. Where the dialect is strict, a tool that cannot be strict is exported without
+    /// `strict` beside those that can, and [`Export::not_strict`] says why.
     ///
     /// ```
     /// use contract_runtime::{Dialect, prelude::*};
@@ -110,15 +192,18 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`ExportError`] with every [`ExportProblem`]: types and names that the dialect does not have, and totals that it
-    /// does not accept in one request.
-    pub fn export(&self, dialect: Dialect) -> Result<&Value, ExportError> {
+    /// [`ExportError`] with every [`ExportProblem`]: types and names that the dialect does not have even without `strict`,
+    /// and totals that it does not accept in one request.
+    pub fn export(&self, dialect: Dialect) -> Result<&Export, ExportError> {
         let make = || {
-            let tools: Vec<_> = self.tools().map(|tool| tool.neutral()).collect();
-            dialects::export(&tools, dialect).map_err(|problems| ExportError {
-                dialect,
-                problems: problems.into(),
-            })
+            let tools: Vec<_> = self.tools().map(ToolInfo::neutral).collect();
+            match dialects::export(&tools, dialect) {
+                Ok((tools, not_strict)) => Ok(Export { tools, not_strict }),
+                Err(problems) => Err(ExportError {
+                    dialect,
+                    problems: problems.into(),
+                }),
+            }
         };
         match self.inner.exports.get(dialect) {
             Some(export) => export.get_or_init(make).as_ref().map_err(Clone::clone),

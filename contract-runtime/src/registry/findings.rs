@@ -1,16 +1,17 @@
-//! What is wrong with a contract that the compiler could not see: with constants, enums and defaults as they are here.
+//! Contract errors that the compiler could not see, because they depend on constants, enums and defaults.
 
 use serde_json::Value as Json;
 
 use super::build_error::BuildProblem;
 use super::entry::Entry;
-use crate::contract::condition::Condition;
+use crate::contract::condition::{Condition, Probe};
 use crate::contract::expression::Expression;
 use crate::contract::findings::judge::{broken_by, contradiction};
-use crate::contract::findings::{Facts, Known, Value};
+use crate::contract::findings::{AbstractState, Known, Value};
 use crate::contract::panics::guard;
 use crate::contract::pattern;
 use crate::schema::lower::finite;
+use crate::schema::{ParameterSchema, PublishedCondition};
 
 /// Reports what no call could satisfy, and defaults and examples that their own contract refuses.
 pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
@@ -42,7 +43,7 @@ pub(super) fn members(conditions: &[Condition], set: u64) -> impl Iterator<Item 
 /// `file:line:column`
 pub(super) fn place(entry: &Entry, condition: &Condition) -> String {
     let (line, column) = condition.position();
-    let file = condition.file().unwrap_or(entry.tool.contract.file);
+    let file = condition.file().unwrap_or(entry.tool.contract().file);
     format!("{file}:{line}:{column}")
 }
 
@@ -131,10 +132,10 @@ impl Asked {
         named.chain(tests).collect()
     }
 
-    pub(super) fn facts<'a>(&self, entry: &Entry, known: &'a [Known<'a>]) -> Facts<'a> {
-        let mut facts = Facts::new(known);
-        for parameter in entry.tool.parameters {
-            facts.typed(parameter.name, parameter.form);
+    pub(super) fn facts<'a>(&self, entry: &Entry, known: &'a [Known<'a>]) -> AbstractState<'a> {
+        let mut facts = AbstractState::new(known);
+        for parameter in entry.tool.parameters() {
+            facts.typed(parameter.name, parameter.kind);
         }
         for (parameter, count) in &self.finite {
             facts.few(parameter, *count);
@@ -159,33 +160,45 @@ fn value_of(json: &Json) -> Value<'_> {
     }
 }
 
+/// Only a condition that ends calls is a judge of what a call may leave out or be shown.
+fn ends(published: &PublishedCondition) -> bool {
+    published.policy().ends_the_call()
+}
+
 /// Asks each predicate about the defaults and the examples of the one parameter it speaks of.
 fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
-    let conditions = entry.tool.conditions().iter();
-    for (condition, probe) in conditions.filter_map(|one| Some((one, one.probe()?))) {
-        let [name] = condition.parameters() else {
-            continue;
-        };
-        let parameters = entry.inputs.schema.parameters();
-        for parameter in parameters.filter(|parameter| parameter.name == *name) {
-            let defaults = parameter.default.iter().map(|value| ("default", value));
-            let examples = parameter.examples.iter().map(|value| ("example", value));
-            for (what, value) in defaults.chain(examples) {
-                let text = value.to_string();
-                // Where its own type refuses it there is no answer, and that is reported already.
-                if matches!(guard(|| probe(&text)), Ok(None | Some(true))) {
-                    continue;
-                }
-                let shown = shown(parameter.secret, value);
-                problems.push(BuildProblem::Broken {
-                    what: format!("the {what} of `{name}`{shown}"),
-                    tool: entry.tool.name.clone(),
-                    predicate: condition.predicate(),
-                    location: place(entry, condition),
-                });
+    for (condition, probe, parameter) in probed(entry) {
+        let defaults = parameter.default.iter().map(|value| ("default", value));
+        let examples = parameter.examples.iter().map(|value| ("example", value));
+        for (what, value) in defaults.chain(examples) {
+            let text = value.to_string();
+            // Where its own type refuses it there is no answer, and that is reported already.
+            if matches!(guard(|| probe(&text)), Ok(None | Some(true))) {
+                continue;
             }
+            let shown = shown(parameter.secret, value);
+            problems.push(BuildProblem::Broken {
+                what: format!("the {what} of `{}`{shown}", parameter.name),
+                tool: entry.tool.name.clone(),
+                predicate: condition.predicate(),
+                location: place(entry, condition),
+            });
         }
     }
+}
+
+/// The conditions that are asked about the defaults and the examples of the one parameter they speak of.
+pub(super) fn probed(entry: &Entry) -> impl Iterator<Item = (&Condition, Probe, &ParameterSchema)> {
+    let ending = entry.published.conditions.iter().filter(|one| ends(one));
+    ending.filter_map(|published| {
+        let condition = published.condition();
+        let (probe, [name]) = (condition.probe()?, condition.parameters()) else {
+            return None;
+        };
+        let mut parameters = entry.inputs.schema.parameters();
+        let parameter = parameters.find(|parameter| parameter.name == *name)?;
+        Some((condition, probe, parameter))
+    })
 }
 
 fn shown(secret: bool, value: &Json) -> String {
@@ -197,19 +210,9 @@ fn shown(secret: bool, value: &Json) -> String {
 }
 
 /// Where all parameters of a condition have defaults, a call without any of them must hold.
-fn defaults(entry: &Entry, facts: &Facts<'_>, problems: &mut Vec<BuildProblem>) {
+fn defaults(entry: &Entry, facts: &AbstractState<'_>, problems: &mut Vec<BuildProblem>) {
     let conditions = entry.tool.conditions();
-    let schema = &entry.inputs.schema;
-    for (index, condition) in conditions.iter().take(64).enumerate() {
-        let names = condition.parameters();
-        let given = |name: &&str| {
-            let known = schema.parameters().find(|one| one.name == **name);
-            known.filter(|one| one.default.is_some())
-        };
-        let parameters: Vec<_> = names.iter().filter_map(given).collect();
-        if parameters.len() < 2 || parameters.len() != names.len() {
-            continue;
-        }
+    for (index, condition, parameters) in defaulted(entry) {
         let values = parameters.iter().map(|one| {
             let value = one.default.as_ref().map_or(Value::Unknown, value_of);
             (one.name.as_str(), value)
@@ -230,6 +233,25 @@ fn defaults(entry: &Entry, facts: &Facts<'_>, problems: &mut Vec<BuildProblem>) 
             });
         }
     }
+}
+
+/// The conditions that can be read over several parameters which all have defaults, by their index.
+pub(super) fn defaulted(
+    entry: &Entry,
+) -> impl Iterator<Item = (usize, &Condition, Vec<&ParameterSchema>)> {
+    let numbered = entry.published.conditions.iter().take(64).enumerate();
+    numbered
+        .filter(|(_, one)| ends(one) && one.condition().expression().is_some())
+        .filter_map(|(index, published)| {
+            let condition = published.condition();
+            let given = |name: &&str| {
+                let mut known = entry.inputs.schema.parameters();
+                known.find(|one| one.name == **name && one.default.is_some())
+            };
+            let parameters: Option<Vec<_>> = condition.parameters().iter().map(given).collect();
+            let several = parameters.filter(|all| all.len() > 1)?;
+            Some((index, condition, several))
+        })
 }
 
 /// Patterns that have names were not seen by the macro.

@@ -1,16 +1,18 @@
-//! What is not wrong with a contract, but in it for nothing.
+//! Lints: conditions that have no effect, or of which models are told nothing.
 
 use std::fmt;
+
+use serde::Serialize;
 
 use super::Registry;
 use super::entry::Entry;
 use super::findings::{Asked, members, place};
 use crate::contract::condition::Condition;
-use crate::contract::findings::Facts;
+use crate::contract::findings::AbstractState;
 use crate::contract::findings::judge::{impossible, least, readable};
 use crate::contract::policy::Policy;
 
-/// A condition that could be left out.
+/// A condition that could be removed, or of which a model is told nothing.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -32,24 +34,27 @@ use crate::contract::policy::Policy;
 pub struct Finding {
     /// The tool.
     pub tool: String,
-    /// What violations call the condition, such as `wait.pre[1]`.
+    /// The id of the condition in violations, such as `wait.pre[1]`.
     pub condition: String,
-    /// In which way it is superfluous.
+    /// What is wrong.
     pub kind: FindingKind,
-    /// What was found, in a sentence.
+    /// The finding, as a sentence.
     pub message: String,
-    /// Where the condition is written, as `file:line:column`.
+    /// Where the condition is defined, as `file:line:column`.
     pub location: String,
 }
 
-/// Why a condition could be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What is wrong with a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// Every value of the types satisfies it.
+    /// Every value of the parameter types satisfies it.
     AlwaysTrue,
-    /// The other conditions demand as much.
+    /// The other conditions imply it.
     Implied,
+    /// A precondition refuses calls, and a model is shown nothing of it.
+    Unexplained,
 }
 
 impl fmt::Display for Finding {
@@ -59,7 +64,9 @@ impl fmt::Display for Finding {
 }
 
 impl Registry {
-    /// The preconditions that could be left out: always true for their types, or implied by others. None is a mistake.
+    /// Finds preconditions that could be removed, because they are always true for their types or implied by others, and
+    /// those that refuse calls while a model is told nothing of them, because only the program can evaluate them and they
+    /// have no text. None of them is an error.
     ///
     /// It knows what the published contract knows, and is silent where it cannot prove. In a test of a package:
     ///
@@ -77,8 +84,32 @@ impl Registry {
     #[must_use]
     pub fn lint(&self) -> Vec<Finding> {
         let entries = self.inner.entries.iter();
-        entries.flat_map(superfluous).collect()
+        entries
+            .flat_map(|entry| {
+                let mut findings = superfluous(entry);
+                findings.extend(unexplained(entry));
+                findings
+            })
+            .collect()
     }
+}
+
+fn unexplained(entry: &Entry) -> impl Iterator<Item = Finding> {
+    let silent = entry.published.conditions.iter();
+    let silent = silent.filter(|published| published.is_unexplained());
+    silent.map(|published| {
+        let condition = published.condition();
+        Finding {
+            tool: entry.tool.name.clone(),
+            condition: published.id().to_owned(),
+            kind: FindingKind::Unexplained,
+            message: format!(
+                "a model is shown nothing of `{}`; add a message, or `requires = \"..\"`",
+                condition.predicate()
+            ),
+            location: place(entry, condition),
+        }
+    })
 }
 
 fn superfluous(entry: &Entry) -> Vec<Finding> {
@@ -112,7 +143,7 @@ fn superfluous(entry: &Entry) -> Vec<Finding> {
 }
 
 fn judge(
-    facts: &Facts<'_>,
+    facts: &AbstractState<'_>,
     conditions: &[Condition],
     condition: &Condition,
     bit: u64,

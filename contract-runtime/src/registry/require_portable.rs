@@ -1,11 +1,11 @@
-//! What an author or an operator demands to be shown, and is not.
+//! Checks that everything an author or operator requires to be published is published.
 
 use super::build_error::BuildProblem;
 use super::entry::Entry;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
+use crate::contract::type_kind::TypeKind;
 use crate::schema::Lowering;
-use crate::tool::form::Form;
 use crate::tool::spec::Parameter;
 
 /// Reports the preconditions that neither the schema nor a rule says whole: those that demand it, or `all`.
@@ -13,17 +13,18 @@ pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) 
     let tool = &entry.tool;
     for published in &entry.published.conditions {
         let condition = published.condition();
-        let demanded = condition.is_shown() || (all && condition.kind() == ConditionKind::Pre);
+        let demanded = published.policy().ends_the_call()
+            && (condition.is_shown() || (all && condition.kind() == ConditionKind::Pre));
         let said = published.lowering() == Lowering::Exact || published.rule().is_some();
         if demanded && !said {
             let (line, column) = condition.position();
             problems.push(BuildProblem::NotShown {
                 tool: tool.name.clone(),
                 predicate: condition.predicate(),
-                part: part(condition, tool.parameters),
+                part: part(condition, tool.parameters()),
                 location: format!(
                     "{}:{line}:{column}",
-                    condition.file().unwrap_or(tool.contract.file)
+                    condition.file().unwrap_or(tool.contract().file)
                 ),
             });
         }
@@ -34,7 +35,12 @@ pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) 
 fn part(condition: &Condition, parameters: &[Parameter]) -> &'static str {
     let unknown = |name: &str| {
         let parameter = parameters.iter().find(|one| one.name == name);
-        parameter.is_none_or(|one| matches!(one.form, Form::Opaque | Form::Optional(&Form::Opaque)))
+        parameter.is_none_or(|one| {
+            matches!(
+                one.kind,
+                TypeKind::Opaque | TypeKind::Optional(&TypeKind::Opaque)
+            )
+        })
     };
     condition
         .expression()

@@ -1,15 +1,16 @@
+//! What a registry knows about its tools.
+
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Registry;
 use super::entry::Entry;
-use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::schema::Hints;
 use crate::schema::PublishedCondition;
 use crate::schema::dialects::Neutral;
-use crate::tool::Hints;
 
-/// What a registry knows about one of its tools.
+/// A tool in a registry, and everything that is published about it.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -34,29 +35,29 @@ use crate::tool::Hints;
 #[derive(Clone, Copy, Debug)]
 pub struct ToolInfo<'r> {
     pub(super) entry: &'r Entry,
-    pub(super) registry: Option<Policy>,
 }
 
 impl<'r> ToolInfo<'r> {
-    /// The name by which a model calls it.
+    /// Returns the name by which a model calls the tool.
     #[must_use]
     pub fn name(&self) -> &'r str {
         &self.entry.tool.name
     }
 
-    /// The name for people, if it has one.
+    /// Returns the name for people, if the tool has one.
     #[must_use]
     pub fn title(&self) -> Option<&'r str> {
         self.entry.tool.title.as_deref()
     }
 
-    /// What it does, for a model to choose it by.
+    /// Returns the description, by which a model chooses the tool.
     #[must_use]
     pub fn description(&self) -> &'r str {
         &self.entry.tool.description
     }
 
-    /// The JSON Schema (2020-12) of its arguments: the types, and every condition for which there is a keyword.
+    /// Returns the JSON Schema (2020-12) of the arguments: their types, and every condition that a keyword can express
+    /// and that [ends calls](PublishedCondition::policy).
     ///
     /// Arguments that it refuses are refused by a call, by their types or by a condition; some that it accepts are still
     /// refused by a condition: see [`conditions`](Self::conditions).
@@ -65,25 +66,25 @@ impl<'r> ToolInfo<'r> {
         &self.entry.published.input
     }
 
-    /// The JSON Schema (2020-12) of its result, if the type of the result describes itself.
+    /// Returns the JSON Schema (2020-12) of the result, if the type of the result describes itself.
     #[must_use]
     pub fn output_schema(&self) -> Option<&'r Value> {
         self.entry.output.as_ref()
     }
 
-    /// What it says about its effects.
+    /// Returns the hints about the tool's effects.
     #[must_use]
     pub fn hints(&self) -> Hints {
         self.entry.tool.hints
     }
 
-    /// Its conditions, in source order, and how each is shown to a model.
+    /// Returns the conditions in source order, each with how it is shown to a model.
     #[must_use]
     pub fn conditions(&self) -> &'r [PublishedCondition] {
         &self.entry.published.conditions
     }
 
-    pub(super) fn neutral(&self) -> Neutral<'r> {
+    pub(super) fn neutral(self) -> Neutral<'r> {
         Neutral {
             name: self.name(),
             title: self.title(),
@@ -98,41 +99,31 @@ impl<'r> ToolInfo<'r> {
         }
     }
 
-    /// The policy of its conditions outside any run, before their own settings.
-    pub(crate) fn policy(&self) -> Resolved {
-        let registry = self.registry.map(|policy| Resolved {
-            policy,
-            origin: PolicyOrigin::Registry,
-        });
-        let set = self.entry.policy.or(registry);
-        set.unwrap_or_else(Resolved::process)
-    }
-
-    /// How long a call may take, if that is limited.
+    /// Returns how long a call may take, if that is limited.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.entry.timeout
     }
 
-    /// Whether the values of this argument must be shown nowhere.
-    #[cfg(feature = "cli")]
-    pub(crate) fn is_secret(&self, argument: &str) -> bool {
+    /// Returns whether the values of this argument must be shown nowhere.
+    #[must_use]
+    pub fn is_secret(self, argument: &str) -> bool {
         self.entry.inputs.schema.is_secret(argument)
     }
 
-    /// Whether one of its arguments is secret.
-    #[cfg(feature = "cli")]
-    pub(crate) fn has_secrets(&self) -> bool {
+    /// Returns whether one of its arguments is secret.
+    #[must_use]
+    pub fn has_secrets(self) -> bool {
         self.entry.inputs.schema.secrets().next().is_some()
     }
 
-    /// Where it is written, as `file:line:column`.
+    /// Returns where the tool is defined, as `file:line:column`.
     #[must_use]
     pub fn location(&self) -> &'r str {
         &self.entry.tool.location
     }
 
-    /// The package it comes from; empty for a tool made by hand.
+    /// Returns the package that the tool comes from; empty for a dynamic tool.
     #[must_use]
     pub fn package(&self) -> &'r str {
         &self.entry.tool.package
@@ -140,34 +131,27 @@ impl<'r> ToolInfo<'r> {
 }
 
 impl Registry {
-    /// Its tools, by name in the order of their bytes.
+    /// Returns its tools, sorted by name in byte order.
     #[must_use]
     pub fn tools(&self) -> impl ExactSizeIterator<Item = ToolInfo<'_>> {
-        self.inner.entries.iter().map(|entry| self.info(entry))
+        self.inner.entries.iter().map(|entry| ToolInfo { entry })
     }
 
-    /// One of its tools.
+    /// Returns one of its tools.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<ToolInfo<'_>> {
-        self.inner.find(name).map(|entry| self.info(entry))
+        self.inner.find(name).map(|entry| ToolInfo { entry })
     }
 
-    /// Who offers them, if `registry!` said so.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn program(&self) -> Option<super::inner::Program> {
+    /// Returns the name and version of the program that offers the tools, if [`registry!`](crate::registry) set them.
+    #[must_use]
+    pub fn program(&self) -> Option<super::Program> {
         self.inner.program
     }
 
-    /// The longest arguments that are read at all, in bytes.
-    #[cfg(feature = "cli")]
-    pub(crate) fn argument_bytes(&self) -> usize {
+    /// Returns the length up to which arguments are read, in bytes; see [`Builder::max_argument_bytes`](crate::Builder::max_argument_bytes).
+    #[must_use]
+    pub fn max_argument_bytes(&self) -> usize {
         self.inner.limits.argument_bytes
-    }
-
-    fn info<'r>(&'r self, entry: &'r Entry) -> ToolInfo<'r> {
-        ToolInfo {
-            entry,
-            registry: self.inner.authority.policy,
-        }
     }
 }
