@@ -1,4 +1,4 @@
-//! Several calls of one turn: read-only ones side by side, the others alone, in program order.
+//! Calls of one turn: read-only tools run concurrently, the others one at a time, in program order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use super::inner::Inner;
 use super::job::Mode;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
-use crate::tool::outcome::End;
+use crate::tool::outcome::{OutcomeKind, Stopped};
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
 pub(super) async fn run(
@@ -15,7 +15,7 @@ pub(super) async fn run(
     calls: Vec<ToolCall>,
     context: Context,
 ) -> Vec<Outcome> {
-    let (outer, _) = ContractScope::inherited();
+    let outer = ContractScope::inherited().gate;
     let of = Arc::as_ptr(inner).addr();
     // A tool that calls a batch of its own registry is already behind the gate, and would wait for itself.
     let inside = outer.as_ref().is_some_and(|gate| gate.leads_to(of));
@@ -37,7 +37,7 @@ pub(super) async fn run(
         while let Some(call) = calls.next_if(|call| batch.reads(call)) {
             group.push(call);
         }
-        outcomes.extend(batch.side_by_side(group).await);
+        outcomes.extend(batch.join_bounded(group).await);
     }
     outcomes
 }
@@ -59,6 +59,10 @@ impl Batch<'_> {
     }
 
     async fn alone(&self, call: ToolCall) -> Outcome {
+        if self.context.hears().is_some() {
+            // Whoever follows the run reads what came of the calls before this one, and may end the run here.
+            tokio::task::yield_now().await;
+        }
         let _gate = if self.inside {
             None
         } else {
@@ -67,13 +71,13 @@ impl Batch<'_> {
         self.one(call).await
     }
 
-    async fn side_by_side(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
+    async fn join_bounded(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
         let _gate = if self.inside {
             None
         } else {
             Some(self.inner.gate.read().await)
         };
-        futures::side_by_side(
+        futures::join_bounded(
             calls.into_iter().map(|call| self.one(call)),
             self.inner.limits.parallel,
         )
@@ -85,9 +89,9 @@ impl Batch<'_> {
             if let Err(end) = self.inner.before.ask(&call) {
                 return self.inner.refused(call, end);
             }
-            let end = End::Cancelled {
-                reason: "not started, because an earlier call of the same turn broke a contract",
-                may_still_run: false,
+            let end = OutcomeKind::Cancelled {
+                reason: "an earlier call of the same turn broke a contract",
+                stopped: Stopped::NotStarted,
             };
             return self.inner.refused(call, end);
         }

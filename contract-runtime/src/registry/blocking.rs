@@ -1,4 +1,4 @@
-//! Bodies that run off the async threads, and callers that have no async threads.
+//! Runs bodies on blocking threads, and calls from blocking code.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -7,19 +7,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::oneshot;
 
-use super::body::{self, Ran};
+use super::body::{self, BodyEnd};
 use super::inner::Inner;
 use super::job::Job;
 use crate::futures;
-use crate::tool::{Coercion, Outcome};
+use crate::schema::Coercion;
+use crate::tool::Outcome;
+use crate::tool::outcome::Stopped;
 
-type Answer = (Ran, Vec<Coercion>);
+type Answer = (BodyEnd, Vec<Coercion>);
 
 /// Runs a whole call on a thread where it may block.
 pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answer {
-    let Some(place) = Place::take(inner) else {
+    let Some(place) = BlockingSlot::take(inner) else {
         let limit = inner.limits.blocking;
-        return (Ran::Overloaded { limit }, Vec::new());
+        return (BodyEnd::Overloaded { limit }, Vec::new());
     };
     let cancellation = job.context.token().cloned();
     let deadline = job.deadline;
@@ -35,7 +37,7 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
             return;
         }
         INSIDE.set(true);
-        let ran = body::here(&registry, &job);
+        let ran = body::run_inline(&registry, &job);
         INSIDE.set(false);
         // Before the answer, so that a caller who has it finds nothing of the call left over.
         let (scope, coercions) = job.conclude();
@@ -46,7 +48,7 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
         drop(tokio::task::spawn_blocking(work));
     } else if std::thread::Builder::new().spawn(work).is_err() {
         return (
-            Ran::Impossible("no thread could be started for the tool"),
+            BodyEnd::Impossible("no thread could be started for the tool"),
             Vec::new(),
         );
     }
@@ -57,16 +59,12 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
                 coercions = made;
                 ran
             }
-            Err(_) => Ran::Impossible("the runtime was shut down before the tool ran"),
+            Err(_) => BodyEnd::Impossible("the runtime was shut down before the tool ran"),
         }
     };
     let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
-        Ran::TimedOut { .. } => Ran::TimedOut {
-            may_still_run: !waiting.0.give_up(),
-        },
-        Ran::Cancelled { .. } => Ran::Cancelled {
-            may_still_run: !waiting.0.give_up(),
-        },
+        BodyEnd::TimedOut(_) => BodyEnd::TimedOut(waiting.0.give_up()),
+        BodyEnd::Cancelled(_) => BodyEnd::Cancelled(waiting.0.give_up()),
         ran => {
             if let Some(told) = told {
                 told.disarm();
@@ -87,9 +85,13 @@ impl Start {
         !self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// The body will not run any more; false if it has begun.
-    fn give_up(&self) -> bool {
-        !self.0.swap(true, Ordering::AcqRel)
+    /// The body will not run any more, if it has not begun.
+    fn give_up(&self) -> Stopped {
+        if self.begin() {
+            Stopped::NotStarted
+        } else {
+            Stopped::MayStillRun
+        }
     }
 }
 
@@ -103,9 +105,9 @@ impl Drop for Waiting {
 }
 
 /// A blocking body's place among those that may run at once.
-struct Place(Arc<AtomicUsize>);
+struct BlockingSlot(Arc<AtomicUsize>);
 
-impl Place {
+impl BlockingSlot {
     fn take(inner: &Inner) -> Option<Self> {
         let count = Arc::clone(&inner.blocking);
         if count.fetch_add(1, Ordering::Relaxed) >= inner.limits.blocking {
@@ -116,7 +118,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for BlockingSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -146,11 +148,13 @@ pub(super) fn wait(call: impl Future<Output = Outcome>) -> Outcome {
             runtime.shutdown_background();
             outcome
         }
-        Err(_) => futures::at_once(std::pin::pin!(call)).unwrap_or_else(|| {
-            Outcome::new(
+        Err(_) => futures::now_or_never(std::pin::pin!(call)).unwrap_or_else(|| {
+            Outcome::ended(
                 String::new(),
                 String::new(),
-                crate::tool::outcome::End::Failed("no async runtime could be started".to_owned()),
+                crate::tool::outcome::OutcomeKind::Failed(
+                    "no async runtime could be started".to_owned(),
+                ),
             )
         }),
     }

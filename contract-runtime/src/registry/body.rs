@@ -12,18 +12,15 @@ use crate::contract::panics::{discard, guard};
 use crate::contract::scope::ContractScope;
 use crate::tool::call::Running;
 use crate::tool::context::now;
+use crate::tool::outcome::Stopped;
 use crate::tool::reply::Reply;
 
 /// How a body ended.
-pub(super) enum Ran {
+pub(super) enum BodyEnd {
     Replied(Reply),
     Panicked,
-    TimedOut {
-        may_still_run: bool,
-    },
-    Cancelled {
-        may_still_run: bool,
-    },
+    TimedOut(Stopped),
+    Cancelled(Stopped),
     Overloaded {
         limit: usize,
     },
@@ -32,49 +29,45 @@ pub(super) enum Ran {
 }
 
 const NOT_SYNC: &str = "an async body was met where a sync one was promised";
-pub(super) const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to hold it; call it inside one";
+pub(super) const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to enforce it; call it inside one";
 
 /// Whether the call has ended before it began.
-pub(super) fn too_late(job: &Job) -> Option<Ran> {
+pub(super) fn too_late(job: &Job) -> Option<BodyEnd> {
     let cancelled = job
         .context
         .token()
         .is_some_and(CancellationToken::is_cancelled);
     if cancelled {
-        return Some(Ran::Cancelled {
-            may_still_run: false,
-        });
+        return Some(BodyEnd::Cancelled(Stopped::NotStarted));
     }
     let passed = job.deadline.is_some_and(|deadline| deadline.at <= now());
-    passed.then_some(Ran::TimedOut {
-        may_still_run: false,
-    })
+    passed.then_some(BodyEnd::TimedOut(Stopped::NotStarted))
 }
 
 /// Runs a sync body on this thread.
-pub(super) fn here(inner: &Inner, job: &Job) -> Ran {
+pub(super) fn run_inline(inner: &Inner, job: &Job) -> BodyEnd {
     let running = job.scope.clone().enter(|| guard(|| job.call(inner)));
     match running {
-        Ok(Running::Done(reply)) => Ran::Replied(reply),
+        Ok(Running::Done(reply)) => BodyEnd::Replied(reply),
         Ok(Running::Later(future)) => {
             discard(future);
-            Ran::Impossible(NOT_SYNC)
+            BodyEnd::Impossible(NOT_SYNC)
         }
-        Err(_) => Ran::Panicked,
+        Err(_) => BodyEnd::Panicked,
     }
 }
 
 /// Starts an async body; the error is how it ended before it could.
-pub(super) fn later<'c>(inner: &'c Inner, job: &'c Job) -> Result<Body<'c>, Ran> {
+pub(super) fn later<'c>(inner: &'c Inner, job: &'c Job) -> Result<Body<'c>, BodyEnd> {
     let scope = &job.scope;
     // Nothing of the author's runs before the first poll.
     match guard(|| job.call(inner)) {
-        Ok(Running::Done(reply)) => Err(Ran::Replied(reply)),
+        Ok(Running::Done(reply)) => Err(BodyEnd::Replied(reply)),
         Ok(Running::Later(future)) => Ok(Body {
             future: Some(future),
             scope,
         }),
-        Err(_) => Err(Ran::Panicked),
+        Err(_) => Err(BodyEnd::Panicked),
     }
 }
 
@@ -85,18 +78,18 @@ pub(super) struct Body<'c> {
 }
 
 impl Future for Body<'_> {
-    type Output = Ran;
+    type Output = BodyEnd;
 
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Ran> {
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<BodyEnd> {
         let Self { future, scope } = &mut *self;
         scope.clone().enter(|| {
             let Some(running) = &mut *future else {
-                return Poll::Ready(Ran::Panicked);
+                return Poll::Ready(BodyEnd::Panicked);
             };
             let ran = match guard(|| running.as_mut().poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
-                Ok(Poll::Ready(reply)) => Ran::Replied(reply),
-                Err(_) => Ran::Panicked,
+                Ok(Poll::Ready(reply)) => BodyEnd::Replied(reply),
+                Err(_) => BodyEnd::Panicked,
             };
             discard(future.take());
             Poll::Ready(ran)
@@ -114,10 +107,10 @@ impl Drop for Body<'_> {
 
 /// Runs a body until it ends, is cancelled or is out of time; the body is looked at first.
 pub(super) async fn until(
-    body: impl Future<Output = Ran>,
+    body: impl Future<Output = BodyEnd>,
     cancellation: Option<&CancellationToken>,
     deadline: Option<At>,
-) -> Ran {
+) -> BodyEnd {
     let mut body = pin!(body);
     let mut cancelled = pin!(async {
         match cancellation {
@@ -126,21 +119,17 @@ pub(super) async fn until(
         }
     });
     let Ok(mut timer) = timer(deadline) else {
-        return Ran::Impossible(NO_TIMER);
+        return BodyEnd::Impossible(NO_TIMER);
     };
     poll_fn(|task| {
         if let Poll::Ready(ran) = body.as_mut().poll(task) {
             return Poll::Ready(ran);
         }
         if cancelled.as_mut().poll(task).is_ready() {
-            return Poll::Ready(Ran::Cancelled {
-                may_still_run: false,
-            });
+            return Poll::Ready(BodyEnd::Cancelled(Stopped::CutOff));
         }
         match timer.as_mut().map(|timer| timer.as_mut().poll(task)) {
-            Some(Poll::Ready(())) => Poll::Ready(Ran::TimedOut {
-                may_still_run: false,
-            }),
+            Some(Poll::Ready(())) => Poll::Ready(BodyEnd::TimedOut(Stopped::CutOff)),
             _ => Poll::Pending,
         }
     })

@@ -1,19 +1,20 @@
-//! Who is asked before a call.
+//! The hook that runs before a call and may refuse it.
 
 use crate::contract::panics;
-use crate::tool::outcome::End;
+use crate::contract::scope::ContractScope;
+use crate::tool::outcome::OutcomeKind;
 use crate::tool::{Status, ToolCall};
 
 /// What a model is told when nobody can say whether it may call.
-const PANICKED: &str = "the call was not run: what is asked before each call panicked; this is a fault of the program, not of the arguments";
+const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
 
 type Ask = Box<dyn Fn(&ToolCall) -> Result<(), String> + Send + Sync>;
 
 /// Those who are asked before every call; most registries have none.
 #[derive(Default)]
-pub(super) struct Before(Vec<Ask>);
+pub(super) struct CallHook(Vec<Ask>);
 
-impl Before {
+impl CallHook {
     pub(super) fn push(
         &mut self,
         ask: impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static,
@@ -28,15 +29,15 @@ impl Before {
 
     /// Asks one after the other, until one refuses.
     #[cold]
-    pub(super) fn ask(&self, call: &ToolCall) -> Result<(), End> {
+    pub(super) fn ask(&self, call: &ToolCall) -> Result<(), OutcomeKind> {
         for ask in &self.0 {
             // Who cannot answer has not agreed.
-            let (status, error) = match panics::guard(|| ask(call)) {
+            let (status, error) = match ContractScope::deeper(|| panics::guard(|| ask(call))) {
                 Ok(Ok(())) => continue,
                 Ok(Err(reason)) => (Status::Cancelled, reason),
                 Err(_) => (Status::Panicked, PANICKED.to_owned()),
             };
-            return Err(End::Said {
+            return Err(OutcomeKind::Reported {
                 status,
                 error,
                 may_still_run: false,

@@ -1,42 +1,51 @@
-//! The life of a call: find, prepare, run, conclude.
+//! The stages of a call: find, prepare, run, conclude.
 
 use std::sync::Arc;
 
 use tracing::Instrument as _;
 
-use super::body::{self, Ran};
-use super::inner::{Inner, Ticket};
+use super::body::{self, BodyEnd};
+use super::inner::{CallPermit, Inner};
 use super::job::{Job, Mode};
-use super::{blocking, conclude};
+use super::{blocking, outcome};
+use crate::contract::scope::ContractScope;
+use crate::contract::thread;
 use crate::futures;
-use crate::tool::arguments::{InvalidArguments, escaped};
+use crate::schema::arguments::{InvalidArguments, escaped};
+use crate::tool::context::HearsOutcome;
 use crate::tool::dynamic::Runs;
-use crate::tool::outcome::End;
+use crate::tool::outcome::{OutcomeKind, Stopped};
 use crate::tool::{Context, Outcome, ToolCall};
 
 /// A call that was made: refused, let in and already over, or waiting for its body.
 enum Begun<'r> {
     Refused(Outcome),
     Over(Outcome),
-    Waiting(Job, Ticket<'r>),
+    Waiting(Job, CallPermit<'r>),
 }
 
 impl Inner {
     pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
-        if tokio::runtime::Handle::try_current().is_ok() && !blocking::may_block() {
+        let runtime = tokio::runtime::Handle::try_current();
+        if runtime.is_ok() && !blocking::may_block() {
             let why = "`call_blocking` was used inside an async runtime; await `call` instead";
-            return self.refused(call, End::Failed(why.to_owned()));
+            return self.refused(call, OutcomeKind::Failed(why.to_owned()));
         }
         let waits = self
             .find(&call.name)
             .is_some_and(|entry| entry.tool.runs != Runs::Here);
+        let ended = runtime.is_err_and(|error| error.is_thread_local_destroyed());
+        if waits && (ended || thread::is_ending()) {
+            let why = too_late_to_wait(&call.name);
+            return self.refused(call, OutcomeKind::Failed(why));
+        }
         let call = self.call(call, context, Mode::default());
         if waits {
             return blocking::wait(call);
         }
         // A sync body is done at the first poll, and a refusal at the second.
         let mut call = std::pin::pin!(call);
-        match futures::at_once(call.as_mut()).or_else(|| futures::at_once(call)) {
+        match futures::now_or_never(call.as_mut()).or_else(|| futures::now_or_never(call)) {
             Some(outcome) => outcome,
             None => unreachable!("a call of a sync tool has nothing to wait for"),
         }
@@ -73,7 +82,8 @@ impl Inner {
 
     #[inline]
     async fn followed(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Outcome {
-        match self.begin(call, context, mode) {
+        let heard = self.heard(&call, &context, &mode);
+        let outcome = match self.begin(call, context, mode) {
             Begun::Over(outcome) => outcome,
             Begun::Waiting(job, ticket) => self.wait(job, ticket).await,
             Begun::Refused(outcome) => {
@@ -81,11 +91,31 @@ impl Inner {
                 tokio::task::yield_now().await;
                 outcome
             }
+        };
+        if let Some(hears) = heard {
+            hears(&outcome);
         }
+        outcome
+    }
+
+    /// Whoever hears of the call, if anybody does.
+    #[inline]
+    fn heard(&self, call: &ToolCall, context: &Context, mode: &Mode) -> Option<HearsOutcome> {
+        let hears = context.hears().filter(|_| mode.is_a_call())?;
+        let blocking = self
+            .find(&call.name)
+            .is_some_and(|entry| entry.tool.runs == Runs::Blocking);
+        Some((hears.0)(call, blocking))
     }
 
     /// Finds the tool and lets the call in; a sync body runs here, to its end.
     fn begin(&self, call: ToolCall, context: Context, mode: Mode) -> Begun<'_> {
+        let outer = ContractScope::inherited();
+        if outer.depth >= self.limits.depth {
+            let end =
+                OutcomeKind::Failed(nested_too_deep(&call.name, outer.depth, self.limits.depth));
+            return Begun::Over(self.refused(call, end));
+        }
         if self.before.is_some()
             && mode.is_a_call()
             && let Err(end) = self.before.ask(&call)
@@ -98,35 +128,38 @@ impl Inner {
         let limit = self.limits.argument_bytes;
         if call.arguments.len() > limit {
             let invalid = InvalidArguments::too_large(limit, call.arguments.len());
-            return Begun::Over(self.refused(call, End::InvalidArguments(Box::new(invalid))));
+            return Begun::Over(
+                self.refused(call, OutcomeKind::InvalidArguments(Box::new(invalid))),
+            );
         }
         if context.run_is_over() {
             let reason = "an earlier call of the run broke a contract";
-            let end = End::Cancelled {
+            let end = OutcomeKind::Cancelled {
                 reason,
-                may_still_run: false,
+                stopped: Stopped::NotStarted,
             };
             return Begun::Over(self.refused(call, end));
         }
-        let Some(ticket) = Ticket::take(self) else {
+        let Some(ticket) = CallPermit::take(self) else {
             let limit = self.limits.calls.unwrap_or_default();
-            return Begun::Over(self.refused(call, End::Overloaded { limit }));
+            return Begun::Over(self.refused(call, OutcomeKind::Overloaded { limit }));
         };
-        let job = Job::new(self, index, call, context, mode);
+        let job = Job::new(self, index, call, context, mode, outer);
         let ran = match body::too_late(&job) {
             Some(ran) => ran,
-            None if self.entries[index].tool.runs == Runs::Here => body::here(self, &job),
+            None if self.entries[index].tool.runs == Runs::Here => body::run_inline(self, &job),
             None => return Begun::Waiting(job, ticket),
         };
         Begun::Over(self.over(job, ran, ticket))
     }
 
-    async fn wait(self: &Arc<Self>, job: Job, ticket: Ticket<'_>) -> Outcome {
-        if self.entries[job.index].tool.runs == Runs::OffTheAsyncThreads {
+    async fn wait(self: &Arc<Self>, job: Job, ticket: CallPermit<'_>) -> Outcome {
+        let entry = &self.entries[job.index];
+        if entry.tool.runs == Runs::Blocking {
             let deadline = job.deadline;
             let scope = job.scope.clone();
             let (ran, coercions) = Box::pin(blocking::off_the_async_threads(self, job)).await;
-            let outcome = conclude::outcome(self, scope, ran, deadline, coercions);
+            let outcome = outcome::conclude(self, entry, scope, ran, deadline, coercions);
             ticket.conclude(outcome.status());
             return outcome;
         }
@@ -141,11 +174,29 @@ impl Inner {
     }
 
     #[inline]
-    fn over(&self, job: Job, ran: Ran, ticket: Ticket<'_>) -> Outcome {
-        let deadline = job.deadline;
+    fn over(&self, job: Job, ran: BodyEnd, ticket: CallPermit<'_>) -> Outcome {
+        let (entry, deadline) = (&self.entries[job.index], job.deadline);
         let (scope, coercions) = job.conclude();
-        let outcome = conclude::outcome(self, scope, ran, deadline, coercions);
+        let outcome = outcome::conclude(self, entry, scope, ran, deadline, coercions);
         ticket.conclude(outcome.status());
         outcome
     }
+}
+
+/// A runtime keeps itself in thread-local values, and a thread that ends has none.
+#[cold]
+fn too_late_to_wait(tool: &str) -> String {
+    format!(
+        "`{}` was not started, because its thread is ending and cannot wait; call it before, or on another thread",
+        escaped(tool)
+    )
+}
+
+/// What a tool is told that calls tools without end.
+#[cold]
+fn nested_too_deep(tool: &str, depth: usize, limit: usize) -> String {
+    format!(
+        "`{}` was not started, because {depth} calls are nested around it and the limit is {limit}; tools that call each other must come to an end",
+        escaped(tool)
+    )
 }

@@ -1,4 +1,6 @@
-use std::sync::{Mutex, PoisonError};
+//! A tool in a registry, with its settings resolved.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use schemars::generate::SchemaSettings;
@@ -9,16 +11,18 @@ use crate::contract::condition::Condition;
 use crate::contract::panics::guard;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::Secrets;
+use crate::contract::type_kind::TypeKind;
 use crate::futures;
+use crate::schema::arguments::{Bounds, examine};
 use crate::schema::lower::{Published, Subject, lower};
+use crate::schema::{ArgumentProblem, InvalidArguments, ProblemKind};
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
-use crate::tool::arguments::examine;
+use crate::tool::Tool;
 use crate::tool::call::{Call, Description, Running};
-use crate::tool::form::Form;
+use crate::tool::context_params::Need;
+use crate::tool::dynamic::Origin;
 use crate::tool::inputs::Inputs;
-use crate::tool::lookup::Need;
 use crate::tool::spec::Constant;
-use crate::tool::{ArgumentProblem, ProblemKind, Tool};
 
 /// A tool in a registry, with everything decided that can be decided before a call.
 #[derive(Debug)]
@@ -30,16 +34,22 @@ pub(crate) struct Entry {
     pub(crate) published: Published,
     /// The operator's override, or the author's setting.
     pub(crate) policy: Option<Resolved>,
+    /// The policy outside of any run, as it was when the registry was built: what is published depends on it.
+    pub(crate) outside: Resolved,
     pub(crate) timeout: Option<Duration>,
     pub(crate) needs: Vec<Need>,
     pub(crate) secrets: Secrets,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
+    /// The published schema as refusals name it, read when the first needs it.
+    bounds: OnceLock<Option<Bounds>>,
 }
 
 pub(super) struct Settings {
     pub(super) coerce: bool,
     pub(super) timeout: Option<Duration>,
+    /// The registry's own.
+    pub(super) policy: Option<Policy>,
 }
 
 impl Entry {
@@ -61,7 +71,11 @@ impl Entry {
         let inputs = match inputs {
             Ok(schema) => {
                 judge_constants(&tool, &schema, problems);
-                Inputs::new(schema, tool.coerce || settings.coerce).stating(tool.stated.clone())
+                let inputs = Inputs::new(schema, tool.coerce || settings.coerce);
+                match &tool.origin {
+                    Origin::Generated(_) => inputs,
+                    Origin::Dynamic { stated, .. } => inputs.stating(stated.clone()),
+                }
             }
             Err(source) => {
                 problems.push(BuildProblem::Schema {
@@ -72,28 +86,47 @@ impl Entry {
                 return None;
             }
         };
-        let published = publish(&tool, &inputs.schema);
         let set = |policy, origin| Resolved { policy, origin };
-        let secrets = match &tool.stated {
-            None => Secrets::Declared(tool.contract.secrets),
-            Some(_) => Secrets::Said(inputs.schema.secrets().map(str::to_owned).collect()),
+        let overruled = overruled.map(|policy| set(policy, PolicyOrigin::Override));
+        let own = || Some(set(tool.own_policy()?, PolicyOrigin::Tool));
+        let policy = overruled.or_else(own);
+        let registry = || Some(set(settings.policy?, PolicyOrigin::Registry));
+        let outside = policy.or_else(registry).unwrap_or_else(Resolved::process);
+        let published = published(&tool, &inputs.schema, tool.conditions(), outside);
+        let secrets = match tool.spec() {
+            Some(spec) => Secrets::Declared(spec.contract.secrets),
+            None => Secrets::Said(inputs.schema.secrets().map(str::to_owned).collect()),
         };
         Some(Self {
             secrets,
             inputs,
             output,
             published,
-            policy: overruled
-                .map(|policy| set(policy, PolicyOrigin::Override))
-                .or_else(|| {
-                    tool.own_policy()
-                        .map(|policy| set(policy, PolicyOrigin::Tool))
-                }),
+            policy,
+            outside,
             timeout: tool.timeout.or(settings.timeout),
             needs,
             read_only: tool.hints.read_only == Some(true),
+            bounds: OnceLock::new(),
             tool,
         })
+    }
+}
+
+impl Entry {
+    /// Puts the published bounds into a refusal, which knows those of the types.
+    #[cold]
+    pub(super) fn name_bounds(&self, invalid: &mut InvalidArguments) {
+        let types = &self.inputs.schema;
+        if self.published.input == *types.json() {
+            return;
+        }
+        let bounds = self
+            .bounds
+            .get_or_init(|| Bounds::new(&self.published.input));
+        if let Some(bounds) = bounds {
+            bounds.name(types, invalid);
+        }
     }
 }
 
@@ -107,7 +140,7 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
         let call = Call::describe(&into);
         if let Running::Later(mut future) = tool.shim.call(call) {
             // It ends at its first poll, before the body.
-            let _ = futures::at_once(future.as_mut());
+            let _ = futures::now_or_never(future.as_mut());
         }
     });
     if asked.is_err() {
@@ -120,27 +153,29 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
     Some(into.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn publish(tool: &Tool, schema: &InputSchema) -> Published {
-    published(tool, schema, tool.conditions())
-}
-
 /// What is shown of these conditions of a tool.
-pub(crate) fn published(tool: &Tool, schema: &InputSchema, conditions: &[Condition]) -> Published {
-    let form = |name: &str| {
-        let known = tool.parameters.iter().find(|one| one.name == name);
-        known.map_or(Form::Opaque, |one| one.form)
+pub(crate) fn published(
+    tool: &Tool,
+    schema: &InputSchema,
+    conditions: &[Condition],
+    outside: Resolved,
+) -> Published {
+    let kind = |name: &str| {
+        let known = tool.parameters().iter().find(|one| one.name == name);
+        known.map_or(TypeKind::Opaque, |one| one.kind)
     };
     let subjects: Vec<Subject> = schema
         .parameters()
         .map(|parameter| Subject {
             name: parameter.name.clone(),
-            form: form(&parameter.name),
+            kind: kind(&parameter.name),
             schema: parameter.schema.clone(),
             required: parameter.required,
             default: parameter.default.clone(),
         })
         .collect();
-    lower(tool.contract_name(), conditions, &subjects, schema.json())
+    let name = tool.contract_name();
+    lower(name, outside, conditions, &subjects, schema.json())
 }
 
 /// A default and an example must be what a call could send.
@@ -182,7 +217,7 @@ fn schemas(
     mut description: Description,
     problems: &mut Vec<BuildProblem>,
 ) -> Option<Schemas> {
-    if let Some((input, output)) = &tool.schemas {
+    if let Origin::Dynamic { input, output, .. } = &tool.origin {
         return Some((InputSchema::from_object(input.clone()), output.clone()));
     }
     let before = problems.len();
@@ -199,7 +234,7 @@ fn schemas(
         value
     };
     let parameters = tool
-        .parameters
+        .parameters()
         .iter()
         .zip(description.parameters)
         .map(|(parameter, (schema, optional))| ParameterSchema {

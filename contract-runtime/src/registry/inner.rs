@@ -1,17 +1,17 @@
-//! Everything behind a registry's clones.
+//! The state shared by a registry's clones.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::before::Before;
+use super::call_hook::CallHook;
 use super::entry::Entry;
 use super::export::Exports;
 use super::statistics::{Statistics, Tally};
 use crate::contract::scope::Authority;
-use crate::tool::arguments::nearest;
+use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
-use crate::tool::outcome::End;
+use crate::tool::outcome::OutcomeKind;
 use crate::tool::{Outcome, Status, ToolCall};
 
 pub(crate) struct Inner {
@@ -20,12 +20,8 @@ pub(crate) struct Inner {
     pub(super) shared: Shared,
     pub(super) authority: Arc<Authority>,
     pub(super) limits: Limits,
-    #[cfg_attr(
-        not(feature = "mcp"),
-        allow(dead_code, reason = "servers and programs say it")
-    )]
     pub(super) program: Option<Program>,
-    pub(super) before: Before,
+    pub(super) before: CallHook,
     pub(super) tally: Tally,
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
@@ -41,15 +37,14 @@ impl std::fmt::Debug for Inner {
     }
 }
 
-/// Who offers the tools.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    not(feature = "mcp"),
-    allow(dead_code, reason = "servers and programs say it")
-)]
-pub(crate) struct Program {
-    pub(crate) name: &'static str,
-    pub(crate) version: &'static str,
+/// The program that offers the tools of a registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Program {
+    /// The name of its package.
+    pub name: &'static str,
+    /// The version of its package.
+    pub version: &'static str,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +54,7 @@ pub(super) struct Limits {
     pub(super) parallel: usize,
     pub(super) calls: Option<usize>,
     pub(super) blocking: usize,
+    pub(super) depth: usize,
 }
 
 impl Default for Limits {
@@ -69,6 +65,7 @@ impl Default for Limits {
             parallel: 4,
             calls: None,
             blocking: 64,
+            depth: 16,
         }
     }
 }
@@ -80,7 +77,7 @@ impl Inner {
         authority: Authority,
         limits: Limits,
         program: Option<Program>,
-        before: Before,
+        before: CallHook,
     ) -> Self {
         let names = entries
             .iter()
@@ -117,8 +114,8 @@ impl Inner {
 
     /// The outcome of a call that ended before it had begun.
     #[cold]
-    pub(super) fn refused(&self, call: ToolCall, end: End) -> Outcome {
-        let outcome = Outcome::new(call.id, call.name, end);
+    pub(super) fn refused(&self, call: ToolCall, end: OutcomeKind) -> Outcome {
+        let outcome = Outcome::ended(call.id, call.name, end);
         self.tally.count(outcome.status());
         outcome
     }
@@ -127,17 +124,17 @@ impl Inner {
     pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
         let known = self.entries.iter().map(|entry| entry.tool.name());
         let nearest = nearest(&call.name, known).map(str::to_owned);
-        self.refused(call, End::UnknownTool { nearest })
+        self.refused(call, OutcomeKind::UnknownTool { nearest })
     }
 }
 
 /// A call that is counted among the running ones until it ends, also when its future is dropped.
-pub(super) struct Ticket<'r> {
+pub(super) struct CallPermit<'r> {
     inner: &'r Inner,
     open: bool,
 }
 
-impl<'r> Ticket<'r> {
+impl<'r> CallPermit<'r> {
     pub(super) fn take(inner: &'r Inner) -> Option<Self> {
         if let Some(limit) = inner.limits.calls {
             let before = inner.running.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +152,7 @@ impl<'r> Ticket<'r> {
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for CallPermit<'_> {
     fn drop(&mut self) {
         if self.inner.limits.calls.is_some() {
             self.inner.running.fetch_sub(1, Ordering::Relaxed);

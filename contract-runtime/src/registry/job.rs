@@ -1,4 +1,4 @@
-//! One call between its admission and its outcome.
+//! One call between admission and outcome.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::panics::discard;
 use crate::contract::policy::Resolved;
-#[cfg(feature = "verify")]
 use crate::contract::policy::{Policy, PolicyOrigin};
-use crate::contract::scope::{Called, ContractScope, Gate, Scope};
-use crate::tool::arguments::Examined;
+use crate::contract::scope::{Called, ContractScope, Gate, Inherited, Scope};
+use crate::schema::Coercion;
+use crate::schema::arguments::Examined;
+use crate::tool::ToolCall;
 use crate::tool::call::{Call, Request, Running};
 use crate::tool::context::{CallInfo, Context, Deadline, now};
-use crate::tool::lookup::{Own, Sources};
-use crate::tool::{Coercion, ToolCall};
+use crate::tool::context_params::{CallExtensions, Sources};
 
 /// What a call carries while its body runs.
 pub(super) struct Job {
@@ -24,7 +24,7 @@ pub(super) struct Job {
     pub(super) scope: ContractScope,
     pub(super) context: Context,
     pub(super) deadline: Option<At>,
-    own: Option<Box<Own>>,
+    own: Option<Box<CallExtensions>>,
     examined: OnceLock<Examined>,
     only_check: bool,
 }
@@ -37,11 +37,11 @@ impl Job {
         call: ToolCall,
         context: Context,
         mode: Mode,
+        outer: Inherited,
     ) -> Self {
         let entry = &inner.entries[index];
         let deadline = earlier(context.deadline(), entry.timeout);
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
-        let (gate, run) = ContractScope::inherited();
         let own_run = context.run_authority();
         let of_run = own_run.is_some();
         let mut scope = Scope::new(
@@ -53,10 +53,11 @@ impl Job {
             },
             mode.policy().or(entry.policy),
             Some(inner.authority.clone()),
-            own_run.or(run),
-            mode.gate.or(gate),
+            own_run.or(outer.run),
+            mode.gate.or(outer.gate),
         );
         scope.of_run = of_run;
+        scope.depth = outer.depth + 1;
         Self {
             index,
             scope: ContractScope::new(scope),
@@ -72,7 +73,7 @@ impl Job {
     pub(super) fn call<'c>(&'c self, inner: &'c Inner) -> Running<'c> {
         let entry: &Entry = &inner.entries[self.index];
         let request = Request {
-            contract: entry.tool.contract,
+            contract: entry.tool.contract(),
             scope: &self.scope,
             only_check: self.only_check,
             text: self.scope.arguments(),
@@ -117,8 +118,8 @@ impl Job {
 }
 
 #[cold]
-fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> Own {
-    Own {
+fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> CallExtensions {
+    CallExtensions {
         info: CallInfo {
             id: call.id.clone(),
             tool: call.name.clone(),
@@ -138,7 +139,6 @@ pub(super) struct Mode {
     pub(super) only_check: bool,
     pub(super) gate: Option<Arc<Gate>>,
     /// Instead of every setting of authors and operators.
-    #[cfg(feature = "verify")]
     pub(super) policy: Option<Policy>,
 }
 
@@ -148,16 +148,9 @@ impl Mode {
         !self.only_check && self.policy().is_none()
     }
 
-    #[cfg(feature = "verify")]
     fn policy(&self) -> Option<Resolved> {
         let origin = PolicyOrigin::Override;
         self.policy.map(|policy| Resolved { policy, origin })
-    }
-
-    #[cfg(not(feature = "verify"))]
-    #[allow(clippy::unused_self, reason = "the other one reads it")]
-    fn policy(&self) -> Option<Resolved> {
-        None
     }
 }
 

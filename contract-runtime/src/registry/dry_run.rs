@@ -1,0 +1,140 @@
+//! What tests of contracts need of a registry: its tools as their authors made them, and calls on trial.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Builder;
+use super::Registry;
+use super::build_error::BuildError;
+use super::entry::{Entry, published};
+use super::job::Mode;
+use crate::contract::condition::Condition;
+use crate::contract::policy::Policy;
+use crate::schema::arguments;
+use crate::tool::spec::Parameter;
+use crate::tool::{Context, Outcome, Run, ToolCall};
+
+/// Gives a builder what the runs of a tool need.
+pub type Setup = fn(Builder) -> Builder;
+
+/// One tool of a registry, on trial.
+#[derive(Clone, Copy, Debug)]
+pub struct TriedTool<'r> {
+    registry: &'r Registry,
+    entry: &'r Entry,
+}
+
+impl<'r> TriedTool<'r> {
+    /// The tool of that name, if the registry has it.
+    #[must_use]
+    pub fn new(registry: &'r Registry, name: &str) -> Option<Self> {
+        let entry = registry.inner.find(name)?;
+        Some(Self { registry, entry })
+    }
+
+    /// What a macro wrote of its parameters; nothing for a dynamic tool.
+    #[must_use]
+    pub fn parameters(self) -> &'static [Parameter] {
+        self.entry.tool.parameters()
+    }
+
+    /// The schema of its arguments without its conditions.
+    #[must_use]
+    pub fn types(self) -> &'r Value {
+        self.entry.inputs.schema.json()
+    }
+
+    /// The schema of its arguments with this condition alone.
+    #[must_use]
+    pub fn types_with(self, condition: Condition) -> Value {
+        let Entry {
+            tool,
+            inputs,
+            outside,
+            ..
+        } = self.entry;
+        published(tool, &inputs.schema, &[condition], *outside).input
+    }
+
+    /// The arguments as the dispatcher reads them, if it takes them.
+    #[must_use]
+    pub fn read(self, text: &str) -> Option<Value> {
+        let inputs = &self.entry.inputs;
+        let read = arguments::read(text, &inputs.schema, inputs.coerce).ok()?;
+        serde_json::from_str(&read.text).ok()
+    }
+
+    /// Whether arguments of another type are read as what they probably mean.
+    #[must_use]
+    pub fn coerces(self) -> bool {
+        self.entry.inputs.coerce
+    }
+
+    /// Whether its body may be run, as far as `#[verify(..)]` above it says.
+    #[must_use]
+    pub fn may_run(self) -> Option<bool> {
+        self.entry.tool.spec()?.verify?.run
+    }
+
+    /// The function that `#[verify(setup = ..)]` above it names.
+    #[must_use]
+    pub fn setup(self) -> Option<Setup> {
+        let setup = self.entry.tool.spec()?.verify?.setup?;
+        setup.downcast_ref::<Setup>().copied()
+    }
+
+    /// How long a call may take, if that is limited.
+    #[must_use]
+    pub fn timeout(self) -> Option<Duration> {
+        self.entry.timeout
+    }
+
+    /// A registry of this tool alone, with the values that its registry gives, or those of these functions.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be built, such as when a value is missing.
+    pub fn alone(self, setups: impl IntoIterator<Item = Setup>) -> Result<Registry, BuildError> {
+        let builder = Registry::builder().sharing(&self.registry.inner.shared);
+        let given = setups
+            .into_iter()
+            .fold(builder, |builder, setup| setup(builder));
+        given.alone(self.entry).build()
+    }
+}
+
+/// Everything up to the body, with this policy instead of every other setting.
+pub async fn try_check(registry: &Registry, call: ToolCall, policy: Policy) -> Outcome {
+    let (context, run) = (Context::new(), Run::new());
+    let only_check = true;
+    tried(registry, call, context, &run, policy, only_check).await
+}
+
+/// A call of a run, with this policy instead of every other setting.
+pub async fn try_call(
+    registry: &Registry,
+    call: ToolCall,
+    context: Context,
+    run: &Run,
+    policy: Policy,
+) -> Outcome {
+    tried(registry, call, context, run, policy, false).await
+}
+
+async fn tried(
+    registry: &Registry,
+    call: ToolCall,
+    context: Context,
+    run: &Run,
+    policy: Policy,
+    only_check: bool,
+) -> Outcome {
+    let mode = Mode {
+        only_check,
+        policy: Some(policy),
+        ..Mode::default()
+    };
+    let quiet = run.clone().on_violation(|_| {});
+    registry.inner.call(call, context.run(&quiet), mode).await
+}
