@@ -1,9 +1,11 @@
+//! Errors of building a registry.
+
 use std::fmt;
 
+use crate::schema::ArgumentProblem;
 use crate::schema::SchemaError;
-use crate::tool::ArgumentProblem;
 
-/// Everything that is wrong with a registry, together.
+/// The errors found while building a registry, all of them together.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -29,7 +31,7 @@ impl BuildError {
         Self { problems }
     }
 
-    /// Each mistake.
+    /// Returns each error.
     #[must_use]
     pub fn problems(&self) -> &[BuildProblem] {
         &self.problems
@@ -62,28 +64,28 @@ impl fmt::Debug for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// One mistake in the making of a registry.
+/// One error in building a registry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildProblem {
-    /// Two tools have one name.
-    #[error("two tools are named `{name}`: {first} and {second}; rename one, or prefix one set")]
+    /// Two tools have the same name.
+    #[error("{}", one_name(name, first, second))]
     DuplicateName {
         /// The name.
         name: String,
-        /// Where the one is written.
+        /// Where the first tool is defined.
         first: String,
-        /// Where the other is written.
+        /// Where the second tool is defined.
         second: String,
     },
-    /// A name is not `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`.
+    /// A tool name does not match `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`.
     #[error(
         "`{name}` cannot be the name of a tool ({location}); use 1 to 64 of a-z, A-Z, 0-9, `_`, `-`, not beginning with a digit or `-`"
     )]
     BadName {
         /// The name.
         name: String,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
     },
     /// A tool needs a value that the registry was not given.
@@ -93,25 +95,33 @@ pub enum BuildProblem {
     MissingContext {
         /// The tool.
         tool: String,
-        /// The type it asks for.
+        /// The type of the value.
         type_name: &'static str,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
     },
     /// A function given to the builder is not a tool.
     #[error("the function given at {location} is not a tool; put `#[tool]` above it")]
     NotATool {
-        /// Where it was given.
+        /// Where the function was given.
         location: String,
     },
-    /// No tool of a package is linked into the program.
+    /// No tool of the package is linked into the program.
     #[error("no tool of package `{package}` is linked; check the name, and write `use {} as _;` so that the linker keeps it", package.replace('-', "_"))]
     PackageNotLinked {
         /// The package.
         package: String,
     },
-    /// A selection names a tool that is not there.
-    #[error("`{method}` names `{name}`, and there is no such tool{}", did_you_mean(nearest.as_deref()))]
+    /// [`registry!`](crate::registry) found no tool of its package, and no other tool was added.
+    #[error(
+        "`registry!()` found no tool: none of package `{package}` is linked into this program, and no other was added; if they are in its library, write `use {} as _;` in the program, so that the linker keeps them; if they are methods, add `.with(state)`; for a registry without tools, write `Registry::builder()`", package.replace('-', "_")
+    )]
+    NoTools {
+        /// The package.
+        package: String,
+    },
+    /// A selection names a tool that does not exist.
+    #[error("`{method}` names `{name}`, but there is no such tool{}", did_you_mean(nearest.as_deref()))]
     NoSuchTool {
         /// The builder's method.
         method: &'static str,
@@ -120,14 +130,14 @@ pub enum BuildProblem {
         /// A tool of a similar name.
         nearest: Option<String>,
     },
-    /// Conditions were given from outside to a tool whose function has its own.
+    /// Conditions were added to a tool whose function has conditions of its own.
     #[error(
         "tool `{tool}` is made by `#[tool]` ({location}), so its conditions and its policy belong above its function; `pre`, `post` and `policy` are for tools made by hand or imported"
     )]
     Misplaced {
         /// The tool.
         tool: String,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
     },
     /// The schema of a tool cannot be used.
@@ -135,9 +145,9 @@ pub enum BuildProblem {
     Schema {
         /// The tool.
         tool: String,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
-        /// Why.
+        /// The reason.
         source: SchemaError,
     },
     /// A default or an example cannot be written as JSON.
@@ -149,10 +159,10 @@ pub enum BuildProblem {
         tool: String,
         /// The parameter.
         parameter: String,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
     },
-    /// A default or an example is not what its parameter accepts.
+    /// A default or an example is not accepted by its parameter.
     #[error(
         "the {what} of a parameter of tool `{tool}` is refused by its own type ({location}): {problem}"
     )]
@@ -163,15 +173,15 @@ pub enum BuildProblem {
         tool: String,
         /// What is wrong, with the parameter.
         problem: ArgumentProblem,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
     },
-    /// A tool could not say what its parameters are.
+    /// A tool could not describe its parameters.
     #[error("tool `{tool}` panicked when it was asked for its schema ({location})")]
     Undescribed {
         /// The tool.
         tool: String,
-        /// Where the tool is written.
+        /// Where the tool is defined.
         location: String,
     },
     /// No arguments satisfy all preconditions of a tool.
@@ -179,9 +189,9 @@ pub enum BuildProblem {
     Contradiction {
         /// The tool.
         tool: String,
-        /// Which conditions, as typed.
+        /// The conditions, as typed.
         message: String,
-        /// Where they are written, in the same order.
+        /// Where the conditions are defined, in the same order.
         locations: Vec<String>,
     },
     /// A default or an example breaks a precondition.
@@ -189,13 +199,13 @@ pub enum BuildProblem {
         "`{predicate}` of tool `{tool}` does not hold for {what} ({location}); change one of them"
     )]
     Broken {
-        /// Which default or example, with its value unless that is secret.
+        /// The default or example, with its value unless that is secret.
         what: String,
         /// The tool.
         tool: String,
         /// The predicate as typed.
         predicate: &'static str,
-        /// Where the condition is written.
+        /// Where the condition is defined.
         location: String,
     },
     /// A pattern in a precondition is not a regular expression.
@@ -205,13 +215,13 @@ pub enum BuildProblem {
         tool: String,
         /// The pattern.
         pattern: String,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Where the condition is written.
+        /// Where the condition is defined.
         location: String,
     },
-    /// A precondition must be shown, by its own `shown` or by [`require_shown`](super::Builder::require_shown), and neither
-    /// the schema nor a portable rule says all of it.
+    /// A precondition must be published completely, by its own `shown` or by
+    /// [`require_shown`](super::Builder::require_shown), and neither the schema nor a portable rule expresses all of it.
     #[error(
         "`{predicate}` of tool `{tool}` must be shown, and `{part}` is not portable ({location}); compare values that JSON has, or do not demand it"
     )]
@@ -220,11 +230,20 @@ pub enum BuildProblem {
         tool: String,
         /// The predicate as typed.
         predicate: &'static str,
-        /// The part of it that is known to Rust alone.
+        /// The part of it that only Rust can evaluate.
         part: &'static str,
-        /// Where the condition is written.
+        /// Where the condition is defined.
         location: String,
     },
+}
+
+fn one_name(name: &str, first: &str, second: &str) -> String {
+    if first == second {
+        return format!(
+            "tool `{name}` is added twice ({first}); add it once, or put `.prefix(..)` after the first"
+        );
+    }
+    format!("two tools are named `{name}`: {first} and {second}; rename one, or prefix one set")
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {

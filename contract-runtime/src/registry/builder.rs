@@ -1,6 +1,7 @@
-#[cfg(feature = "verify")]
+//! Builds a registry.
+
 mod alone;
-mod before;
+mod call_hook;
 
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
@@ -8,21 +9,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Registry;
-use super::before::Before;
 use super::build_error::{BuildError, BuildProblem};
+use super::call_hook::CallHook;
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
-use super::{findings, shown};
+use super::{findings, require_portable};
 use crate::contract::policy::Policy;
 use crate::contract::scope::Authority;
 use crate::contract::violation::Violation;
-use crate::tool::arguments::nearest;
+use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
-use crate::tool::lookup::Own;
+use crate::tool::context_params::CallExtensions;
 use crate::tool::shim::Registered;
 use crate::tool::{Tool, ToolSet};
 
-/// Chooses the tools of a registry and how it treats them.
+/// Builds a [`Registry`]: selects its tools and configures how they are called.
 ///
 /// Selections (`only`, `without`, `rename`) act on the tools added before them; `prefix` on those added since the last one. Every mistake is reported by
 /// [`build`](Self::build), together with the others.
@@ -54,7 +55,9 @@ pub struct Builder {
     without_contexts: bool,
     shown: bool,
     program: Option<Program>,
-    before: Before,
+    /// The package of `registry!()`, while nothing of it was found and nothing else was added.
+    empty: Option<String>,
+    before: CallHook,
 }
 
 impl std::fmt::Debug for Builder {
@@ -80,7 +83,8 @@ impl Builder {
             without_contexts: false,
             shown: false,
             program: None,
-            before: Before::default(),
+            empty: None,
+            before: CallHook::default(),
         }
     }
 
@@ -92,6 +96,7 @@ impl Builder {
     )]
     pub fn tool<F: 'static>(mut self, function: F) -> Self {
         let _ = function;
+        self.empty = None;
         let of = TypeId::of::<F>();
         match linked().find(|registered| (registered.function)() == of) {
             Some(registered) => self.tools.push(made(registered)),
@@ -104,19 +109,15 @@ impl Builder {
 
     /// Adds the tools of a state: an `impl` block under `#[tool]`, by value or in an `Arc`; or a list of [`Tool`]s.
     pub fn with(mut self, tools: impl ToolSet) -> Self {
+        self.empty = None;
         self.tools.extend(tools.into_tools());
         self
     }
 
     /// Adds the free functions of a package that are linked into the program.
     pub fn package(mut self, name: &str) -> Self {
-        let before = self.tools.len();
-        self.tools.extend(
-            linked()
-                .filter(|registered| registered.spec.package == name)
-                .map(made),
-        );
-        if self.tools.len() == before {
+        self.empty = None;
+        if !self.add_package(name) {
             self.problems.push(BuildProblem::PackageNotLinked {
                 package: name.to_owned(),
             });
@@ -124,30 +125,38 @@ impl Builder {
         self
     }
 
-    /// Adds the free functions of the calling package, which may have none.
+    /// Adds the free functions of the calling package; it may have none if other tools are added.
     #[doc(hidden)]
     pub fn own_package(mut self, name: &str) -> Self {
-        self.tools.extend(
-            linked()
-                .filter(|registered| registered.spec.package == name)
-                .map(made),
-        );
+        if !self.add_package(name) {
+            self.empty = Some(name.to_owned());
+        }
         self
     }
 
-    /// The package and the version that offer the tools, as a server and a program call themselves.
+    /// Whether the package has any.
+    #[doc(hidden)]
+    pub fn add_package(&mut self, name: &str) -> bool {
+        let before = self.tools.len();
+        let of_package = linked().filter(|registered| registered.spec.package == name);
+        self.tools.extend(of_package.map(made));
+        self.tools.len() > before
+    }
+
+    /// Sets the name and version of the program that offers the tools, as servers and command lines show them.
     #[doc(hidden)]
     pub fn program(mut self, name: &'static str, version: &'static str) -> Self {
         self.program = Some(Program { name, version });
         self
     }
 
-    #[cfg(feature = "cli")]
-    pub(crate) fn names(&self) -> Option<Program> {
+    /// Returns the name and version of the program that offers the tools, if [`registry!`](crate::registry) set them.
+    #[must_use]
+    pub fn program_names(&self) -> Option<Program> {
         self.program
     }
 
-    /// Adds every tool that any package of the program registers, known to its author or not.
+    /// Adds every tool that any package linked into the program registers, including those of dependencies.
     pub fn everything_linked(mut self) -> Self {
         self.tools.extend(linked().map(made));
         self
@@ -164,7 +173,7 @@ impl Builder {
         self
     }
 
-    /// Leaves these out of the tools added so far.
+    /// Removes these from the tools added so far.
     pub fn without<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         for name in names {
             self.expect("without", name.as_ref());
@@ -173,7 +182,7 @@ impl Builder {
         self
     }
 
-    /// Puts a text before the names of the tools added since the last prefix.
+    /// Adds a prefix to the names of the tools added since the last prefix.
     pub fn prefix(mut self, prefix: &str) -> Self {
         for tool in self.tools.iter_mut().filter(|tool| !tool.prefixed) {
             tool.prefixed = true;
@@ -182,7 +191,7 @@ impl Builder {
         self
     }
 
-    /// Gives a tool added so far another name.
+    /// Renames a tool added so far.
     pub fn rename(mut self, from: &str, to: impl Into<String>) -> Self {
         self.expect("rename", from);
         let to = to.into();
@@ -205,54 +214,56 @@ impl Builder {
         }
     }
 
-    /// Gives a value to the `#[context]` parameters of its type.
+    /// Provides a value to the `#[context]` parameters of its type.
     pub fn context<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.context_arc(Arc::new(value))
     }
 
-    /// Gives a value that is already shared.
+    /// Provides a value that is already shared, as [`context`](Self::context) does.
     pub fn context_arc<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.shared.insert(value);
         self
     }
 
-    /// Says that each call brings a value of this type in its [`Context`](crate::Context).
+    /// Declares that each call brings a value of this type in its [`Context`](crate::Context).
     pub fn context_per_call<T: Send + Sync + 'static>(mut self) -> Self {
         self.per_call.insert(TypeId::of::<T>());
         self
     }
 
-    /// The policy of every condition whose author and run did not choose one.
+    /// Sets the policy of every condition for which neither its author nor the run chose one.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.authority.policy = Some(policy);
         self
     }
 
-    /// Overrules the author of one tool: the policy of all its conditions, whatever they say themselves.
+    /// Overrides the policy of all conditions of one tool, whatever its author chose.
     pub fn override_policy(mut self, tool: impl Into<String>, policy: Policy) -> Self {
         self.overrides.insert(tool.into(), policy);
         self
     }
 
-    /// Is told about violations, where the run has no handler of its own; must be quick, and changes no decision.
+    /// Sets the violation handler, which is called where the run has none of its own; it must be quick, and changes no
+    /// decision.
     pub fn on_violation(mut self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.authority.handler = Some(Arc::new(handler));
         self
     }
 
-    /// The timeout of every async and `blocking` tool that has none of its own.
+    /// Sets the timeout of every async and `blocking` tool that has none of its own.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Reads `"5"` as a number and `"true"` as a boolean where the schema wants one; the outcome says so.
+    /// Reads `"5"` as a number and `"true"` as a boolean where the schema requires one; the outcome lists such coercions.
     pub fn coerce(mut self, coerce: bool) -> Self {
         self.coerce = coerce;
         self
     }
 
-    /// Demands of every precondition what `shown` demands of one: that the schema or a portable rule says all of it.
+    /// Requires of every precondition what `shown` requires of one: that the schema or a portable rule expresses all of
+    /// it.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
@@ -273,37 +284,39 @@ impl Builder {
     }
 
     /// Builds also without the values that tools ask for, as long as nothing is called.
-    pub(crate) fn without_contexts(mut self) -> Self {
+    #[doc(hidden)]
+    pub fn without_contexts(mut self) -> Self {
         self.without_contexts = true;
         self
     }
 
-    /// The longest arguments that are read at all, in bytes; 1 MiB unless set.
+    /// Sets the longest arguments that are read, in bytes; the default is 1 MiB.
     pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
         self.limits.argument_bytes = bytes;
         self
     }
 
-    /// How many characters of an output are kept, 100,000 unless set: of a longer one the head and the tail, with a line
-    /// between them that says how many are left out.
+    /// Sets how many characters of an output are kept; the default is 100,000. Of a longer output the head and the tail
+    /// are kept, with a line between them that says how many characters are left out.
     pub fn max_output_chars(mut self, chars: usize) -> Self {
         self.limits.output_chars = chars;
         self
     }
 
-    /// How many read-only calls of one batch run side by side; 4 unless set, at least 1.
+    /// Sets how many read-only calls of one batch run concurrently; the default is 4, the minimum 1.
     pub fn parallel(mut self, calls: usize) -> Self {
         self.limits.parallel = calls.max(1);
         self
     }
 
-    /// How many calls may run at once before the next is `overloaded`; not limited unless set.
+    /// Sets how many calls may run at once before further ones end as `overloaded`; unlimited by default.
     pub fn max_calls(mut self, calls: usize) -> Self {
         self.limits.calls = Some(calls);
         self
     }
 
-    /// How many blocking bodies may run at once before the next call of one is `overloaded`; 64 unless set.
+    /// Sets how many blocking bodies may run at once before further calls of such tools end as `overloaded`; the default
+    /// is 64.
     ///
     /// A body that was given up by a timeout counts until it ends.
     pub fn max_blocking(mut self, bodies: usize) -> Self {
@@ -311,12 +324,23 @@ impl Builder {
         self
     }
 
-    /// Closes the set.
+    /// Sets how deep calls by name may be nested, where a tool calls another; the default is 16, the minimum 1. A deeper
+    /// call ends as `failed`, and nothing of it runs.
+    ///
+    /// Each level takes stack from the thread that runs it: up to 64 kB in a debug build, and what the tool has on it. So tools
+    /// that have more than 64 kB each there need a lower limit, or a thread with more than the usual 2 MiB. Tasks and threads
+    /// count where [`ContractScope`](crate::ContractScope) is carried into them.
+    pub fn max_depth(mut self, calls: usize) -> Self {
+        self.limits.depth = calls.max(1);
+        self
+    }
+
+    /// Builds the registry; its set of tools is fixed from then on.
     ///
     /// # Errors
     ///
     /// [`BuildError`] with every [`BuildProblem`]: names that clash or are not legal, values that nobody gives, functions that
-    /// are no tools, packages that are not linked, selections that name nothing, schemas that cannot be used, conditions that
+    /// are no tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used, conditions that
     /// must be shown and cannot be.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         let mut overrides = std::mem::take(&mut self.overrides)
@@ -327,12 +351,16 @@ impl Builder {
             self.expect("override_policy", name);
         }
         let overrides: HashMap<_, _> = overrides.into_iter().collect();
+        if let Some(package) = self.empty.take().filter(|_| self.tools.is_empty()) {
+            self.problems.push(BuildProblem::NoTools { package });
+        }
         self.tools
             .sort_by(|one, other| (&one.name, &one.location).cmp(&(&other.name, &other.location)));
         self.check_names();
         let settings = Settings {
             coerce: self.coerce,
             timeout: self.timeout,
+            policy: self.authority.policy,
         };
         let mut problems = self.problems;
         let mut entries = Vec::with_capacity(self.tools.len());
@@ -341,12 +369,12 @@ impl Builder {
             let Some(entry) = Entry::new(tool, overruled, &settings, &mut problems) else {
                 continue;
             };
-            shown::judge(&entry, self.shown, &mut problems);
+            require_portable::judge(&entry, self.shown, &mut problems);
             findings::judge(&entry, &mut problems);
             for need in &entry.needs {
                 let given = self.without_contexts
                     || need.optional
-                    || Own::has(need.of)
+                    || CallExtensions::has(need.of)
                     || self.shared.has(need.of)
                     || self.per_call.contains(&need.of);
                 if !given {
@@ -398,7 +426,8 @@ impl Builder {
 }
 
 /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: what every provider accepts.
-pub(crate) fn is_tool_name(name: &str) -> bool {
+#[must_use]
+pub fn is_tool_name(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     begins && name.len() <= 64 && name.chars().all(goes_on)

@@ -1,13 +1,13 @@
-//! The tools that may be called, and the life of a call.
+//! Registries: the tools that can be called, and the lifecycle of a call.
 
 mod batch;
-mod before;
 mod blocking;
 mod body;
 mod build_error;
 mod builder;
-mod conclude;
+mod call_hook;
 mod dispatch;
+pub(crate) mod dry_run;
 pub(crate) mod entry;
 mod explain;
 mod export;
@@ -15,34 +15,35 @@ mod findings;
 mod inner;
 mod job;
 mod lint;
-mod list;
 pub(crate) mod manifest;
-mod shown;
+pub mod methods;
+mod outcome;
+mod require_portable;
 mod statistics;
-#[cfg(feature = "verify")]
-mod trial;
+mod tool_info;
 
 use std::sync::Arc;
 
 pub use build_error::{BuildError, BuildProblem};
 pub use builder::Builder;
-#[cfg(feature = "remote")]
-pub(crate) use builder::is_tool_name;
-pub use export::ExportError;
+pub use builder::is_tool_name;
+pub use export::{Export, ExportError};
+pub use inner::Program;
 pub use lint::{Finding, FindingKind};
-pub use list::ToolInfo;
 pub use manifest::{
     Change, ConditionManifest, Diff, Manifest, ManifestError, ManifestVersion, Position,
     ToolManifest, Verdict,
 };
 pub use statistics::Statistics;
+pub use tool_info::ToolInfo;
 
 use inner::Inner;
 use job::Mode;
 
+use crate::contract::policy::Policy;
 use crate::tool::{Context, Outcome, ToolCall};
 
-/// A closed set of tools, and the one place where they are called by name.
+/// A fixed set of tools that can be called by name.
 ///
 /// It never raises: one call in, exactly one [`Outcome`] out. It is cheap to clone, and every clone is the same registry.
 ///
@@ -66,7 +67,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Starts an empty registry; [`registry!`](crate::registry) starts one with the tools of the calling package.
+    /// Starts a builder without tools; [`registry!`](crate::registry) starts one with the tools of the calling package.
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -78,7 +79,7 @@ impl Registry {
         self.inner.call(call, Context::default(), Mode::default())
     }
 
-    /// Calls a tool with what its `#[context]` parameters, its run and its caller need.
+    /// Calls a tool with a [`Context`], which carries values for `#[context]` parameters, a run, a timeout and more.
     pub fn call_with(
         &self,
         call: ToolCall,
@@ -95,12 +96,12 @@ impl Registry {
         self.inner.call_blocking(call, Context::default())
     }
 
-    /// [`call_blocking`](Self::call_blocking) with a context.
+    /// Calls a tool with a context, like [`call_blocking`](Self::call_blocking).
     pub fn call_blocking_with(&self, call: ToolCall, context: Context) -> Outcome {
         self.inner.call_blocking(call, context)
     }
 
-    /// Calls a tool with arguments as a JSON value, as tests do.
+    /// Calls a tool with arguments given as a JSON value, as tests do.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
@@ -122,11 +123,12 @@ impl Registry {
             .await
     }
 
-    /// Does everything a call does up to the body: lookup, arguments and preconditions.
+    /// Checks a call without running the body: looks up the tool, decodes the arguments and evaluates the preconditions.
     ///
     /// The outcome is `ok`, without output, when the body would run.
     ///
     /// ```
+    /// use contract_runtime::Status;
     /// use contract_runtime::prelude::*;
     ///
     /// /// Remove everything.
@@ -148,9 +150,10 @@ impl Registry {
         self.check_with(call, Context::default()).await
     }
 
-    /// [`check`](Self::check) with a context, on which preconditions may depend.
+    /// Checks a call with a context, on which preconditions may depend, like [`check`](Self::check).
     ///
     /// ```
+    /// use contract_runtime::Status;
     /// use contract_runtime::prelude::*;
     ///
     /// struct User {
@@ -181,7 +184,38 @@ impl Registry {
         self.inner.call(call, context, mode).await
     }
 
-    /// Calls several tools: read-only ones side by side, the others alone, in the order of the list.
+    /// Checks a call like [`check_with`](Self::check_with), and evaluates every precondition, where that stops at the first
+    /// one that ends the call.
+    ///
+    /// No policy counts: conditions that are ignored are evaluated too, and those that do not hold are in
+    /// [`Outcome::observed`].
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Book a table.
+    /// #[tool]
+    /// #[pre(guests > 0, "somebody must come")]
+    /// #[pre(hour >= 18, "the kitchen opens at 18")]
+    /// fn book(guests: u32, hour: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(book).build()?;
+    /// let call = ToolCall::new("1", "book", r#"{"guests":0,"hour":12}"#);
+    /// let broken = registry.check_all(call, Context::new()).await;
+    /// assert_eq!(broken.observed().len(), 2);
+    /// # Ok(()) }
+    /// ```
+    pub async fn check_all(&self, call: ToolCall, context: Context) -> Outcome {
+        let mode = Mode {
+            only_check: true,
+            policy: Some(Policy::Observe),
+            ..Mode::default()
+        };
+        self.inner.call(call, context, mode).await
+    }
+
+    /// Calls several tools: read-only ones concurrently, the others one at a time, in the order of the list.
     ///
     /// Outcomes come back in the order of the calls. Batches of one registry respect each other through one
     /// readers-writer gate; a plain [`call`](Self::call) does not wait for it. After a violation nothing further is
@@ -208,7 +242,7 @@ impl Registry {
         self.call_all_with(calls, Context::default()).await
     }
 
-    /// [`call_all`](Self::call_all) with a context for every call.
+    /// Calls several tools with one context for all calls, like [`call_all`](Self::call_all).
     pub async fn call_all_with(
         &self,
         calls: impl IntoIterator<Item = ToolCall>,
@@ -217,7 +251,7 @@ impl Registry {
         batch::run(&self.inner, calls.into_iter().collect(), context).await
     }
 
-    /// How often calls ended in which way, and how many conditions they reached.
+    /// Returns how many calls ended with each status, and how many conditions they reached.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.inner.statistics()

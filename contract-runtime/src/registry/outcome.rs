@@ -1,22 +1,25 @@
-//! How a body ended, as an outcome.
+//! Turns the end of a body into an outcome.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::body::Ran;
+use super::body::BodyEnd;
+use super::entry::Entry;
 use super::inner::Inner;
 use super::job::At;
+use crate::contract::observer::{self, Watched};
 use crate::contract::scope::{ContractScope, Scope};
-use crate::contract::watch::{self, Watched};
-use crate::tool::outcome::{End, Notes};
-use crate::tool::reply::{Ended, Output};
-use crate::tool::{Coercion, Outcome};
+use crate::schema::Coercion;
+use crate::tool::Outcome;
+use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
+use crate::tool::reply::{NoOutput, Output};
 
 #[inline]
-pub(super) fn outcome(
+pub(super) fn conclude(
     inner: &Inner,
+    entry: &Entry,
     scope: ContractScope,
-    ran: Ran,
+    ran: BodyEnd,
     deadline: Option<At>,
     coercions: Vec<Coercion>,
 ) -> Outcome {
@@ -26,8 +29,8 @@ pub(super) fn outcome(
     }
     let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
     let (end, notes) = match ran {
-        Ran::Replied(Ok(output)) if clean => (End::Ok(capped(output, limit)), None),
-        ran => noted(&scope, ran, deadline, limit, coercions),
+        BodyEnd::Replied(Ok(output)) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
+        ran => recorded(entry, &scope, ran, deadline, limit, coercions),
     };
     let (id, tool) = scope.into_names();
     Outcome {
@@ -39,25 +42,29 @@ pub(super) fn outcome(
 }
 
 #[cold]
-fn noted(
+fn recorded(
+    entry: &Entry,
     scope: &ContractScope,
-    ran: Ran,
+    ran: BodyEnd,
     deadline: Option<At>,
     limit: usize,
     coercions: Vec<Coercion>,
-) -> (End, Option<Box<Notes>>) {
-    let end = match scope.get().and_then(Scope::noted) {
+) -> (OutcomeKind, Option<Box<Notes>>) {
+    let mut end = match scope.get().and_then(Scope::recorded) {
         // What ended the call is the violation, whatever was made of its panic on the way.
-        Some(violation) => End::Violation(Box::new(violation)),
+        Some(violation) => OutcomeKind::Violation(Box::new(violation)),
         None => ended(ran, deadline, limit),
     };
+    if let OutcomeKind::InvalidArguments(invalid) = &mut end {
+        entry.name_bounds(invalid);
+    }
     let observed = scope.get().map(Scope::observed).unwrap_or_default();
-    if let End::Violation(violation) = &end {
+    if let OutcomeKind::Violation(violation) = &end {
         let of_run = scope.get().filter(|scope| scope.of_run);
         if let Some(scope) = of_run {
             scope.end_run();
         }
-        watch::tell(of_run, Watched::Ended(violation));
+        observer::tell(of_run, Watched::Ended(violation));
     }
     let any = !(observed.is_empty() && coercions.is_empty());
     let notes = Notes {
@@ -67,35 +74,37 @@ fn noted(
     (end, any.then(|| Box::new(notes)))
 }
 
-fn ended(ran: Ran, deadline: Option<At>, limit: usize) -> End {
+fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> OutcomeKind {
     match ran {
-        Ran::Replied(Ok(output)) => End::Ok(capped(output, limit)),
-        Ran::Replied(Err(Ended::Checked | Ended::Described)) => End::Ok(Output::default()),
-        Ran::Replied(Err(Ended::Violation(violation))) => End::Violation(violation),
-        Ran::Replied(Err(Ended::Invalid(invalid))) => End::InvalidArguments(invalid),
-        Ran::Replied(Err(Ended::Failed(message))) => {
-            End::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
+        BodyEnd::Replied(Ok(output)) => OutcomeKind::Ok(capped(output, limit)),
+        BodyEnd::Replied(Err(NoOutput::Checked | NoOutput::Described)) => {
+            OutcomeKind::Ok(Output::default())
         }
-        Ran::Replied(Err(Ended::Said {
+        BodyEnd::Replied(Err(NoOutput::Violation(violation))) => OutcomeKind::Violation(violation),
+        BodyEnd::Replied(Err(NoOutput::Invalid(invalid))) => OutcomeKind::InvalidArguments(invalid),
+        BodyEnd::Replied(Err(NoOutput::Failed(message))) => {
+            OutcomeKind::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
+        }
+        BodyEnd::Replied(Err(NoOutput::Reported {
             status,
             error,
             may_still_run,
-        })) => End::Said {
+        })) => OutcomeKind::Reported {
             status,
             error: head_and_tail(Cow::Owned(error), limit).into_owned(),
             may_still_run,
         },
-        Ran::Panicked => End::Panicked,
-        Ran::TimedOut { may_still_run } => End::TimedOut {
+        BodyEnd::Panicked => OutcomeKind::Panicked,
+        BodyEnd::TimedOut(stopped) => OutcomeKind::TimedOut {
             after: deadline.map_or(Duration::ZERO, |deadline| deadline.after),
-            may_still_run,
+            stopped,
         },
-        Ran::Cancelled { may_still_run } => End::Cancelled {
+        BodyEnd::Cancelled(stopped) => OutcomeKind::Cancelled {
             reason: "the call was cancelled",
-            may_still_run,
+            stopped,
         },
-        Ran::Overloaded { limit } => End::Overloaded { limit },
-        Ran::Impossible(why) => End::Failed(why.to_owned()),
+        BodyEnd::Overloaded { limit } => OutcomeKind::Overloaded { limit },
+        BodyEnd::Impossible(why) => OutcomeKind::Failed(why.to_owned()),
     }
 }
 
@@ -105,7 +114,7 @@ fn capped(mut output: Output, limit: usize) -> Output {
         && let Cow::Owned(text) = head_and_tail(Cow::Borrowed(&output.text), limit)
     {
         output.text = text;
-        output.is_json = false;
+        output.kind = OutputKind::Text;
     }
     output
 }

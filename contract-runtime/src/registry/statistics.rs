@@ -1,3 +1,5 @@
+//! Counters of a registry: calls by status, and conditions.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
@@ -6,21 +8,10 @@ use serde::ser::{SerializeStruct as _, Serializer};
 use crate::contract::counts::Counts;
 use crate::tool::Status;
 
-const ALL: [Status; Status::COUNT] = [
-    Status::Ok,
-    Status::InvalidArguments,
-    Status::UnknownTool,
-    Status::Violation,
-    Status::Failed,
-    Status::Panicked,
-    Status::TimedOut,
-    Status::Cancelled,
-    Status::Overloaded,
-];
-
-/// How the calls of a registry have ended, and how many conditions they reached.
+/// Counts of a registry's calls by status, and of the conditions they reached.
 ///
 /// ```
+/// use contract_runtime::Status;
 /// use contract_runtime::prelude::*;
 ///
 /// let registry = Registry::builder().build()?;
@@ -34,17 +25,17 @@ const ALL: [Status; Status::COUNT] = [
 pub struct Statistics {
     /// How many conditions were reached.
     pub conditions: Counts,
-    ended: [u64; Status::COUNT],
+    ended: [u64; Status::ALL.len()],
 }
 
 impl Statistics {
-    /// How many calls have ended, in whatever way; a call whose future was dropped has ended as cancelled.
+    /// Returns how many calls have ended, with any status; a call whose future was dropped has ended as cancelled.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.ended.iter().sum()
     }
 
-    /// How many calls have ended in this way.
+    /// Returns how many calls have ended with this status.
     #[must_use]
     pub fn ended(&self, status: Status) -> u64 {
         self.ended[status as usize]
@@ -53,10 +44,10 @@ impl Statistics {
 
 impl Serialize for Statistics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Statistics", 2 + ALL.len())?;
+        let mut fields = serializer.serialize_struct("Statistics", 2 + Status::ALL.len())?;
         fields.serialize_field("calls", &self.calls())?;
-        for status in ALL {
-            fields.serialize_field(status.name(), &self.ended(status))?;
+        for status in Status::ALL {
+            fields.serialize_field(status.name(), &self.ended(*status))?;
         }
         fields.serialize_field("conditions", &self.conditions)?;
         fields.end()
@@ -64,7 +55,7 @@ impl Serialize for Statistics {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Tally([AtomicU64; Status::COUNT]);
+pub(super) struct Tally([AtomicU64; Status::ALL.len()]);
 
 impl Tally {
     pub(super) fn count(&self, status: Status) {

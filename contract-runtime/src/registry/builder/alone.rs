@@ -1,4 +1,4 @@
-//! One tool by itself, to be tried.
+//! Narrows a builder to one tool, for verification.
 
 use super::Builder;
 use crate::registry::entry::Entry;
@@ -17,7 +17,11 @@ impl Builder {
         let wanted = &entry.tool;
         let same = |tool: &Tool| {
             let named = tool.name == wanted.name
-                || (!tool.contract.name.is_empty() && tool.contract.name == wanted.contract.name);
+                || tool.spec().is_some_and(|spec| {
+                    wanted
+                        .spec()
+                        .is_some_and(|wanted| spec.contract.name == wanted.contract.name)
+                });
             named && tool.location == wanted.location
         };
         let own = self.tools.drain(..).rfind(same);

@@ -1,9 +1,11 @@
+//! The builder's `before_call`: a hook that may refuse a call.
+
 use super::Builder;
 use crate::tool::ToolCall;
 
 impl Builder {
-    /// Asks before every call by name, and before everything else that happens to it: calls of unknown tools and calls
-    /// whose arguments will be refused are asked for as well, each call of a batch by itself.
+    /// Sets a hook that runs before every call by name and may refuse it. It runs before anything else: also for calls of
+    /// unknown tools, calls whose arguments will be refused, and each call of a batch.
     ///
     /// A call that is refused ends as [`cancelled`](crate::Status::Cancelled), with the reason as its error; nothing of it
     /// runs. It must be quick. One that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked).
@@ -14,6 +16,7 @@ impl Builder {
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
     ///
+    /// use contract_runtime::Status;
     /// use contract_runtime::prelude::*;
     ///
     /// /// Say hello.

@@ -1,0 +1,95 @@
+//! Tools that are methods, which need a state before a registry can hold them.
+
+use std::fmt;
+use std::io::{self, Write as _};
+
+use crate::tool::shim::RegisteredSet;
+
+/// The tools of an `impl` block.
+#[derive(Clone, Copy, Debug)]
+pub struct Methods(&'static RegisteredSet);
+
+/// Those of a package that are linked into the program, in the order of the source.
+#[must_use]
+pub fn of_package(package: &str) -> Vec<Methods> {
+    let linked = inventory::iter::<RegisteredSet>.into_iter();
+    let mut own: Vec<Methods> = linked
+        .filter(|set| set.package == package && !set.tools.is_empty())
+        .map(Methods)
+        .collect();
+    own.sort_by_key(|Methods(set)| (set.file, set.position));
+    own
+}
+
+impl Methods {
+    /// The type, as written.
+    #[must_use]
+    pub fn state(self) -> &'static str {
+        self.0.state
+    }
+
+    /// The names of the tools.
+    #[must_use]
+    pub fn tools(self) -> &'static [&'static str] {
+        self.0.tools
+    }
+
+    /// Where the block is, as `file:line:column`.
+    #[must_use]
+    pub fn location(self) -> String {
+        let RegisteredSet { file, position, .. } = self.0;
+        let (line, column) = position;
+        format!("{file}:{line}:{column}")
+    }
+}
+
+/// `` `add` and `take` of `Store` (src/store.rs:12:6) ``
+impl fmt::Display for Methods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools = names(self.tools());
+        write!(f, "{tools} of `{}` ({})", self.state(), self.location())
+    }
+}
+
+/// `` `a`, `b` and `c` ``
+#[must_use]
+pub fn names(names: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
+    joined(&quoted)
+}
+
+/// `a, b and c`
+#[must_use]
+pub fn joined(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Why a test of a package has no tool; `write` gives it a registry.
+#[must_use]
+pub fn none(package: &str, methods: &[Methods], write: &str) -> String {
+    if methods.is_empty() {
+        return format!(
+            "no tool of package `{package}` is linked into this test; write `use {} as _;` beside it so that the linker keeps \
+             them, or give a registry: `{write}`",
+            package.replace('-', "_")
+        );
+    }
+    let all: Vec<String> = methods.iter().map(ToString::to_string).collect();
+    format!(
+        "all tools of package `{package}` are methods, which come with their state: {}; give a registry: `{write}`",
+        joined(&all)
+    )
+}
+
+/// Says it where a person sees it: a test harness keeps to itself what the print macros of a passing test write.
+pub fn tell(said: &str) {
+    let line = format!("{said}\n");
+    let _ = io::stderr().write_all(line.as_bytes());
+}
