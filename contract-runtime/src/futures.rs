@@ -1,11 +1,11 @@
-//! The little that is needed of futures combinators, so that no crate is.
+//! Minimal future combinators, to avoid a dependency.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 /// What a future gives at its first poll, if it gives anything.
-pub(crate) fn at_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Output> {
+pub(crate) fn now_or_never<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Output> {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
@@ -13,7 +13,7 @@ pub(crate) fn at_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Outp
 }
 
 /// Runs futures side by side, at most `limit` at a time, and gives what they give in their order.
-pub(crate) async fn side_by_side<F: Future>(
+pub(crate) async fn join_bounded<F: Future>(
     futures: impl IntoIterator<Item = F>,
     limit: usize,
 ) -> Vec<F::Output> {

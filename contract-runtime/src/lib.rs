@@ -1,10 +1,11 @@
-//! Declarative tool contracts for agents: what stands above a function is enforced wherever the function is called.
+//! Declarative tool contracts for agents: the conditions above a function are enforced wherever it is called.
 //!
 //! A plain function with [`#[tool]`](tool) above it can be called by name, with JSON arguments, by a language model.
-//! [`#[pre]`](pre) and [`#[post]`](post) say what must hold before it runs and after it has run; a direct Rust call is
+//! [`#[pre]`](pre) and [`#[post]`](post) state conditions that must hold before and after it runs; direct Rust calls are
 //! checked as well.
 //!
 //! ```
+//! use contract_runtime::Status;
 //! use contract_runtime::prelude::*;
 //!
 //! /// Book a room for a part of one day.
@@ -25,7 +26,7 @@
 //! assert_eq!(outcome.status(), Status::Violation);
 //! assert_eq!(
 //!     outcome.error().unwrap(),
-//!     "the end (540) must come after the start (600); `book_room` requires `end > start`, got start = 600, end = 540",
+//!     "the end (540) must come after the start (600)",
 //! );
 //! assert_eq!(book_room(540, 600), 60);
 //! # Ok::<(), BuildError>(())
@@ -33,45 +34,32 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | make tools | [`tool`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`] |
-//! | choose and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Context`] |
-//! | read what came of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
-//! | say what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
+//! | make tools | [`tool`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`], [`Tool::backed`] |
+//! | select and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Context`] |
+//! | read the outcome of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
+//! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 //!
-//! | feature | adds |
-//! |---|---|
-//! | `agent` | agents whose whole run is under contract |
-//! | `genai` | models of real providers |
-//! | `grammar` | replies that are held to a grammar on this side |
-//! | `mcp`, `mcp-http` | serving tools over the Model Context Protocol, and the tools of other servers |
-//! | `cli` | a program of one's tools |
-//! | `verify` | tests that every contract writes for itself |
-//! | `remote`, `remote-tls` | tools on another machine, and TLS on the way there; they need Rust 1.90 |
-//! | `redis` | several backends that share their work; needs Rust 1.90 |
+//! This crate has no features. What one may do with a registry is in crates of their own:
 //!
-//! None is on unless it is asked for; without them Rust 1.88 is enough.
+//! | crate | adds |
+//! |---|---|
+//! | [`contract-agent`](https://docs.rs/contract-agent) | agents that check contracts on a whole run |
+//! | [`contract-mcp`](https://docs.rs/contract-mcp) | serving tools over the Model Context Protocol, and importing those of other servers |
+//! | [`contract-verify`](https://docs.rs/contract-verify) | property-based tests derived from contracts |
+//! | [`contract-program`](https://docs.rs/contract-program) | a command line for the tools of a program, and a page to inspect them |
+//! | [`contract-remote`](https://docs.rs/contract-remote) | tools on another machine; needs Rust 1.90 |
 
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
-#[cfg(feature = "agent")]
-pub mod agent;
-#[cfg(feature = "cli")]
-pub mod cli;
 mod contract;
 mod futures;
-#[cfg(feature = "mcp")]
-pub mod mcp;
-#[cfg(any(feature = "mcp", feature = "remote"))]
-mod patient;
+mod origin_check;
 mod registry;
-#[cfg(feature = "remote")]
-pub mod remote;
 mod schema;
 mod tool;
-#[cfg(feature = "verify")]
-pub mod verify;
 
+#[doc(hidden)]
+#[path = "family.rs"]
+pub mod __family;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
@@ -81,21 +69,25 @@ pub use contract::{
     PolicyOrigin, UnknownPolicy, Violation, Watched, catch, catch_async, matches_pattern,
     process_policy, set_process_handler, set_process_policy,
 };
-pub use contract_macros::{post, pre, tool};
+pub use contract_macros::{post, pre, tool, verify};
 pub use registry::{
-    BuildError, BuildProblem, Builder, Change, ConditionManifest, Diff, ExportError, Finding,
-    FindingKind, Manifest, ManifestError, ManifestVersion, Position, Registry, Statistics,
-    ToolInfo, ToolManifest, Verdict,
+    BuildError, BuildProblem, Builder, Change, ConditionManifest, Diff, Export, ExportError,
+    Finding, FindingKind, Manifest, ManifestError, ManifestVersion, Position, Program, Registry,
+    Statistics, ToolInfo, ToolManifest, Verdict,
 };
 pub use schema::{
-    Dialect, ExportProblem, Lowering, McpRevision, PortableRule, PublishedCondition, SchemaError,
-    UnknownDialect,
+    ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,
+    McpRevision, PortableRule, ProblemKind, PublishedCondition, SchemaError, UnknownDialect,
+    Validator,
 };
 pub use tokio_util::sync::CancellationToken;
+// Generated code asks for these, and the compiler calls them by the shortest path there is.
+#[doc(hidden)]
+pub use tool::kind::{ContextParameter, Described, SharedContext, ToolArgument};
 pub use tool::{
-    ArgumentProblem, Artifact, CallInfo, Coercion, Content, Context, Deadline, DynamicContext,
-    DynamicSpec, Hints, InvalidArguments, MalformedCall, Outcome, ProblemKind, Progress,
-    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
+    Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
+    DynamicSpec, MalformedCall, Outcome, OutputKind, Progress, ProgressReport, Run, Status, Tool,
+    ToolCall, ToolResult, ToolSet,
 };
 
 /// Starts a registry with the tools of the calling package.
@@ -125,7 +117,7 @@ macro_rules! registry {
     };
 }
 
-/// States what must hold at this point of a body, in a tool or in any function it calls.
+/// States a condition that must hold at this point of a body, in a tool or in any function it calls.
 ///
 /// The condition is evaluated at most once, and not at all under [`Policy::Ignore`].
 ///
@@ -154,13 +146,15 @@ macro_rules! contract_assert {
     };
 }
 
-/// Holds the contracts of a package to a file that is committed with it.
+/// Tests that the contracts of a package match a file that is committed with it.
 ///
 /// It fails with a report of every change, breaking ones first, and passes when nothing has changed but places in the
 /// source. `UPDATE_CONTRACTS=1 cargo test` writes the file instead, which is how a change is accepted. The path is relative
 /// to the directory of the package's `Cargo.toml`.
 ///
-/// Without a registry it takes the tools of the calling package; the values of `#[context]` parameters need not be given.
+/// Without a registry it takes the free functions of the calling package that are tools; the values of `#[context]` parameters
+/// need not be given. Methods come with their state: if the package has some, the test says on standard error which ones it
+/// leaves out, and passes. Give a registry that has them, or one that leaves them out on purpose.
 ///
 /// ```no_run
 /// // in tests/contracts.rs
@@ -188,10 +182,10 @@ macro_rules! contract_assert {
 #[macro_export]
 macro_rules! assert_frozen {
     ($file:expr $(,)?) => {
-        $crate::__private::assert_frozen(
+        $crate::__private::assert_package_frozen(
             ::core::env!("CARGO_MANIFEST_DIR"),
             $file,
-            &$crate::__private::own_registry(::core::env!("CARGO_PKG_NAME")),
+            ::core::env!("CARGO_PKG_NAME"),
         )
     };
     ($file:expr, $registry:expr $(,)?) => {
@@ -199,39 +193,11 @@ macro_rules! assert_frozen {
     };
 }
 
-/// Says what is missing, where the feature `verify` is.
-#[cfg(not(feature = "verify"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! verify {
-    ($($input:tt)*) => {
-        ::core::compile_error! {
-            "`verify!` needs the feature `verify`; in `Cargo.toml`, under `[dev-dependencies]`, write `contract-runtime = { version = \"..\", features = [\"verify\"] }`"
-        }
-    };
-}
-
-/// Says what is missing, where the feature `verify` is.
-#[cfg(not(feature = "verify"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! verify_all {
-    ($($input:tt)*) => {
-        ::core::compile_error! {
-            "`verify_all!` needs the feature `verify`; in `Cargo.toml`, under `[dev-dependencies]`, write `contract-runtime = { version = \"..\", features = [\"verify\"] }`"
-        }
-    };
-}
-
 /// Everything an author of tools uses, for one `use`.
 pub mod prelude {
-    // Not at the root, where `verify!` has the name.
-    pub use contract_macros::verify;
-
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
-        Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Status, Tool, ToolCall,
-        ToolResult, ToolSet, Violation, contract_assert, matches_pattern, post, pre, registry,
-        tool,
+        Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Tool, ToolCall, ToolResult,
+        ToolSet, Violation, contract_assert, matches_pattern, post, pre, registry, tool, verify,
     };
 }

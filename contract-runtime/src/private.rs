@@ -1,4 +1,4 @@
-//! What generated code may touch. Unstable: the two crates are released together.
+//! The interface for generated code. Unstable: the two crates are released together.
 
 pub use inventory;
 pub use schemars::{Schema, SchemaGenerator};
@@ -7,30 +7,28 @@ pub use std::sync::Arc;
 pub use std::vec::Vec;
 
 pub use contract_macros::{contract_assert, finish, verify};
-#[cfg(feature = "verify")]
 pub use contract_macros::{verify_all, verify_one};
 
 pub use crate::contract::assert::assert;
 pub use crate::contract::condition::{Condition, ConditionKind, Contract};
-pub use crate::contract::details::{Details, Seen};
+pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::build::{Judged, judge, report};
-pub use crate::contract::frame::{Frame, Judge, Kept, Stop, keep, run, run_async, settle};
+pub use crate::contract::frame::{Frame, Judge, Kept, Stop, keep, run, run_async};
 pub use crate::contract::policy::Policy;
+pub use crate::contract::type_kind::{
+    Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, either, kind, pattern,
+};
+pub use crate::contract::unwind::settle;
 pub use crate::registry::Builder;
-pub use crate::registry::manifest::{assert_frozen, own_registry};
+pub use crate::registry::manifest::{assert_frozen, assert_package_frozen, own_registry};
+pub use crate::schema::Hints;
 pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;
 pub use crate::tool::findings::{judge_tool, report_default, report_example};
-pub use crate::tool::form::{
-    Container, Form, Formed, Known, Shape, Unformed, either, form, pattern,
-};
+pub use crate::tool::kind::Type;
 pub use crate::tool::probe::{asked, probe};
-pub use crate::tool::reply::{Ended, Got, Reply, Sort, failure};
-pub use crate::tool::shim::{Registered, SharedToolSet, ToolSet, method, type_of};
-pub use crate::tool::slot::Type;
-pub use crate::tool::spec::{Constant, Hints, Parameter, Spec, Verify, constant, text};
-#[cfg(feature = "verify")]
-pub use crate::verify::macros::{
-    Tools, verifier_of_function, verifier_of_package, verifier_of_registry,
-};
+pub use crate::tool::reply::{NoOutput, Reply, ResultProbe, SuccessProbe, failure};
+pub use crate::tool::shim::{Registered, RegisteredSet, SharedToolSet, ToolSet, method, type_of};
+pub use crate::tool::spec::{Constant, Parameter, Spec, Verify, constant, text};
+pub use crate::{ContextParameter, Described, SharedContext, ToolArgument};

@@ -1,0 +1,17 @@
+//! What the companion crates use that is not public. Unstable: they are released together with this crate.
+
+pub use crate::contract::expression::Expression;
+pub use crate::contract::panics::{Panicked, guard};
+pub use crate::contract::type_kind::TypeKind;
+pub use crate::origin_check::{OriginCheck, OriginError};
+pub use crate::registry::dry_run::{Setup, TriedTool, try_call, try_check};
+pub use crate::registry::is_tool_name;
+pub use crate::registry::manifest::freeze::{COMMAND as UPDATE_COMMAND, is_update};
+pub use crate::registry::methods;
+pub use crate::schema::arguments::{escaped, nearest, unsafe_to_show};
+pub use crate::schema::lower::sentence::below_headings;
+pub use crate::schema::portable::pattern::portable as portable_pattern;
+pub use crate::schema::{Decimal, KeywordValue, holds, percent_decode};
+pub use crate::tool::canonical::canonical;
+pub use crate::tool::context::{Hears, HearsOutcome, now};
+pub use crate::tool::encode::is_refusal;
