@@ -10,7 +10,7 @@
 
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, ExportProblem};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exports_sample::SAMPLES;
 
@@ -65,18 +65,68 @@ fn no_clause_is_lost_in_any_dialect() {
 /// Half a number.
 #[tool]
 #[pre(number % 2 == 0)]
-#[post(|half| *half <= 55, "no more than 55")]
+#[post(|half| *half <= 55, "more than 55")]
 fn half(number: u8) -> u8 {
     number / 2
+}
+
+/// The description of the first tool.
+fn described(tools: &Value) -> &str {
+    let tool = tools[0].get("function").unwrap_or(&tools[0]);
+    tool["description"].as_str().unwrap()
 }
 
 #[test]
 fn postconditions_are_told_in_every_dialect() {
     let registry = Registry::builder().tool(half).build().unwrap();
     for dialect in Dialect::ALL {
-        let tools = registry.export(dialect).unwrap().to_string();
-        assert!(tools.contains("Ensures:"), "{dialect}: {tools}");
-        assert!(tools.contains("55"), "{dialect}: {tools}");
+        let tools = registry.export(dialect).unwrap();
+        assert_eq!(
+            described(tools),
+            "Half a number.\n\nEnsures:\n- `result <= 55`",
+            "{dialect}"
+        );
+    }
+}
+
+/// Open a door.
+#[tool]
+#[pre(!door.trim().is_empty(), "the name of the door is empty")]
+#[pre(door.to_lowercase() == door)]
+#[pre(from != to, "it leads to where it begins")]
+#[pre(from % 2 == 0, "it begins at an odd place")]
+#[post(|open| open.len() > 3, "the door stayed shut")]
+fn open(door: String, from: u8, to: u8) -> String {
+    format!("{door} {from} {to}")
+}
+
+#[test]
+fn a_message_is_the_speech_of_a_refusal_in_every_dialect() {
+    let registry = Registry::builder().tool(open).build().unwrap();
+    for dialect in Dialect::ALL {
+        assert_eq!(
+            described(registry.export(dialect).unwrap()),
+            "Open a door.\n\nRequires:\n- `from != to`\n\n\
+             Possible refusals:\n- \"the name of the door is empty\"",
+            "{dialect}"
+        );
+    }
+}
+
+#[test]
+fn what_is_explained_quotes_each_message() {
+    let registry = Registry::builder().tool(open).build().unwrap();
+    let text = registry.explain("open").unwrap();
+    for line in [
+        r#"    requires `!door.trim().is_empty()`, else "the name of the door is empty", policy enforce"#,
+        r#"    promises `|open| open.len() > 3`, else "the door stayed shut", policy enforce"#,
+        r#"    below `Possible refusals:`: "the name of the door is empty""#,
+        "    not shown: `door.to_lowercase() == door`",
+        "    below `Requires:`: `from != to`",
+        "    in the schema: `from % 2 == 0`",
+        "    not shown: `|open| open.len() > 3`",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
     }
 }
 
@@ -122,10 +172,8 @@ fn all_problems_of_all_tools_come_together() {
     let registry = Registry::builder().tool(anything).tool(half);
     let registry = registry.rename("half", "other").build().unwrap();
     let dialect = Dialect::OpenAiResponses { strict: true };
-    let error = registry.export(dialect).unwrap_err();
-    assert_eq!(error.dialect(), dialect);
-    let pointers: Vec<_> = error
-        .problems()
+    let problems = registry.export(dialect).unwrap().not_strict();
+    let pointers: Vec<_> = problems
         .iter()
         .filter_map(|problem| match problem {
             ExportProblem::Inexpressible { pointer, .. } => Some(pointer.as_str()),
@@ -136,22 +184,64 @@ fn all_problems_of_all_tools_come_together() {
 }
 
 #[test]
+fn a_tool_that_cannot_be_strict_leaves_the_others_strict() {
+    let builder = Registry::builder().tool(anything).tool(half);
+    let registry = builder.build().unwrap();
+    let alone = Registry::builder().tool(half).build().unwrap();
+    for (strict, loose, flag) in [
+        (
+            Dialect::OpenAiChat { strict: true },
+            Dialect::OpenAiChat { strict: false },
+            "/function/strict",
+        ),
+        (
+            Dialect::OpenAiResponses { strict: true },
+            Dialect::OpenAiResponses { strict: false },
+            "/strict",
+        ),
+        (
+            Dialect::Anthropic { strict: true },
+            Dialect::Anthropic { strict: false },
+            "/strict",
+        ),
+    ] {
+        let export = registry.export(strict).unwrap();
+        assert_eq!(export.as_array().unwrap().len(), 2);
+        // The one is what it is without strict, the other what it is alone.
+        assert_eq!(export[0], registry.export(loose).unwrap()[0], "{strict}");
+        assert_ne!(export[0].pointer(flag), Some(&json!(true)));
+        assert_eq!(export[1], alone.export(strict).unwrap()[0], "{strict}");
+        assert_eq!(export[1].pointer(flag), Some(&json!(true)));
+        assert!(!export.not_strict().is_empty());
+        for problem in export.not_strict() {
+            assert!(problem.to_string().starts_with("`anything`: "), "{problem}");
+        }
+        // What is not strict says so to whoever reads the list, and nothing else is said of it.
+        assert!(registry.export(loose).unwrap().not_strict().is_empty());
+        assert!(alone.export(strict).unwrap().not_strict().is_empty());
+        assert_eq!(json!(export), *export.tools());
+    }
+}
+
+#[test]
 fn an_empty_registry_is_an_empty_list() {
     let registry = Registry::builder().build().unwrap();
     for dialect in Dialect::ALL {
-        assert_eq!(registry.export(dialect), Ok(&json!([])), "{dialect}");
+        let export = registry.export(dialect).unwrap();
+        assert_eq!(export.tools(), &json!([]), "{dialect}");
+        assert!(export.not_strict().is_empty());
     }
 }
 
 #[test]
 fn the_neutral_list_is_plain_json_schema() {
     let registry = Registry::builder().tool(half).build().unwrap();
-    let tools = registry.export(Dialect::Neutral).unwrap();
+    let export = registry.export(Dialect::Neutral).unwrap();
     assert_eq!(
-        *tools,
+        *export.tools(),
         json!([{
             "name": "half",
-            "description": "Half a number.\n\nEnsures:\n- no more than 55",
+            "description": "Half a number.\n\nEnsures:\n- `result <= 55`",
             "parameters": registry.tool("half").unwrap().input_schema(),
             "output": registry.tool("half").unwrap().output_schema(),
         }])

@@ -29,7 +29,11 @@ impl Sample {
 
     /// The one tool with its clause, and without, under one name; nothing where the dialect refuses it aloud.
     pub(crate) fn exports(&self, dialect: Dialect) -> Option<(String, String)> {
-        let export = |registry: Registry| registry.export(dialect).map(ToString::to_string);
+        let export = |registry: Registry| {
+            registry
+                .export(dialect)
+                .map(|export| export.tools().to_string())
+        };
         let without = export((self.without)());
         let without = without.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
         Some((export((self.with)()).ok()?, without))
@@ -141,11 +145,11 @@ samples! {
     sure, sure_bare(flag: bool) [flag] [["true", "`flag`"]];
     unsure, unsure_bare(flag: bool) [!flag] [["false", "`!flag`"]];
     after, after_bare(start: u32, end: u32) [end > start] [["end > start"]];
-    sum, sum_bare(start: u8, end: u8) [u16::from(start) + u16::from(end) <= 66] [["66"]];
+    sum, sum_bare(start: u8, end: u8) [u16::from(start) + u16::from(end) <= 66, "more than 66 together"] [["66"]];
     implied, implied_bare(flag: bool, count: u32) [!flag || count <= 44] [["44"]];
     opaque, opaque_bare(count: u32) [is_prime(count), "must be a prime"] [["must be a prime"]];
-    field, field_bare(place: Place) [place.city != "atlantis"] [["atlantis"]];
-    other_field, other_field_bare(shape: Shape) [!matches!(shape, Shape::Disk { radius } if radius > 7.5)] [["7.5"]];
+    field, field_bare(place: Place) [place.city != "atlantis", "nobody has found atlantis"] [["atlantis"]];
+    other_field, other_field_bare(shape: Shape) [!matches!(shape, Shape::Disk { radius } if radius > 7.5), "the radius is above 7.5"] [["7.5"]];
     fallback, fallback_bare(#[arg(default = 40)] count: u16) [count <= 90] [["90"]];
     other_default, other_default_bare(#[arg(default = Some(4))] count: Option<u16>) [count.is_none_or(|count| count <= 91)] [["91"]];
     several, several_bare(count: u32) [count >= 12 && count <= 600 && count % 28 == 0 && count != 336] [["12"], ["600"], ["28"], ["336"]];

@@ -192,6 +192,6 @@ fn what_cannot_be_said_is_named_with_its_place() {
     );
     assert_eq!(
         parameter(&json!({"type": "null"}), PARAMETERS).unwrap_err(),
-        "`by_hand`: a value that is always null at `/properties/it` cannot be said in this dialect; leave it out"
+        "`by_hand`: a value that is always null at `/properties/it` cannot be expressed in this dialect; leave it out"
     );
 }

@@ -253,6 +253,9 @@ fn random_schemas_are_widened_and_never_narrowed() {
             let Ok(exported) = registry.export(dialect) else {
                 continue;
             };
+            if !exported.not_strict().is_empty() {
+                continue;
+            }
             let schema = exported[0].pointer(pointer).unwrap();
             let schema = match dialect {
                 Dialect::GeminiParameters => read_gemini(schema),

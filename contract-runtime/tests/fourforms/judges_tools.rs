@@ -1,5 +1,6 @@
 //! Tools of every kind of type and condition, and arguments for them: what the judges of the dialects work with.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

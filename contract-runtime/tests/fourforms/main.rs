@@ -1,6 +1,8 @@
 //! The forms of a contract: what is enforced is what is shown, sent and found.
 
 mod anthropic;
+mod demands;
+mod explained;
 mod exports;
 mod exports_sample;
 mod findings;
@@ -15,6 +17,7 @@ mod mcp;
 mod openai;
 mod openai_limits;
 mod openai_superset;
+mod published;
 mod reading;
 mod rules;
 mod shown;

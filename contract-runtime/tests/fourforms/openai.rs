@@ -8,8 +8,8 @@
     reason = "predicates are tried in every spelling"
 )]
 
-use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

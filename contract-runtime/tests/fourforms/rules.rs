@@ -23,7 +23,7 @@ use values::{Chance, Values};
 const CASES: usize = 1_000;
 const WRITTEN_CASES: usize = 2_000;
 
-/// Where to write all cases, for judges that are not written in Rust: see `.ci/cel`.
+/// Where to write all cases, for judges that are not written in Rust: see `.ci/nightly.d/cel.sh`.
 const WRITTEN: &str = "CONTRACT_RULE_CASES";
 
 /// What the native contract says of a call whose arguments are of the right types.

@@ -127,9 +127,26 @@ fn book(#[arg(name = "from")] start: u32, #[arg(name = "to")] end: u32) -> u32 {
 fn a_sentence_speaks_of_the_arguments_that_the_model_knows() {
     let registry = Registry::builder().tool(book).build().unwrap();
     let condition = &registry.tool("book").unwrap().conditions()[0];
-    assert_eq!(
-        condition.sentence(),
-        "`end > start` where `start` is the argument `from`, `end` is the argument `to` (`to` is before `from`)"
-    );
+    assert_eq!(condition.sentence(), "`to > from`");
     assert_eq!(condition.rule().unwrap().message, "`to` is before `from`");
+}
+
+/// Take some numbers.
+#[tool]
+#[pre(items.iter().all(|n| *n > m), "AUTHOR")]
+fn take(items: Vec<u8>, m: u8, #[arg(name = "most")] n: u8) {
+    let _ = (items, m, n);
+}
+
+#[test]
+fn the_variable_of_a_closure_is_no_argument_of_its_name() {
+    let registry = Registry::builder().tool(take).build().unwrap();
+    let condition = &registry.tool("take").unwrap().conditions()[0];
+    assert_eq!(condition.condition().parameters(), ["items", "m"]);
+    assert_eq!(condition.rule().unwrap().paths, ["/items", "/m"]);
+    let call = ToolCall::new("1", "take", r#"{"items": [1], "m": 2, "most": 9}"#);
+    assert_eq!(
+        registry.call_blocking(call).error().unwrap(),
+        "AUTHOR, got items = [1], m = 2",
+    );
 }

@@ -251,3 +251,35 @@ fn a_demand_is_not_a_promise() {
         ],
     );
 }
+
+#[test]
+fn a_policy_under_which_a_condition_begins_to_end_calls_is_a_new_demand() {
+    assert_changes(
+        &subject!(
+            #[pre(a != b)]
+            #[post(|sum| *sum > a)]
+            fn subject(a: u8, b: u8) -> u8 {
+                a + b
+            }
+        ),
+        &subject!(
+            #[pre(a != b, policy = observe)]
+            #[post(|sum| *sum > a, policy = ignore)]
+            fn subject(a: u8, b: u8) -> u8 {
+                a + b
+            }
+        ),
+        &[
+            "- post `|sum| *sum > a`: is not promised any more",
+            "+ pre `a != b`: its policy is `observe`, and was `enforce`",
+            "+ pre `a != b`: is not required any more",
+            "+ post `|sum| *sum > a`: its policy is `ignore`, and was `enforce`",
+        ],
+        &[
+            "- pre `a != b`: is required now; cannot be proven compatible: the schema does not say all of it",
+            "+ pre `a != b`: its policy is `enforce`, and was `observe`",
+            "+ post `|sum| *sum > a`: its policy is `enforce`, and was `ignore`",
+            "+ post `|sum| *sum > a`: is promised now",
+        ],
+    );
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{ConditionKind, Manifest};
+use contract_runtime::{ConditionKind, Lowering, Manifest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -77,6 +77,8 @@ fn every_fact_of_a_registry_is_in_it() {
         assert_eq!(written.message.as_deref(), condition.message());
         assert_eq!(written.parameters, condition.parameters());
         assert_eq!(written.lowering, published.lowering());
+        assert_eq!(written.policy, published.policy());
+        assert_eq!(written.heading, published.heading());
         assert_eq!(written.sentence, published.sentence());
         assert_eq!(written.rule.as_ref(), published.rule());
         let place = written.location.unwrap();
@@ -103,14 +105,31 @@ fn its_published_schema_admits_it() {
 }
 
 #[test]
-fn it_does_not_depend_on_policies() {
+fn a_condition_that_ends_no_call_is_in_it_with_its_policy_alone() {
     let strict = registry().manifest();
-    let builder = Registry::builder().tool(shift);
-    let lax = builder
+    let lax = Registry::builder()
+        .tool(shift)
         .policy(Policy::Ignore)
         .override_policy("shift", Policy::Observe);
     let lax = lax.build().unwrap().manifest();
-    assert_eq!(strict.tool("shift"), lax.tool("shift"));
+    let [strict, lax] = [&strict, &lax].map(|manifest| manifest.tool("shift").unwrap());
+    assert_ne!(strict.input_schema, lax.input_schema);
+    assert_eq!(lax.conditions.len(), strict.conditions.len());
+    for (ending, observed) in strict.conditions.iter().zip(&lax.conditions) {
+        assert_eq!(
+            (&ending.id, &ending.predicate),
+            (&observed.id, &observed.predicate)
+        );
+        assert_eq!(
+            (ending.policy, observed.policy),
+            (Policy::Enforce, Policy::Observe)
+        );
+        assert_eq!(observed.lowering, Lowering::Told);
+        assert_eq!((&observed.heading, &observed.rule), (&None, &None));
+    }
+    let written = serde_json::to_value([strict, lax]).unwrap();
+    assert_eq!(written[0]["conditions"][0].get("policy"), None);
+    assert_eq!(written[1]["conditions"][0]["policy"], "observe");
 }
 
 #[test]

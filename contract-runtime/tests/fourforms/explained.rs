@@ -1,0 +1,123 @@
+//! What authors say of a condition in words of their own, and what is said where nobody did.
+
+use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, FindingKind, Heading, PublishedCondition};
+
+/// Pay a bill.
+#[tool]
+#[pre(iban.trim() == iban, "there are blanks", requires = "`iban` has no blanks around it")]
+#[pre(cents <= limit, "too much", requires = "`cents` is within the limit of the account")]
+#[pre(cents > 0, requires = "`cents` is positive")]
+#[pre(!iban.contains("TEST"), "no tests", shown = never)]
+#[pre(note.split(' ').count() < 90)]
+#[pre(tip.is_none_or(|tip| tip <= cents), "a tip is smaller than the bill")]
+#[post(|left| left.is_power_of_two(), ensures = "the result is what is left, in cents")]
+fn pay(
+    /// The account.
+    iban: String,
+    /// How much.
+    cents: u32,
+    limit: u32,
+    /// What for.
+    note: String,
+    /// For the waiter.
+    tip: Option<u32>,
+) -> u32 {
+    let _ = (iban, limit, note, tip);
+    cents
+}
+
+fn registry() -> Registry {
+    Registry::builder().tool(pay).build().unwrap()
+}
+
+#[test]
+fn words_of_the_author_stand_as_demands() {
+    let registry = registry();
+    let export = registry.export(Dialect::Neutral).unwrap();
+    assert_eq!(
+        export[0]["description"],
+        "Pay a bill.
+
+Requires:
+- `iban` has no blanks around it
+- `cents` is within the limit of the account
+- if `tip` is given, `tip <= cents`
+
+Ensures:
+- the result is what is left, in cents"
+    );
+    assert_eq!(export[0]["parameters"]["properties"]["cents"]["minimum"], 1);
+}
+
+#[test]
+fn what_is_never_shown_is_enforced_all_the_same() {
+    let registry = registry();
+    let tool = registry.tool("pay").unwrap();
+    let hidden = &tool.conditions()[3];
+    assert_eq!((hidden.heading(), hidden.rule()), (None, None));
+    assert_eq!(tool.input_schema()["properties"]["iban"].get("not"), None);
+    let call = r#"{"iban":"TEST","cents":1,"limit":2,"note":""}"#;
+    let outcome = registry.call_blocking(ToolCall::new("1", "pay", call));
+    assert_eq!(
+        outcome.error().as_deref(),
+        Some("no tests, got iban = \"TEST\"")
+    );
+}
+
+#[test]
+fn what_nobody_says_is_found() {
+    let findings = registry().lint();
+    let found: Vec<_> = findings
+        .iter()
+        .map(|one| (one.kind, one.condition.as_str(), one.message.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [(
+            FindingKind::Unexplained,
+            "pay.pre[4]",
+            "a model is shown nothing of `note.split(' ').count() < 90`; add a message, or `requires = \"..\"`"
+        ),]
+    );
+}
+
+/// Compare what can be left out.
+#[tool]
+#[pre(low.is_none_or(|low| high.is_none_or(|high| low <= high)))]
+#[pre(low.is_some_and(|low| low > base) || loud)]
+#[pre(!loud)]
+#[pre(modes.contains(&mode))]
+#[pre(name.len() <= base as usize)]
+#[pre(name.chars().count() > modes.len())]
+#[pre(name.ends_with(&mode) || name == "any")]
+#[pre(low.is_some())]
+fn compare(
+    low: Option<u8>,
+    high: Option<u8>,
+    base: u8,
+    loud: bool,
+    modes: Vec<String>,
+    mode: String,
+    #[arg(name = "full_name")] name: String,
+) {
+    let _ = (low, high, base, loud, modes, mode, name);
+}
+
+#[test]
+fn demands_read_as_sentences() {
+    let registry = Registry::builder().tool(compare).build().unwrap();
+    let tool = registry.tool("compare").unwrap();
+    let demands = tool.conditions().iter();
+    let demands = demands.filter(|one| one.heading() == Some(Heading::Requires));
+    let demands: Vec<_> = demands.map(PublishedCondition::sentence).collect();
+    assert_eq!(
+        demands,
+        [
+            "if `low` is given, if `high` is given, `low <= high`",
+            "`modes` contains `mode`",
+            "the number of characters in `full_name` is more than the number of items in `modes`",
+            "`full_name` ends with `mode`, or `full_name == \"any\"`",
+        ]
+    );
+}
