@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use contract_runtime::Detection;
 use contract_runtime::prelude::*;
+use contract_runtime::{Detection, Status};
 
 use crate::common::{Count, Log, call};
 

@@ -12,11 +12,14 @@ mod common;
 
 mod fragments;
 mod handlers;
+mod nesting;
 mod order;
 mod policies;
 mod postconditions;
 mod predicates;
 mod scope;
 mod secrets;
+mod thread_end;
+mod unwinding;
 mod violations;
 mod ways_in;

@@ -1,5 +1,6 @@
 //! Decode, pre in source order, body, post in source order, encode; nothing twice.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

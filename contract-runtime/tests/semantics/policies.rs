@@ -1,7 +1,7 @@
 //! The policy table: what is evaluated, who is told, what runs, how the call ends.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{ConditionKind, PolicyOrigin, catch};
+use contract_runtime::{ConditionKind, PolicyOrigin, Status, catch};
 
 use crate::common::{Count, Log, call};
 
@@ -263,4 +263,31 @@ fn a_run_hears_its_own_violations_instead_of_the_registry() {
     assert_eq!((of_registry.take(), of_run.take()), (0, 1));
     let _ = registry.call_blocking(call());
     assert_eq!((of_registry.take(), of_run.take()), (1, 0));
+}
+
+/// Go under four policies at once.
+#[tool]
+#[pre(count > 1, "first", policy = ignore)]
+#[pre(count > 2, "second", policy = quick_enforce)]
+#[pre(count > 3, "third", policy = observe)]
+#[pre(count > 4, "fourth")]
+fn go_under_four(count: u32) -> u32 {
+    count
+}
+
+#[tokio::test]
+async fn a_check_of_all_judges_every_precondition_whatever_the_policies_say() {
+    let registry = Registry::builder().tool(go_under_four).build().unwrap();
+    for (count, broken) in [(0, 4), (2, 3), (3, 2), (4, 1), (5, 0)] {
+        let call = ToolCall::new("1", "go_under_four", format!(r#"{{"count":{count}}}"#));
+        let all = registry.check_all(call, Context::new()).await;
+        assert_eq!(
+            (all.is_ok(), all.observed().len()),
+            (true, broken),
+            "{all:?}"
+        );
+    }
+    let call = ToolCall::new("1", "go_under_four", r#"{"count":-1}"#);
+    let unread = registry.check_all(call, Context::new()).await;
+    assert_eq!(unread.status(), Status::InvalidArguments);
 }

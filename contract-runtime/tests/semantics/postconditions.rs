@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{catch, catch_async};
+use contract_runtime::{Status, catch, catch_async};
 
 use crate::common::{Log, call, ended};
 

@@ -1,7 +1,7 @@
 //! Predicates: evaluated whole, at most once, and judged even when they panic.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Detection, catch};
+use contract_runtime::{Detection, Status, catch};
 
 use crate::common::{Count, Log, call};
 
