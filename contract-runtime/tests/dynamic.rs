@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use contract_runtime::prelude::*;
 use contract_runtime::{
-    BuildProblem, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Watched,
+    BuildProblem, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status, Watched,
 };
 use serde_json::{Value, json};
 

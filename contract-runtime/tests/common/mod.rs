@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 /// What happened, in order.

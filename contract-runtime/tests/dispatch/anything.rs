@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 use schemars::JsonSchema;

@@ -1,7 +1,9 @@
 //! Arguments are refused with all their problems at once, and nothing becomes a silent default.
 
-use contract_runtime::ProblemKind;
+use std::collections::BTreeMap;
+
 use contract_runtime::prelude::*;
+use contract_runtime::{ProblemKind, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -352,4 +354,44 @@ fn a_type_that_refuses_what_its_schema_admits_says_why_in_its_own_words() {
     let (status, error) = ended(&registry, "halve", r#"{"number":2,"hidden":3}"#);
     assert_eq!(status, Status::InvalidArguments);
     assert!(!error.contains("odd"), "{error}");
+}
+
+/// Give marks to rooms, by floor and by number.
+#[tool]
+fn mark(
+    floors: Vec<BTreeMap<u8, BTreeMap<i8, u8>>>,
+    #[arg(secret)] codes: Option<BTreeMap<u8, u8>>,
+) -> usize {
+    floors.len() + codes.map_or(0, |codes| codes.len())
+}
+
+#[test]
+fn a_key_that_its_type_refuses_is_pointed_at() {
+    let registry = Registry::builder().tool(mark).build().unwrap();
+    for (arguments, pointer, got) in [
+        (
+            r#"{"floors": [{}, {"1": {}, "300": {"7": 1}}]}"#,
+            "/floors/1/300",
+            "a key it refuses: invalid value: integer `300`, expected u8",
+        ),
+        (
+            r#"{"floors":[{"1":{"-129":1}}]}"#,
+            "/floors/0/1/-129",
+            "a key it refuses: invalid value: integer `-129`, expected i8",
+        ),
+        (
+            r#"{"floors":[],"codes":{"300":1}}"#,
+            "/codes",
+            "a value it refuses",
+        ),
+    ] {
+        let outcome = call(&registry, "mark", arguments);
+        let invalid = outcome.invalid_arguments().unwrap();
+        let [problem] = invalid.problems() else {
+            panic!("{invalid}");
+        };
+        assert_eq!(problem.pointer, pointer);
+        assert_eq!(problem.kind, ProblemKind::Rejected);
+        assert_eq!(problem.got, got);
+    }
 }

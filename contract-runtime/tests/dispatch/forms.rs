@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

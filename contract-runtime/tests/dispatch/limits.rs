@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use contract_runtime::ProblemKind;
 use contract_runtime::prelude::*;
+use contract_runtime::{ProblemKind, Status};
 use proptest::prelude::*;
 use tokio::sync::Notify;
 

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::task::{Context as Task, Poll, Waker};
 use std::time::Duration;
 
-use contract_runtime::Run;
 use contract_runtime::prelude::*;
+use contract_runtime::{Run, Status};
 use serde_json::{Value, json};
 
 use crate::common::ended;

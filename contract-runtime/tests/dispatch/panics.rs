@@ -8,6 +8,7 @@ use std::panic::panic_any;
 use std::pin::Pin;
 use std::task::{Context as Task, Poll, Waker};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

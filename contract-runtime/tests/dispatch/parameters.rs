@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use contract_runtime::Artifact;
 use contract_runtime::prelude::*;
+use contract_runtime::{Artifact, Status};
 use serde_json::{Value, json};
 
 use crate::common::{call, ended};
@@ -148,6 +148,12 @@ fn content() -> Content {
         .with(Artifact::value("table", json!([[1]])))
 }
 
+/// Give content that is an empty text.
+#[tool]
+fn empty_content() -> Content {
+    Content::text("")
+}
+
 /// Give content, or fail.
 #[tool]
 fn content_result(fail: bool) -> Result<Content, &'static str> {
@@ -178,6 +184,7 @@ fn registry() -> Registry {
         .tool(map)
         .tool(big)
         .tool(content)
+        .tool(empty_content)
         .tool(content_result)
         .build()
         .unwrap()
@@ -225,6 +232,8 @@ fn every_result_is_written_in_its_form() {
             json!({"z": 1, "a": [true, null]}),
         ),
         ("string_value", "", "text", json!("text")),
+        ("borrowed", r#"{"text":" "}"#, "", json!("")),
+        ("empty_content", "", "", json!("")),
         ("map", "", r#"{"1":[true,"x"]}"#, json!({"1": [true, "x"]})),
         ("content", "", "three things", json!("three things")),
         (

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as Task, Waker};
 use std::time::Duration;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use tokio::sync::Notify;
 
@@ -190,10 +191,73 @@ async fn a_call_that_is_cancelled_before_it_begins_runs_no_body() {
             .call_with(ToolCall::new("", name, ""), context)
             .await;
         statuses.push(outcome.status());
+        let said = outcome.error().unwrap();
+        assert_eq!(said, "not started, because the call was cancelled");
     }
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert_eq!(statuses, [Status::Cancelled; 3]);
     assert_eq!(log.take(), [""; 0]);
+}
+
+/// Pay, and wait for the receipt.
+#[tool]
+async fn pay(#[context] log: &Log) {
+    log.add("paid");
+    std::future::pending::<()>().await;
+}
+
+/// Pay while the caller gives up.
+#[tool]
+async fn pay_and_stop(#[context] log: &Log, #[context] caller: &Caller) {
+    log.add("paid");
+    caller.0.cancel();
+    std::future::pending::<()>().await;
+}
+
+struct Caller(CancellationToken);
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_cut_off_says_that_nobody_knows_whether_it_took_effect() {
+    let log = Log::default();
+    let registry = Registry::builder()
+        .tool(pay)
+        .context(log.clone())
+        .build()
+        .unwrap();
+    let in_time = Context::new().timeout(Duration::from_millis(13));
+    let outcome = registry
+        .call_with(ToolCall::new("1", "pay", ""), in_time)
+        .await;
+    assert_eq!(outcome.status(), Status::TimedOut);
+    assert_eq!(
+        outcome.error().unwrap(),
+        "`pay` did not end within 13 ms; whether it took effect is not known"
+    );
+    log.take();
+    let token = CancellationToken::new();
+    let stopping = Registry::builder()
+        .tool(pay_and_stop)
+        .context(log.clone())
+        .context(Caller(token.clone()))
+        .build()
+        .unwrap();
+    let calls = ["1", "2"].map(|id| ToolCall::new(id, "pay_and_stop", ""));
+    let context = Context::new().cancellation(token);
+    let outcomes = stopping.call_all_with(calls, context).await;
+    assert_eq!(log.take(), ["paid"]);
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| outcome.status() == Status::Cancelled)
+    );
+    let said: Vec<String> = outcomes.iter().filter_map(Outcome::error).collect();
+    assert_eq!(
+        said,
+        [
+            "the call was cancelled; whether it took effect is not known",
+            "not started, because the call was cancelled",
+        ]
+    );
 }
 
 type Gate = Mutex<mpsc::Receiver<()>>;

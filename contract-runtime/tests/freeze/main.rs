@@ -20,6 +20,24 @@ fn count_stored(#[context] store: &Store, at_most: u32) -> u32 {
     at_most
 }
 
+struct Menu(Vec<&'static str>);
+
+#[tool]
+impl Menu {
+    /// Read a line of the menu.
+    #[tool(read_only)]
+    #[pre(line < self.0.len())]
+    fn read(&self, line: usize) -> &str {
+        self.0[line]
+    }
+
+    /// Order what is on a line of the menu.
+    #[tool(name = "order_dish")]
+    fn order(&self, line: usize) -> bool {
+        line < self.0.len()
+    }
+}
+
 #[test]
 fn child_of_the_own_package() {
     if let Some(file) = env::var_os(FILE) {
@@ -43,8 +61,20 @@ fn child_with_a_registry() -> Result<(), BuildError> {
 
 /// Whether the child passed, and what it printed.
 fn run(child: &str, file: &Path, update: &str) -> (bool, String) {
+    run_with(child, file, update, &["--nocapture"])
+}
+
+/// What a person sees of a child that passes: the harness keeps to itself what it prints.
+fn seen(child: &str, file: &Path) -> String {
+    let (passed, text) = run_with(child, file, "0", &[]);
+    assert!(passed, "{text}");
+    text
+}
+
+fn run_with(child: &str, file: &Path, update: &str, more: &[&str]) -> (bool, String) {
     let output = Command::new(env::current_exe().unwrap())
-        .args(["--exact", child, "--nocapture", "--test-threads=1"])
+        .args(["--exact", child, "--test-threads=1"])
+        .args(more)
         .env(FILE, file)
         .env("UPDATE_CONTRACTS", update)
         .env("RUST_BACKTRACE", "0")
@@ -172,7 +202,7 @@ fn a_file_that_is_no_manifest_is_named() {
         ),
         (
             "{\"version\": \"9.0\"}",
-            "version `9.0` of the manifest format is not known here",
+            "version `9.0` of the manifest format is not supported",
         ),
         (
             "{\"version\": \"1.0\"}",
@@ -183,7 +213,10 @@ fn a_file_that_is_no_manifest_is_named() {
         fails(
             child,
             &file,
-            &[why, "or write it anew with `UPDATE_CONTRACTS=1 cargo test`"],
+            &[
+                why,
+                "or write it again with `UPDATE_CONTRACTS=1 cargo test`",
+            ],
         );
     }
     fs::remove_file(&file).unwrap();
@@ -204,4 +237,60 @@ fn tests_that_write_at_once_leave_one_whole_file() {
     });
     assert!(run("child_with_a_registry", &file, "0").0);
     assert_eq!(fs::read_dir(directory.0.join("below")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_test_that_passes_says_which_methods_it_does_not_freeze() {
+    let directory = Directory::new("methods");
+    let file = directory.file();
+    assert!(run("child_of_the_own_package", &file, "1").0);
+    let text = seen("child_of_the_own_package", &file);
+    let line = text
+        .lines()
+        .find(|line| line.contains("assert_frozen!: "))
+        .unwrap_or_else(|| panic!("nothing is said: {text}"));
+    for part in [
+        "contracts.json` leaves out `read` and `order_dish` of `Menu` (",
+        "freeze/main.rs:",
+        "because methods come with their state; write `assert_frozen!(",
+        "registry!().with(state).build()?)`",
+    ] {
+        assert!(line.contains(part), "{part}\nis not in\n{line}");
+    }
+    let frozen = Manifest::from_json(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert!(frozen.tool("read").is_none());
+
+    let whole = Registry::builder().with(Menu(vec!["soup"])).build();
+    assert!(whole.is_ok_and(|registry| registry.manifest().tool("read").is_some()));
+    assert!(run("child_with_a_registry", &file, "1").0);
+    let text = seen("child_with_a_registry", &file);
+    assert!(
+        !text.contains("leaves out"),
+        "a registry is a decision: {text}"
+    );
+}
+
+contract_runtime::__private::inventory::submit! {
+    contract_runtime::__private::RegisteredSet {
+        package: "only-methods",
+        state: "Menu",
+        tools: &["read"],
+        file: "src/menu.rs",
+        position: (12, 6),
+    }
+}
+
+#[test]
+#[should_panic(
+    expected = "all tools of package `only-methods` are methods, which come with their state: `read` of `Menu` (src/menu.rs:12:6); \
+                give a registry: `assert_frozen!(\"..\", registry)`"
+)]
+fn a_package_of_methods_is_told_so() {
+    contract_runtime::__private::assert_package_frozen("", "contracts.json", "only-methods");
+}
+
+#[test]
+#[should_panic(expected = "write `use no_such_package as _;` beside it")]
+fn a_package_without_tools_is_told_so() {
+    contract_runtime::__private::assert_package_frozen("", "contracts.json", "no-such-package");
 }

@@ -4,9 +4,10 @@
 mod common;
 
 use common::{Count, Log, call};
+use contract_runtime::__private::own_registry;
 use contract_runtime::prelude::*;
 use contract_runtime::{
-    PolicyOrigin, Run, catch, process_policy, set_process_handler, set_process_policy,
+    Manifest, PolicyOrigin, Run, catch, process_policy, set_process_handler, set_process_policy,
 };
 
 /// Nobody but the operator says anything.
@@ -35,6 +36,30 @@ fn of_condition(#[context] log: &Log) {
 #[pre(log.judge("pre", false), policy = enforce)]
 fn of_both(#[context] log: &Log) {
     log.add("body");
+}
+
+/// Nobody says anything, and the schema could.
+#[tool]
+#[pre(count <= 5)]
+fn bounded(count: u8) -> u8 {
+    count
+}
+
+/// What is published follows the process where nobody stronger says anything; what is frozen never does.
+fn published(process: Policy, frozen: &Manifest) {
+    let registry = Registry::builder().tool(bounded).build().unwrap();
+    let most =
+        registry.tool("bounded").unwrap().input_schema()["properties"]["count"]["maximum"].clone();
+    assert_eq!(
+        most,
+        if process.ends_the_call() { 5 } else { 255 },
+        "{process}"
+    );
+    assert_eq!(
+        own_registry("contract-runtime").manifest(),
+        *frozen,
+        "{process}"
+    );
 }
 
 #[pre(log.judge("pre", false))]
@@ -208,8 +233,10 @@ fn handler_of_the_process() {
 fn condition_is_stronger_than_tool_than_run_than_registry_than_process() {
     assert_eq!(process_policy(), Policy::Enforce);
     std::panic::set_hook(Box::new(|_| {}));
+    let frozen = own_registry("contract-runtime").manifest();
     for process in SETTINGS.into_iter().flatten() {
         set_process_policy(process);
+        published(process, &frozen);
         for of_registry in SETTINGS {
             for overruled in SETTINGS {
                 precedence(process, of_registry, overruled);

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 /// Add two numbers.
@@ -172,7 +173,7 @@ async fn the_first_refusal_stands_and_a_panic_is_one() -> Result<(), BuildError>
     assert_eq!(error("1").await, "the second");
     assert_eq!(
         error("panic").await,
-        "the call was not run: what is asked before each call panicked; this is a fault of the program, not of the arguments"
+        "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments"
     );
     assert_eq!(taken(&asked).len(), 3);
     let statistics = registry.statistics();

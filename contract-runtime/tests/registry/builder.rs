@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use contract_runtime::BuildProblem;
 use contract_runtime::prelude::*;
+use contract_runtime::{BuildProblem, Status};
 use serde_json::json;
 
 use crate::common::{call, output};
@@ -268,11 +268,30 @@ fn the_tools_of_a_package_are_those_that_are_linked() {
 }
 
 #[test]
+fn a_tool_that_is_added_twice_is_shown_at_one_place() {
+    let error = Registry::builder()
+        .tool(hello)
+        .tool(hello)
+        .build()
+        .unwrap_err();
+    let [BuildProblem::DuplicateName { first, second, .. }] = error.problems() else {
+        panic!("{error}");
+    };
+    assert_eq!(first, second);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the registry cannot be built: tool `hello` is added twice ({first}); add it once, or put `.prefix(..)` after the first"
+        )
+    );
+}
+
+#[test]
 fn an_empty_registry_is_a_registry() {
     let registry = Registry::builder().build().unwrap();
     assert_eq!(registry.tools().len(), 0);
     let dialect = contract_runtime::Dialect::OpenAiChat { strict: false };
-    assert_eq!(registry.export(dialect).unwrap(), &json!([]));
+    assert_eq!(registry.export(dialect).unwrap().tools(), &json!([]));
     assert_eq!(call(&registry, "x", "").status(), Status::UnknownTool);
 }
 

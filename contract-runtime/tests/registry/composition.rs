@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Blame, Run};
+use contract_runtime::{Blame, Run, Status};
 
 use crate::common::call;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use contract_runtime::Hints;
 use contract_runtime::prelude::*;
+use contract_runtime::{Hints, Status};
 use serde_json::json;
 
 use crate::common::{call, output};

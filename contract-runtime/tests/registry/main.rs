@@ -7,6 +7,7 @@ mod batch;
 mod before;
 mod builder;
 mod composition;
+mod depth;
 mod explain;
 mod kinds;
 mod nested;
