@@ -133,7 +133,10 @@ pub(crate) fn find_10_000(meter: &Meter) -> f64 {
 
 /// The tools in the function-calling format.
 fn listed(registry: &Registry) -> Option<&Value> {
-    registry.export(Dialect::OpenAiChat { strict: false }).ok()
+    registry
+        .export(Dialect::OpenAiChat { strict: false })
+        .ok()
+        .map(contract_runtime::Export::tools)
 }
 
 /// Building the registry and listing it for a model, as text.

@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use contract_runtime::remote::protocol::{BackendMessage, ExecutorMessage};
+use contract_remote::protocol::{BackendMessage, ExecutorMessage};
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -5,8 +5,8 @@
 #![no_main]
 
 use contract_runtime::prelude::*;
-use contract_runtime::remote::protocol::{Handshake, TaskId};
-use contract_runtime::remote::{Limits, Toolbelt};
+use contract_remote::protocol::{Handshake, TaskId};
+use contract_remote::{Limits, Toolbelt};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@
 
 use std::panic::{set_hook, take_hook};
 
-use contract_runtime::remote::recovered;
+use contract_remote::recovered;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(

@@ -35,9 +35,13 @@ const STRICT: [(Dialect, &str, JsonSchemaDialect); 3] = [
 /// How many schemas were left as they are, and how many neutral ones would have been changed.
 fn judge(registry: &Registry, strict: (Dialect, &str, JsonSchemaDialect)) -> (usize, usize) {
     let (dialect, pointer, sanitizer) = strict;
-    let Ok(Value::Array(tools)) = registry.export(dialect) else {
+    let Ok(export) = registry.export(dialect) else {
         return (0, 0);
     };
+    if !export.not_strict().is_empty() {
+        return (0, 0);
+    }
+    let tools = export.as_array().unwrap();
     let mut changed = 0;
     for (tool, info) in tools.iter().zip(registry.tools()) {
         let schema = tool.pointer(pointer).unwrap();

@@ -10,6 +10,7 @@ mod tools;
 
 use std::sync::OnceLock;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
