@@ -1,55 +1,55 @@
-//! Models whose every token can be chosen among those that a grammar allows.
+//! Models that choose each token among those a grammar allows.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
-use super::mask::{Allowed, TokenMask, Vocabulary};
+use super::token_mask::{TokenMask, TokenSet, Vocabulary};
 use super::{Constraint, ConstraintError};
-use crate::agent::live::{Emitter, live};
-use crate::agent::message::Message;
-use crate::agent::model::{Delta, Model, ModelError, Reply, Request, Usage};
+use crate::generator::{Emitter, stream_with};
+use crate::message::Message;
+use crate::model::{Delta, Model, ModelError, Reply, Request, Usage};
 
 /// A model that chooses one token at a time, such as one that runs in the same process.
-pub trait MaskedModel: Send + Sync {
-    /// The name of the model, for people.
+pub trait TokenModel: Send + Sync {
+    /// Returns the name of the model, for people.
     fn name(&self) -> &str;
 
-    /// Its tokens.
+    /// Returns its vocabulary.
     fn vocabulary(&self) -> &Vocabulary;
 
     /// Chooses the next token, which must be an allowed one.
-    fn next<'a>(&'a self, step: Step<'a>) -> NextToken<'a>;
+    fn next<'a>(&'a self, step: DecodingStep<'a>) -> NextToken<'a>;
 }
 
-/// The next token, when it is known.
+/// The future of the next token.
 pub type NextToken<'a> = Pin<Box<dyn Future<Output = Result<u32, ModelError>> + Send + 'a>>;
 
-/// What a model knows when it chooses a token.
+/// The input of a model when it chooses a token.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Step<'a> {
-    /// What has been said.
+pub struct DecodingStep<'a> {
+    /// The conversation so far.
     pub messages: &'a [Message],
     /// The tokens of this reply so far.
     pub written: &'a [u32],
     /// The tokens that may come next.
-    pub allowed: &'a Allowed,
+    pub allowed: &'a TokenSet,
 }
 
-/// A model that is held to the constraint of a request, token by token.
+/// Constrains a model token by token to the constraint of a request.
 ///
 /// What it writes keeps the grammar by construction, so an agent over it needs no enforcement of its own.
 #[derive(Debug)]
-pub struct Masked<M> {
+pub struct ConstrainedDecoder<M> {
     model: M,
     max_tokens: u32,
     /// The last constraint with its mask, because a run asks for the same one again and again.
     last: Mutex<Option<(Constraint, TokenMask)>>,
 }
 
-impl<M: MaskedModel> Masked<M> {
-    /// A reply has at most 4,096 tokens, unless the request says less.
+impl<M: TokenModel> ConstrainedDecoder<M> {
+    /// Wraps a model; a reply has at most 4,096 tokens, unless the request asks for fewer.
     pub const fn new(model: M) -> Self {
         Self {
             model,
@@ -58,7 +58,7 @@ impl<M: MaskedModel> Masked<M> {
         }
     }
 
-    /// The most tokens of a reply.
+    /// Sets the maximum number of tokens of a reply.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = tokens;
@@ -99,9 +99,9 @@ impl<M: MaskedModel> Masked<M> {
             let allowed = match &mut mask {
                 Some(mask) if mask.is_over() => break,
                 Some(mask) => mask.allowed().map_err(engine)?,
-                None => Allowed::all(vocabulary),
+                None => TokenSet::all(vocabulary),
             };
-            let step = Step {
+            let step = DecodingStep {
                 messages: request.messages,
                 written: &written,
                 allowed: &allowed,
@@ -138,13 +138,13 @@ fn whole(bytes: &mut Vec<u8>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-impl<M: MaskedModel> Model for Masked<M> {
+impl<M: TokenModel> Model for ConstrainedDecoder<M> {
     fn name(&self) -> &str {
         self.model.name()
     }
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             if let Err(error) = self.write(&request, &emitter).await {
                 emitter.emit(Err(error)).await;
             }

@@ -1,4 +1,4 @@
-//! Reads a reply byte by byte and stops where no continuation can keep the grammar.
+//! Matches a reply against the grammar byte by byte, and stops at the first byte that cannot match.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -8,6 +8,7 @@ use llguidance::{Matcher, ParserFactory};
 use toktrie::{ApproximateTokEnv, TokEnv};
 
 use super::Constraint;
+use super::engine;
 use super::error::ConstraintError;
 
 /// How much of the text before a mismatch is shown, and of each thing that was expected, in characters.
@@ -24,49 +25,49 @@ pub(super) fn matcher(
     constraint: &Constraint,
     tokens: &TokEnv,
 ) -> Result<Matcher, ConstraintError> {
-    let engine = |message: String| ConstraintError::Engine { message };
+    let refused = |message: String| ConstraintError::Engine { message };
     let mut factory =
-        ParserFactory::new_simple(tokens).map_err(|error| engine(error.to_string()))?;
+        ParserFactory::new_simple(tokens).map_err(|error| refused(error.to_string()))?;
     factory.quiet();
-    let grammar = TopLevelGrammar::from_lark(constraint.lark());
+    let grammar = TopLevelGrammar::from_json_schema(engine::prepare(constraint.json_schema()));
     let mut matcher = Matcher::new(factory.create_parser(grammar));
     match matcher.get_error() {
-        Some(message) => Err(engine(message)),
+        Some(message) => Err(refused(message)),
         None => matcher
             .is_accepting()
             .map(|_| matcher)
-            .map_err(|error| engine(error.to_string())),
+            .map_err(|error| refused(error.to_string())),
     }
 }
 
 impl Constraint {
-    /// Begins to read a text.
+    /// Creates a recognizer of texts that satisfy the constraint.
     ///
     /// ```
-    /// use contract_runtime::agent::Constraint;
+    /// use contract_agent::Constraint;
     /// use serde_json::json;
     ///
     /// let constraint = Constraint::from_schema(json!({"enum": ["red", "green"]}))?;
-    /// let mut matching = constraint.matching()?;
-    /// matching.push("\"gr").unwrap();
-    /// let mismatch = matching.push("ay\"").unwrap_err();
+    /// let mut recognizer = constraint.recognizer()?;
+    /// recognizer.push("\"gr").unwrap();
+    /// let mismatch = recognizer.push("ay\"").unwrap_err();
     /// assert_eq!(
     ///     mismatch.to_string(),
-    ///     "at character 4, after `\"gr`: `a` cannot stand here; expected `een\"`",
+    ///     "at character 4, after `\"gr`: `a` is not allowed here; expected `een\"`",
     /// );
-    /// # Ok::<(), contract_runtime::agent::ConstraintError>(())
+    /// # Ok::<(), contract_agent::ConstraintError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// [`ConstraintError::Engine`] when the grammar is too large for the engine.
-    pub fn matching(&self) -> Result<Matching, ConstraintError> {
+    pub fn recognizer(&self) -> Result<Recognizer, ConstraintError> {
         let compiled =
             self.0.compiled.0.get_or_init(|| {
                 matcher(self, &ApproximateTokEnv::single_byte_env()).map(Mutex::new)
             });
         let matcher = compiled.as_ref().map_err(Clone::clone)?;
-        Ok(Matching {
+        Ok(Recognizer {
             matcher: matcher
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -78,8 +79,8 @@ impl Constraint {
     }
 }
 
-/// A text that is being read; see [`Constraint::matching`].
-pub struct Matching {
+/// Checks a text as it comes; see [`Constraint::recognizer`].
+pub struct Recognizer {
     matcher: Matcher,
     /// The end of what was read.
     before: String,
@@ -87,8 +88,8 @@ pub struct Matching {
     begun: bool,
 }
 
-impl Matching {
-    /// Reads some more; white space before and after the value is passed over.
+impl Recognizer {
+    /// Matches the next piece of the text; white space before and after the value is skipped.
     ///
     /// # Errors
     ///
@@ -117,7 +118,7 @@ impl Matching {
         Ok(())
     }
 
-    /// Says that there is no more.
+    /// Ends the text, and checks that it is complete.
     ///
     /// # Errors
     ///
@@ -129,13 +130,13 @@ impl Matching {
         Err(self.mismatch(None))
     }
 
-    /// Whether the text may end here.
+    /// Returns whether the text may end here.
     #[must_use]
     pub fn may_end(&mut self) -> bool {
         self.begun && self.matcher.is_accepting().unwrap_or_default()
     }
 
-    /// The bytes that may come next; none where nothing may.
+    /// Returns the bytes that may come next; none if nothing may.
     #[must_use]
     pub fn next_bytes(&mut self) -> Vec<u8> {
         if self.matcher.is_stopped() {
@@ -217,25 +218,25 @@ fn last(text: &str) -> String {
     text.chars().skip(skipped).collect()
 }
 
-impl fmt::Debug for Matching {
+impl fmt::Debug for Recognizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Matching")
+        f.debug_struct("Recognizer")
             .field("characters", &self.characters)
             .finish_non_exhaustive()
     }
 }
 
-/// Where a text left its grammar, and what could have stood there.
+/// Where a text does not match its grammar, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// The number of the character, from one.
+    /// The position of the mismatch in characters, from 1.
     pub position: usize,
-    /// What stands before it, at most 40 characters.
+    /// The text before it, at most 40 characters.
     pub before: String,
-    /// The character; none where the text ended too early.
+    /// The character found; `None` if the text ended too early.
     pub found: Option<char>,
-    /// What could have stood there.
+    /// What was expected there.
     pub expected: Vec<String>,
 }
 
@@ -248,14 +249,14 @@ impl fmt::Display for Mismatch {
             expected,
         } = self;
         match (found, before.is_empty()) {
-            (Some(found), true) => write!(f, "`{found}` cannot stand at the beginning")?,
+            (Some(found), true) => write!(f, "`{found}` is not allowed at the beginning")?,
             (Some(found), false) => {
                 write!(
                     f,
-                    "at character {position}, after `{before}`: `{found}` cannot stand here"
+                    "at character {position}, after `{before}`: `{found}` is not allowed here"
                 )?;
             }
-            (None, true) => write!(f, "there is no text")?,
+            (None, true) => write!(f, "the text is empty")?,
             (None, false) => write!(f, "it ends too early, after `{before}`")?,
         }
         write!(f, "; expected {}", expected.join(" or "))

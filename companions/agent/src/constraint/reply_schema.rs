@@ -1,15 +1,13 @@
-//! What a reply may be: one object that calls a tool of the registry or answers.
+//! The schema of a reply: one object that calls a tool of the registry or answers.
 
 use std::fmt::Write as _;
 
+use contract_runtime::__family::{KeywordValue, holds};
+use contract_runtime::Registry;
 use serde_json::{Map, Value, json};
 
-use super::convert::DEFINITIONS;
-use crate::registry::Registry;
-use crate::schema::{Holds, holds};
-
 /// The schema of a reply: an answer, or a call of each tool with its own arguments.
-pub(super) fn schema(registry: &Registry, reasoning: bool) -> Value {
+pub(super) fn build(registry: &Registry, reasoning: bool) -> Value {
     let mut definitions = Map::new();
     let mut branches = Vec::new();
     for tool in registry.tools() {
@@ -60,7 +58,7 @@ fn reply<const N: usize>(reasoning: bool, kind: &str, members: [(&str, Value); N
 /// The reference to the arguments of a tool (RFC 6901, section 6).
 fn place(tool: &str) -> String {
     let step = tool.replace('~', "~0").replace('/', "~1");
-    let mut place = String::from(DEFINITIONS);
+    let mut place = String::from("#/$defs/");
     for byte in step.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             place.push(char::from(byte));
@@ -78,13 +76,13 @@ fn hoist(schema: &mut Value, place: &str) {
     };
     for (keyword, value) in keywords.iter_mut() {
         match (holds(keyword), value) {
-            (Holds::Schema, schema) => hoist(schema, place),
-            (Holds::List, Value::Array(schemas)) => {
+            (KeywordValue::Schema, schema) => hoist(schema, place),
+            (KeywordValue::List, Value::Array(schemas)) => {
                 for one in schemas {
                     hoist(one, place);
                 }
             }
-            (Holds::Map, Value::Object(schemas)) => {
+            (KeywordValue::Map, Value::Object(schemas)) => {
                 for one in schemas.values_mut() {
                     hoist(one, place);
                 }

@@ -1,4 +1,4 @@
-//! Which tokens of a vocabulary keep a grammar.
+//! Token masks: the tokens of a vocabulary that a grammar allows next.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use toktrie::{ApproximateTokEnv, SimpleVob, TokEnv, TokRxInfo, TokTrie};
 use super::Constraint;
 use super::error::ConstraintError;
 
-/// The tokens of a model.
+/// The token vocabulary of a model.
 #[derive(Clone)]
 pub struct Vocabulary(TokEnv);
 
 impl Vocabulary {
-    /// Tokens by their numbers, each as the bytes that it writes, and the one that ends a reply.
+    /// Creates a vocabulary from the bytes of each token, by token id, and the token that ends a reply.
     #[must_use]
     pub fn new(tokens: impl IntoIterator<Item = Vec<u8>>, end: u32) -> Self {
         let mut tokens: Vec<Vec<u8>> = tokens.into_iter().collect();
@@ -26,31 +26,31 @@ impl Vocabulary {
         Self::from_trie(TokTrie::from(&TokRxInfo::new(size, end), &tokens))
     }
 
-    /// One token for each byte, and 256 for the end.
+    /// Creates a vocabulary with one token for each byte, and 256 for the end.
     #[must_use]
     pub fn bytes() -> Self {
         Self(ApproximateTokEnv::single_byte_env())
     }
 
-    /// The tokens of a model as llguidance keeps them.
+    /// Creates a vocabulary from llguidance's representation.
     #[must_use]
     pub fn from_trie(trie: TokTrie) -> Self {
         Self(Arc::new(ApproximateTokEnv::new(trie)))
     }
 
-    /// The token that ends a reply.
+    /// Returns the token that ends a reply.
     #[must_use]
     pub fn end(&self) -> u32 {
         self.0.tok_trie().eos_token()
     }
 
-    /// What a token writes.
+    /// Returns the bytes of a token.
     #[must_use]
     pub fn text(&self, token: u32) -> Vec<u8> {
         self.0.tok_trie().decode(&[token])
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.tok_trie().vocab_size()
@@ -65,10 +65,10 @@ impl std::fmt::Debug for Vocabulary {
     }
 }
 
-/// Which tokens may come next, while a reply is being written.
+/// Computes which tokens may come next while a reply is generated.
 ///
 /// ```
-/// use contract_runtime::agent::{Constraint, TokenMask, Vocabulary};
+/// use contract_agent::{Constraint, TokenMask, Vocabulary};
 /// use serde_json::json;
 ///
 /// let constraint = Constraint::from_schema(json!({"type": "boolean"}))?;
@@ -77,34 +77,34 @@ impl std::fmt::Debug for Vocabulary {
 /// assert_eq!(allowed, [u32::from(b'f'), u32::from(b't')]);
 /// mask.accept(u32::from(b't'))?;
 /// assert!(!mask.allowed()?.contains(u32::from(b'f')));
-/// # Ok::<(), contract_runtime::agent::ConstraintError>(())
+/// # Ok::<(), contract_agent::ConstraintError>(())
 /// ```
 pub struct TokenMask {
     matcher: Matcher,
 }
 
 impl TokenMask {
-    /// The mask at the beginning of a reply.
+    /// Creates the mask for the start of a reply.
     ///
     /// # Errors
     ///
     /// [`ConstraintError::Engine`] when the grammar is too large for the engine.
     pub fn new(constraint: &Constraint, vocabulary: &Vocabulary) -> Result<Self, ConstraintError> {
-        let matcher = super::matching::matcher(constraint, &vocabulary.0)?;
+        let matcher = super::recognizer::matcher(constraint, &vocabulary.0)?;
         Ok(Self { matcher })
     }
 
-    /// The tokens that may come next; where the reply is complete, the one that ends it is among them.
+    /// Returns the tokens that may come next; if the reply is complete, they include the one that ends it.
     ///
     /// # Errors
     ///
     /// [`ConstraintError::Engine`] when the engine ran out of what it may use.
-    pub fn allowed(&mut self) -> Result<Allowed, ConstraintError> {
+    pub fn allowed(&mut self) -> Result<TokenSet, ConstraintError> {
         let mask = self.matcher.compute_mask_or_eos();
-        mask.map(Allowed).map_err(|error| engine(&error))
+        mask.map(TokenSet).map_err(|error| engine(&error))
     }
 
-    /// Notes the token that was chosen.
+    /// Records the token that was chosen.
     ///
     /// # Errors
     ///
@@ -115,13 +115,13 @@ impl TokenMask {
             .map_err(|error| engine(&error))
     }
 
-    /// Whether nothing more may come.
+    /// Returns whether nothing more may come.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.matcher.is_stopped()
     }
 
-    /// The mask as it is now, for another way to go on.
+    /// Copies the mask in its current state, to explore another continuation.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self {
@@ -146,25 +146,25 @@ impl std::fmt::Debug for TokenMask {
 
 /// A set of tokens.
 #[derive(Clone, Debug)]
-pub struct Allowed(SimpleVob);
+pub struct TokenSet(SimpleVob);
 
-impl Allowed {
+impl TokenSet {
     pub(super) fn all(vocabulary: &Vocabulary) -> Self {
         Self(SimpleVob::alloc_ones(vocabulary.size()))
     }
 
-    /// Whether a token is in it.
+    /// Returns whether the set contains a token.
     #[must_use]
     pub fn contains(&self, token: u32) -> bool {
         usize::try_from(token).is_ok_and(|place| place < self.0.len()) && self.0.is_allowed(token)
     }
 
-    /// The tokens, in their order.
+    /// Returns the tokens in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter()
     }
 
-    /// A bit for each token, the first in the lowest bit of the first word.
+    /// Returns a bit for each token, the first in the lowest bit of the first word.
     #[must_use]
     pub fn words(&self) -> &[u32] {
         self.0.as_slice()
