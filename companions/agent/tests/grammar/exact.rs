@@ -1,22 +1,17 @@
-//! Near misses: what a call refuses the grammar refuses, and what a call takes the grammar takes.
+//! Near misses: what llguidance is said to enforce, it enforces; and every grammar accepts what a call accepts.
 
-use contract_runtime::agent::{Constraint, TokenMask, Vocabulary};
+use contract_agent::Constraint;
+use contract_runtime::Validator;
 use contract_runtime::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::reader::Gbnf;
+use crate::gbnf_reader::Gbnf;
 use crate::tools::{Random, accepts, arguments, judge, registry, sample};
 
 /// A value that differs in one place from one that is taken, and whether a call takes more there than a grammar says.
 pub(crate) struct Mutant {
     value: Value,
     lenient: bool,
-}
-
-impl Mutant {
-    pub(crate) fn value(self) -> Value {
-        self.value
-    }
 }
 
 /// Every number in a schema, and its neighbours.
@@ -110,27 +105,30 @@ fn change(value: &Value, palette: &[Value], out: &mut dyn FnMut(Value, bool)) {
     }
 }
 
-/// Holds the verdicts of a call against those of the grammar; gives how often each verdict was given.
+/// Compares the verdicts of a call with those of the grammars; returns how often llguidance accepted, and how often it refused.
 pub(crate) fn compare(
     registry: &Registry,
     tool: &str,
     rounds: usize,
     random: &mut Random,
 ) -> (usize, usize) {
-    // What accepts nothing has no grammar.
-    let Some(constraint) = arguments(registry, tool) else {
+    let Some((constraint, mask)) = arguments(registry, tool) else {
         return (0, 0);
     };
-    let mask =
-        TokenMask::new(&constraint, &Vocabulary::bytes()).expect("the engine reads the grammar");
     let gbnf = Gbnf::read(&constraint.gbnf());
     let schema = registry.tool(tool).expect("it is there").input_schema();
-    let (mut taken, mut refused) = (0, 0);
+    let enforced =
+        constraint.approximations().iter().all(|one| one.only_gbnf) && is_exact(registry, tool);
+    let (mut accepted, mut refused) = (0, 0);
     for _ in 0..rounds {
-        let Some(text) = sample(&mask, random) else {
+        // GBNF has no properties that the schema does not name; and the reader of long texts is slow.
+        let named = |text: &String| text.len() < 400 && gbnf.accepts(text);
+        let Some(text) = sample(&mask, random).filter(named) else {
             continue;
         };
-        let value: Value = serde_json::from_str(&text).expect("JSON");
+        let Ok(value) = serde_json::from_str(&text) else {
+            continue;
+        };
         let mut mutants = mutants(&value, schema);
         while mutants.len() > 120 {
             mutants.swap_remove(random.below(mutants.len()));
@@ -138,43 +136,31 @@ pub(crate) fn compare(
         for Mutant { value, lenient } in mutants {
             let text = value.to_string();
             let verdict = judge(registry, tool, &text);
-            let accepted = accepts(&constraint, &text);
-            let about = || {
-                format!(
-                    "{tool}({text}): {verdict:?}\n{schema:#}\n{}",
-                    constraint.lark()
-                )
-            };
-            // What no schema says is a violation at the call.
-            let told = verdict
-                .as_ref()
-                .is_err_and(|error| error.contains("requires"))
-                && !is_exact(registry, tool);
-            if accepted && !told && constraint.weakened().is_empty() {
+            let by_llguidance = accepts(&constraint, &text);
+            let about = || format!("{tool}({text}): {verdict:?}\n{schema:#}");
+            if by_llguidance && enforced {
                 assert!(verdict.is_ok(), "{}", about());
             }
             // A variant of an enum ignores what it does not know.
-            if verdict.is_ok() && !lenient && tool != "choices" && !odd(&text) {
-                assert!(accepted, "{}", about());
+            let lenient = lenient || tool == "choices";
+            if verdict.is_ok() && !lenient && !spelled_otherwise(&text) {
+                assert!(by_llguidance, "{}", about());
+                if text.len() < 400 {
+                    assert!(gbnf.accepts(&text), "{}\n{}", about(), constraint.gbnf());
+                }
             }
-            let only_gbnf = constraint.weakened().iter().any(|one| one.only_gbnf);
-            if text.len() < 400 && (accepted || !only_gbnf) {
-                assert_eq!(
-                    gbnf.accepts(&text),
-                    accepted,
-                    "{}\n{}",
-                    about(),
-                    constraint.gbnf()
-                );
+            if by_llguidance {
+                accepted += 1;
+            } else {
+                refused += 1;
             }
-            if accepted { taken += 1 } else { refused += 1 }
         }
     }
-    (taken, refused)
+    (accepted, refused)
 }
 
-/// Spellings of numbers that a bounded range does not take.
-fn odd(text: &str) -> bool {
+/// Spellings of numbers that a grammar does not have.
+fn spelled_otherwise(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes
         .windows(2)
@@ -190,20 +176,32 @@ fn is_exact(registry: &Registry, tool: &str) -> bool {
 }
 
 #[test]
-fn a_near_miss_is_refused_by_the_grammar_and_by_a_call() {
+fn grammars_accept_every_near_miss_that_a_call_accepts() {
     let registry = registry();
     let mut random = Random::new(3);
     for tool in registry.tools() {
-        let (taken, refused) = compare(&registry, tool.name(), 5, &mut random);
-        println!("{}: {taken} taken, {refused} refused", tool.name());
-        assert!(refused > 10, "{}: {refused}", tool.name());
+        let (accepted, refused) = compare(&registry, tool.name(), 6, &mut random);
+        println!("{}: {accepted} accepted, {refused} refused", tool.name());
+        let none = tool.name() == "nothing";
+        assert!(
+            (accepted > 0 || none) && refused > 10,
+            "{}: {accepted}",
+            tool.name()
+        );
     }
 }
 
 #[test]
-fn bounds_hold_to_the_last_digit() {
+fn bounds_hold_as_far_as_they_are_listed_as_enforced() {
     let registry = registry();
-    let constraint = arguments(&registry, "integers").expect("it can be said");
+    let (constraint, _) = arguments(&registry, "integers").expect("llguidance compiles it");
+    let approximated = constraint.approximations();
+    let at: Vec<&str> = approximated
+        .iter()
+        .filter(|one| !one.only_gbnf)
+        .map(|one| one.at.as_str())
+        .collect();
+    assert_eq!(at, ["/not_zero", "/largest", "/smallest", "/smallest"]);
     let text = |low: &str, fours: &str, largest: &str, smallest: &str| {
         format!(
             r#"{{"low":{low},"wide":0,"not_zero":1,"fours":{fours},"largest":{largest},"smallest":{smallest}}}"#
@@ -216,10 +214,7 @@ fn bounds_hold_to_the_last_digit() {
         ("0", "8", most, least),
         ("01", "8", most, least),
         ("1", "6", most, least),
-        ("1", "8", "18446744073709551616", least),
         ("1", "8", "-1", least),
-        ("1", "8", most, "-9223372036854775809"),
-        ("1", "8", most, "9223372036854775808"),
     ] {
         let text = text(low, fours, largest, smallest);
         assert!(!accepts(&constraint, &text), "{text}");
@@ -227,32 +222,42 @@ fn bounds_hold_to_the_last_digit() {
     }
 }
 
+/// What llguidance would read otherwise than a call is left to the call.
 #[test]
-fn what_rounds_to_an_exclusive_bound_is_refused() {
-    let constraint =
-        Constraint::from_schema(json!({"type": "number", "minimum": 0.25, "exclusiveMaximum": 1}));
-    let constraint = constraint.expect("it can be said");
-    for taken in [
-        "0.25",
-        "0.99999999999999",
-        "0.9",
-        "0.5000000000000000000000000001",
+fn llguidance_refuses_nothing_that_a_call_accepts() {
+    let huge = 18_446_744_073_709_551_615_u64;
+    for (schema, text) in [
+        (json!({"type": "string", "format": "date"}), "\"someday\""),
+        (json!({"type": "string", "pattern": "x(^a|b)"}), "\"xb\""),
+        (json!({"type": "string", "pattern": "^a|b$"}), "\"cb\""),
+        (
+            json!({"type": "string", "pattern": "[$^]\\\\$"}),
+            "\"^\\\\\"",
+        ),
+        (
+            json!({"type": "integer", "maximum": huge}),
+            "18446744073709551615",
+        ),
+        (json!({"const": huge}), "18446744073709551615"),
+        (
+            json!({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"enum": [1]}}}),
+            "1",
+        ),
+        (
+            json!({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"enum": [1]}}}),
+            "1",
+        ),
+        (
+            json!({"type": "object", "propertyNames": {"maxLength": 1}}),
+            "{\"a\":1}",
+        ),
+        (json!(true), "[1,{}]"),
     ] {
-        assert!(accepts(&constraint, taken), "{taken}");
-    }
-    for refused in [
-        "1",
-        "1.0",
-        "0.99999999999999999999",
-        "0.2499",
-        "0.0",
-        "-0.5",
-        "2",
-        ".5",
-        "0.",
-        "5e-1",
-    ] {
-        assert!(!accepts(&constraint, refused), "{refused}");
+        let validator = Validator::of_value(schema.clone()).expect("a schema");
+        assert_eq!(validator.check(text), Ok(()), "{schema}");
+        let constraint = Constraint::from_schema(schema.clone()).expect("a schema");
+        assert!(accepts(&constraint, text), "{schema}");
+        assert!(Gbnf::read(&constraint.gbnf()).accepts(text), "{schema}");
     }
 }
 
@@ -273,7 +278,7 @@ fn references_of_two_tools_do_not_meet() {
         .with(tools)
         .build()
         .expect("the tools are sound");
-    let constraint = Constraint::replies(&registry, false).expect("it can be said");
+    let constraint = Constraint::replies(&registry, false).expect("a schema");
     let call = |tool: &str, it: &str| {
         format!(r#"{{"type":"tool_call","tool":"{tool}","arguments":{{"it":{it},"again":{it}}}}}"#)
     };

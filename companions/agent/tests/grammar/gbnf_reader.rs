@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::tools::Random;
+
 #[derive(Clone, Debug)]
 enum Element {
     Chars {
@@ -98,6 +100,45 @@ impl Gbnf {
             states = next;
         }
         states.contains(&Vec::new())
+    }
+
+    /// A text that the grammar accepts, chosen letter by letter; `None` where it became too long.
+    pub(crate) fn sample(&self, random: &mut Random) -> Option<String> {
+        let mut text = String::new();
+        let mut stack: Stack = vec![(self.root, random.below(self.rules[self.root].len()), 0)];
+        while text.len() < 3_000 {
+            let Some((rule, alternative, place)) = stack.pop() else {
+                return Some(text);
+            };
+            let Some(element) = self.rules[rule][alternative].get(place) else {
+                continue;
+            };
+            stack.push((rule, alternative, place + 1));
+            match element {
+                Element::Rule(inner) => {
+                    // The last alternative of a repetition ends it.
+                    let options = self.rules[*inner].len();
+                    let hurry = random.below(3 + text.len() / 50) > 1;
+                    let next = if hurry {
+                        options - 1
+                    } else {
+                        random.below(options)
+                    };
+                    stack.push((*inner, next, 0));
+                }
+                Element::Chars { ranges, negated } => {
+                    let (low, high) = ranges[random.below(ranges.len())];
+                    let code = if *negated {
+                        u32::from(b'a')
+                    } else {
+                        let span = usize::try_from(high - low).expect("small") + 1;
+                        low + u32::try_from(random.below(span)).expect("small")
+                    };
+                    text.push(char::from_u32(code).expect("a letter"));
+                }
+            }
+        }
+        None
     }
 
     /// Goes on until a character comes next, or the end.

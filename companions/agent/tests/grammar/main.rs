@@ -1,4 +1,4 @@
-//! Grammars of replies: what they accept, a call accepts; what they cannot say, they list.
+//! Grammars of replies: they accept what a call accepts, and list what they approximate.
 
 #![allow(unused_variables, reason = "the bodies of the tools do nothing")]
 #![allow(
@@ -7,12 +7,11 @@
     reason = "bounds as authors write them"
 )]
 
+mod decoder;
 mod exact;
-mod figures;
 mod forms;
+mod gbnf_reader;
 mod generated;
-mod masks;
 mod mismatches;
-mod reader;
 mod sampled;
 mod tools;

@@ -1,6 +1,6 @@
 //! What the model is told when its reply leaves the grammar.
 
-use contract_runtime::agent::Constraint;
+use contract_agent::Constraint;
 use contract_runtime::prelude::*;
 
 /// Set the temperature of a room.
@@ -14,41 +14,43 @@ fn told(text: &str) -> String {
         .build()
         .expect("the tool is sound");
     let constraint = Constraint::replies(&registry, false).expect("it can be said");
-    let mut matching = constraint.matching().expect("the engine reads the grammar");
+    let mut recognizer = constraint
+        .recognizer()
+        .expect("the engine reads the grammar");
     // In pieces of one character, as a slow model gives them.
     for letter in text.chars() {
-        if let Err(mismatch) = matching.push(&letter.to_string()) {
+        if let Err(mismatch) = recognizer.push(&letter.to_string()) {
             return mismatch.to_string();
         }
     }
-    matching.finish().expect_err("it is no reply").to_string()
+    recognizer.finish().expect_err("it is no reply").to_string()
 }
 
 #[test]
 fn a_mismatch_says_where_and_what_was_expected() {
     let call = r#"{"type":"tool_call","tool":"heat","arguments":{"room":"hall","degrees":"#;
     for (text, sentence) in [
-        ("Sure", "`S` cannot stand at the beginning; expected `{`"),
-        ("", "there is no text; expected `{`"),
+        ("Sure", "`S` is not allowed at the beginning; expected `{`"),
+        ("", "the text is empty; expected `{`"),
         (
             r#"{"type":"too""#,
-            r#"at character 13, after `{"type":"too`: `"` cannot stand here; expected `l_call"`"#,
+            r#"at character 13, after `{"type":"too`: `"` is not allowed here; expected `l_call"`"#,
         ),
         (
             r#"{"type":"answer","content":"yes"}."#,
-            r#"at character 34, after `{"type":"answer","content":"yes"}`: `.` cannot stand here; expected the end"#,
+            r#"at character 34, after `{"type":"answer","content":"yes"}`: `.` is not allowed here; expected the end"#,
         ),
     ] {
         assert_eq!(told(text), sentence);
     }
     let mismatch = told(&format!("{call}31}}"));
     assert!(
-        mismatch.ends_with("\"degrees\":3`: `1` cannot stand here; expected `0`"),
+        mismatch.ends_with("\"degrees\":3`: `1` is not allowed here; expected `0`"),
         "{mismatch}"
     );
     let mismatch = told(&format!("{call}x"));
     assert!(
-        mismatch.ends_with("`x` cannot stand here; expected a digit from 1 to 9"),
+        mismatch.ends_with("`x` is not allowed here; expected a digit from 1 to 9"),
         "{mismatch}"
     );
     let mismatch = told(&format!("{call}21"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract_runtime::agent::{Constraint, ConstraintError, TokenMask, Vocabulary};
+use contract_agent::{Constraint, TokenMask, Vocabulary};
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -128,24 +128,25 @@ pub(crate) fn dynamic(input: Value) -> Option<Registry> {
     Registry::builder().with(vec![tool]).build().ok()
 }
 
-/// Only the arguments of one tool; none where nothing is accepted.
-pub(crate) fn arguments(registry: &Registry, tool: &str) -> Option<Constraint> {
-    let schema = registry
-        .tool(tool)
-        .expect("it is there")
-        .input_schema()
-        .clone();
-    match Constraint::from_schema(schema) {
-        Ok(constraint) => Some(constraint),
-        Err(ConstraintError::Nothing) => None,
-        Err(error) => panic!("{error}"),
+/// The arguments of one tool; `None` where llguidance finds no value for them.
+pub(crate) fn arguments(registry: &Registry, tool: &str) -> Option<(Constraint, TokenMask)> {
+    let schema = registry.tool(tool).expect("it is there").input_schema();
+    let constraint = Constraint::from_schema(schema.clone()).expect("a schema");
+    match TokenMask::new(&constraint, &Vocabulary::bytes()) {
+        Ok(mask) => Some((constraint, mask)),
+        Err(error) => {
+            assert!(error.to_string().contains("Unsatisfiable"), "{error}");
+            None
+        }
     }
 }
 
-/// Whether the grammar takes a whole text.
+/// Whether llguidance accepts a whole text.
 pub(crate) fn accepts(constraint: &Constraint, text: &str) -> bool {
-    let mut matching = constraint.matching().expect("the engine reads the grammar");
-    matching.push(text).is_ok() && matching.finish().is_ok()
+    let mut recognizer = constraint
+        .recognizer()
+        .expect("the engine reads the grammar");
+    recognizer.push(text).is_ok() && recognizer.finish().is_ok()
 }
 
 /// Whether a call with these arguments would run its body; if not, why.
