@@ -1,16 +1,16 @@
-//! What a run may use up.
+//! Budgets of a run: iterations, calls, failures and time.
 
 use std::time::Duration;
 
 use super::hooks::Hook;
 use super::state::IterationState;
 
-/// What a run may use up, as a ready-made invariant.
+/// A limit on the resources of a run, as a ready-made invariant.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use contract_runtime::agent::Budget;
+/// use contract_agent::Budget;
 ///
 /// let budgets = [Budget::Iterations(20), Budget::Time(Duration::from_secs(60))];
 /// # let _ = budgets;
@@ -18,21 +18,23 @@ use super::state::IterationState;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Budget {
-    /// Steps.
+    /// Replies of the model: steps, and useless replies that were requested again. The one beyond the limit is not
+    /// requested.
     Iterations(u64),
-    /// Calls of tools, refused ones among them.
+    /// Tool calls, including refused ones.
     ToolCalls(u64),
-    /// Calls that did not end well.
+    /// Calls that did not succeed.
     Errors(u64),
-    /// Time since the run began, judged at the beginning of every step.
+    /// Time since the run began, checked before every request and at the beginning of every step.
     Time(Duration),
-    /// Characters of everything that was said and observed.
+    /// Characters of the messages of one request, as [`IterationState::estimated_prompt_chars`] counts them; a request that holds
+    /// more is not sent.
     PromptCharacters(u64),
     /// Equal observations in a row.
     SameObservation(u64),
     /// Equal calls in a row.
     SameAction(u64),
-    /// Tokens that the model read and wrote, where it says so.
+    /// Tokens that the model read and wrote, as far as it reports them.
     Tokens(u64),
 }
 
@@ -62,7 +64,7 @@ impl Budget {
 
     pub(super) fn holds(self, state: &IterationState) -> bool {
         match self {
-            Self::Iterations(most) => state.iterations <= most,
+            Self::Iterations(most) => state.replies() <= most,
             Self::ToolCalls(most) => state.tool_calls <= most,
             Self::Errors(most) => state.errors <= most,
             Self::Time(most) => state.elapsed <= most,

@@ -1,21 +1,19 @@
 //! Conditions of a run: on its task, its steps and its answer.
 
-use std::panic::Location as Caller;
-
+use contract_runtime::__family::guard;
+use contract_runtime::Check;
+use contract_runtime::ConditionKind;
+use contract_runtime::{Detection, Location, Violation};
+use contract_runtime::{Policy, PolicyOrigin, process_policy};
 use serde_json::{Map, Value};
 
 use super::state::IterationState;
-use crate::contract::condition::ConditionKind;
-use crate::contract::panics::guard;
-use crate::contract::policy::{Policy, PolicyOrigin, process_policy};
-use crate::contract::violation::{Blame, Detection, Location, Violation};
-use crate::contract::watch::Check;
 
-/// The name of a condition of a run, and what else is said about it.
+/// The name of a condition of a run, with its message and policy.
 ///
 /// ```
 /// use contract_runtime::Policy;
-/// use contract_runtime::agent::Hook;
+/// use contract_agent::Hook;
 ///
 /// let hook = Hook::new("short").message("answer in one sentence").policy(Policy::Observe);
 /// let same_without_more: Hook = "short".into();
@@ -31,29 +29,24 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A condition by its name.
+    /// Creates a condition with this name.
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Self {
-        let caller = Caller::caller();
         Self {
             name: name.into(),
             message: None,
             policy: None,
-            location: Location {
-                file: caller.file().to_owned(),
-                line: caller.line(),
-                column: caller.column(),
-            },
+            location: Location::caller(),
         }
     }
 
-    /// What the model is told when it does not hold.
+    /// Sets what the model is told when the condition does not hold.
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// The policy of this condition alone, stronger than the agent's.
+    /// Sets the policy of this condition, which overrides the agent's.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
         self
@@ -77,10 +70,12 @@ impl From<String> for Hook {
 type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// A hook and what it demands.
-pub(super) struct Demand<T: ?Sized> {
+pub(super) struct RunCondition<T: ?Sized> {
     hook: Hook,
     kind: ConditionKind,
     predicate: Predicate<T>,
+    /// Judged before every request to the model, not only when its reply has come.
+    pub(super) at_requests: bool,
     /// Judged before every call of a tool, not only at the beginning of a step.
     pub(super) at_calls: bool,
 }
@@ -97,7 +92,7 @@ impl Subject for IterationState {
     }
 }
 
-impl<T: ?Sized> Demand<T> {
+impl<T: ?Sized> RunCondition<T> {
     pub(super) fn new(
         hook: Hook,
         kind: ConditionKind,
@@ -107,6 +102,7 @@ impl<T: ?Sized> Demand<T> {
             hook,
             kind,
             predicate: Box::new(predicate),
+            at_requests: false,
             at_calls: false,
         }
     }
@@ -121,12 +117,7 @@ impl<T: ?Sized> Demand<T> {
     }
 
     pub(super) fn check(&self) -> Check {
-        Check {
-            contract: self.id(),
-            kind: self.kind,
-            predicate: self.hook.name.clone(),
-            call_id: None,
-        }
+        Check::new(self.id(), self.kind, &self.hook.name)
     }
 
     /// How it failed, if it did.
@@ -149,24 +140,14 @@ impl<T: ?Sized> Demand<T> {
         (policy, origin): (Policy, PolicyOrigin),
         values: Map<String, Value>,
     ) -> Violation {
-        Violation {
-            contract: self.id(),
-            kind: self.kind,
-            tool: AGENT.to_owned(),
-            predicate: self.hook.name.clone(),
-            message: self.hook.message.clone(),
-            location: self.hook.location.clone(),
-            policy,
-            origin,
-            detection,
-            blame: match self.kind {
-                ConditionKind::Task => Blame::Caller,
-                _ => Blame::Model,
-            },
-            values,
-            call_id: None,
-            template: None,
-        }
+        let mut violation = Violation::new(self.id(), self.kind, AGENT, &self.hook.name);
+        violation.message.clone_from(&self.hook.message);
+        violation.location = self.hook.location.clone();
+        violation.policy = policy;
+        violation.origin = origin;
+        violation.detection = detection;
+        violation.values = values;
+        violation
     }
 
     fn id(&self) -> String {

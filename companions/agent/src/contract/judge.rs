@@ -1,58 +1,88 @@
-//! Judging a run: its task, its steps, its calls and its answer, and what follows a violation.
+//! Evaluates the conditions of a run on its task, steps, calls and answer, and handles violations.
 
 use std::ops::ControlFlow;
 
+use contract_runtime::Policy;
+use contract_runtime::Violation;
 use serde_json::{Map, Value};
 
-use super::hooks::{Demand, Subject as _};
+use super::hooks::{RunCondition, Subject as _};
 use super::result::{REFUSED, Rejected};
-use super::run::{Flow, Life, ON};
-use crate::agent::event::{Event, RunError};
-use crate::contract::handler;
-use crate::contract::policy::Policy;
-use crate::contract::violation::Violation;
+use super::run::RunDriver;
+use crate::event::{Event, RunError};
 
-impl Life<'_> {
-    pub(super) async fn judge_task(&self) -> Flow {
+impl RunDriver<'_> {
+    pub(super) async fn judge_task(&self) -> ControlFlow<Option<RunError>> {
         let task = self.turn.task.as_str();
-        for demand in &self.terms.tasks {
+        for condition in &self.config.tasks {
             let values = || Map::from_iter([("task".to_owned(), Value::from(task))]);
-            if let Some(violation) = self.judge(demand, task, values).await {
+            if let Some(violation) = self.judge(condition, task, values).await {
                 return self.ended(&violation);
             }
         }
-        ON
+        ControlFlow::Continue(())
     }
 
-    pub(super) async fn judge_step(&self) -> Flow {
-        for demand in &self.terms.invariants {
+    pub(super) async fn judge_step(&self) -> ControlFlow<Option<RunError>> {
+        for condition in &self.config.invariants {
             let values = || self.state.values();
-            if let Some(violation) = self.judge(demand, &self.state, values).await {
+            if let Some(violation) = self.judge(condition, &self.state, values).await {
                 // There is nothing that the model could do better.
                 return self.ended(&violation);
             }
         }
-        ON
+        ControlFlow::Continue(())
     }
 
-    /// Before a call: what can be used up by calls alone.
-    pub(super) async fn judge_call(&self) -> Flow {
-        let of_calls = |demand: &&Demand<_>| demand.at_calls;
-        for demand in self.terms.invariants.iter().filter(of_calls) {
-            let values = || self.state.values();
-            if !demand.holds(&self.state)
-                && let Some(violation) = self.judge(demand, &self.state, values).await
+    /// Before the model is asked: what is used up already, or would be by one more step.
+    pub(super) async fn judge_request(&mut self) -> ControlFlow<Option<RunError>> {
+        self.state.estimated_prompt_chars = self.turn.conversation.characters();
+        let most = self.config.max_steps;
+        if self.state.replies() >= most {
+            return ControlFlow::Break(Some(RunError::TooManySteps { most }));
+        }
+        let mut ahead = self.state.clone();
+        ahead.iterations += 1;
+        ahead.elapsed = self.began.elapsed();
+        // What is only observed is told when the step has begun.
+        let of_requests = |condition: &&RunCondition<_>| {
+            condition.at_requests && condition.policy(self.policy).0.ends_the_call()
+        };
+        for condition in self.config.invariants.iter().filter(of_requests) {
+            let values = || ahead.values();
+            if !condition.holds(&ahead)
+                && let Some(violation) = self.judge(condition, &ahead, values).await
             {
                 return self.ended(&violation);
             }
         }
-        ON
+        ControlFlow::Continue(())
     }
 
-    pub(super) async fn answer(&mut self, text: String) -> Flow {
+    /// Whether there is a condition that keeps an answer from being told.
+    pub(super) fn may_reject_an_answer(&self) -> bool {
+        let mut answers = self.config.answers.iter();
+        answers.any(|condition| condition.policy(self.policy).0.ends_the_call())
+    }
+
+    /// Before a call: what can be used up by calls alone.
+    pub(super) async fn judge_call(&self) -> ControlFlow<Option<RunError>> {
+        let of_calls = |condition: &&RunCondition<_>| condition.at_calls;
+        for condition in self.config.invariants.iter().filter(of_calls) {
+            let values = || self.state.values();
+            if !condition.holds(&self.state)
+                && let Some(violation) = self.judge(condition, &self.state, values).await
+            {
+                return self.ended(&violation);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    pub(super) async fn answer(&mut self, text: String) -> ControlFlow<Option<RunError>> {
         let message = self.turn.take_answer();
         if let Some(violation) = self.judge_answer(&text).await {
-            self.kept.forget();
+            self.answer_buffer.clear();
             let feedback = format!("{REFUSED}{violation}");
             self.out.record.locked().rejected.push(Rejected {
                 answer: text,
@@ -61,7 +91,7 @@ impl Life<'_> {
             });
             return self.recover(&violation, Some(feedback)).await;
         }
-        for thought in self.kept.thoughts() {
+        for thought in self.answer_buffer.drain_thoughts() {
             self.out.emit(thought).await;
         }
         self.out.emit(Event::Answer { text }).await;
@@ -69,7 +99,10 @@ impl Life<'_> {
     }
 
     /// An answer that is made of what tools gave, because the model is stuck.
-    pub(super) async fn answer_without_the_model(&mut self, text: String) -> Flow {
+    pub(super) async fn answer_without_the_model(
+        &mut self,
+        text: String,
+    ) -> ControlFlow<Option<RunError>> {
         if let Some(violation) = self.judge_answer(&text).await {
             return self.ended(&violation);
         }
@@ -79,9 +112,9 @@ impl Life<'_> {
 
     /// The violation that keeps an answer back.
     async fn judge_answer(&self, text: &str) -> Option<Violation> {
-        for demand in &self.terms.answers {
+        for condition in &self.config.answers {
             let values = || Map::from_iter([("answer".to_owned(), Value::from(text))]);
-            let violation = self.judge(demand, text, values).await;
+            let violation = self.judge(condition, text, values).await;
             if violation.is_some() {
                 return violation;
             }
@@ -92,27 +125,25 @@ impl Life<'_> {
     /// Judges one condition of the run; the violation is one that ends something.
     async fn judge<T: ?Sized>(
         &self,
-        demand: &Demand<T>,
+        condition: &RunCondition<T>,
         subject: &T,
         values: impl FnOnce() -> Map<String, Value>,
     ) -> Option<Violation> {
-        let policy = demand.policy(self.policy);
+        let policy = condition.policy(self.policy);
         if policy.0 == Policy::Ignore {
             self.out.record.locked().statistics.skipped += 1;
             return None;
         }
-        let check = demand.check();
+        let check = condition.check();
         self.out.emit(Event::ContractCheck { check }).await;
-        let detection = demand.judge(subject)?;
-        let violation = demand.violation(detection, policy, values());
+        let detection = condition.judge(subject)?;
+        let violation = condition.violation(detection, policy, values());
         self.out
             .emit(Event::ContractViolation {
                 violation: Box::new(self.shown(&violation)),
             })
             .await;
-        if violation.policy.tells_the_handler() {
-            handler::tell(self.handler.as_ref(), &violation);
-        }
+        self.run.report(&violation);
         violation.policy.ends_the_call().then_some(violation)
     }
 
@@ -121,10 +152,10 @@ impl Life<'_> {
         &mut self,
         violation: &Violation,
         feedback: Option<String>,
-    ) -> Flow {
+    ) -> ControlFlow<Option<RunError>> {
         let step = self.state.iterations;
-        let tries = &mut self.tries;
-        let Some(attempt) = tries.next(self.terms.recovery, &violation.contract, step) else {
+        let attempts = &mut self.attempts;
+        let Some(attempt) = attempts.next(self.config.recovery, &violation.contract, step) else {
             return self.ended(violation);
         };
         let told = self.shown(violation).to_string();
@@ -138,10 +169,10 @@ impl Life<'_> {
                 feedback: told,
             })
             .await;
-        ON
+        ControlFlow::Continue(())
     }
 
-    pub(super) fn ended(&self, violation: &Violation) -> Flow {
+    pub(super) fn ended(&self, violation: &Violation) -> ControlFlow<Option<RunError>> {
         ControlFlow::Break(Some(RunError::Contract {
             contract: violation.contract.clone(),
             message: self.shown(violation).to_string(),
@@ -150,7 +181,7 @@ impl Life<'_> {
 
     /// A violation as others than the model may see it.
     pub(super) fn shown(&self, violation: &Violation) -> Violation {
-        if self.terms.shows_values {
+        if self.config.shows_values {
             violation.clone()
         } else {
             violation.masked()

@@ -1,19 +1,20 @@
-//! A model that does the same thing again and again.
+//! Detects a model that repeats itself.
 
-use crate::agent::event::LoopKind;
-use crate::tool::ToolCall;
-use crate::tool::canonical::canonical;
+use contract_runtime::__family::canonical;
+use contract_runtime::ToolCall;
+
+use crate::event::LoopKind;
 
 /// When a model counts as stuck; the call that completes the pattern is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopDetection {
-    /// So many equal calls in a row, with equal arguments: 3. Zero turns it off.
+    /// How many equal calls in a row, with equal arguments, are a loop; the default is 3. Zero turns it off.
     pub same_action: usize,
-    /// So many steps in a row that call one tool, whatever the arguments: off. An agent whose work is done by one
-    /// tool, such as a shell, is not stuck because of that.
+    /// How many steps in a row that call one tool are a loop, whatever the arguments; off by default. An agent that does
+    /// all its work with one tool, such as a shell, is not stuck because of that.
     pub same_tool: usize,
-    /// The run of a stuck model ends with what its tools have given so far, as an answer: off. See
+    /// Whether the run of a stuck model ends with the results of its tools so far, as an answer; off by default. See
     /// [`answering`](Self::answering).
     pub answers: bool,
 }
@@ -29,7 +30,7 @@ impl Default for LoopDetection {
 }
 
 impl LoopDetection {
-    /// Nothing counts as a loop.
+    /// Turns loop detection off.
     #[must_use]
     pub const fn off() -> Self {
         Self {
@@ -39,24 +40,24 @@ impl LoopDetection {
         }
     }
 
-    /// So many equal calls in a row are a loop.
+    /// Counts this many equal calls in a row as a loop.
     #[must_use]
     pub const fn same_action(mut self, calls: usize) -> Self {
         self.same_action = calls;
         self
     }
 
-    /// So many steps in a row that call one tool are a loop, whatever the arguments.
+    /// Counts this many steps in a row that call one tool as a loop, whatever the arguments.
     #[must_use]
     pub const fn same_tool(mut self, steps: usize) -> Self {
         self.same_tool = steps;
         self
     }
 
-    /// Answers in the place of a stuck model: with the last five results of tools, at most 200 characters of each.
+    /// Answers in place of a stuck model, with the last five results of tools, at most 200 characters of each.
     ///
     /// The answer must keep every postcondition. Without any result the run ends as it does otherwise, with
-    /// [`RunError::Loop`](crate::agent::RunError::Loop).
+    /// [`RunError::Loop`](crate::RunError::Loop).
     #[must_use]
     pub const fn answering(mut self) -> Self {
         self.answers = true;
@@ -66,7 +67,7 @@ impl LoopDetection {
 
 /// The last call, and how often it stood in a row.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(super) struct LoopDetector {
     last: Option<(String, String)>,
     actions: usize,
     /// Steps in a row that called one tool, and which step is counted already.
@@ -74,8 +75,8 @@ pub(super) struct Repeats {
     step: u64,
 }
 
-impl Repeats {
-    pub(super) fn note(
+impl LoopDetector {
+    pub(super) fn record(
         &mut self,
         detection: LoopDetection,
         call: &ToolCall,

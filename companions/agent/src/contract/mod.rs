@@ -1,79 +1,83 @@
-//! An agent whose whole run is under contract.
+//! An agent that checks contracts on a whole run.
 //!
-//! `run` is the life of a run: `following` gives it what comes next, from dispatch (`told`) or from the inner agent, and `judge`
-//! judges it by its `hooks` and `budget`s. `state` is what invariants look at, `stuck` finds loops, `recovery` counts tries, `calls`
-//! and `kept_back` hold what is not told yet, and `result` is what comes of it all.
+//! `run` is the loop of a run: `select` picks its next input, from dispatch (`event_queue`) or from the inner agent, and `judge`
+//! checks it against the `hooks` and `budget`s. `state` is what invariants read, `loop_detection` finds loops, `recovery` counts
+//! attempts, `pending_calls` and `answer_buffer` hold what has not been reported yet, `call_log` keeps the outcomes of calls, and `result` is the
+//! result of the run.
 
+mod answer_buffer;
 mod budget;
-mod calls;
-mod following;
+mod call_log;
+mod event_queue;
 mod hooks;
 mod judge;
-mod kept_back;
+mod loop_detection;
+mod pending_calls;
 mod recovery;
 mod result;
 mod run;
+mod select;
 mod state;
-mod stuck;
-mod told;
 
 use std::sync::Arc;
 
+use contract_runtime::ConditionKind;
+use contract_runtime::Context;
+use contract_runtime::Policy;
+use contract_runtime::Violation;
+
 pub use budget::Budget;
 pub use hooks::Hook;
+use hooks::RunCondition;
+pub use loop_detection::LoopDetection;
 pub use recovery::Recovery;
 pub use result::{RunResult, RunStatistics};
 pub use state::IterationState;
-pub use stuck::LoopDetection;
 
+use super::generator::Events;
 use super::inner::InnerAgent;
-use super::live::Events;
 use super::message::Message;
-use crate::contract::condition::ConditionKind;
-use crate::contract::handler::Handler;
-use crate::contract::policy::Policy;
-use crate::contract::violation::Violation;
-use crate::tool::Context;
-use hooks::Demand;
 
-/// An agent whose whole run is under contract: its task, every step, every call of a tool, and its answer.
+/// An agent that checks contracts on a whole run: its task, every step, every tool call and the answer.
 ///
 /// The contracts of tools are enforced wherever tools are called; this adds the conditions of the run, tells of everything
 /// as it happens, and decides what follows a violation. One agent serves any number of runs at once.
 pub struct ContractAgent<A> {
     inner: A,
-    terms: Terms,
+    config: RunConfig,
 }
 
+type Handler = Arc<dyn Fn(&Violation) + Send + Sync>;
+
 /// What a run is held to.
-struct Terms {
+struct RunConfig {
     policy: Option<Policy>,
     handler: Option<Handler>,
     recovery: Recovery,
     loops: LoopDetection,
     max_steps: u64,
     shows_values: bool,
-    tasks: Vec<Demand<str>>,
-    invariants: Vec<Demand<IterationState>>,
-    answers: Vec<Demand<str>>,
+    tasks: Vec<RunCondition<str>>,
+    invariants: Vec<RunCondition<IterationState>>,
+    answers: Vec<RunCondition<str>>,
 }
 
 /// A model that never answers is not followed for ever.
 const MAX_STEPS: u64 = 100;
 
-/// Collects the conditions of a [`ContractAgent`].
+/// Configures a [`ContractAgent`] and its conditions.
 #[must_use]
 pub struct ContractAgentBuilder<A> {
     inner: A,
-    terms: Terms,
+    config: RunConfig,
 }
 
 impl<A: InnerAgent> ContractAgent<A> {
-    /// Starts with an inner agent and no condition.
+    /// Starts with an inner agent and no conditions.
     pub fn builder(inner: A) -> ContractAgentBuilder<A> {
         ContractAgentBuilder {
             inner,
-            terms: Terms {
+            config: RunConfig {
                 policy: None,
                 handler: None,
                 recovery: Recovery::default(),
@@ -87,12 +91,17 @@ impl<A: InnerAgent> ContractAgent<A> {
         }
     }
 
-    /// Works on a task, and tells what happens while it happens. Dropping the stream stops all work.
+    /// Works on a task and streams events as they happen. Dropping the stream stops all work.
+    ///
+    /// What had happened when the stream was dropped may lack its events: the call that was running, and read-only calls that
+    /// ran beside it. To end a run and hear of every call, cancel the token of its context and read the events to their end.
     pub fn stream(&self, task: impl Into<String>) -> Events<'_> {
         self.stream_after([], Context::new(), task)
     }
 
-    /// [`stream`](Self::stream) after an earlier conversation, with a context for the calls of tools.
+    /// Streams a run that follows an earlier conversation, with a context for tool calls, like [`stream`](Self::stream).
+    ///
+    /// A call in it that has no outcome is answered before the model is asked: whether it took effect is not known.
     pub fn stream_after(
         &self,
         past: impl IntoIterator<Item = Message>,
@@ -102,12 +111,14 @@ impl<A: InnerAgent> ContractAgent<A> {
         run::stream(self, run::start(past, context, task.into())).0
     }
 
-    /// Works on a task to its end.
+    /// Runs a task to its end.
     pub async fn run(&self, task: impl Into<String>) -> RunResult {
         self.run_after([], Context::new(), task).await
     }
 
-    /// [`run`](Self::run) after an earlier conversation, with a context for the calls of tools.
+    /// Runs a task after an earlier conversation, with a context for tool calls, like [`run`](Self::run).
+    ///
+    /// A call in it that has no outcome is answered before the model is asked: whether it took effect is not known.
     pub async fn run_after(
         &self,
         past: impl IntoIterator<Item = Message>,
@@ -122,96 +133,100 @@ impl<A: InnerAgent> ContractAgent<A> {
 }
 
 impl<A: InnerAgent> ContractAgentBuilder<A> {
-    /// The policy of every condition whose author did not choose one.
+    /// Sets the policy of every condition whose author did not choose one.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.terms.policy = Some(policy);
+        self.config.policy = Some(policy);
         self
     }
 
-    /// Is told about violations. It must be quick and changes no decision, not even by panicking.
+    /// Sets the violation handler. It must be quick, and changes no decision, not even by panicking.
     pub fn on_violation(mut self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.terms.handler = Some(Arc::new(handler));
+        self.config.handler = Some(Arc::new(handler));
         self
     }
 
-    /// What follows an enforced violation.
+    /// Sets what follows an enforced violation.
     pub fn recovery(mut self, recovery: Recovery) -> Self {
-        self.terms.recovery = recovery;
+        self.config.recovery = recovery;
         self
     }
 
-    /// When the model counts as stuck.
+    /// Sets when the model counts as stuck.
     pub fn loop_detection(mut self, detection: LoopDetection) -> Self {
-        self.terms.loops = detection;
+        self.config.loops = detection;
         self
     }
 
-    /// The most steps of a run, whatever its budgets say: 100.
+    /// Sets the maximum number of steps of a run, whatever its budgets say; the default is 100. A reply that is requested
+    /// again counts as one.
     pub fn max_steps(mut self, steps: u64) -> Self {
-        self.terms.max_steps = steps;
+        self.config.max_steps = steps;
         self
     }
 
-    /// Shows the values of violations in events and results, too: arguments, tasks, answers that were rejected.
+    /// Includes the values of violations in events and results, too: arguments, tasks, answers that were rejected.
     ///
     /// Without it the model alone reads them, and handlers.
     pub fn show_values(mut self, shows: bool) -> Self {
-        self.terms.shows_values = shows;
+        self.config.shows_values = shows;
         self
     }
 
-    /// Must hold of the task before anything runs. Any number, in order.
+    /// Adds a condition that must hold for the task before anything runs; may be given several times, checked in order.
     #[track_caller]
     pub fn task_pre(
         mut self,
         hook: impl Into<Hook>,
         holds: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let demand = Demand::new(hook.into(), ConditionKind::Task, holds);
-        self.terms.tasks.push(demand);
+        let condition = RunCondition::new(hook.into(), ConditionKind::Task, holds);
+        self.config.tasks.push(condition);
         self
     }
 
-    /// Must hold at the beginning of every step. Any number, in order.
+    /// Adds a condition that must hold at the beginning of every step; may be given several times, checked in order.
     #[track_caller]
     pub fn invariant(
         mut self,
         hook: impl Into<Hook>,
         holds: impl Fn(&IterationState) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let demand = Demand::new(hook.into(), ConditionKind::Invariant, holds);
-        self.terms.invariants.push(demand);
+        let condition = RunCondition::new(hook.into(), ConditionKind::Invariant, holds);
+        self.config.invariants.push(condition);
         self
     }
 
-    /// Must hold of the answer before anyone sees it. Any number, in order.
+    /// Adds a condition that must hold for the answer before anyone sees it; may be given several times, checked in
+    /// order.
     #[track_caller]
     pub fn answer_post(
         mut self,
         hook: impl Into<Hook>,
         holds: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let demand = Demand::new(hook.into(), ConditionKind::Answer, holds);
-        self.terms.answers.push(demand);
+        let condition = RunCondition::new(hook.into(), ConditionKind::Answer, holds);
+        self.config.answers.push(condition);
         self
     }
 
-    /// What the run may use up, as an invariant. Budgets of calls are judged before every call, too.
+    /// Adds a budget, as an invariant that is also checked before every request to the model; a budget of calls also
+    /// before every call.
     #[track_caller]
     pub fn budget(mut self, budget: Budget) -> Self {
         let holds = move |state: &IterationState| budget.holds(state);
-        let mut demand = Demand::new(budget.hook(), ConditionKind::Invariant, holds);
-        demand.at_calls = budget.is_of_calls();
-        self.terms.invariants.push(demand);
+        let mut condition = RunCondition::new(budget.hook(), ConditionKind::Invariant, holds);
+        condition.at_requests = true;
+        condition.at_calls = budget.is_of_calls();
+        self.config.invariants.push(condition);
         self
     }
 
-    /// The agent.
+    /// Builds the agent.
     #[must_use]
     pub fn build(self) -> ContractAgent<A> {
         ContractAgent {
             inner: self.inner,
-            terms: self.terms,
+            config: self.config,
         }
     }
 }

@@ -1,25 +1,25 @@
-//! What follows an enforced violation.
+//! Recovery from an enforced violation: end the run, or let the model try again.
 
 use std::collections::HashMap;
 
-/// What follows a violation that ends a call, a step or an answer.
+/// What happens after a violation that ends a call, a step or an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
     /// The run ends, as a program ends in C++26.
     #[default]
     Terminate,
-    /// The model is told what it broke, and may try again.
+    /// The model is told which condition it broke, and may try again.
     Retry {
-        /// How often for each condition.
+        /// The number of attempts for each condition.
         attempts: u32,
-        /// How often in the whole run.
+        /// The number of attempts in the whole run.
         in_total: u32,
     },
 }
 
 impl Recovery {
-    /// The model may try again this often for each condition, and four times as often in the whole run.
+    /// Lets the model try again this often for each condition, and four times as often in the whole run.
     #[must_use]
     pub const fn retry(attempts: u32) -> Self {
         Self::Retry {
@@ -31,13 +31,13 @@ impl Recovery {
 
 /// How often the model has tried again.
 #[derive(Debug, Default)]
-pub(super) struct Tries {
+pub(super) struct Attempts {
     /// For each condition, how often, and in which step last.
     of: HashMap<String, (u32, u64)>,
     all: u32,
 }
 
-impl Tries {
+impl Attempts {
     /// The number of the next try, if there is one. What was broken twice in one step is told at once, and is one try.
     pub(super) fn next(&mut self, recovery: Recovery, contract: &str, step: u64) -> Option<u32> {
         let Recovery::Retry { attempts, in_total } = recovery else {

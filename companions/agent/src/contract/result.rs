@@ -1,33 +1,35 @@
-//! What came of a run.
+//! The result of a run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use contract_runtime::ToolCall;
 use serde::Serialize;
 
-use crate::agent::event::{Event, RunError};
-use crate::agent::message::{Conversation, Message};
-use crate::agent::model::Usage;
-use crate::tool::Status;
+use super::call_log::{CallLog, LoggedCall, not_started};
+use crate::event::{Event, RunError};
+use crate::message::{Conversation, Message, not_known};
+use crate::model::Usage;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RunResult {
-    /// The answer, which keeps every postcondition.
+    /// The answer, which satisfies every postcondition.
     pub answer: Option<String>,
-    /// There is an answer. A failed call on the way does not change that.
+    /// Whether there is an answer. A failed call on the way does not change that.
     pub success: bool,
-    /// Why there is none.
+    /// Why there is no answer.
     pub error: Option<RunError>,
-    /// How many steps there were.
+    /// The number of steps.
     pub iterations: u64,
-    /// What happened with the conditions.
+    /// The counts of conditions.
     pub statistics: RunStatistics,
-    /// What the model's replies cost, where it says so.
+    /// The tokens of the model's replies, as far as it reports them.
     pub usage: Usage,
-    /// The last events, at most 1,000 of them; pieces of text are not among them.
+    /// The last events, at most 1,000 of them, without pieces of text.
     pub steps: Vec<Event>,
-    /// What was said, without answers that were rejected; it can begin the next run.
+    /// What was said, without answers that were rejected; it can begin the next run. Every call in it has its outcome, whatever
+    /// ended the run: one that was cut off in the middle says that nobody knows whether it took effect.
     pub messages: Vec<Message>,
 }
 
@@ -41,7 +43,7 @@ pub struct RunStatistics {
     pub violations: u64,
     /// Conditions of the run that were not evaluated, under `ignore`.
     pub skipped: u64,
-    /// How often the model was told what it broke, and went on.
+    /// How often the model was told which condition it broke, and went on.
     pub retries: u64,
 }
 
@@ -52,9 +54,8 @@ const STEPS: usize = 1_000;
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     noted: Arc<Mutex<Noted>>,
-    pub(super) conversation: Conversation,
-    /// How many messages there were before the run.
-    past: usize,
+    pub(super) calls: CallLog,
+    conversation: Conversation,
 }
 
 #[derive(Debug, Default)]
@@ -82,7 +83,7 @@ impl Record {
     pub(super) fn new(conversation: Conversation) -> Self {
         Self {
             noted: Arc::default(),
-            past: conversation.messages().len(),
+            calls: CallLog::default(),
             conversation,
         }
     }
@@ -114,6 +115,9 @@ impl Record {
 
     pub(super) fn finish(self) -> RunResult {
         let noted = std::mem::take(&mut *self.locked());
+        let past = self.conversation.past();
+        let mut messages = said(&self.conversation.messages(), past, &noted.rejected);
+        complete(&mut messages, past, self.calls.all(), noted.error.as_ref());
         RunResult {
             success: noted.answer.is_some() && noted.error.is_none(),
             answer: noted.answer,
@@ -122,49 +126,84 @@ impl Record {
             statistics: noted.statistics,
             usage: noted.usage,
             steps: noted.steps.into(),
-            messages: told(&self.conversation.messages(), self.past, &noted.rejected),
+            messages,
         }
     }
 }
 
 /// What stands in the place of an answer that was rejected.
-const REJECTED: &str = "(an answer that was rejected)";
+const REJECTED: &str = "(a rejected answer)";
 
-/// The messages of a run, fit to be read by others and to begin the next run: every call in them has its answer.
-fn told(messages: &[Message], past: usize, rejected: &[Rejected]) -> Vec<Message> {
-    let mut told = messages.to_vec();
+/// The messages of a run as others may read them.
+fn said(messages: &[Message], past: usize, rejected: &[Rejected]) -> Vec<Message> {
+    let mut said = messages.to_vec();
     for one in rejected {
         match one.message {
-            Some(place) => hide_at(&mut told, place, one),
-            None => told
+            Some(place) => hide_at(&mut said, place, one),
+            None => said
                 .iter_mut()
                 .skip(past)
                 .for_each(|message| hide_in(message, one)),
         }
     }
-    let asked = told.iter().rposition(
+    said
+}
+
+/// Gives every call its outcome, where the run ended before the inner agent could.
+fn complete(
+    messages: &mut Vec<Message>,
+    past: usize,
+    mut made: Vec<LoggedCall>,
+    error: Option<&RunError>,
+) {
+    let timed_out = error == Some(&RunError::TimedOut);
+    let asked = messages.iter().rposition(
         |message| matches!(message, Message::Assistant { calls, .. } if !calls.is_empty()),
     );
     if let Some(asked) = asked
-        && let Message::Assistant { calls, .. } = &told[asked]
+        && let Some(Message::Assistant { calls, .. }) = messages.get(asked)
     {
-        let answered = told[asked + 1..]
+        let answered = messages
             .iter()
+            .skip(asked + 1)
             .take_while(|message| matches!(message, Message::Tool { .. }))
             .count();
-        let open: Vec<Message> = calls
+        made.retain(|made| made.is_after(asked + 1) || asked < past);
+        let ends: Vec<Message> = calls
             .iter()
-            .skip(answered)
-            .map(|call| Message::Tool {
-                call_id: call.id.clone(),
-                tool: call.name.clone(),
-                status: Status::Cancelled,
-                text: "the run ended before this call was answered".to_owned(),
+            .map(|call| {
+                let (status, text) = match taken(&mut made, call) {
+                    Some(made) => made.end(timed_out),
+                    None if asked < past => return not_known(call),
+                    None => not_started(),
+                };
+                Message::Tool {
+                    call_id: call.id.clone(),
+                    tool: call.name.clone(),
+                    status,
+                    text,
+                }
             })
+            .skip(answered)
             .collect();
-        told.splice(asked + 1 + answered..asked + 1 + answered, open);
+        let end = asked + 1 + answered;
+        messages.splice(end..end, ends);
     }
-    told
+    if error.is_none() {
+        return;
+    }
+    // Calls that were made in text, and of which the model has read nothing.
+    made.retain(|made| made.is_after(messages.len()));
+    messages.extend(made.iter().map(|made| Message::User {
+        text: format!("Observation: {}", made.end(timed_out).1),
+    }));
+}
+
+/// What dispatch knows of a call; of equal ones, the first.
+fn taken(made: &mut Vec<LoggedCall>, call: &ToolCall) -> Option<LoggedCall> {
+    let exact = made.iter().position(|made| made.is(call));
+    let place = exact.or_else(|| made.iter().position(|made| made.has_id_of(call)))?;
+    Some(made.remove(place))
 }
 
 /// Hides the message of an answer, and what the model was told of it.
@@ -194,4 +233,4 @@ fn hide_in(message: &mut Message, rejected: &Rejected) {
 }
 
 /// How the model is told that its answer was rejected; what follows may quote the answer.
-pub(super) const REFUSED: &str = "this answer cannot be given: ";
+pub(super) const REFUSED: &str = "this answer was rejected: ";

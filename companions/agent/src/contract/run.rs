@@ -1,26 +1,27 @@
-//! The life of a run: judge the task, follow the inner agent, judge its steps and its answer.
+//! The lifecycle of a run: check the task, follow the inner agent, check its steps and its answer.
 
 use std::ops::ControlFlow;
 use std::pin::pin;
 
+use contract_runtime::Policy;
+use contract_runtime::Watched;
+use contract_runtime::{Context, Run, Status, ToolCall};
 use tokio::time::Instant;
 
-use super::calls::Calls;
-use super::following::{Held, Next, end_of, next};
-use super::kept_back::KeptBack;
-use super::recovery::{Recovery, Tries};
+use super::answer_buffer::AnswerBuffer;
+use super::call_log::CallLog;
+use super::event_queue::{EventQueue, QueuedEvent};
+use super::loop_detection::LoopDetector;
+use super::pending_calls::{self, PendingCalls};
+use super::recovery::{Attempts, Recovery};
 use super::result::Record;
+use super::select::{Input, Peeked, next_input, run_end};
 use super::state::IterationState;
-use super::stuck::Repeats;
-use super::told::{Inbox, Told};
-use super::{ContractAgent, Terms};
-use crate::agent::event::{Event, RunError};
-use crate::agent::inner::{InnerAgent, Turn};
-use crate::agent::live::{Emitter, Events, live};
-use crate::agent::message::{Conversation, Message};
-use crate::contract::handler::Handler;
-use crate::contract::policy::Policy;
-use crate::tool::{Context, Run};
+use super::{ContractAgent, RunConfig};
+use crate::event::{Event, RunError};
+use crate::generator::{Emitter, Events, stream_with};
+use crate::inner::{InnerAgent, Turn};
+use crate::message::{Conversation, Message};
 
 pub(super) fn start(
     past: impl IntoIterator<Item = Message>,
@@ -38,31 +39,32 @@ pub(super) fn stream<A: InnerAgent>(
     mut turn: Turn,
 ) -> (Events<'_>, Record) {
     let record = Record::new(turn.conversation.clone());
-    let events = live({
+    let events = stream_with({
         let record = record.clone();
         move |emitter| async move {
-            let terms = &agent.terms;
-            let inbox = Inbox::default();
-            let run = run_of(terms, inbox.clone(), &turn.context);
-            let (policy, handler) = run.terms();
-            turn.context = std::mem::take(&mut turn.context).run(&run);
-            let mut life = Life {
-                terms,
-                policy,
-                handler,
-                out: Out { emitter, record },
+            let config = &agent.config;
+            let queue = EventQueue::default();
+            let run = run_of(config, &record.calls, queue.clone(), &turn.context);
+            let hears = record.calls.hears(queue.clone(), turn.conversation.clone());
+            turn.context = std::mem::take(&mut turn.context).run(&run).heard_by(hears);
+            let mut driver = RunDriver {
+                config,
+                policy: run.chosen_policy(),
+                run,
+                out: Output { emitter, record },
                 turn,
-                inbox,
+                queue,
                 state: IterationState::default(),
-                repeats: Repeats::default(),
-                tries: Tries::default(),
+                loop_detector: LoopDetector::default(),
+                attempts: Attempts::default(),
                 began: Instant::now(),
-                calls: Calls::default(),
+                calls: PendingCalls::default(),
                 events: 0,
-                kept: KeptBack::default(),
+                answer_buffer: AnswerBuffer::default(),
             };
-            if let ControlFlow::Break(Some(error)) = life.run(&agent.inner).await {
-                life.out.emit(Event::Error { error }).await;
+            if let ControlFlow::Break(Some(error)) = driver.run(&agent.inner).await {
+                driver.emit_remaining().await;
+                driver.out.emit(Event::Error { error }).await;
             }
         }
     });
@@ -70,31 +72,32 @@ pub(super) fn stream<A: InnerAgent>(
 }
 
 /// The run as dispatch sees it, inside of the one that its context may have already.
-fn run_of(terms: &Terms, inbox: Inbox, context: &Context) -> Run {
-    let mut run = Run::new().watch_calls(move |watched, arguments| inbox.tell(watched, arguments));
-    if terms.recovery == Recovery::Terminate {
-        run = run.ending();
+fn run_of(config: &RunConfig, calls: &CallLog, queue: EventQueue, context: &Context) -> Run {
+    let calls = calls.clone();
+    let mut run = Run::new().watch_calls(move |watched, arguments| {
+        if let Watched::Entered { call_id, tool } = watched {
+            calls.entered(call_id, tool, arguments);
+        }
+        queue.push(watched, arguments);
+    });
+    if config.recovery == Recovery::Terminate {
+        run = run.stop_after_violation();
     }
-    if let Some(policy) = terms.policy {
+    if let Some(policy) = config.policy {
         run = run.policy(policy);
     }
-    if let Some(handler) = terms.handler.clone() {
+    if let Some(handler) = config.handler.clone() {
         run = run.on_violation(move |violation| handler(violation));
     }
     run.within(context)
 }
 
-/// How a run goes on: not at all, with the error that ended it or without.
-pub(super) type Flow = ControlFlow<Option<RunError>>;
-
-pub(super) const ON: Flow = ControlFlow::Continue(());
-
-pub(super) struct Out {
+pub(super) struct Output {
     emitter: Emitter,
     pub(super) record: Record,
 }
 
-impl Out {
+impl Output {
     pub(super) async fn emit(&self, event: Event) {
         self.record.event(&event);
         self.emitter.emit(event).await;
@@ -104,49 +107,59 @@ impl Out {
 /// A step that tells of more is not followed; the longest replies have some ten thousand pieces.
 const MOST_EVENTS: u64 = 100_000;
 
-pub(super) struct Life<'a> {
-    pub(super) terms: &'a Terms,
+/// Drives one run. `ControlFlow::Break` ends it, with the error that ended it or without.
+pub(super) struct RunDriver<'a> {
+    pub(super) config: &'a RunConfig,
     /// The agent's own, or that of the run around this one.
     pub(super) policy: Option<Policy>,
-    pub(super) handler: Option<Handler>,
-    pub(super) out: Out,
+    pub(super) run: Run,
+    pub(super) out: Output,
     pub(super) turn: Turn,
-    inbox: Inbox,
+    queue: EventQueue,
     pub(super) state: IterationState,
-    repeats: Repeats,
-    pub(super) tries: Tries,
-    began: Instant,
-    calls: Calls,
+    loop_detector: LoopDetector,
+    pub(super) attempts: Attempts,
+    pub(super) began: Instant,
+    calls: PendingCalls,
     /// Since the step began.
     events: u64,
-    pub(super) kept: KeptBack,
+    pub(super) answer_buffer: AnswerBuffer,
 }
 
-impl Life<'_> {
-    async fn run(&mut self, inner: &impl InnerAgent) -> Flow {
+impl RunDriver<'_> {
+    async fn run(&mut self, inner: &impl InnerAgent) -> ControlFlow<Option<RunError>> {
         self.judge_task().await?;
         let mut events = inner.stream(self.turn.clone());
-        let mut held = Held::Nothing;
-        let mut end = pin!(end_of(&self.turn.context));
+        let mut peeked = Peeked::Nothing;
+        let mut end = pin!(run_end(&self.turn.context));
         loop {
-            match next(&self.inbox, &mut events, &mut held, end.as_mut()).await {
-                Next::Told(told) => self.told(told).await?,
-                Next::Event(Some(event)) => self.event(event).await?,
-                Next::Over(error) => return ControlFlow::Break(Some(error)),
-                Next::Event(None) => return ControlFlow::Break(Some(RunError::NoAnswer)),
+            match next_input(
+                &self.queue,
+                &mut events,
+                &mut peeked,
+                &self.turn,
+                end.as_mut(),
+            )
+            .await
+            {
+                Input::Queued(event) => self.handle_queued(event).await?,
+                Input::Request => self.judge_request().await?,
+                Input::Event(Some(event)) => self.event(event).await?,
+                Input::End(error) => return ControlFlow::Break(Some(error)),
+                Input::Event(None) => return ControlFlow::Break(Some(RunError::NoAnswer)),
             }
         }
     }
 
     /// Something happened inside a call.
-    async fn told(&mut self, told: Told) -> Flow {
-        match told {
-            Told::Check(check) => self.out.emit(Event::ContractCheck { check }).await,
-            Told::Violation(violation) => {
+    async fn handle_queued(&mut self, event: QueuedEvent) -> ControlFlow<Option<RunError>> {
+        match event {
+            QueuedEvent::Check(check) => self.out.emit(Event::ContractCheck { check }).await,
+            QueuedEvent::Violation(violation) => {
                 let violation = Box::new(self.shown(&violation));
                 self.out.emit(Event::ContractViolation { violation }).await;
             }
-            Told::Entered {
+            QueuedEvent::Entered {
                 call_id,
                 tool,
                 arguments,
@@ -155,19 +168,56 @@ impl Life<'_> {
                     self.out.emit(Event::Action { call }).await;
                 }
             }
-            Told::Omitted { checks, violations } => {
+            QueuedEvent::Omitted { checks, violations } => {
                 self.out.emit(Event::Omitted { checks, violations }).await;
             }
             // The model reads the violation as the outcome of its call.
-            Told::Ended(violation) => return self.recover(&violation, None).await,
+            QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,
             // The model has read the outcome of the call, and can do nothing about what came after it.
-            Told::Late(violation) => return self.ended(&violation),
+            QueuedEvent::Late(violation) => return self.ended(&violation),
+            QueuedEvent::Outcome(number) => {
+                if let Some((call, status, text)) = self.out.record.calls.outcome(number)
+                    && let Some(outcome) = self.calls.over(&call)
+                {
+                    self.emit_outcome(outcome, observation(call, status, text))
+                        .await;
+                }
+            }
         }
-        ON
+        ControlFlow::Continue(())
+    }
+
+    async fn emit_outcome(&self, outcome: pending_calls::Outcome, observation: Event) {
+        if let pending_calls::Outcome::WithAction(call) = outcome {
+            self.out.emit(Event::Action { call }).await;
+        }
+        self.out.emit(observation).await;
+    }
+
+    /// What had happened inside of calls when the run ended. Calls that never got as far as their bodies are not told of any
+    /// more, and the outcome of one that broke a contract is its violation.
+    async fn emit_remaining(&mut self) {
+        for event in self.queue.drain() {
+            match event {
+                QueuedEvent::Ended(_) | QueuedEvent::Late(_) => {}
+                QueuedEvent::Outcome(number) => {
+                    if let Some((call, status, text)) = self.out.record.calls.outcome(number)
+                        && status != Status::Violation
+                        && let Some(pending_calls::Outcome::Alone) = self.calls.over(&call)
+                    {
+                        self.out.emit(observation(call, status, text)).await;
+                    }
+                }
+                // None of what is left decides anything.
+                event => {
+                    let _ = self.handle_queued(event).await;
+                }
+            }
+        }
     }
 
     /// Something happened in the inner agent.
-    async fn event(&mut self, event: Event) -> Flow {
+    async fn event(&mut self, event: Event) -> ControlFlow<Option<RunError>> {
         let begins = self.state.begins_step(&event);
         self.state.note(&event, self.began.elapsed());
         {
@@ -183,29 +233,34 @@ impl Life<'_> {
         }
         if begins {
             self.calls.begin_step();
-            let most = self.terms.max_steps;
-            if self.state.iterations > most {
+            self.out.record.calls.begin_step();
+            let most = self.config.max_steps;
+            if self.state.replies() > most {
                 return ControlFlow::Break(Some(RunError::TooManySteps { most }));
             }
             self.judge_step().await?;
+        } else {
+            // An inner agent of somebody's own may not say when it asks the model.
+            self.state.estimated_prompt_chars = self.turn.conversation.characters();
         }
         match event {
-            Event::TextDelta { .. } | Event::Thought { .. } if !self.terms.answers.is_empty() => {
-                if self.kept.holds_a_thought() {
-                    self.tell_all_that_is_kept().await;
+            Event::TextDelta { .. } | Event::Thought { .. } if self.may_reject_an_answer() => {
+                if self.answer_buffer.contains_thought() {
+                    self.flush_answer_buffer().await;
                 }
-                self.kept.keep(event);
+                self.answer_buffer.push(event);
             }
             Event::Action { call } => {
-                self.tell_all_that_is_kept().await;
+                self.flush_answer_buffer().await;
                 let step = self.state.iterations;
-                if let Some((pattern, repeated)) = self.repeats.note(self.terms.loops, &call, step)
+                if let Some((pattern, repeated)) =
+                    self.loop_detector.record(self.config.loops, &call, step)
                 {
                     self.out
                         .emit(Event::LoopDetected { pattern, repeated })
                         .await;
                     return match self.state.answer_of_results() {
-                        Some(text) if self.terms.loops.answers => {
+                        Some(text) if self.config.loops.answers => {
                             self.answer_without_the_model(text).await
                         }
                         _ => ControlFlow::Break(Some(RunError::Loop { pattern, repeated })),
@@ -219,34 +274,41 @@ impl Life<'_> {
                 ref tool,
                 ..
             } => {
-                self.tell_all_that_is_kept().await;
-                // The call never got as far as its body.
-                if let Some(call) = self.calls.observed(call_id, tool) {
-                    self.out.emit(Event::Action { call }).await;
+                self.flush_answer_buffer().await;
+                if let Some(outcome) = self.calls.observed(call_id, tool) {
+                    self.emit_outcome(outcome, event).await;
                 }
-                self.out.emit(event).await;
             }
             Event::Answer { text } => return self.answer(text).await,
             Event::Error { error } => {
-                if self.kept.holds_a_thought() {
-                    self.tell_all_that_is_kept().await;
+                if self.answer_buffer.contains_thought() {
+                    self.flush_answer_buffer().await;
                 }
                 return ControlFlow::Break(Some(error));
             }
             Event::Retry { .. } => {
                 // Pieces of a reply that was of no use.
-                self.kept.forget();
+                self.answer_buffer.clear();
                 self.out.emit(event).await;
             }
             other => self.out.emit(other).await,
         }
-        ON
+        ControlFlow::Continue(())
     }
 
     /// What was kept back turned out to be no part of an answer.
-    async fn tell_all_that_is_kept(&mut self) {
-        for event in self.kept.all() {
+    async fn flush_answer_buffer(&mut self) {
+        for event in self.answer_buffer.drain() {
             self.out.emit(event).await;
         }
+    }
+}
+
+fn observation(call: ToolCall, status: Status, text: String) -> Event {
+    Event::Observation {
+        call_id: call.id,
+        tool: call.name,
+        status,
+        text,
     }
 }

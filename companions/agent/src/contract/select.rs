@@ -1,33 +1,37 @@
-//! What comes next in a run: something from dispatch, an event of the inner agent, or the end.
+//! Selects the next input of a run: a message from dispatch, an event of the inner agent, or the end.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
+use contract_runtime::__family::guard;
+use contract_runtime::__family::now;
+use contract_runtime::Context;
 use futures_core::Stream as _;
 
-use super::told::{Inbox, Told};
-use crate::agent::event::{Event, RunError};
-use crate::agent::live::Events;
-use crate::contract::panics::guard;
-use crate::tool::Context;
+use super::event_queue::{EventQueue, QueuedEvent};
+use crate::event::{Event, RunError};
+use crate::generator::Events;
+use crate::inner::Turn;
 
-/// What the inner agent gave, while something that was told before is looked at.
-pub(super) enum Held {
+/// The next item of the inner agent, while earlier messages from dispatch are handled.
+pub(super) enum Peeked {
     Nothing,
     Event(Event),
     End,
 }
 
-/// What comes next: something from dispatch, or an event of the inner agent.
-pub(super) enum Next {
-    Over(RunError),
-    Told(Told),
+/// The next input of a run.
+pub(super) enum Input {
+    End(RunError),
+    Queued(QueuedEvent),
+    /// The model is about to be asked.
+    Request,
     Event(Option<Event>),
 }
 
-/// When the context of a run says that it is over, and why.
-pub(super) fn end_of(context: &Context) -> impl Future<Output = RunError> + Send + use<> {
+/// Completes when the context of a run ends it, with the reason.
+pub(super) fn run_end(context: &Context) -> impl Future<Output = RunError> + Send + use<> {
     let token = context.token().cloned();
     let deadline = context.deadline();
     async move {
@@ -53,42 +57,52 @@ pub(super) fn end_of(context: &Context) -> impl Future<Output = RunError> + Send
             if cancelled.as_mut().poll(task).is_ready() {
                 return Poll::Ready(RunError::Cancelled);
             }
+            // A timer tells of its time some while after it.
+            if deadline.is_some_and(|deadline| deadline <= now()) {
+                return Poll::Ready(RunError::TimedOut);
+            }
             late.as_mut().poll(task)
         })
         .await
     }
 }
 
-/// What dispatch has told comes before the event that the inner agent made of it.
-pub(super) async fn next(
-    inbox: &Inbox,
+/// Waits for the next input; messages from dispatch come before the event that the inner agent makes of them.
+pub(super) async fn next_input(
+    queue: &EventQueue,
     events: &mut Events<'_>,
-    held: &mut Held,
+    peeked: &mut Peeked,
+    turn: &Turn,
     mut end: Pin<&mut impl Future<Output = RunError>>,
-) -> Next {
+) -> Input {
     poll_fn(|task| {
         if let Poll::Ready(error) = end.as_mut().poll(task) {
-            return Poll::Ready(Next::Over(error));
+            return Poll::Ready(Input::End(error));
         }
-        if let Some(told) = inbox.next(task) {
-            return Poll::Ready(Next::Told(told));
+        if let Some(event) = queue.poll_next(task) {
+            return Poll::Ready(Input::Queued(event));
         }
-        if matches!(held, Held::Nothing) {
+        if matches!(peeked, Peeked::Nothing) {
             // A model or an inner agent that panics ends the run, and not the program.
             match guard(|| Pin::new(&mut *events).poll_next(task)) {
-                Ok(Poll::Ready(Some(event))) => *held = Held::Event(event),
-                Ok(Poll::Ready(None)) => *held = Held::End,
+                Ok(Poll::Ready(Some(event))) => *peeked = Peeked::Event(event),
+                Ok(Poll::Ready(None)) => *peeked = Peeked::End,
                 Ok(Poll::Pending) => {}
-                Err(_) => return Poll::Ready(Next::Over(RunError::Panicked)),
+                Err(_) => return Poll::Ready(Input::End(RunError::Panicked)),
+            }
+            // What the inner agent did just now may have taken long.
+            if let Poll::Ready(error) = end.as_mut().poll(task) {
+                return Poll::Ready(Input::End(error));
             }
         }
-        if let Some(told) = inbox.next(task) {
-            return Poll::Ready(Next::Told(told));
+        if let Some(event) = queue.poll_next(task) {
+            return Poll::Ready(Input::Queued(event));
         }
-        match std::mem::replace(held, Held::Nothing) {
-            Held::Nothing => Poll::Pending,
-            Held::Event(event) => Poll::Ready(Next::Event(Some(event))),
-            Held::End => Poll::Ready(Next::Event(None)),
+        match std::mem::replace(peeked, Peeked::Nothing) {
+            Peeked::Nothing if turn.take_request() => Poll::Ready(Input::Request),
+            Peeked::Nothing => Poll::Pending,
+            Peeked::Event(event) => Poll::Ready(Input::Event(Some(event))),
+            Peeked::End => Poll::Ready(Input::Event(None)),
         }
     })
     .await

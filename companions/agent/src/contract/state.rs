@@ -1,14 +1,14 @@
-//! What a run has done so far, for its invariants.
+//! The state of a run, as its invariants see it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use contract_runtime::__family::canonical;
+use contract_runtime::{Status, ToolCall};
 use serde::{Serialize, Serializer};
 
-use crate::agent::event::Event;
-use crate::agent::model::Usage;
-use crate::tool::canonical::canonical;
-use crate::tool::{Status, ToolCall};
+use crate::event::{Event, REPLY};
+use crate::model::Usage;
 
 /// The most observations that a state holds, and the most characters of each.
 const REMEMBERED: usize = 10;
@@ -22,40 +22,44 @@ const TEXT: usize = 1_000;
 const RESULTS: usize = 5;
 const RESULT: usize = 200;
 
-/// What a run has done so far; invariants look at it at the beginning of every step.
+/// The state of a run so far, which invariants check at the beginning of every step.
 ///
 /// A step is one reply of the model, with what it does. Texts are counted in characters. The state is bounded, however long
 /// the run is.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct IterationState {
-    /// Steps that have begun, this one among them.
+    /// Steps that have begun, including this one.
     pub iterations: u64,
-    /// Calls that the model made, refused ones among them.
+    /// Useless replies that were requested again; no step began with them.
+    pub asked_again: u64,
+    /// Calls that the model made, including refused ones.
     pub tool_calls: u64,
-    /// Calls that did not end well.
+    /// Calls that did not succeed.
     pub errors: u64,
-    /// Since the run began.
+    /// Time since the run began.
     #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
     pub elapsed: Duration,
     /// The tool of the last call.
     pub last_tool_name: Option<String>,
-    /// The last observation, at most 10,000 characters of it.
+    /// The last observation, cut to 10,000 characters.
     #[serde(skip)]
     pub last_observation: Option<String>,
     /// The last ten observations, each cut in the same way.
     #[serde(skip)]
     pub observations_so_far: VecDeque<String>,
-    /// The last 20 events of the inner agent, with at most 1,000 characters of each text; pieces of text are not among them.
+    /// The last 20 events of the inner agent, without pieces of text; each text is cut to 1,000 characters.
     #[serde(skip)]
     pub events: VecDeque<Event>,
-    /// The characters of everything that was said and observed, which is nearly what the next prompt holds.
+    /// The characters of the messages that the model was sent for this step: of the system text, of what was said before the
+    /// run, of the task, of replies with the names and arguments of their calls, and of results. What a provider is sent beside
+    /// the messages, such as the schemas of tools, is not counted.
     pub estimated_prompt_chars: u64,
-    /// How often the last observation stood in a row.
+    /// How often in a row the last observation came.
     pub consecutive_same_observation: u64,
-    /// How often the last call stood in a row, with the same arguments.
+    /// How often in a row the last call came, with the same arguments.
     pub consecutive_same_action: u64,
-    /// What the model's replies cost so far, where it says so.
+    /// The tokens of the model's replies so far, as far as it reports them.
     pub usage: Usage,
     #[serde(skip)]
     last_action: Option<(String, String)>,
@@ -87,15 +91,10 @@ impl IterationState {
             self.in_step = true;
         }
         match event {
-            Event::Thought { text } => self.said(text),
-            Event::Answer { text } => {
-                self.said(text);
-                // What comes after a rejected answer is a new step.
-                self.in_step = false;
-            }
+            // What comes after a rejected answer is a new step.
+            Event::Answer { .. } => self.in_step = false,
             Event::Action { call } => {
                 self.tool_calls += 1;
-                self.said(&call.arguments);
                 let arguments = canonical(&call.arguments);
                 let same = self
                     .last_action
@@ -111,11 +110,17 @@ impl IterationState {
             }
             Event::Observation { status, text, .. } => self.observed(*status, text),
             Event::Usage { usage } => self.usage += *usage,
+            Event::Retry { contract, .. } if contract == REPLY => self.asked_again += 1,
             _ => {}
         }
         if !matches!(event, Event::TextDelta { .. }) {
             remember(&mut self.events, EVENTS, shortened(event));
         }
+    }
+
+    /// The replies that were paid for, as far as they are known of.
+    pub(super) const fn replies(&self) -> u64 {
+        self.iterations.saturating_add(self.asked_again)
     }
 
     /// What the tools have given, for an answer without the model.
@@ -130,7 +135,6 @@ impl IterationState {
     fn observed(&mut self, status: Status, text: &str) {
         self.in_step = false;
         self.errors += u64::from(status != Status::Ok);
-        self.said(text);
         if status == Status::Ok {
             remember(&mut self.results, RESULTS, start_of(text, RESULT));
         }
@@ -142,10 +146,6 @@ impl IterationState {
         };
         remember(&mut self.observations_so_far, REMEMBERED, text.clone());
         self.last_observation = Some(text);
-    }
-
-    fn said(&mut self, text: &str) {
-        self.estimated_prompt_chars += text.chars().count() as u64;
     }
 }
 

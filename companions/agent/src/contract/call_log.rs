@@ -1,0 +1,141 @@
+//! Records the outcomes of the calls of a run as dispatch reports them, however the run ends.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use contract_runtime::__family::Hears;
+use contract_runtime::{Status, ToolCall};
+
+use super::event_queue::EventQueue;
+use crate::message::Conversation;
+
+/// The calls of the step, and those of earlier ones that are not over, in the order in which they were taken up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallLog(Arc<Mutex<Entries>>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    next: u64,
+    calls: BTreeMap<u64, LoggedCall>,
+}
+
+/// A call that dispatch has taken up.
+#[derive(Clone, Debug)]
+pub(super) struct LoggedCall {
+    call: ToolCall,
+    /// How many messages there were.
+    messages: usize,
+    /// Its body runs on a thread of its own, which may reach it unseen and is not stopped.
+    blocking: bool,
+    entered: bool,
+    outcome: Option<(Status, String)>,
+}
+
+impl CallLog {
+    /// Writes down every call that is made with a context.
+    pub(super) fn hears(&self, queue: EventQueue, conversation: Conversation) -> Hears {
+        let log = self.clone();
+        Hears::new(move |call, blocking| {
+            let logged = LoggedCall {
+                call: call.clone(),
+                messages: conversation.messages().len(),
+                blocking,
+                entered: false,
+                outcome: None,
+            };
+            let number = {
+                let mut entries = log.locked();
+                let number = entries.next;
+                entries.next += 1;
+                entries.calls.insert(number, logged);
+                number
+            };
+            let (log, queue) = (log.clone(), queue.clone());
+            Box::new(move |outcome| {
+                let text = outcome.clone().into_result().text().to_owned();
+                if let Some(logged) = log.locked().calls.get_mut(&number) {
+                    logged.outcome = Some((outcome.status(), text));
+                }
+                queue.push_outcome(number);
+            })
+        })
+    }
+
+    /// The body of a call has been reached; of equal calls, that of the first.
+    pub(super) fn entered(&self, id: &str, tool: &str, arguments: &str) {
+        let mut entries = self.locked();
+        let waiting = entries.calls.values_mut().find(|logged| {
+            let LoggedCall { call, .. } = logged;
+            let same = call.id == id && call.name == tool && call.arguments == arguments;
+            same && !logged.entered && logged.outcome.is_none()
+        });
+        if let Some(logged) = waiting {
+            logged.entered = true;
+        }
+    }
+
+    pub(super) fn outcome(&self, number: u64) -> Option<(ToolCall, Status, String)> {
+        let entries = self.locked();
+        let LoggedCall { call, outcome, .. } = entries.calls.get(&number)?;
+        let (status, text) = outcome.clone()?;
+        Some((call.clone(), status, text))
+    }
+
+    /// A new step: the model has read what came of the calls before it.
+    pub(super) fn begin_step(&self) {
+        self.locked()
+            .calls
+            .retain(|_, logged| logged.outcome.is_none());
+    }
+
+    /// All of them, in order.
+    pub(super) fn all(&self) -> Vec<LoggedCall> {
+        self.locked().calls.values().cloned().collect()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LoggedCall {
+    /// Whether the call is one of a reply, as the inner agent made it.
+    pub(super) fn is(&self, call: &ToolCall) -> bool {
+        self.call == *call
+    }
+
+    /// Whether it has the id of a call, which an inner agent of somebody's own may have made in other words.
+    pub(super) fn has_id_of(&self, call: &ToolCall) -> bool {
+        self.call.id == call.id
+    }
+
+    /// Whether it was made after this many messages.
+    pub(super) fn is_after(&self, messages: usize) -> bool {
+        self.messages >= messages
+    }
+
+    /// How the call ended, or how far it had come when the run ended.
+    pub(super) fn end(&self, timed_out: bool) -> (Status, String) {
+        let cut = if timed_out {
+            Status::TimedOut
+        } else {
+            Status::Cancelled
+        };
+        match &self.outcome {
+            Some(outcome) => outcome.clone(),
+            None if self.blocking => (cut, STILL_RUNNING.to_owned()),
+            None if self.entered => (cut, RUNNING.to_owned()),
+            None => not_started(),
+        }
+    }
+}
+
+/// A call that the run did not get as far as.
+pub(super) fn not_started() -> (Status, String) {
+    (Status::Cancelled, NOT_STARTED.to_owned())
+}
+
+const NOT_STARTED: &str = "not started, because the run had ended";
+const RUNNING: &str =
+    "the run ended while this call was running; whether it took effect is not known";
+const STILL_RUNNING: &str = "the run ended while this call was running; it may still be running, and whether it takes effect is not known";

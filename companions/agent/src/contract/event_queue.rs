@@ -1,0 +1,128 @@
+//! Queues messages from dispatch until the run's own loop reads them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+
+use contract_runtime::Violation;
+use contract_runtime::{Check, Watched};
+
+/// A message from dispatch.
+#[derive(Debug)]
+pub(super) enum QueuedEvent {
+    Check(Check),
+    Violation(Box<Violation>),
+    Entered {
+        call_id: String,
+        tool: String,
+        arguments: String,
+    },
+    Ended(Box<Violation>),
+    Late(Box<Violation>),
+    /// A call has ended; the log has its outcome under this number.
+    Outcome(u64),
+    /// How many checks and violations were dropped because the queue was full.
+    Omitted {
+        checks: u64,
+        violations: u64,
+    },
+}
+
+/// The capacity for checks and violations: a body that asserts in a loop does not yield before it ends.
+const KEPT: usize = 10_000;
+
+/// A queue that calls fill, on any thread, and the run empties.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EventQueue(Arc<Mutex<Contents>>);
+
+#[derive(Debug, Default)]
+struct Contents {
+    events: VecDeque<QueuedEvent>,
+    omitted_checks: u64,
+    omitted_violations: u64,
+    reader: Option<Waker>,
+}
+
+impl EventQueue {
+    pub(super) fn push(&self, watched: Watched<'_>, arguments: &str) {
+        let mut queue = self.locked();
+        match watched {
+            Watched::Check(_) if queue.is_full() => queue.omitted_checks += 1,
+            Watched::Violation(_) if queue.is_full() => queue.omitted_violations += 1,
+            Watched::Check(check) => queue.events.push_back(QueuedEvent::Check(check)),
+            Watched::Violation(violation) => {
+                let violation = Box::new(violation.clone());
+                queue.events.push_back(QueuedEvent::Violation(violation));
+            }
+            Watched::Entered { call_id, tool } => queue.push_decisive(QueuedEvent::Entered {
+                call_id: call_id.to_owned(),
+                tool: tool.to_owned(),
+                arguments: arguments.to_owned(),
+            }),
+            Watched::Ended(violation) => {
+                queue.push_decisive(QueuedEvent::Ended(Box::new(violation.clone())));
+            }
+            Watched::Late(violation) => {
+                queue.push_decisive(QueuedEvent::Late(Box::new(violation.clone())));
+            }
+            _ => {}
+        }
+        wake(queue);
+    }
+
+    /// Records that a call has ended.
+    pub(super) fn push_outcome(&self, number: u64) {
+        let mut queue = self.locked();
+        queue.push_decisive(QueuedEvent::Outcome(number));
+        wake(queue);
+    }
+
+    /// Takes everything that is left.
+    pub(super) fn drain(&self) -> VecDeque<QueuedEvent> {
+        let mut queue = self.locked();
+        let omitted = queue.omitted();
+        let mut rest = std::mem::take(&mut queue.events);
+        rest.extend(omitted);
+        rest
+    }
+
+    /// Takes the next event; if there is none, the task is woken when one comes.
+    pub(super) fn poll_next(&self, task: &mut Context<'_>) -> Option<QueuedEvent> {
+        let mut queue = self.locked();
+        let event = queue.events.pop_front().or_else(|| queue.omitted());
+        if event.is_none() {
+            queue.reader = Some(task.waker().clone());
+        }
+        event
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Contents> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wake(mut queue: MutexGuard<'_, Contents>) {
+    if let Some(reader) = queue.reader.take() {
+        drop(queue);
+        reader.wake();
+    }
+}
+
+impl Contents {
+    fn is_full(&self) -> bool {
+        self.events.len() >= KEPT
+    }
+
+    /// Adds an event that decides the run: it is never dropped, and follows the count of those that were.
+    fn push_decisive(&mut self, event: QueuedEvent) {
+        let omitted = self.omitted();
+        self.events.extend(omitted);
+        self.events.push_back(event);
+    }
+
+    fn omitted(&mut self) -> Option<QueuedEvent> {
+        let checks = std::mem::take(&mut self.omitted_checks);
+        let violations = std::mem::take(&mut self.omitted_violations);
+        (checks + violations > 0).then_some(QueuedEvent::Omitted { checks, violations })
+    }
+}
