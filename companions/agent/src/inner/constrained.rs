@@ -1,26 +1,28 @@
-//! An agent for models that write text, held to a grammar.
+//! An agent for text-only models whose replies are constrained by a grammar.
 
 mod prompt;
 mod reply;
-mod spoken;
+mod transcript;
 
 use std::future::poll_fn;
 
-use super::{Cost, InnerAgent, Turn, observe};
-use crate::agent::constraint::{Constraint, ConstraintError};
-use crate::agent::event::{Event, RunError};
-use crate::agent::live::{Emitter, Events, live};
-use crate::agent::message::Message;
-use crate::agent::model::{Delta, Model, ModelFault, Request};
-use crate::registry::Registry;
-use crate::tool::ToolCall;
-use reply::Written;
-use spoken::Spoken;
+use contract_runtime::Registry;
+use contract_runtime::ToolCall;
 
-/// Lets a model that writes text call tools and answer, each reply being one JSON object.
+use reply::ParsedReply;
+use transcript::Transcript;
+
+use super::{CallOutcome, Cost, InnerAgent, Turn, begin};
+use crate::constraint::{Constraint, ConstraintError};
+use crate::event::{Event, REPLY, RunError};
+use crate::generator::{Emitter, Events, stream_with};
+use crate::message::Message;
+use crate::model::{Delta, Model, ModelFault, Request};
+
+/// Lets a text-only model call tools and answer, with each reply constrained to one JSON object.
 ///
 /// ```
-/// use contract_runtime::agent::{ConstrainedAgent, ContractAgent, Scripted};
+/// use contract_agent::{ConstrainedAgent, ContractAgent, Scripted};
 /// use contract_runtime::prelude::*;
 ///
 /// /// Set the temperature of a room, in degrees Celsius.
@@ -58,12 +60,11 @@ pub struct ConstrainedAgent<M> {
     system: Option<String>,
 }
 
-/// Who sees to it that a reply keeps its constraint.
+/// Which side enforces the constraint of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Enforcement {
-    /// The engine of the model, such as `Masked`. A reply that breaks the constraint all the same
-    /// ends the run.
+    /// The engine of the model, such as `ConstrainedDecoder`. A reply that breaks the constraint nevertheless ends the run.
     ByEngine,
     /// The agent: a reply that breaks the constraint is stopped, and the model is told and asked again.
     RejectAndAsk {
@@ -101,11 +102,11 @@ struct Broken {
 }
 
 impl<M: Model> ConstrainedAgent<M> {
-    /// An agent of a model and the tools that it may call. A reply may begin with its reasoning.
+    /// Creates an agent from a model and the tools that it may call. A reply may begin with its reasoning.
     ///
     /// # Errors
     ///
-    /// [`ConstraintError`] when the tools are too much for a grammar.
+    /// [`ConstraintError::Schema`] when a call could not enforce the schema of a tool's arguments.
     pub fn new(model: M, registry: Registry) -> Result<Self, ConstraintError> {
         Ok(Self {
             constraint: Constraint::replies(&registry, true)?,
@@ -117,7 +118,7 @@ impl<M: Model> ConstrainedAgent<M> {
         })
     }
 
-    /// Leaves no place for reasoning in a reply.
+    /// Removes the place for reasoning from replies.
     ///
     /// # Errors
     ///
@@ -128,21 +129,21 @@ impl<M: Model> ConstrainedAgent<M> {
         Ok(self)
     }
 
-    /// Who sees to it that a reply keeps the constraint.
+    /// Sets which side enforces the constraint.
     #[must_use]
     pub fn enforcement(mut self, enforcement: Enforcement) -> Self {
         self.enforcement = enforcement;
         self
     }
 
-    /// Says what is wanted of the model in general, before the instructions for its replies.
+    /// Sets a system prompt, which precedes the instructions for replies.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
         self
     }
 
-    /// What every reply is held to.
+    /// Returns the constraint of every reply.
     #[must_use]
     pub fn constraint(&self) -> &Constraint {
         &self.constraint
@@ -169,13 +170,13 @@ impl<M: Model> ConstrainedAgent<M> {
         let messages = turn.conversation.messages();
         let request = Request::new(&messages).constraint(&self.constraint);
         let mut pieces = self.model.reply(request);
-        let (mut text, mut spoken) = (String::new(), Spoken::default());
+        let (mut text, mut transcript) = (String::new(), Transcript::default());
         #[cfg(feature = "grammar")]
-        let mut matching = match self.enforcement {
+        let mut recognizer = match self.enforcement {
             Enforcement::ByEngine => None,
             Enforcement::RejectAndAsk { .. } => Some(
                 self.constraint
-                    .matching()
+                    .recognizer()
                     .map_err(|error| ungrammatical(&error))?,
             ),
         };
@@ -192,12 +193,12 @@ impl<M: Model> ConstrainedAgent<M> {
                         text.push_str(more);
                         #[cfg(feature = "grammar")]
                         if let Some(Err(mismatch)) =
-                            matching.as_mut().map(|matching| matching.push(more))
+                            recognizer.as_mut().map(|recognizer| recognizer.push(more))
                         {
                             let reason = mismatch.to_string();
                             return Ok(Err(Broken { text, reason }));
                         }
-                        let text = spoken.push(more);
+                        let text = transcript.push(more);
                         if !text.is_empty() {
                             emitter.emit(Event::TextDelta { text }).await;
                         }
@@ -205,7 +206,7 @@ impl<M: Model> ConstrainedAgent<M> {
                 }
                 Delta::Call(call) => {
                     let reason = format!(
-                        "`{}` was called beside the text; write the call as the JSON object",
+                        "`{}` was called as a native tool; write the call as a JSON object in the text",
                         call.name
                     );
                     return Ok(Err(Broken { text, reason }));
@@ -214,7 +215,7 @@ impl<M: Model> ConstrainedAgent<M> {
             }
         }
         #[cfg(feature = "grammar")]
-        if let Some(Err(mismatch)) = matching.map(crate::agent::constraint::Matching::finish) {
+        if let Some(Err(mismatch)) = recognizer.map(crate::constraint::Recognizer::finish) {
             let reason = mismatch.to_string();
             return Ok(Err(Broken { text, reason }));
         }
@@ -222,24 +223,25 @@ impl<M: Model> ConstrainedAgent<M> {
     }
 
     /// A reply that can be used, after as many as there may be that cannot.
-    async fn reply(&self, turn: &Turn, emitter: &Emitter) -> Result<Written, RunError> {
+    async fn reply(&self, turn: &Turn, emitter: &Emitter) -> Result<ParsedReply, RunError> {
         let attempts = match self.enforcement {
             Enforcement::ByEngine => 0,
             Enforcement::RejectAndAsk { attempts } => attempts,
         };
         let mut attempt = 0;
         loop {
+            turn.before_request().await;
             let read = self.read(turn, emitter).await?;
             let Broken { text, reason } = match read {
-                Ok(text) => match Written::read(&text, self.reasoning) {
+                Ok(text) => match ParsedReply::read(&text, self.reasoning) {
                     Ok(written) => {
                         let message = Message::Assistant {
                             text,
                             calls: Vec::new(),
                         };
                         match written {
-                            Written::Answer { .. } => turn.push_answer(message),
-                            Written::Call { .. } => turn.conversation.push(message),
+                            ParsedReply::Answer { .. } => turn.push_answer(message),
+                            ParsedReply::Call { .. } => turn.conversation.push(message),
                         }
                         return Ok(written);
                     }
@@ -249,14 +251,13 @@ impl<M: Model> ConstrainedAgent<M> {
             };
             attempt += 1;
             if attempt > attempts {
-                let message = format!(
-                    "its reply is not one of the JSON objects that it was asked for: {reason}"
-                );
+                let message =
+                    format!("its reply is not a JSON object of the requested form: {reason}");
                 let fault = ModelFault::Constraint;
                 return Err(RunError::Model { message, fault });
             }
             let feedback = format!(
-                "This is not a reply: {reason}. Reply again with one JSON object and nothing else."
+                "Your reply is not valid: {reason}. Reply again with one JSON object and nothing else."
             );
             turn.conversation.push(Message::Assistant {
                 text,
@@ -265,7 +266,7 @@ impl<M: Model> ConstrainedAgent<M> {
             turn.conversation.push(Message::User {
                 text: feedback.clone(),
             });
-            let contract = "agent.reply".to_owned();
+            let contract = REPLY.to_owned();
             emitter
                 .emit(Event::Retry {
                     contract,
@@ -278,16 +279,11 @@ impl<M: Model> ConstrainedAgent<M> {
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
         let system = prompt::system(self.system.as_deref(), &self.registry, self.reasoning);
-        let system = Message::System { text: system };
-        if !turn.conversation.messages().contains(&system) {
-            turn.conversation.push(system);
-        }
-        let text = turn.task.clone();
-        turn.conversation.push(Message::User { text });
+        begin(turn, Some(system));
         let mut calls = turn.conversation.messages().len();
         loop {
             match self.reply(turn, emitter).await? {
-                Written::Answer { reasoning, content } => {
+                ParsedReply::Answer { reasoning, content } => {
                     if let Some(text) = reasoning {
                         emitter.emit(Event::Thought { text }).await;
                     }
@@ -297,7 +293,7 @@ impl<M: Model> ConstrainedAgent<M> {
                     };
                     turn.conversation.push(Message::User { text });
                 }
-                Written::Call {
+                ParsedReply::Call {
                     reasoning,
                     tool,
                     arguments,
@@ -308,14 +304,13 @@ impl<M: Model> ConstrainedAgent<M> {
                     let call = ToolCall::new(format!("call-{calls}"), tool, arguments);
                     emitter.emit(Event::Action { call: call.clone() }).await;
                     let outcome = self.registry.call_with(call, turn.context.clone()).await;
-                    let (tool, status) = (outcome.tool().to_owned(), outcome.status());
-                    let text = observe(outcome, emitter).await;
-                    let mut text = prompt::result(&tool, status, &text);
-                    if let Some(feedback) = turn.feedback() {
-                        text.push('\n');
-                        text.push_str(&feedback);
-                    }
+                    let outcome = CallOutcome::of(outcome);
+                    let text = prompt::result(&outcome.tool, outcome.status, &outcome.text);
                     turn.conversation.push(Message::User { text });
+                    outcome.emit(emitter).await;
+                    if let Some(text) = turn.feedback() {
+                        turn.conversation.push(Message::User { text });
+                    }
                 }
             }
         }
@@ -332,7 +327,7 @@ fn ungrammatical(error: &ConstraintError) -> RunError {
 
 impl<M: Model> InnerAgent for ConstrainedAgent<M> {
     fn stream(&self, turn: Turn) -> Events<'_> {
-        live(move |emitter| async move {
+        stream_with(move |emitter| async move {
             if let Err(error) = self.work(&turn, &emitter).await {
                 emitter.emit(Event::Error { error }).await;
             }

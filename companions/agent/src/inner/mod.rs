@@ -1,29 +1,32 @@
-//! What drives a model through a task: `tool_calling`, `react` and `constrained` are the three kinds, and `shown` is how the last
-//! two tell of tools.
+//! The inner agents, which drive a model through a task.
+//!
+//! The three kinds are `tool_calling`, `react` and `constrained`; `tool_prompt` renders the tools for the last two.
 
 mod constrained;
 mod react;
-mod shown;
 mod tool_calling;
+mod tool_prompt;
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use contract_runtime::{Context, Outcome, Status, ToolCall};
 
 pub use constrained::{ConstrainedAgent, Enforcement};
 pub use react::{ReActAgent, Repair};
 pub use tool_calling::ToolCallingAgent;
 
 use super::event::{Event, RunError};
-use super::live::{Emitter, Events};
+use super::generator::{Emitter, Events};
 use super::message::{Conversation, Message};
 use super::model::{Delta, Model, Request, Usage};
-use crate::tool::{Context, Outcome, ToolCall};
 
-/// Drives a model through a task and says what happens.
+/// Drives a model through a task and emits events.
 ///
-/// An agent of one's own keeps to this: a `Thought` (perhaps empty) for each reply that calls tools, an `Action` before each
-/// call, calls made with [`Turn::context`], an `Observation` for each outcome, and an `Answer`. After an `Answer`, and after
-/// a step, [`Turn::feedback`] says whether the run goes on with something to tell the model.
+/// An agent of one's own keeps to this: [`Turn::before_request`] before each request, a `Thought` (perhaps empty) for each reply
+/// that calls tools, an `Action` before each call, calls made with [`Turn::context`], an `Observation` for each outcome, and an
+/// `Answer`. After an `Answer`, and after a step, [`Turn::feedback`] says whether the run goes on with something to tell the model.
 pub trait InnerAgent: Send + Sync {
     /// Works on a task. Dropping the stream stops all work.
     fn stream(&self, turn: Turn) -> Events<'_>;
@@ -41,46 +44,69 @@ impl<I: InnerAgent + ?Sized> InnerAgent for Box<I> {
     }
 }
 
-/// One task, and what belongs to working on it.
+/// One task, with everything needed to work on it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Turn {
-    /// What is to be done.
+    /// The task.
     pub task: String,
-    /// What was said before, and what is said in this run.
+    /// The conversation: earlier messages, and those of this run.
     pub conversation: Conversation,
-    /// For every call of a tool: it makes the call part of the run.
+    /// The context of every tool call, which makes the call part of the run.
     pub context: Context,
-    between: Arc<Mutex<Between>>,
+    exchange: Arc<Mutex<Exchange>>,
 }
 
 /// What an inner agent and the agent around it have to tell each other.
 #[derive(Debug, Default)]
-struct Between {
+struct Exchange {
     /// For the model.
     feedback: Option<String>,
     /// Which message holds the answer that comes next.
     answer: Option<usize>,
+    /// The model is about to be asked.
+    requests: bool,
 }
 
 impl Turn {
-    /// A task without a past.
+    /// Creates a task without an earlier conversation.
     pub fn new(task: impl Into<String>) -> Self {
         Self {
             task: task.into(),
             conversation: Conversation::default(),
             context: Context::new(),
-            between: Arc::default(),
+            exchange: Arc::default(),
         }
     }
 
-    /// What the model is to be told before it goes on, once.
+    /// Takes the feedback that the model is to get before it goes on.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         self.locked().feedback.take()
     }
 
-    /// Adds the message of the `Answer` that is emitted next to the conversation.
+    /// Announces the next request to the model: the run may end here, before the reply is paid for.
+    ///
+    /// Without it, budgets are judged when the reply has come.
+    pub async fn before_request(&self) {
+        self.locked().requests = true;
+        let mut looked_at = false;
+        poll_fn(|task| {
+            if std::mem::replace(&mut looked_at, true) {
+                return Poll::Ready(());
+            }
+            task.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Whether that was just said.
+    pub(crate) fn take_request(&self) -> bool {
+        std::mem::take(&mut self.locked().requests)
+    }
+
+    /// Adds the message of the next emitted `Answer` to the conversation.
     ///
     /// Where the answer is rejected, [`RunResult::messages`](super::RunResult::messages) keeps this message back. Of an inner agent
     /// that adds it in another way, every message of the run that holds the text of the answer is kept back.
@@ -106,24 +132,23 @@ impl Turn {
         self.locked().answer.take()
     }
 
-    fn locked(&self) -> MutexGuard<'_, Between> {
-        self.between.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Exchange> {
+        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Begins to work on a task: a conversation that has not begun yet begins with what is wanted in general.
-fn begin(turn: &Turn, system: impl FnOnce() -> Option<String>) {
-    if turn.conversation.messages().is_empty()
-        && let Some(text) = system()
-    {
-        turn.conversation.push(Message::System { text });
+/// Begins to work on a task, with what is wanted in general.
+fn begin(turn: &Turn, system: Option<String>) {
+    turn.conversation.answer_open_calls();
+    if let Some(text) = system {
+        turn.conversation.instruct(text);
     }
     let text = turn.task.clone();
     turn.conversation.push(Message::User { text });
 }
 
 /// One reply of a model, told as it comes: its text and its calls.
-async fn say(
+async fn read_reply(
     model: &impl Model,
     request: Request<'_>,
     emitter: &Emitter,
@@ -181,21 +206,39 @@ impl Cost {
     }
 }
 
-/// Tells what came of a call, and gives what the model reads of it.
-async fn observe(outcome: Outcome, emitter: &Emitter) -> String {
-    let (call_id, tool, status) = (
-        outcome.id().to_owned(),
-        outcome.tool().to_owned(),
-        outcome.status(),
-    );
-    let text = outcome.into_result().text().to_owned();
-    emitter
-        .emit(Event::Observation {
+/// What came of a call, as it is told and as the model reads it.
+struct CallOutcome {
+    call_id: String,
+    tool: String,
+    status: Status,
+    text: String,
+}
+
+impl CallOutcome {
+    fn of(outcome: Outcome) -> Self {
+        Self {
+            call_id: outcome.id().to_owned(),
+            tool: outcome.tool().to_owned(),
+            status: outcome.status(),
+            text: outcome.into_result().text().to_owned(),
+        }
+    }
+
+    /// Belongs behind the message of it: whoever reads the events may end the run there.
+    async fn emit(self, emitter: &Emitter) {
+        let Self {
             call_id,
             tool,
             status,
-            text: text.clone(),
-        })
-        .await;
-    text
+            text,
+        } = self;
+        emitter
+            .emit(Event::Observation {
+                call_id,
+                tool,
+                status,
+                text,
+            })
+            .await;
+    }
 }

@@ -1,11 +1,12 @@
 //! An agent for models that call tools natively.
 
-use super::{InnerAgent, Turn, begin, observe, say};
-use crate::agent::event::{Event, RunError};
-use crate::agent::live::{Emitter, Events, live};
-use crate::agent::message::Message;
-use crate::agent::model::{Model, Request};
-use crate::registry::Registry;
+use contract_runtime::Registry;
+
+use super::{CallOutcome, InnerAgent, Turn, begin, read_reply};
+use crate::event::{Event, RunError};
+use crate::generator::{Emitter, Events, stream_with};
+use crate::message::Message;
+use crate::model::{Model, Request};
 
 /// Lets a model call the tools of a registry until it answers.
 ///
@@ -18,7 +19,7 @@ pub struct ToolCallingAgent<M> {
 }
 
 impl<M: Model> ToolCallingAgent<M> {
-    /// An agent of a model and the tools that it may call.
+    /// Creates an agent from a model and the tools that it may call.
     pub fn new(model: M, registry: Registry) -> Self {
         Self {
             model,
@@ -27,7 +28,7 @@ impl<M: Model> ToolCallingAgent<M> {
         }
     }
 
-    /// Says what is wanted of the model in general.
+    /// Sets a system prompt.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
@@ -35,11 +36,12 @@ impl<M: Model> ToolCallingAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
-        begin(turn, || self.system.clone());
+        begin(turn, self.system.clone());
         loop {
+            turn.before_request().await;
             let messages = turn.conversation.messages();
             let request = Request::new(&messages).tools(&self.registry);
-            let (text, calls) = say(&self.model, request, emitter).await?;
+            let (text, calls) = read_reply(&self.model, request, emitter).await?;
             drop(messages);
             let message = Message::Assistant {
                 text: text.clone(),
@@ -68,19 +70,17 @@ impl<M: Model> ToolCallingAgent<M> {
                 .registry
                 .call_all_with(calls, turn.context.clone())
                 .await;
-            for outcome in outcomes {
-                let (call_id, tool, status) = (
-                    outcome.id().to_owned(),
-                    outcome.tool().to_owned(),
-                    outcome.status(),
-                );
-                let text = observe(outcome, emitter).await;
+            let outcomes: Vec<CallOutcome> = outcomes.into_iter().map(CallOutcome::of).collect();
+            for outcome in &outcomes {
                 turn.conversation.push(Message::Tool {
-                    call_id,
-                    tool,
-                    status,
-                    text,
+                    call_id: outcome.call_id.clone(),
+                    tool: outcome.tool.clone(),
+                    status: outcome.status,
+                    text: outcome.text.clone(),
                 });
+            }
+            for outcome in outcomes {
+                outcome.emit(emitter).await;
             }
             if let Some(text) = turn.feedback() {
                 turn.conversation.push(Message::User { text });
@@ -91,7 +91,7 @@ impl<M: Model> ToolCallingAgent<M> {
 
 impl<M: Model> InnerAgent for ToolCallingAgent<M> {
     fn stream(&self, turn: Turn) -> Events<'_> {
-        live(move |emitter| async move {
+        stream_with(move |emitter| async move {
             if let Err(error) = self.work(&turn, &emitter).await {
                 emitter.emit(Event::Error { error }).await;
             }

@@ -1,12 +1,12 @@
-//! What the model is told of its replies and its tools.
+//! The prompt of the constrained agent: the form of replies, and the tools.
 
 use std::fmt::Write as _;
 
+use contract_runtime::Registry;
+use contract_runtime::Status;
 use serde_json::json;
 
-use crate::agent::inner::shown::{self, Shown};
-use crate::registry::Registry;
-use crate::tool::Status;
+use crate::inner::tool_prompt::{self, ToolPrompt};
 
 /// The instructions, with every tool as it is shown to models.
 pub(super) fn system(general: Option<&str>, registry: &Registry, reasoning: bool) -> String {
@@ -19,13 +19,11 @@ pub(super) fn system(general: Option<&str>, registry: &Registry, reasoning: bool
     } else {
         ""
     };
-    text.push_str(
-        "Every reply is one JSON object and nothing else, with its keys in this order.\n",
-    );
+    text.push_str("Reply with one JSON object and nothing else. Write its keys in this order.\n");
     if registry.tools().len() > 0 {
         let _ = writeln!(
             text,
-            r#"To use a tool: {{{thought}"type":"tool_call","tool":"NAME","arguments":{{..}}}}. You then get its result."#
+            r#"To call a tool: {{{thought}"type":"tool_call","tool":"NAME","arguments":{{..}}}}. You then receive its result."#
         );
     }
     let _ = writeln!(
@@ -33,17 +31,17 @@ pub(super) fn system(general: Option<&str>, registry: &Registry, reasoning: bool
         r#"To answer: {{{thought}"type":"answer","content":".."}}"#
     );
     if reasoning {
-        text.push_str("`reasoning` may be left out.\n");
+        text.push_str("`reasoning` is optional.\n");
     }
-    for Shown {
+    for ToolPrompt {
         name,
         description,
         schema,
-    } in shown::tools(registry)
+    } in tool_prompt::tools(registry)
     {
         let _ = write!(
             text,
-            "\nTool `{name}`: {description}\nIts arguments: {schema}\n"
+            "\nTool `{name}`: {description}\nArguments, as JSON Schema: {schema}\n"
         );
     }
     text

@@ -1,10 +1,10 @@
-//! Reads a whole reply.
+//! Parses a complete reply.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// What a reply says.
-pub(super) enum Written {
+pub(super) enum ParsedReply {
     Answer {
         reasoning: Option<String>,
         content: String,
@@ -29,13 +29,13 @@ struct Object<'a> {
     content: Option<String>,
 }
 
-impl Written {
+impl ParsedReply {
     /// Reads it, or says to the model what is wrong with it.
     pub(super) fn read(text: &str, reasoning: bool) -> Result<Self, String> {
         let object: Object<'_> =
-            serde_json::from_str(text).map_err(|error| format!("it cannot be read: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("it cannot be parsed: {error}"))?;
         if object.reasoning.is_some() && !reasoning {
-            return Err("there is no place for `reasoning`; leave it out".to_owned());
+            return Err("`reasoning` is not allowed here; leave it out".to_owned());
         }
         let reasoning = object.reasoning.filter(|text| !text.is_empty());
         match (&*object.kind, object.tool, object.arguments, object.content) {
@@ -45,12 +45,12 @@ impl Written {
                 tool,
                 arguments: arguments.get().to_owned(),
             }),
-            ("answer", ..) => Err("an `answer` has `content` and nothing else".to_owned()),
+            ("answer", ..) => Err("an `answer` must have `content` and no other key".to_owned()),
             ("tool_call", ..) => {
-                Err("a `tool_call` has `tool` and `arguments`, and no `content`".to_owned())
+                Err("a `tool_call` must have `tool` and `arguments`, and no `content`".to_owned())
             }
             (other, ..) => Err(format!(
-                "`{other}` is no type; write `tool_call` or `answer`"
+                "`{other}` is not a valid `type`; write `tool_call` or `answer`"
             )),
         }
     }

@@ -1,8 +1,8 @@
-//! The texts in a reply while it comes: its reasoning and its answer, without the JSON around them.
+//! Extracts the reasoning and the answer from a streaming reply, without the JSON around them.
 
-/// Reads along a reply; what is no reply is found out elsewhere.
+/// Follows a reply; elsewhere it is checked whether it is one.
 #[derive(Debug, Default)]
-pub(super) struct Spoken {
+pub(super) struct Transcript {
     /// How many objects and lists are open.
     depth: usize,
     /// The key of the property of the reply that is being read.
@@ -13,8 +13,8 @@ pub(super) struct Spoken {
     escape: Escape,
     /// The first half of a character that is written as two.
     half: Option<u32>,
-    /// A text has been told already, from which the next one is to be kept apart.
-    told: bool,
+    /// A text has been emitted, so a line break separates it from the next.
+    emitted: bool,
 }
 
 /// What the text that is open is.
@@ -23,7 +23,7 @@ enum Text {
     #[default]
     None,
     Key,
-    Told,
+    Emitted,
     Other,
 }
 
@@ -38,27 +38,27 @@ enum Escape {
     },
 }
 
-/// The properties whose texts are told.
-const TOLD: [&str; 2] = ["reasoning", "content"];
+/// The properties whose texts are emitted.
+const EMITTED: [&str; 2] = ["reasoning", "content"];
 
 /// No key that matters is longer.
 const KEY: usize = 16;
 
-impl Spoken {
-    /// What a further piece of the reply says.
+impl Transcript {
+    /// Returns what a further piece of the reply adds.
     pub(super) fn push(&mut self, piece: &str) -> String {
-        let mut said = String::new();
+        let mut out = String::new();
         for letter in piece.chars() {
             if self.text == Text::None {
-                self.outside(letter, &mut said);
+                self.outside(letter, &mut out);
             } else {
-                self.inside(letter, &mut said);
+                self.inside(letter, &mut out);
             }
         }
-        said
+        out
     }
 
-    fn outside(&mut self, letter: char, said: &mut String) {
+    fn outside(&mut self, letter: char, out: &mut String) {
         match letter {
             '{' | '[' => self.depth += 1,
             '}' | ']' => self.depth = self.depth.saturating_sub(1),
@@ -68,25 +68,25 @@ impl Spoken {
                 self.key.clear();
                 self.text = Text::Key;
             }
-            '"' if self.depth == 1 && TOLD.contains(&self.key.as_str()) => {
-                if std::mem::replace(&mut self.told, true) {
-                    said.push('\n');
+            '"' if self.depth == 1 && EMITTED.contains(&self.key.as_str()) => {
+                if std::mem::replace(&mut self.emitted, true) {
+                    out.push('\n');
                 }
-                self.text = Text::Told;
+                self.text = Text::Emitted;
             }
             '"' => self.text = Text::Other,
             _ => {}
         }
     }
 
-    fn inside(&mut self, letter: char, said: &mut String) {
+    fn inside(&mut self, letter: char, out: &mut String) {
         match (self.escape, letter) {
             (Escape::None, '\\') => self.escape = Escape::Begun,
             (Escape::None, '"') => {
-                self.whole(said);
+                self.end_half(out);
                 self.text = Text::None;
             }
-            (Escape::None, letter) => self.character(letter, said),
+            (Escape::None, letter) => self.character(letter, out),
             (Escape::Begun, 'u') => self.escape = Escape::Hex { digits: 0, code: 0 },
             (Escape::Begun, letter) => {
                 self.escape = Escape::None;
@@ -98,7 +98,7 @@ impl Spoken {
                     't' => '\t',
                     other => other,
                 };
-                self.character(meant, said);
+                self.character(meant, out);
             }
             (Escape::Hex { digits, code }, letter) => {
                 let code = code * 16 + letter.to_digit(16).unwrap_or_default();
@@ -107,51 +107,51 @@ impl Spoken {
                     self.escape = Escape::Hex { digits, code };
                 } else {
                     self.escape = Escape::None;
-                    self.code(code, said);
+                    self.code(code, out);
                 }
             }
         }
     }
 
     /// A number of UTF-16 (RFC 8259, 2017, section 7).
-    fn code(&mut self, code: u32, said: &mut String) {
+    fn code(&mut self, code: u32, out: &mut String) {
         match (self.half.take(), code) {
             (Some(high), 0xdc00..=0xdfff) => {
                 let both = 0x1_0000 + ((high - 0xd800) << 10) + (code - 0xdc00);
                 self.put(
                     char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER),
-                    said,
+                    out,
                 );
             }
             (before, code) => {
                 self.half = before;
-                self.whole(said);
+                self.end_half(out);
                 match code {
                     0xd800..=0xdbff => self.half = Some(code),
                     code => {
                         let letter = char::from_u32(code);
-                        self.put(letter.unwrap_or(char::REPLACEMENT_CHARACTER), said);
+                        self.put(letter.unwrap_or(char::REPLACEMENT_CHARACTER), out);
                     }
                 }
             }
         }
     }
 
-    fn character(&mut self, letter: char, said: &mut String) {
-        self.whole(said);
-        self.put(letter, said);
+    fn character(&mut self, letter: char, out: &mut String) {
+        self.end_half(out);
+        self.put(letter, out);
     }
 
     /// A half that stays alone is no character.
-    fn whole(&mut self, said: &mut String) {
+    fn end_half(&mut self, out: &mut String) {
         if self.half.take().is_some() {
-            self.put(char::REPLACEMENT_CHARACTER, said);
+            self.put(char::REPLACEMENT_CHARACTER, out);
         }
     }
 
-    fn put(&mut self, letter: char, said: &mut String) {
+    fn put(&mut self, letter: char, out: &mut String) {
         match self.text {
-            Text::Told => said.push(letter),
+            Text::Emitted => out.push(letter),
             Text::Key if self.key.len() < KEY => self.key.push(letter),
             _ => {}
         }
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::Spoken;
+    use super::Transcript;
 
     /// As JSON, with every character as a number of UTF-16 where that is asked for.
     fn written(value: &Value, numbers: bool) -> String {
@@ -210,24 +210,24 @@ mod tests {
                 .collect();
             places.extend([0, text.len()]);
             places.sort_unstable();
-            let mut spoken = Spoken::default();
-            let said: String = places
+            let mut transcript = Transcript::default();
+            let out: String = places
                 .windows(2)
-                .map(|pair| spoken.push(&text[pair[0]..pair[1]]))
+                .map(|pair| transcript.push(&text[pair[0]..pair[1]]))
                 .collect();
-            prop_assert_eq!(said, format!("{reasoning}\n{content}"));
+            prop_assert_eq!(out, format!("{reasoning}\n{content}"));
         }
 
         #[test]
         fn what_is_no_reply_is_read_without_an_end_too_soon(text in any::<String>()) {
-            let _ = Spoken::default().push(&text);
+            let _ = Transcript::default().push(&text);
         }
     }
 
     #[test]
     fn half_a_character_is_no_character() {
-        let mut spoken = Spoken::default();
-        let said = spoken.push(r#"{"content":"a\ud83db\ud83d\ud83e\udd80\udd80"}"#);
-        assert_eq!(said, "a\u{fffd}b\u{fffd}\u{1f980}\u{fffd}");
+        let mut transcript = Transcript::default();
+        let out = transcript.push(r#"{"content":"a\ud83db\ud83d\ud83e\udd80\udd80"}"#);
+        assert_eq!(out, "a\u{fffd}b\u{fffd}\u{1f980}\u{fffd}");
     }
 }

@@ -1,28 +1,33 @@
-//! An agent for models that only write text.
+//! An agent for text-only models (`ReAct`).
 
-mod lenient;
+mod channels;
+mod json_repair;
+mod marks;
+mod object;
 mod parse;
 mod prompt;
 
-pub use lenient::Repair;
+use contract_runtime::Registry;
+use contract_runtime::ToolCall;
 
-use super::{InnerAgent, Turn, begin, say};
-use crate::agent::event::{Event, RunError};
-use crate::agent::live::{Emitter, Events, live};
-use crate::agent::message::Message;
-use crate::agent::model::{Model, Request};
-use crate::registry::Registry;
-use crate::tool::ToolCall;
+pub use json_repair::Repair;
 use parse::Step;
 
-/// Lets a model call the tools of a registry by writing so in text, until it answers (`ReAct`: Yao et al., 2022).
+use super::{CallOutcome, InnerAgent, Turn, begin, read_reply};
+use crate::event::{Event, RunError};
+use crate::generator::{Emitter, Events, stream_with};
+use crate::message::Message;
+use crate::model::{Model, Request};
+
+/// Lets a text-only model call the tools of a registry until it answers (`ReAct`: Yao et al., 2022).
 ///
-/// The prompt holds each tool with all that its contract says. Several ways to write a call are understood; what is half
-/// written is repaired only where that has one meaning, and the repair is an event. What cannot be understood is said to
-/// the model, three times in a row at most.
+/// The prompt holds each tool with all that its contract says. Several ways to write a call are understood; what is badly
+/// written is repaired only where that has one meaning, and the repair is an event. What can be read in two ways, and what is cut
+/// off, runs nothing: it is said to the model, three times in a row at most. So an action ends its reply, nothing but a thought
+/// stands before it, and none is read between `<think>` and `</think>`, in a code fence, or in another channel than `final`.
 ///
 /// ```
-/// use contract_runtime::agent::{ContractAgent, ReActAgent, Scripted};
+/// use contract_agent::{ContractAgent, ReActAgent, Scripted};
 /// use contract_runtime::prelude::*;
 ///
 /// /// Add two numbers.
@@ -51,7 +56,7 @@ pub struct ReActAgent<M> {
 const UNCLEAR: usize = 3;
 
 impl<M: Model> ReActAgent<M> {
-    /// An agent of a model and the tools that it may call.
+    /// Creates an agent from a model and the tools that it may call.
     pub fn new(model: M, registry: Registry) -> Self {
         Self {
             model,
@@ -60,7 +65,7 @@ impl<M: Model> ReActAgent<M> {
         }
     }
 
-    /// Says what is wanted of the model in general; how to call tools is added.
+    /// Sets a system prompt; the instructions for calling tools are appended.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
@@ -68,16 +73,16 @@ impl<M: Model> ReActAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
-        begin(turn, || {
-            Some(prompt::system(self.system.as_deref(), &self.registry))
-        });
+        let system = prompt::system(self.system.as_deref(), &self.registry);
+        begin(turn, Some(system));
         let stop = ["\nObservation:".to_owned()];
         let (mut calls, mut unclear) = (0_u64, 0);
         loop {
+            turn.before_request().await;
             let messages = turn.conversation.messages();
             let mut request = Request::new(&messages);
             request.stop = &stop;
-            let (text, _) = say(&self.model, request, emitter).await?;
+            let (text, _) = read_reply(&self.model, request, emitter).await?;
             drop(messages);
             let parsed = parse::parse(&text, &self.registry);
             let message = Message::Assistant {
@@ -115,38 +120,35 @@ impl<M: Model> ReActAgent<M> {
                     let text = parsed.thought;
                     emitter.emit(Event::Thought { text }).await;
                     let call = ToolCall::new(format!("call-{calls}"), tool, arguments);
-                    self.call(turn, emitter, call, repairs).await
+                    self.call(turn, emitter, call, repairs).await;
+                    match turn.feedback() {
+                        None => continue,
+                        Some(feedback) => feedback,
+                    }
                 }
             };
             turn.conversation.push(Message::User { text: told });
         }
     }
 
-    /// Makes a call, and gives what the model reads of it.
-    async fn call(
-        &self,
-        turn: &Turn,
-        emitter: &Emitter,
-        call: ToolCall,
-        repairs: Vec<Repair>,
-    ) -> String {
+    /// Makes a call, and says what came of it.
+    async fn call(&self, turn: &Turn, emitter: &Emitter, call: ToolCall, repairs: Vec<Repair>) {
         if !repairs.is_empty() {
             let call_id = call.id.clone();
             emitter.emit(Event::Repaired { call_id, repairs }).await;
         }
         emitter.emit(Event::Action { call: call.clone() }).await;
         let outcome = self.registry.call_with(call, turn.context.clone()).await;
-        let text = super::observe(outcome, emitter).await;
-        match turn.feedback() {
-            Some(feedback) => format!("Observation: {text}\n{feedback}"),
-            None => format!("Observation: {text}"),
-        }
+        let outcome = CallOutcome::of(outcome);
+        let text = format!("Observation: {}", outcome.text);
+        turn.conversation.push(Message::User { text });
+        outcome.emit(emitter).await;
     }
 }
 
 impl<M: Model> InnerAgent for ReActAgent<M> {
     fn stream(&self, turn: Turn) -> Events<'_> {
-        live(move |emitter| async move {
+        stream_with(move |emitter| async move {
             if let Err(error) = self.work(&turn, &emitter).await {
                 emitter.emit(Event::Error { error }).await;
             }

@@ -1,9 +1,10 @@
-//! What a model is told of the tools, and how to call them in text.
+//! The prompt of the text-only agent: the tools, and how to call them.
 
 use std::fmt::Write as _;
 
-use crate::agent::inner::shown::{self, Shown};
-use crate::registry::Registry;
+use contract_runtime::Registry;
+
+use crate::inner::tool_prompt::{self, ToolPrompt};
 
 /// Every tool as it is shown to models: with its description, which states its conditions, and the schema of its arguments, which holds its bounds.
 pub(super) fn system(own: Option<&str>, registry: &Registry) -> String {
@@ -12,12 +13,16 @@ pub(super) fn system(own: Option<&str>, registry: &Registry) -> String {
         text.push_str(own);
         text.push_str("\n\n");
     }
+    if registry.tools().len() == 0 {
+        text.push_str("You have no tools. Write:\n\nAnswer: your answer\n");
+        return text;
+    }
     text.push_str("You can use these tools:\n");
-    for Shown {
+    for ToolPrompt {
         name,
         description,
         schema,
-    } in shown::tools(registry)
+    } in tool_prompt::tools(registry)
     {
         // Writing to a string cannot fail.
         let _ = write!(
@@ -26,12 +31,12 @@ pub(super) fn system(own: Option<&str>, registry: &Registry) -> String {
         );
     }
     text.push_str(
-        "\nTo use one, write this and stop:\n\n\
-         Thought: why you use it\n\
+        "\nTo call a tool, write exactly this, with no other text and no code fence, and then stop:\n\n\
+         Thought: why you call it\n\
          Action: the name of the tool\n\
          Action Input: its arguments as one JSON object\n\n\
-         What comes of it is told to you as an observation. When you know enough, write this:\n\n\
-         Answer: the answer\n",
+         You then receive the result as an observation. When you know the answer, write:\n\n\
+         Answer: your answer\n",
     );
     text
 }
