@@ -1,16 +1,16 @@
-//! Why a model gave no reply, or not all of it.
+//! Errors of a model.
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::registry::ExportError;
+use contract_runtime::ExportError;
 
-/// Why a model gave no reply, or not all of it.
+/// Why a model gave no reply, or only a part of one.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use contract_runtime::agent::ModelError;
+/// use contract_agent::ModelError;
 ///
 /// let error = ModelError::Status {
 ///     status: 429,
@@ -29,15 +29,15 @@ pub enum ModelError {
     /// A recording could not be written.
     #[error("the reply could not be recorded: {message}")]
     Recording {
-        /// Which file, and what the system said.
+        /// The file, and the error of the operating system.
         message: String,
     },
-    /// What was said differs from what a recording holds.
+    /// The conversation differs from the recorded one.
     #[error(
-        "request {request} differs from the recording; recorded was {recorded}, and now it is {said}; record it again"
+        "request {request} differs from the recording: it was {recorded}, and is now {said}; record it again"
     )]
     Diverged {
-        /// Which request, from 1.
+        /// The number of the request, from 1.
         request: usize,
         /// The new messages of the recorded request.
         recorded: String,
@@ -59,60 +59,60 @@ pub enum ModelError {
     /// The provider refused, in the middle of a reply or instead of one.
     #[error("{message}")]
     Provider {
-        /// What it said.
+        /// The provider's message.
         message: String,
-        /// How long to wait before the next try, in seconds, if it said so.
+        /// How long to wait before the next try, in seconds, if the provider says so.
         retry_after: Option<u64>,
     },
     /// The provider answered with a status that is not a success.
     #[error("the provider answered with status {status}{}: {message}{}", Often(*tries, *retry_after), advice(*status))]
     Status {
-        /// The status of HTTP.
+        /// The HTTP status.
         status: u16,
-        /// How long it asks to wait before the next try.
+        /// How long the provider asks to wait before the next try.
         retry_after: Option<Duration>,
-        /// How often it was asked, this time among them.
+        /// How often the request was tried, including this time.
         tries: u32,
-        /// What it said.
+        /// The provider's message.
         message: String,
     },
-    /// No connection, or it broke before there was an answer.
+    /// No connection, or it broke before an answer came.
     #[error("the provider cannot be reached: {message}; check the endpoint")]
     Unreachable {
         /// What went wrong.
         message: String,
     },
-    /// Nothing came for too long.
-    #[error("the provider was silent for {after:?}; wait longer, or ask for less")]
+    /// Nothing was received for too long.
+    #[error("the provider sent nothing for {after:?}; allow more time, or ask for less")]
     Timeout {
-        /// How long nothing came.
+        /// How long nothing was received.
         after: Duration,
     },
     /// The connection ended before the reply did.
     #[error("the reply was cut off before its end; ask again")]
     Cut,
-    /// What came is not a reply of this kind of provider.
+    /// The response is not a reply in this provider's format.
     #[error("the reply cannot be read: {message}; check that the endpoint speaks this protocol")]
     Unreadable {
         /// What is wrong with it.
         message: String,
     },
-    /// The reply reached the most tokens that it may have.
-    #[error("the reply was ended by the limit of tokens; allow more of them, or ask for less")]
+    /// The reply reached its maximum number of tokens.
+    #[error("the reply reached the token limit; allow more tokens, or ask for less")]
     TooLong,
-    /// The provider ended the reply, or kept it back, for a reason of its own.
-    #[error("the provider ended the reply: {reason}")]
+    /// The provider ended or withheld the reply for a reason of its own.
+    #[error("the provider ended the reply: {reason}{}", Said(said))]
     Withheld {
-        /// The provider's word for it.
+        /// The provider's name of the reason.
         reason: String,
+        /// The refusal, or the reply so far, at most 1,000 characters; empty if there is none.
+        said: String,
     },
-    /// The tools cannot be said in the dialect of the provider.
+    /// The tools cannot be exported to the provider's dialect.
     #[error(transparent)]
     Tools(#[from] ExportError),
-    /// The model was asked outside of a tokio runtime.
-    #[error(
-        "a provider is reached over the network, which needs a tokio runtime; run the agent inside of one"
-    )]
+    /// The model was called outside a tokio runtime.
+    #[error("requests to a provider need a tokio runtime; run the agent inside one")]
     NoRuntime,
 }
 
@@ -129,6 +129,18 @@ impl fmt::Display for Often {
             Some(wait) if *tries > 1 => write!(f, ", and asks to wait {wait:?}"),
             Some(wait) => write!(f, " and asks to wait {wait:?}"),
             None => Ok(()),
+        }
+    }
+}
+
+/// What was said, where there is something.
+struct Said<'s>(&'s str);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            said => write!(f, ": {said}"),
         }
     }
 }

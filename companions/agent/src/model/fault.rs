@@ -1,4 +1,4 @@
-//! What kind of fault of a model ended a run.
+//! The kind of model error that ended a run.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ModelError;
 
-/// What kind of fault of a model ended a run: what a program needs to know to go on, where the sentence is for people.
+/// The kind of model error that ended a run, for programs; the error's sentence is for people.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use contract_runtime::agent::{ModelFault, RunError};
+/// use contract_agent::{ModelFault, RunError};
 ///
 /// fn worth_another_try(error: &RunError) -> Option<Duration> {
 ///     match error {
@@ -74,6 +74,9 @@ pub enum ModelFault {
     Withheld {
         /// The provider's word for it.
         reason: String,
+        /// The refusal, or what there was of the reply, at most 1,000 characters; empty where there is none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        said: String,
     },
     /// A reply could not be recorded, or a recording or a script does not hold this conversation.
     Recording,
@@ -87,7 +90,7 @@ pub enum ModelFault {
 }
 
 impl ModelFault {
-    pub(in crate::agent) fn of(error: &ModelError) -> Self {
+    pub(crate) fn of(error: &ModelError) -> Self {
         match error {
             ModelError::Status {
                 status,
@@ -112,8 +115,9 @@ impl ModelFault {
             ModelError::Cut => Self::Cut,
             ModelError::Unreadable { .. } => Self::Unreadable,
             ModelError::TooLong => Self::TooLong,
-            ModelError::Withheld { reason } => Self::Withheld {
+            ModelError::Withheld { reason, said } => Self::Withheld {
                 reason: reason.clone(),
+                said: said.clone(),
             },
             ModelError::Recording { .. }
             | ModelError::Diverged { .. }

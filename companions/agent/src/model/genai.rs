@@ -1,7 +1,7 @@
 //! Models of real providers, over HTTP.
 //!
 //! The crate `genai` makes the requests and reads the events. Four things do not go through its hands, because it would
-//! change them: the tools, which go out exactly as [`Registry::export`](crate::Registry::export) has them (genai rewrites
+//! change them: the tools, which go out exactly as [`Registry::export`](contract_runtime::Registry::export) has them (genai rewrites
 //! strict schemas, and knows neither `input_examples` nor Gemini's `parameters`); the name of the model (genai reads
 //! `-high` and the like off its end); the arguments of calls in chat completions, which come in as the model wrote them
 //! (genai parses them, and without streaming fails where it cannot); and the address and the headers.
@@ -12,40 +12,40 @@ mod environment;
 mod fault;
 mod frames;
 mod provider;
+mod reply_emitter;
 mod request;
 mod retries;
 mod secrets;
-mod spoken;
 mod streamed;
 mod whole;
 
 use std::fmt;
 use std::time::Duration;
 
+use contract_runtime::Dialect;
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
 use tracing::{Instrument as _, Span, field};
 
-use super::{Model, ModelError, Reply, Request};
-use crate::agent::live::live;
-use crate::schema::Dialect;
+pub use builder::{GenaiBuildError, GenaiModelBuilder};
 use fault::Faults;
+pub use provider::Provider;
+use reply_emitter::ReplyEmitter;
 use retries::Retries;
 use secrets::{Secrets, shown};
-use spoken::Spoken;
 
-pub use builder::{GenaiBuildError, GenaiModelBuilder};
-pub use provider::Provider;
+use super::{Model, ModelError, Reply, Request};
+use crate::generator::stream_with;
 
-/// A model of a real provider: anything that speaks `OpenAI` chat completions, Anthropic messages or Gemini.
+/// A model of a real provider: any server that speaks `OpenAI` chat completions, Anthropic messages or Gemini.
 ///
 /// ```no_run
-/// use contract_runtime::agent::{ContractAgent, GenaiModel, Provider, ToolCallingAgent};
+/// use contract_agent::{ContractAgent, GenaiModel, Provider, ToolCallingAgent};
 /// use contract_runtime::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // The key is read from OPENAI_API_KEY.
+/// // The key is read from OPENAI_API_KEY, and belongs to the endpoint in OPENAI_BASE_URL, where there is one.
 /// let model = GenaiModel::builder("gpt-5.2").build()?;
 ///
 /// // Any other server that speaks one of the protocols; without a key, unless one is given.
@@ -60,7 +60,8 @@ pub use provider::Provider;
 /// ```
 ///
 /// - It runs inside of a tokio runtime. Dropping a reply closes its connection.
-/// - A busy server is asked again, after the wait that it asks for; see [`retries`](GenaiModelBuilder::retries).
+/// - A server that is busy, fails or is not there is asked again, after the wait that it asks for; see
+///   [`retries`](GenaiModelBuilder::retries).
 /// - Redirects are not followed, and keys appear in no error, no span and no `Debug` output.
 /// - Arguments of calls reach the dispatcher as the model wrote them over chat completions, and over Anthropic messages
 ///   with streaming. Elsewhere they arrive as JSON values: of equal keys only the last is there, and spacing and the
@@ -88,50 +89,54 @@ struct Settings {
 }
 
 impl GenaiModel {
-    /// Starts with the name of a model, as its provider has it.
+    /// Starts with the name of a model, as its provider spells it.
     ///
     /// ```
-    /// use contract_runtime::agent::{GenaiModel, Provider};
+    /// use contract_agent::{GenaiModel, Provider};
     ///
     /// let model = GenaiModel::builder("claude-opus-4-1").key("..").timeout(std::time::Duration::from_secs(60)).build()?;
     /// assert_eq!(model.provider(), Provider::Anthropic);
-    /// # Ok::<(), contract_runtime::agent::GenaiBuildError>(())
+    /// # Ok::<(), contract_agent::GenaiBuildError>(())
     /// ```
     pub fn builder(model: impl Into<String>) -> GenaiModelBuilder {
         GenaiModelBuilder::new(model.into())
     }
 
-    /// Starts with what the environment says: the first provider, in the order of [`Provider::ALL`], of which a key or an
-    /// endpoint is set.
+    /// Starts with the model that the environment names: of the first provider, in the order of [`Provider::ALL`], for
+    /// which a key or an endpoint is set.
     ///
     /// | provider | key | model | endpoint |
     /// |---|---|---|---|
     /// | chat completions | `OPENAI_API_KEY` | `OPENAI_MODEL` | `OPENAI_BASE_URL` |
     /// | Anthropic | `ANTHROPIC_API_KEY` | `ANTHROPIC_MODEL` | `ANTHROPIC_BASE_URL` |
-    /// | Gemini | `GEMINI_API_KEY` | `GEMINI_MODEL` | `GOOGLE_GEMINI_BASE_URL` |
+    /// | Gemini | `GEMINI_API_KEY`, else `GOOGLE_API_KEY` | `GEMINI_MODEL` | `GOOGLE_GEMINI_BASE_URL` |
     ///
     /// ```no_run
-    /// use contract_runtime::agent::GenaiModel;
+    /// use contract_agent::GenaiModel;
     ///
     /// let model = GenaiModel::from_environment()?.max_tokens(4_000).build()?;
-    /// # Ok::<(), contract_runtime::agent::GenaiBuildError>(())
+    /// # Ok::<(), contract_agent::GenaiBuildError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// [`GenaiBuildError::NoProvider`] and [`GenaiBuildError::NoModel`], where nothing is said.
     pub fn from_environment() -> Result<GenaiModelBuilder, GenaiBuildError> {
-        environment::model(|variable| std::env::var(variable).ok())
+        environment::model(&|variable: &str| std::env::var(variable).ok())
     }
 
-    /// The protocol that it speaks.
+    /// Returns the protocol that the model speaks.
     #[must_use]
     pub const fn provider(&self) -> Provider {
         self.settings.provider
     }
 
     /// Asks until there is a reply, or none is to be had.
-    async fn ask(&self, request: &Request<'_>, spoken: &mut Spoken) -> Result<(), ModelError> {
+    async fn ask(
+        &self,
+        request: &Request<'_>,
+        emitter: &mut ReplyEmitter,
+    ) -> Result<(), ModelError> {
         let mut tries = 1;
         loop {
             let faults = Faults {
@@ -139,17 +144,17 @@ impl GenaiModel {
                 silence: self.settings.silence,
                 tries,
             };
-            let error = match self.once(request, spoken, faults).await {
+            let error = match self.once(request, emitter, faults).await {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
             };
             let Some(wait) = self.settings.retries.wait(&error, tries) else {
                 return Err(error);
             };
-            if spoken.begun() {
+            if emitter.begun() {
                 return Err(error);
             }
-            tracing::warn!(wait = ?wait, tries, "the provider is busy: {error}");
+            tracing::warn!(wait = ?wait, tries, "retrying the request: {error}");
             tokio::time::sleep(wait).await;
             tries += 1;
         }
@@ -158,16 +163,16 @@ impl GenaiModel {
     async fn once(
         &self,
         request: &Request<'_>,
-        spoken: &mut Spoken,
+        emitter: &mut ReplyEmitter,
         faults: Faults<'_>,
     ) -> Result<(), ModelError> {
         let settings = &self.settings;
         let chat = request::conversation(request.messages, settings.provider);
         let options = request::options(request, settings)?;
         if settings.streams {
-            streamed::reply(self, chat, options, spoken, faults).await
+            streamed::reply(self, chat, options, emitter, faults).await
         } else {
-            whole::reply(self, chat, options, spoken, faults).await
+            whole::reply(self, chat, options, emitter, faults).await
         }
     }
 
@@ -215,16 +220,16 @@ impl Model for GenaiModel {
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
         let span = self.span();
-        Box::pin(live(move |emitter| {
+        Box::pin(stream_with(move |emitter| {
             let inside = span.clone();
             async move {
-                let mut spoken = Spoken::new(emitter, inside);
+                let mut emitter = ReplyEmitter::new(emitter, inside);
                 let outcome = if tokio::runtime::Handle::try_current().is_ok() {
-                    self.ask(&request, &mut spoken).await
+                    self.ask(&request, &mut emitter).await
                 } else {
                     Err(ModelError::NoRuntime)
                 };
-                spoken.end(outcome).await;
+                emitter.end(outcome).await;
             }
             .instrument(span)
         }))

@@ -1,4 +1,4 @@
-//! The little that an agent asks of a language model.
+//! The interface between an agent and a language model.
 
 mod error;
 mod fault;
@@ -9,24 +9,24 @@ mod scripted;
 
 use std::pin::Pin;
 
+use contract_runtime::Registry;
+use contract_runtime::ToolCall;
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "genai")]
-pub use self::genai::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
 pub use error::ModelError;
 pub use fault::ModelFault;
 pub use replay::{Recorder, RecordingError, Replay};
 pub use scripted::Scripted;
 
+#[cfg(feature = "genai")]
+pub use self::genai::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
 use super::constraint::Constraint;
 use super::message::Message;
-use crate::registry::Registry;
-use crate::tool::ToolCall;
 
-/// A language model: it gets a conversation and replies piece by piece.
+/// A language model, which gets a conversation and streams a reply.
 pub trait Model: Send + Sync {
-    /// The name of the model, for people.
+    /// Returns the name of the model, for people.
     fn name(&self) -> &str;
 
     /// Replies to a conversation. Dropping the stream ends the reply.
@@ -53,27 +53,27 @@ impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
     }
 }
 
-/// The pieces of a reply.
+/// The stream of the pieces of a reply.
 pub type Reply<'a> = Pin<Box<dyn Stream<Item = Result<Delta, ModelError>> + Send + 'a>>;
 
-/// What a model gets.
+/// The input of a model.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// What has been said.
+    /// The conversation so far.
     pub messages: &'a [Message],
-    /// The tools it may call; an adapter exports them in the dialect of its provider.
+    /// The tools that the model may call; an adapter exports them in the dialect of its provider.
     pub tools: Option<&'a Registry>,
     /// Texts at which the reply ends.
     pub stop: &'a [String],
-    /// The most tokens of the reply.
+    /// The maximum number of tokens of the reply.
     pub max_tokens: Option<u32>,
-    /// What the reply is held to, in every form that engines take; one that takes none of them passes over it.
+    /// The constraint of the reply, in every format that engines accept; an engine that accepts none of them ignores it.
     pub constraint: Option<&'a Constraint>,
 }
 
 impl<'a> Request<'a> {
-    /// A request with these messages and nothing else.
+    /// Creates a request with these messages and nothing else.
     #[must_use]
     pub const fn new(messages: &'a [Message]) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Holds the reply to a constraint.
+    /// Constrains the reply.
     #[must_use]
     pub const fn constraint(mut self, constraint: &'a Constraint) -> Self {
         self.constraint = Some(constraint);
@@ -105,15 +105,15 @@ impl<'a> Request<'a> {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delta {
-    /// Some more text.
+    /// More text.
     Text(String),
-    /// A whole tool call.
+    /// A complete tool call.
     Call(ToolCall),
-    /// What the reply cost.
+    /// The token usage of the reply.
     Usage(Usage),
 }
 
-/// Tokens that were used.
+/// Token usage of a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
@@ -121,7 +121,7 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// Replies that did not say what they cost, such as those that were stopped; their tokens are not counted.
+    /// Replies without token counts, such as those that were stopped; their tokens are not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncounted_replies: u64,
 }
@@ -132,7 +132,7 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl Usage {
-    /// Tokens read and written.
+    /// Creates a usage from the tokens read and written.
     #[must_use]
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Conversations that are recorded once and played back as often as one likes.
+//! Records conversations and replays them.
 
 use std::fs::File;
 use std::future::poll_fn;
@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::{Delta, Model, ModelError, Reply, Request};
-use crate::agent::live::live;
-use crate::agent::message::Message;
+use crate::generator::stream_with;
+use crate::message::Message;
 
 /// The first line of a recording.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,45 +29,45 @@ struct Exchange {
     reply: Vec<Delta>,
 }
 
-/// Why a recording cannot be written or played.
+/// Why a recording cannot be written or replayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// The file cannot be read or written.
     #[error("the recording `{}` cannot be used: {source}", path.display())]
     File {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A line is not what a recording holds.
-    #[error("line {line} of the recording `{}` is not readable: {source}; record it again", path.display())]
+    /// A line is not valid in a recording.
+    #[error("line {line} of the recording `{}` cannot be read: {source}; record it again", path.display())]
     Line {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// There is a file in the place of a new recording.
-    #[error("there is a file at `{}` already; remove it, or record into another one", path.display())]
+    /// A file already exists at the path of a new recording.
+    #[error("the file `{}` already exists; remove it, or record to another one", path.display())]
     Exists {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The file was written by another version.
-    #[error("the recording `{}` has the format {found}, and {FORMAT} is known here; record it again", path.display())]
+    #[error("the recording `{}` has format {found}, but only {FORMAT} is supported; record it again", path.display())]
     Format {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// Its format.
         found: u32,
     },
 }
 
-/// Records what is said to a model and what it replies, so that [`Replay`] can play it without a network.
+/// Records the requests to a model and its replies, for [`Replay`] to play without a network.
 ///
 /// The file has one JSON value on each line: first the format and the name of the model, then each request with its reply.
 /// A reply that was cut off or failed is not recorded.
@@ -85,7 +85,7 @@ struct Recording {
 }
 
 impl<M: Model> Recorder<M> {
-    /// Records what this model replies into a new file; a recording is never written over.
+    /// Records the replies of a model to a new file; an existing recording is never overwritten.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl<M: Model> Model for Recorder<M> {
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
         let messages = request.messages;
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             let mut pieces = self.model.reply(request);
             let mut reply = Vec::new();
             while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
@@ -156,13 +156,13 @@ impl<M: Model> Model for Recorder<M> {
     }
 }
 
-/// Plays a recording: the same pieces in the same order, without a network.
+/// Replays a recording: the same pieces in the same order, without a network.
 ///
 /// What the program says must be what it said then; otherwise the reply is an error that names the difference. What tools
 /// gave may differ, because the world does, unless [`strict`](Self::strict) demands it too. One value plays one run.
 ///
 /// ```
-/// use contract_runtime::agent::{ContractAgent, Recorder, Replay, Scripted, ToolCallingAgent};
+/// use contract_agent::{ContractAgent, Recorder, Replay, Scripted, ToolCallingAgent};
 /// use contract_runtime::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -193,7 +193,7 @@ struct Played {
 }
 
 impl Replay {
-    /// Reads a recording.
+    /// Opens a recording.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ impl Replay {
         })
     }
 
-    /// Demands that tools give what they gave then.
+    /// Requires that tools return what they returned in the recording.
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
@@ -292,7 +292,7 @@ impl Model for Replay {
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
         let reply = self.next(request.messages);
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             match reply {
                 Err(error) => emitter.emit(Err(error)).await,
                 Ok(pieces) => {

@@ -1,13 +1,14 @@
-//! A model that says what it was told to say.
+//! A model with scripted replies, for tests.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Delta, Model, ModelError, Reply, Request, Usage};
-use crate::agent::live::live;
-use crate::agent::message::Message;
-use crate::tool::ToolCall;
+use contract_runtime::ToolCall;
 
-/// A model for tests: it gives the replies of a script, in order, and keeps what it was asked.
+use super::{Delta, Model, ModelError, Reply, Request, Usage};
+use crate::generator::stream_with;
+use crate::message::Message;
+
+/// A model for tests, which gives the replies of a script in order and keeps the requests.
 ///
 /// Clones share the script, so that a test keeps one to look at.
 #[derive(Clone, Debug, Default)]
@@ -18,17 +19,17 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A script without replies.
+    /// Creates a script without replies.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Then it says this.
+    /// Adds a reply with this text.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.reply([Delta::Text(text.into())])
     }
 
-    /// Then it says this and calls tools, each given by its name and its arguments as JSON text.
+    /// Adds a reply with this text and tool calls, each given by its name and its arguments as JSON text.
     pub fn calls<N, A>(
         self,
         text: impl Into<String>,
@@ -51,13 +52,13 @@ impl Scripted {
         self.reply(reply)
     }
 
-    /// Then it replies with these pieces.
+    /// Adds a reply with these pieces.
     pub fn reply(mut self, pieces: impl IntoIterator<Item = Delta>) -> Self {
         self.script.push(pieces.into_iter().collect());
         self
     }
 
-    /// What it was asked so far, one conversation for each request.
+    /// Returns the requests so far, one conversation for each request.
     #[must_use]
     pub fn requests(&self) -> Vec<Vec<Message>> {
         self.locked().clone()
@@ -79,7 +80,7 @@ impl Model for Scripted {
             requests.push(request.messages.to_vec());
             requests.len() - 1
         };
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             let Some(pieces) = self.script.get(number) else {
                 let replies = self.script.len();
                 emitter.emit(Err(ModelError::ScriptEnded { replies })).await;

@@ -1,18 +1,19 @@
-//! Says which model is meant, and how it is reached.
+//! Configures a model: its name, its provider and the connection.
 
 use std::fmt;
 use std::time::Duration;
 
+use contract_runtime::Dialect;
 use genai::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::environment;
 use super::provider::Provider;
 use super::retries::Retries;
 use super::secrets::{Secrets, shown};
 use super::{GenaiModel, Settings};
-use crate::schema::Dialect;
 
-/// Says which model is meant, and how it is reached; see [`GenaiModel::builder`].
+/// Configures a model and its connection; see [`GenaiModel::builder`].
 #[must_use]
 pub struct GenaiModelBuilder {
     model: String,
@@ -34,7 +35,7 @@ enum Key {
     From(String),
 }
 
-/// Why there is no model: what it was given cannot be used.
+/// Why a model cannot be built from its configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenaiBuildError {
@@ -42,52 +43,48 @@ pub enum GenaiBuildError {
     #[error("the model has no name; write `GenaiModel::builder(\"gpt-5.2\")`")]
     NoName,
     /// The environment names no provider.
-    #[error(
-        "no key of a provider is set; set `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`"
-    )]
+    #[error("no provider has a key; set `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`")]
     NoProvider,
-    /// The environment names a provider, and none of its models.
-    #[error("the environment names no model; set `{variable}`")]
+    /// The environment names a provider, but none of its models.
+    #[error("the environment has no model; set `{variable}`")]
     NoModel {
-        /// The variable that would.
+        /// The variable that would name the model.
         variable: &'static str,
     },
-    /// There is no key.
-    #[error(
-        "the environment variable `{variable}` holds no key; set it, or give the key with `key`"
-    )]
+    /// There is no API key.
+    #[error("the environment variable `{variable}` has no key; set it, or pass the key with `key`")]
     NoKey {
         /// The variable that was read.
         variable: String,
     },
-    /// A key, or a header, holds what cannot be sent.
-    #[error("`{header}` cannot be sent as a header; it may hold visible ASCII characters only")]
+    /// A key or a header contains characters that cannot be sent.
+    #[error("`{header}` is not a valid header; use visible ASCII characters only")]
     Header {
-        /// Its name; its value may be a secret.
+        /// The name of the header; its value may be a secret.
         header: String,
     },
-    /// The endpoint is not an address.
-    #[error("the endpoint `{given}` is not an address; write `https://host/v1`")]
+    /// The endpoint is not a valid address.
+    #[error("the endpoint `{given}` is not a URL; write `https://host/v1`")]
     Endpoint {
-        /// What was given, without password and query.
+        /// The given address, without password and query.
         given: String,
     },
     /// The dialect belongs to another provider.
     #[error(
-        "{provider} takes no tools in the dialect `{dialect}`; leave it out, or choose one of its own"
+        "{provider} does not accept tools in the dialect `{dialect}`; leave it out, or choose one of its own"
     )]
     Dialect {
         /// The provider.
         provider: Provider,
-        /// What was asked for.
+        /// The requested dialect.
         dialect: Dialect,
     },
-    /// The HTTP client cannot be made.
+    /// The HTTP client could not be created.
     #[error(
-        "the HTTP client cannot be made: {message}; check the certificates and the proxy of this machine"
+        "the HTTP client cannot be created: {message}; check the certificates and the proxy of this machine"
     )]
     Client {
-        /// What it said.
+        /// The message of the error.
         message: String,
     },
 }
@@ -110,94 +107,107 @@ impl GenaiModelBuilder {
         }
     }
 
-    /// The protocol; without it, [`Provider::of_model`] chooses.
+    /// Sets the protocol; the default is the choice of [`Provider::of_model`].
     pub fn provider(mut self, provider: Provider) -> Self {
         self.provider = Some(provider);
         self
     }
 
-    /// Another server, by the address above `chat/completions`, `messages` or `models`: `http://localhost:11434/v1`.
+    /// Sets the server, by the address above `chat/completions`, `messages` or `models`: `http://localhost:11434/v1`.
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
         self.endpoint = Some(url.into());
         self
     }
 
-    /// The key. Without one, it is read from [`Provider::key_variable`] for the provider's own endpoint; another endpoint
-    /// gets only a key that was chosen for it.
+    /// Sets the API key. Without a key and an [`endpoint`](Self::endpoint), both come from the environment: the key from
+    /// [`Provider::key_variable`], and the endpoint from the variable beside it, such as `OPENAI_BASE_URL`. Another
+    /// endpoint gets only a key that was chosen for it.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(Key::Given(key.into()));
         self
     }
 
-    /// Reads the key from this environment variable.
+    /// Reads the key from this environment variable. If it is one of the provider's own, the key belongs to the endpoint
+    /// that the environment names beside it, unless another endpoint is given here.
     pub fn key_from(mut self, variable: impl Into<String>) -> Self {
         self.key = Some(Key::From(variable.into()));
         self
     }
 
-    /// One more header, as gateways ask for them; its value is treated as a secret.
+    /// Adds a header, such as gateways require; its value is treated as a secret.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// In which dialect tools are handed over; a strict one holds the model to their schemas.
+    /// Sets the dialect in which tools are passed; a strict one makes the provider enforce their schemas.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
 
-    /// Whether replies come piece by piece; they do.
+    /// Sets whether replies are streamed; they are by default.
     pub fn streaming(mut self, streams: bool) -> Self {
         self.streams = streams;
         self
     }
 
-    /// Whether the server holds a reply to the request's [`Constraint`](crate::agent::Constraint), by its JSON Schema; off,
-    /// because hosted models take only a part of JSON Schema and refuse the rest.
+    /// Sets whether the server enforces the request's [`Constraint`](crate::Constraint), by its JSON Schema; off
+    /// by default, because hosted models accept only a part of JSON Schema and refuse the rest.
     pub fn constrains(mut self, constrains: bool) -> Self {
         self.constrains = constrains;
         self
     }
 
-    /// How long the server may be silent: five minutes. Without streaming it is silent until the whole reply is there.
+    /// Sets how long the server may be silent; the default is five minutes. Without streaming it is silent until the
+    /// reply is complete.
     pub fn timeout(mut self, silence: Duration) -> Self {
         self.silence = silence;
         self
     }
 
-    /// How often it is asked again when it is busy (status 429, 503 or 529): twice, after the wait that it asks for.
+    /// Sets how often a failed request is retried, after the wait that the server asks for; the default is twice.
     ///
-    /// A reply of which a piece was given out is never asked for again.
+    /// That is so where it is busy or fails (status 408, 429, 500, 502, 503, 504 or 529), where there is no connection, and where
+    /// that is lost before the first piece of a reply. A reply of which a piece was given out is never asked for again.
     pub fn retries(mut self, most: u32) -> Self {
         self.retries.most = most;
         self
     }
 
-    /// The longest wait before it is asked again: a minute. A server that wants more is not waited for.
+    /// Sets the longest wait before a retry; the default is a minute. If a server asks for more, the request is not
+    /// retried.
     pub fn longest_wait(mut self, wait: Duration) -> Self {
         self.retries.longest = wait;
         self
     }
 
-    /// The most tokens of a reply, where the request does not say.
+    /// Sets the maximum number of tokens of a reply, unless the request does.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// How freely the model chooses its words, from 0; the provider has a default.
+    /// Sets the sampling temperature, from 0; the default is the provider's.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The model.
+    /// Builds the model.
     ///
     /// # Errors
     ///
     /// [`GenaiBuildError`] says what of this cannot be used. Nothing is sent here.
     pub fn build(self) -> Result<GenaiModel, GenaiBuildError> {
+        self.build_in(&|variable: &str| std::env::var(variable).ok())
+    }
+
+    /// The model, in an environment.
+    pub(super) fn build_in(
+        self,
+        read: &impl Fn(&str) -> Option<String>,
+    ) -> Result<GenaiModel, GenaiBuildError> {
         if self.model.trim().is_empty() {
             return Err(GenaiBuildError::NoName);
         }
@@ -209,9 +219,10 @@ impl GenaiModelBuilder {
             return Err(GenaiBuildError::Dialect { provider, dialect });
         }
         let mut secrets = Secrets::default();
-        let key = self.read_key(provider)?;
+        let named = self.named_endpoint(provider, read);
+        let key = self.read_key(provider, named.is_some(), read)?;
         let headers = self.sent(provider, key.as_deref(), &mut secrets)?;
-        let endpoint = match self.endpoint {
+        let endpoint = match self.endpoint.or(named) {
             Some(endpoint) => checked(endpoint, &mut secrets)?,
             None => provider.endpoint().to_owned(),
         };
@@ -249,20 +260,43 @@ impl GenaiModelBuilder {
         })
     }
 
-    fn read_key(&self, provider: Provider) -> Result<Option<String>, GenaiBuildError> {
-        let variable = match &self.key {
-            Some(Key::Given(key)) => return Ok(Some(key.trim().to_owned())),
-            Some(Key::From(variable)) => variable.as_str(),
-            None if self.endpoint.is_some() => return Ok(None),
-            None => provider.key_variable(),
+    /// The endpoint that the environment names beside the key that is used, where none is given.
+    fn named_endpoint(
+        &self,
+        provider: Provider,
+        read: &impl Fn(&str) -> Option<String>,
+    ) -> Option<String> {
+        let own = match &self.key {
+            None => true,
+            Some(Key::From(variable)) => provider.key_variables().contains(&variable.as_str()),
+            Some(Key::Given(_)) => false,
         };
-        let key = std::env::var(variable).unwrap_or_default();
-        if key.trim().is_empty() {
+        let asked = own && self.endpoint.is_none();
+        asked.then(|| environment::endpoint(provider, read))?
+    }
+
+    fn read_key(
+        &self,
+        provider: Provider,
+        endpoint_is_named: bool,
+        read: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, GenaiBuildError> {
+        let (key, variable) = match &self.key {
+            Some(Key::Given(key)) => return Ok(Some(key.trim().to_owned())),
+            Some(Key::From(variable)) => {
+                let key = read(variable).map(|key| key.trim().to_owned());
+                (key.filter(|key| !key.is_empty()), variable.as_str())
+            }
+            None if self.endpoint.is_some() => return Ok(None),
+            None => (environment::key(provider, read), provider.key_variable()),
+        };
+        // A server of one's own may need none.
+        if key.is_none() && !(self.key.is_none() && endpoint_is_named) {
             return Err(GenaiBuildError::NoKey {
                 variable: variable.to_owned(),
             });
         }
-        Ok(Some(key.trim().to_owned()))
+        Ok(key)
     }
 
     /// The headers of every request; the secret ones are shown by nobody who logs them.

@@ -1,9 +1,8 @@
-//! Tool calls that arrive in pieces.
+//! Assembles tool calls that are streamed in pieces.
 
+use contract_runtime::ToolCall;
 use genai::chat::ToolCall as Called;
 use serde_json::Value;
-
-use crate::tool::ToolCall;
 
 /// Tool calls as they come, with their arguments as the model wrote them.
 #[derive(Debug, Default)]
@@ -92,10 +91,10 @@ impl Calls {
 
 #[cfg(test)]
 mod tests {
+    use contract_runtime::ToolCall;
     use serde_json::{Value, json};
 
     use super::Calls;
-    use crate::tool::ToolCall;
 
     fn of(pieces: &[Value]) -> Vec<ToolCall> {
         let mut calls = Calls::default();

@@ -1,4 +1,4 @@
-//! What went wrong, in our words.
+//! Converts errors of genai and of providers to model errors.
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::retries::asked;
 use super::secrets::Secrets;
-use crate::agent::model::ModelError;
+use crate::model::ModelError;
 
 /// Tells what went wrong without telling a secret.
 #[derive(Clone, Copy)]
@@ -60,6 +60,14 @@ impl Faults<'_> {
     pub(super) fn unreadable(self, message: &str) -> ModelError {
         ModelError::Unreadable {
             message: self.said(message),
+        }
+    }
+
+    /// The provider keeps a reply back, or ended it.
+    pub(super) fn withheld(self, reason: &str, said: &str) -> ModelError {
+        ModelError::Withheld {
+            reason: self.said(reason),
+            said: self.said(said.trim()),
         }
     }
 
@@ -118,7 +126,7 @@ impl Faults<'_> {
             below = error.source();
         }
         if message.is_empty() {
-            "the request could not be made".clone_into(&mut message);
+            "the request could not be sent".clone_into(&mut message);
         }
         ModelError::Unreachable {
             message: self.said(&message),

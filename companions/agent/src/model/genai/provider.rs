@@ -1,15 +1,14 @@
-//! What differs from provider to provider.
+//! Differences between providers.
 
 use std::fmt;
 
+use contract_runtime::Dialect;
 use genai::adapter::AdapterKind;
 
-use crate::schema::Dialect;
-
-/// The protocol of a provider; many servers speak that of another.
+/// The protocol of a provider; many servers speak the protocol of another provider.
 ///
 /// ```
-/// use contract_runtime::agent::Provider;
+/// use contract_agent::Provider;
 ///
 /// assert_eq!(Provider::of_model("claude-opus-4-1"), Provider::Anthropic);
 /// assert_eq!(Provider::of_model("llama3.3:70b"), Provider::OpenAi);
@@ -29,8 +28,8 @@ impl Provider {
     /// Every provider.
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
 
-    /// Whose model it is, by its name: `claude..` is Anthropic's, `gemini..` Gemini's, and any other is reached over chat
-    /// completions.
+    /// Chooses the provider by the name of a model: `claude..` is Anthropic's, `gemini..` Gemini's, and any other is
+    /// reached over chat completions.
     #[must_use]
     pub fn of_model(name: &str) -> Self {
         if name.starts_with("claude") {
@@ -42,7 +41,7 @@ impl Provider {
         }
     }
 
-    /// Its name, for command lines and settings.
+    /// Returns its name, for command lines and settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,13 +51,23 @@ impl Provider {
         }
     }
 
-    /// The environment variable that usually holds its key.
+    /// Returns the environment variable that usually holds its key; for Gemini, `GOOGLE_API_KEY` is read if this one is
+    /// not set.
     #[must_use]
     pub const fn key_variable(self) -> &'static str {
         match self {
             Self::OpenAi => "OPENAI_API_KEY",
             Self::Anthropic => "ANTHROPIC_API_KEY",
             Self::Gemini => "GEMINI_API_KEY",
+        }
+    }
+
+    /// The environment variables that may hold its key; the first that is set is the key.
+    pub(super) const fn key_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::OpenAi => &["OPENAI_API_KEY"],
+            Self::Anthropic => &["ANTHROPIC_API_KEY"],
+            Self::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         }
     }
 

@@ -1,25 +1,33 @@
-//! What of a reply has been given out.
+//! Emits the pieces of a reply, and tracks what has been emitted.
 
+use contract_runtime::ToolCall;
 use genai::chat::StopReason;
 use tracing::Span;
 
-use crate::agent::live::Emitter;
-use crate::agent::model::{Delta, ModelError, Usage};
-use crate::tool::ToolCall;
+use super::fault::Faults;
+use super::frames::Refusal;
+use crate::generator::Emitter;
+use crate::model::{Delta, ModelError, Usage};
 
 /// Gives out the pieces of a reply, and remembers whether there were any.
-pub(super) struct Spoken {
+pub(super) struct ReplyEmitter {
     emitter: Emitter<Result<Delta, ModelError>>,
     span: Span,
     begun: bool,
+    /// The beginning of the text.
+    text: String,
 }
 
-impl Spoken {
+/// How much of the text is remembered, in bytes: more than is shown where it is withheld.
+const REMEMBERED: usize = 8_000;
+
+impl ReplyEmitter {
     pub(super) const fn new(emitter: Emitter<Result<Delta, ModelError>>, span: Span) -> Self {
         Self {
             emitter,
             span,
             begun: false,
+            text: String::new(),
         }
     }
 
@@ -29,6 +37,9 @@ impl Spoken {
 
     pub(super) async fn text(&mut self, text: String) {
         if !text.is_empty() {
+            if self.text.len() < REMEMBERED {
+                self.text.push_str(&text);
+            }
             self.give(Delta::Text(text)).await;
         }
     }
@@ -39,6 +50,8 @@ impl Spoken {
         calls: Vec<ToolCall>,
         usage: Option<Usage>,
         reason: Option<StopReason>,
+        refusal: Refusal,
+        faults: Faults<'_>,
     ) -> Result<(), ModelError> {
         if let Some(usage) = usage {
             self.span
@@ -47,16 +60,20 @@ impl Spoken {
                 .record("gen_ai.usage.output_tokens", usage.output_tokens);
             self.give(Delta::Usage(usage)).await;
         }
-        match reason {
+        let withheld = match reason {
             Some(StopReason::MaxTokens(_)) => return Err(ModelError::TooLong),
-            Some(StopReason::ContentFilter(reason)) => {
-                return Err(ModelError::Withheld { reason });
-            }
+            Some(StopReason::ContentFilter(reason)) => Some(reason),
             // `MALFORMED_FUNCTION_CALL` and the like: nothing was said, which would pass for an empty answer.
-            Some(StopReason::Other(reason)) if !self.begun && calls.is_empty() => {
-                return Err(ModelError::Withheld { reason });
-            }
-            _ => {}
+            Some(StopReason::Other(reason)) if !self.begun && calls.is_empty() => Some(reason),
+            _ => refusal.reason,
+        };
+        if let Some(reason) = withheld {
+            let said = if refusal.said.is_empty() {
+                &self.text
+            } else {
+                &refusal.said
+            };
+            return Err(faults.withheld(&reason, said));
         }
         for call in calls {
             self.give(Delta::Call(call)).await;

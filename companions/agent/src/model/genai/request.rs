@@ -1,5 +1,6 @@
-//! A conversation and its tools in the form of a provider.
+//! Converts a conversation and its tools to a provider's request.
 
+use contract_runtime::{Status, ToolCall};
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ContentPart, CustomPart, JsonSpec, MessageContent,
     ReasoningEffort, ToolCall as Called, ToolResponse,
@@ -8,9 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::Settings;
 use super::provider::Provider;
-use crate::agent::message::Message;
-use crate::agent::model::{ModelError, Request};
-use crate::tool::{Status, ToolCall};
+use crate::message::Message;
+use crate::model::{ModelError, Request};
 
 /// What has been said.
 pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequest {
@@ -156,7 +156,7 @@ fn tools(request: &Request<'_>, settings: &Settings) -> Result<Option<Value>, Mo
     let Some(registry) = request.tools else {
         return Ok(None);
     };
-    let export = registry.export(settings.dialect)?;
+    let export = registry.export(settings.dialect)?.tools();
     // An empty list is refused.
     if export.as_array().is_none_or(Vec::is_empty) {
         return Ok(None);

@@ -1,10 +1,10 @@
-//! Asking a busy provider again.
+//! Retries requests that failed because a provider was busy, failing or unreachable.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::agent::model::ModelError;
+use crate::model::ModelError;
 
-/// How often a busy provider is asked again, and how long is waited for it.
+/// How often a provider is asked again, and how long is waited for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retries {
     pub(super) most: u32,
@@ -26,15 +26,16 @@ const FIRST: Duration = Duration::from_millis(500);
 impl Retries {
     /// How long to wait before the next try, if there is one.
     pub(super) fn wait(self, error: &ModelError, tries: u32) -> Option<Duration> {
-        let &ModelError::Status {
-            status,
-            retry_after,
-            ..
-        } = error
-        else {
-            return None;
+        let retry_after = match *error {
+            ModelError::Status {
+                status: 408 | 429 | 500 | 502 | 503 | 504 | 529,
+                retry_after,
+                ..
+            } => retry_after,
+            ModelError::Unreachable { .. } | ModelError::Cut => None,
+            _ => return None,
         };
-        if !matches!(status, 429 | 503 | 529) || tries > self.most {
+        if tries > self.most {
             return None;
         }
         let doubled = FIRST.saturating_mul(2_u32.saturating_pow(tries.saturating_sub(1)));
@@ -97,7 +98,7 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     use super::{Retries, asked};
-    use crate::agent::model::ModelError;
+    use crate::model::ModelError;
 
     fn busy(status: u16, retry_after: Option<Duration>) -> ModelError {
         ModelError::Status {
@@ -118,8 +119,18 @@ mod tests {
             Some(Duration::from_secs(1))
         );
         assert_eq!(retries.wait(&busy(429, wait), 3), None);
-        assert_eq!(retries.wait(&busy(500, wait), 1), None);
-        assert_eq!(retries.wait(&ModelError::Cut, 1), None);
+        for status in [408, 429, 500, 502, 503, 504, 529] {
+            assert_eq!(retries.wait(&busy(status, wait), 1), wait, "{status}");
+        }
+        for status in [400, 401, 403, 404, 409, 413, 422, 501] {
+            assert_eq!(retries.wait(&busy(status, wait), 1), None, "{status}");
+        }
+        let first = Some(Duration::from_millis(500));
+        let message = String::new();
+        assert_eq!(retries.wait(&ModelError::Unreachable { message }, 1), first);
+        assert_eq!(retries.wait(&ModelError::Cut, 1), first);
+        assert_eq!(retries.wait(&ModelError::Cut, 3), None);
+        assert_eq!(retries.wait(&ModelError::TooLong, 1), None);
     }
 
     #[test]

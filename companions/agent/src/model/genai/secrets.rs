@@ -1,4 +1,4 @@
-//! What must appear in no error, no log and no span.
+//! Redacts secrets from errors, logs and spans.
 
 /// Texts that nobody may read.
 #[derive(Clone, Default)]

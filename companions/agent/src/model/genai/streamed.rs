@@ -1,4 +1,4 @@
-//! A reply that comes piece by piece.
+//! Streaming replies.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,14 +11,14 @@ use super::calls::Calls;
 use super::fault::Faults;
 use super::frames::Frames;
 use super::provider::Provider;
-use super::spoken::{Spoken, usage};
-use crate::agent::model::ModelError;
+use super::reply_emitter::{ReplyEmitter, usage};
+use crate::model::ModelError;
 
 pub(super) async fn reply(
     model: &GenaiModel,
     chat: ChatRequest,
     options: ChatOptions,
-    spoken: &mut Spoken,
+    emitter: &mut ReplyEmitter,
     faults: Faults<'_>,
 ) -> Result<(), ModelError> {
     let provider = model.provider();
@@ -27,8 +27,10 @@ pub(super) async fn reply(
         let frames = frames.clone();
         move |_, frame| {
             frames.event(frame.data);
-            if provider == Provider::OpenAi {
-                frames.chunk(frame.data);
+            match provider {
+                Provider::OpenAi => frames.chunk(frame.data),
+                Provider::Gemini => frames.gemini(frame.data),
+                Provider::Anthropic => {}
             }
         }
     });
@@ -41,8 +43,16 @@ pub(super) async fn reply(
     let mut calls = Calls::default();
     let mut end = None;
     while let Some(event) = poll_fn(|task| Pin::new(&mut events).poll_next(task)).await {
-        match event.map_err(|error| faults.of(error))? {
-            ChatStreamEvent::Chunk(piece) => spoken.text(piece.content).await,
+        let event = event.map_err(|error| {
+            let refusal = std::mem::take(&mut frames.locked().refusal);
+            match refusal.reason {
+                // genai takes a reply without a candidate for a broken one.
+                Some(reason) => faults.withheld(&reason, &refusal.said),
+                None => faults.of(error),
+            }
+        })?;
+        match event {
+            ChatStreamEvent::Chunk(piece) => emitter.text(piece.content).await,
             ChatStreamEvent::ToolCallChunk(piece) if provider != Provider::OpenAi => {
                 calls.told(&piece.tool_call);
             }
@@ -57,7 +67,7 @@ pub(super) async fn reply(
     drop(events);
     let mut seen = std::mem::take(&mut *frames.locked());
     if !seen.any {
-        return Err(faults.unreadable("it holds no event"));
+        return Err(faults.unreadable("it contains no event"));
     }
     if provider == Provider::OpenAi {
         // Some servers leave the last mark out, but each says why a reply ended.
@@ -65,7 +75,9 @@ pub(super) async fn reply(
             return Err(ModelError::Cut);
         }
         let reason = seen.reason.map(StopReason::from);
-        return spoken.ending(seen.calls.take(), seen.usage, reason).await;
+        return emitter
+            .ending(seen.calls.take(), seen.usage, reason, seen.refusal, faults)
+            .await;
     }
     let StreamEnd {
         captured_usage,
@@ -76,5 +88,7 @@ pub(super) async fn reply(
         return Err(ModelError::Cut);
     };
     let usage = captured_usage.as_ref().map(usage);
-    spoken.ending(calls.take(), usage, Some(reason)).await
+    emitter
+        .ending(calls.take(), usage, Some(reason), seen.refusal, faults)
+        .await
 }

@@ -1,4 +1,4 @@
-//! A reply that comes at once.
+//! Replies that are not streamed.
 
 use genai::chat::{ChatOptions, ChatRequest, ContentPart, StopReason};
 use serde_json::Value;
@@ -6,16 +6,16 @@ use serde_json::Value;
 use super::GenaiModel;
 use super::calls::Calls;
 use super::fault::Faults;
-use super::frames;
+use super::frames::{self, Refusal};
 use super::provider::Provider;
-use super::spoken::{Spoken, usage};
-use crate::agent::model::ModelError;
+use super::reply_emitter::{ReplyEmitter, usage};
+use crate::model::ModelError;
 
 pub(super) async fn reply(
     model: &GenaiModel,
     chat: ChatRequest,
     options: ChatOptions,
-    spoken: &mut Spoken,
+    emitter: &mut ReplyEmitter,
     faults: Faults<'_>,
 ) -> Result<(), ModelError> {
     let asked = model.client.exec_chat(model.target(), chat, Some(&options));
@@ -29,26 +29,36 @@ pub(super) async fn reply(
             Err(genai::Error::ChatResponseGeneration { response_body, .. }) => *response_body,
             Err(error) => return Err(faults.of(error)),
         };
-        return chat_completion(&body, spoken, faults).await;
+        return chat_completion(&body, emitter, faults).await;
     }
     let reply = reply.map_err(|error| faults.of(error))?;
     let mut calls = Calls::default();
     for part in reply.content {
         match part {
-            ContentPart::Text(text) => spoken.text(text).await,
+            ContentPart::Text(text) => emitter.text(text).await,
             ContentPart::ToolCall(call) => calls.told(&call),
             _ => {}
         }
     }
+    let mut refusal = Refusal::default();
+    if let Some(body) = &reply.captured_raw_body {
+        refusal.gemini(body);
+    }
     let usage = usage(&reply.usage);
-    spoken
-        .ending(calls.take(), Some(usage), reply.stop_reason)
+    emitter
+        .ending(
+            calls.take(),
+            Some(usage),
+            reply.stop_reason,
+            refusal,
+            faults,
+        )
         .await
 }
 
 async fn chat_completion(
     body: &Value,
-    spoken: &mut Spoken,
+    emitter: &mut ReplyEmitter,
     faults: Faults<'_>,
 ) -> Result<(), ModelError> {
     let Some(message) = body.pointer("/choices/0/message") else {
@@ -58,11 +68,11 @@ async fn chat_completion(
         });
     };
     match message.get("content") {
-        Some(Value::String(text)) => spoken.text(text.clone()).await,
+        Some(Value::String(text)) => emitter.text(text.clone()).await,
         // Parts of several kinds, of which texts are given out.
         Some(Value::Array(parts)) => {
             for text in parts.iter().filter_map(|part| part.get("text")?.as_str()) {
-                spoken.text(text.to_owned()).await;
+                emitter.text(text.to_owned()).await;
             }
         }
         _ => {}
@@ -76,7 +86,9 @@ async fn chat_completion(
     let reason = reason
         .and_then(Value::as_str)
         .map(|reason| StopReason::from(reason.to_owned()));
-    spoken
-        .ending(calls.take(), frames::usage(body), reason)
+    let mut refusal = Refusal::default();
+    refusal.completion(Some(message));
+    emitter
+        .ending(calls.take(), frames::usage(body), reason, refusal, faults)
         .await
 }

@@ -1,0 +1,194 @@
+//! The messages of a conversation.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use contract_runtime::{Status, ToolCall};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// One message in a conversation with a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Message {
+    /// The program's general instructions to the model.
+    System {
+        /// The text.
+        text: String,
+    },
+    /// A message of the user, or of a contract to the model.
+    User {
+        /// The text.
+        text: String,
+    },
+    /// A message of the model.
+    Assistant {
+        /// The text; may be empty beside calls.
+        text: String,
+        /// The tools it calls, in the model's order.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "written_calls"
+        )]
+        calls: Vec<ToolCall>,
+    },
+    /// The outcome of a call.
+    Tool {
+        /// The id of the call.
+        call_id: String,
+        /// The name by which the tool was called.
+        tool: String,
+        /// How the call ended.
+        status: Status,
+        /// The text that the model reads.
+        text: String,
+    },
+}
+
+impl Message {
+    fn characters(&self) -> u64 {
+        let count = |text: &str| text.chars().count() as u64;
+        match self {
+            Self::System { text } | Self::User { text } | Self::Tool { text, .. } => count(text),
+            Self::Assistant { text, calls } => {
+                let calls = calls.iter();
+                let calls = calls.map(|call| count(&call.name) + count(&call.arguments));
+                count(text) + calls.sum::<u64>()
+            }
+        }
+    }
+}
+
+/// The messages of one run, in order; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation(Arc<Mutex<Said>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    messages: Arc<Vec<Message>>,
+    /// How many of them are older than the run.
+    past: usize,
+    characters: u64,
+}
+
+impl Conversation {
+    /// Continues from earlier messages.
+    #[must_use]
+    pub fn from_messages(messages: impl IntoIterator<Item = Message>) -> Self {
+        let messages: Vec<Message> = messages.into_iter().collect();
+        let said = Said {
+            past: messages.len(),
+            characters: messages.iter().map(Message::characters).sum(),
+            messages: Arc::new(messages),
+        };
+        Self(Arc::new(Mutex::new(said)))
+    }
+
+    /// Adds a message.
+    pub fn push(&self, message: Message) {
+        self.append(message);
+    }
+
+    /// Adds a message, and gives its place.
+    pub(super) fn append(&self, message: Message) -> usize {
+        let mut said = self.locked();
+        said.characters += message.characters();
+        let messages = Arc::make_mut(&mut said.messages);
+        messages.push(message);
+        messages.len() - 1
+    }
+
+    /// Says what is wanted in general before all that was said, unless that was said already.
+    pub(super) fn instruct(&self, text: String) {
+        let mut said = self.locked();
+        let message = Message::System { text };
+        if said.messages.contains(&message) {
+            return;
+        }
+        let is_system = |message: &&Message| matches!(message, Message::System { .. });
+        let place = said.messages.iter().take_while(is_system).count();
+        said.characters += message.characters();
+        Arc::make_mut(&mut said.messages).insert(place, message);
+        said.past += 1;
+    }
+
+    /// Answers every call that has no outcome, because providers refuse a conversation with one.
+    pub(super) fn answer_open_calls(&self) {
+        let mut said = self.locked();
+        let mut messages = Vec::with_capacity(said.messages.len());
+        let mut open: Vec<&ToolCall> = Vec::new();
+        for message in said.messages.iter() {
+            if let Message::Tool { call_id, .. } = message {
+                if let Some(place) = open.iter().position(|call| call.id == *call_id) {
+                    open.remove(place);
+                }
+            } else {
+                messages.extend(open.drain(..).map(not_known));
+            }
+            if let Message::Assistant { calls, .. } = message {
+                open.extend(calls);
+            }
+            messages.push(message.clone());
+        }
+        messages.extend(open.drain(..).map(not_known));
+        if messages.len() > said.messages.len() {
+            said.past += messages.len() - said.messages.len();
+            said.characters = messages.iter().map(Message::characters).sum();
+            said.messages = Arc::new(messages);
+        }
+    }
+
+    /// Returns all messages so far, without copying them.
+    #[must_use]
+    pub fn messages(&self) -> Arc<Vec<Message>> {
+        Arc::clone(&self.locked().messages)
+    }
+
+    /// How many messages are older than the run, instructions among them.
+    pub(super) fn past(&self) -> usize {
+        self.locked().past
+    }
+
+    /// The characters of all messages so far: of their texts, and of the names and arguments of calls.
+    pub(super) fn characters(&self) -> u64 {
+        self.locked().characters
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The outcome of a call of an earlier run, whose record does not say what came of it.
+pub(super) fn not_known(call: &ToolCall) -> Message {
+    Message::Tool {
+        call_id: call.id.clone(),
+        tool: call.name.clone(),
+        status: Status::Cancelled,
+        text: "this call was not answered; whether it took effect is not known".to_owned(),
+    }
+}
+
+/// A call as events and messages hold it. The forms of the wire, with arguments as they were sent, cannot be read from
+/// what serde has buffered to look for a tag.
+#[derive(Deserialize)]
+struct Written {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl From<Written> for ToolCall {
+    fn from(written: Written) -> Self {
+        Self::new(written.id, written.name, written.arguments)
+    }
+}
+
+pub(super) fn written_call<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCall, D::Error> {
+    Written::deserialize(from).map(ToolCall::from)
+}
+
+fn written_calls<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ToolCall>, D::Error> {
+    let written = Vec::<Written>::deserialize(from)?;
+    Ok(written.into_iter().map(ToolCall::from).collect())
+}
