@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use allocation_counter::{AllocationInfo, measure};
-use contract_runtime::agent::{
-    Budget, ContractAgent, Delta, LoopDetection, Model, Reply, Request, ToolCallingAgent, live,
+use contract_agent::{
+    Budget, ContractAgent, Delta, LoopDetection, Model, Reply, Request, ToolCallingAgent,
+    stream_with,
 };
 use contract_runtime::prelude::*;
 
@@ -33,7 +34,7 @@ impl Model for Talker {
 
     fn reply<'a>(&'a self, _: Request<'a>) -> Reply<'a> {
         let number = self.said.fetch_add(1, Ordering::Relaxed);
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             let piece = if number < self.steps {
                 Delta::Call(call(number))
             } else {

@@ -1,31 +1,35 @@
-//! What happens in a run, one thing at a time.
+//! The events of a run.
 
+use contract_runtime::{Check, Violation};
+use contract_runtime::{Status, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use super::inner::Repair;
 use super::message::written_call;
 use super::model::{ModelError, ModelFault, Usage};
-use crate::contract::{Check, Violation};
-use crate::tool::{Status, ToolCall};
 
-/// One thing that happened in a run.
+/// The contract of a retry whose reply was of no use.
+pub(super) const REPLY: &str = "agent.reply";
+
+/// One event of a run.
 ///
 /// A violation comes before the event that it concerns, and nothing comes after the error that ends a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
-    /// A piece of what the model is saying.
+    /// A piece of the model's text.
     TextDelta {
         /// The piece.
         text: String,
     },
-    /// What the model said before it acts; empty where it said nothing.
+    /// What the model said before it acts; empty if it said nothing.
     Thought {
         /// The text.
         text: String,
     },
-    /// A call has passed its preconditions and reached its body, or was refused before that for a reason that is no contract.
+    /// A call has passed its preconditions and reached its body, or was refused before that for a reason other than a
+    /// contract.
     ///
     /// It reports and does not ask: the body of a tool that is not async may be over when it is told.
     Action {
@@ -33,7 +37,7 @@ pub enum Event {
         #[serde(deserialize_with = "written_call")]
         call: ToolCall,
     },
-    /// What came of a call.
+    /// The outcome of a call, emitted when the call ends. For a call that ends the run, only the violation is emitted.
     Observation {
         /// The id of the call.
         call_id: String,
@@ -41,67 +45,67 @@ pub enum Event {
         tool: String,
         /// How the call ended.
         status: Status,
-        /// What the model reads.
+        /// The text that the model reads.
         text: String,
     },
-    /// The answer, which keeps every postcondition.
+    /// The answer, which satisfies every postcondition.
     Answer {
         /// The text.
         text: String,
     },
-    /// What ended the run without an answer.
+    /// The run ended without an answer.
     Error {
-        /// What went wrong.
+        /// The reason.
         error: RunError,
     },
     /// A condition is about to be evaluated.
     ContractCheck {
-        /// Which one.
+        /// The condition.
         check: Check,
     },
     /// A condition did not hold.
     ContractViolation {
-        /// All about it.
+        /// The violation.
         violation: Box<Violation>,
     },
-    /// One body reached more conditions at once than are kept: so many are counted and not told one by one.
+    /// One body reached more conditions at once than are kept: these were counted and not emitted one by one.
     Omitted {
         /// Conditions that were evaluated.
         checks: u64,
         /// Conditions that did not hold; none of them ended anything.
         violations: u64,
     },
-    /// The model was told what it broke, and goes on.
+    /// The model was told which condition it broke, and goes on.
     Retry {
-        /// Which condition.
+        /// The id of the condition.
         contract: String,
-        /// How often that has been now, for this condition.
+        /// The number of this attempt, for this condition.
         attempt: u32,
-        /// What the model reads.
+        /// The text that the model reads.
         feedback: String,
     },
-    /// The model does the same thing again and again.
+    /// The model repeats itself.
     LoopDetected {
         /// What is repeated.
         pattern: LoopKind,
-        /// How often it stood in a row.
+        /// How often in a row.
         repeated: usize,
     },
-    /// What was half written in the arguments of a call was put right.
+    /// Malformed arguments of a call were repaired.
     Repaired {
         /// The id of the call.
         call_id: String,
-        /// What was put right.
+        /// The repairs.
         repairs: Vec<Repair>,
     },
-    /// What a reply of the model cost.
+    /// The token usage of a reply.
     Usage {
         /// The tokens.
         usage: Usage,
     },
 }
 
-/// What a model repeats.
+/// What a model repeats in a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -117,10 +121,10 @@ pub enum LoopKind {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunError {
-    /// A contract ended it.
-    #[error("the run was ended by a contract: {message}")]
+    /// A contract ended the run.
+    #[error("a contract ended the run: {message}")]
     Contract {
-        /// Which condition.
+        /// The id of the condition.
         contract: String,
         /// The sentence of the violation.
         message: String,
@@ -128,34 +132,34 @@ pub enum RunError {
     /// The model could not be reached, or its reply could not be read.
     #[error("the model failed: {message}")]
     Model {
-        /// What it said.
+        /// The message of the error.
         message: String,
-        /// What kind of fault it was.
+        /// The kind of model error.
         #[serde(default)]
         fault: ModelFault,
     },
     /// The model repeated itself.
-    #[error("the model was stuck: it repeated itself {repeated} times")]
+    #[error("the model is in a loop: it repeated itself {repeated} times")]
     Loop {
         /// What was repeated.
         pattern: LoopKind,
         /// How often.
         repeated: usize,
     },
-    /// The model wrote, again and again, what could not be understood.
-    #[error("the model keeps to no format that is known: {message}")]
+    /// The model repeatedly wrote what could not be parsed.
+    #[error("the model's replies cannot be understood: {message}")]
     Format {
-        /// What it was told last.
+        /// The last message to the model.
         message: String,
     },
-    /// The run had more steps than it may have.
-    #[error("the run was not over after {most} steps")]
+    /// The run exceeded its maximum number of steps.
+    #[error("the run exceeded its limit of {most} steps")]
     TooManySteps {
-        /// How many it may have.
+        /// The maximum.
         most: u64,
     },
-    /// One step told of more than any reply could hold.
-    #[error("a step was not over after {events} events")]
+    /// One step emitted more events than any reply could contain.
+    #[error("a step emitted more than {events} events")]
     EndlessStep {
         /// How many there were.
         events: u64,
@@ -164,15 +168,13 @@ pub enum RunError {
     #[error("the model or the agent panicked")]
     Panicked,
     /// The run has a deadline, and there is no tokio runtime to hold it.
-    #[error(
-        "the run has a deadline, and there is no tokio runtime to hold it; run it inside of one"
-    )]
+    #[error("the run has a deadline, which needs a tokio runtime; run it inside one")]
     NoTimer,
     /// The token of the run's context was cancelled.
     #[error("the run was cancelled")]
     Cancelled,
     /// The deadline of the run's context has passed.
-    #[error("the run was not over in time")]
+    #[error("the run exceeded its deadline")]
     TimedOut,
     /// The inner agent stopped without an answer.
     #[error("the agent stopped without an answer")]

@@ -1,4 +1,4 @@
-//! A stream that drives the future that feeds it, so that dropping the stream stops all work.
+//! A stream that drives the future that feeds it; dropping the stream cancels the work.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -9,10 +9,10 @@ use futures_core::Stream;
 
 use super::event::Event;
 
-/// What happens in a run, while it happens.
+/// The events of a run, as a stream.
 ///
 /// Nothing runs while nobody asks for the next event, and dropping the stream stops all work.
-#[must_use = "nothing runs until the events are asked for"]
+#[must_use = "nothing runs until the events are polled"]
 pub struct Events<'a, T = Event> {
     future: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     slot: Arc<Mutex<Slot<T>>>,
@@ -24,19 +24,19 @@ struct Slot<T> {
     sender: Option<Waker>,
 }
 
-/// Puts events into a stream; see [`live`].
+/// Emits items into a stream; see [`stream_with`].
 pub struct Emitter<T = Event>(Arc<Mutex<Slot<T>>>);
 
-/// Makes a stream of what an async block emits.
+/// Creates a stream of the items that an async block emits.
 ///
 /// [`Emitter::emit`] comes back when the item has been taken *and* the next one is asked for. So whoever reads the stream
 /// can look at an event and stop everything before the block goes on.
 ///
 /// ```
-/// use contract_runtime::agent::live;
+/// use contract_agent::stream_with;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-/// let mut numbers = live(|emitter| async move {
+/// let mut numbers = stream_with(|emitter| async move {
 ///     for number in 1..=3 {
 ///         emitter.emit(number).await;
 ///     }
@@ -45,7 +45,7 @@ pub struct Emitter<T = Event>(Arc<Mutex<Slot<T>>>);
 /// assert_eq!(numbers.next().await, Some(2));
 /// # }
 /// ```
-pub fn live<'a, T: Send + 'a, F>(feed: impl FnOnce(Emitter<T>) -> F) -> Events<'a, T>
+pub fn stream_with<'a, T: Send + 'a, F>(feed: impl FnOnce(Emitter<T>) -> F) -> Events<'a, T>
 where
     F: Future<Output = ()> + Send + 'a,
 {
@@ -61,7 +61,7 @@ where
 }
 
 impl<T> Events<'_, T> {
-    /// The next item; `None` when the run is over.
+    /// Returns the next item; `None` when the run is over.
     pub async fn next(&mut self) -> Option<T> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
@@ -92,7 +92,7 @@ impl<T> Stream for Events<'_, T> {
 }
 
 impl<T> Emitter<T> {
-    /// Gives an item to whoever reads the stream, and comes back when the next one is asked for.
+    /// Emits an item, and returns when the reader asks for the next one.
     pub async fn emit(&self, item: T) {
         let mut item = Some(item);
         let mut given = false;

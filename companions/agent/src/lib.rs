@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod constraint;
+mod contract;
+mod event;
+mod generator;
+mod inner;
+mod message;
+mod model;
+
+pub use constraint::{Approximation, Constraint, ConstraintError};
+#[cfg(feature = "grammar")]
+pub use constraint::{
+    ConstrainedDecoder, DecodingStep, Mismatch, NextToken, Recognizer, TokenMask, TokenModel,
+    TokenSet, Vocabulary,
+};
+pub use contract::{
+    Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection, Recovery,
+    RunResult, RunStatistics,
+};
+pub use event::{Event, LoopKind, RunError};
+pub use generator::{Emitter, Events, stream_with};
+pub use inner::{ConstrainedAgent, Enforcement};
+pub use inner::{InnerAgent, ReActAgent, Repair, ToolCallingAgent, Turn};
+pub use message::{Conversation, Message};
+pub use model::{
+    Delta, Model, ModelError, ModelFault, Recorder, RecordingError, Replay, Reply, Request,
+    Scripted, Usage,
+};
+#[cfg(feature = "genai")]
+pub use model::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
