@@ -1,14 +1,14 @@
 //! What stands in the messages of a run in which answers were rejected, and what is told of such answers.
 
-use contract_runtime::agent::{
-    ConstrainedAgent, ContractAgent, Event, Events, InnerAgent, Message, ReActAgent, Recovery,
-    RunResult, Scripted, ToolCallingAgent, Turn, live,
+use contract_agent::{
+    ConstrainedAgent, ContractAgent, Delta, Event, Events, Hook, InnerAgent, Message, ReActAgent,
+    Recovery, RunResult, Scripted, ToolCallingAgent, Turn, stream_with,
 };
 use contract_runtime::prelude::*;
 
 use crate::tools::registry;
 
-const REJECTED: &str = "(an answer that was rejected)";
+const REJECTED: &str = "(a rejected answer)";
 
 /// One call, the answer "2", which is not what is wanted, and another one.
 fn agents() -> [Box<dyn InnerAgent>; 3] {
@@ -56,7 +56,7 @@ async fn the_message_of_a_rejected_answer_is_kept_back_and_no_other() {
     for agent in agents() {
         let past = vec![
             Message::User {
-                text: "this answer cannot be given: is that so?".to_owned(),
+                text: "this answer was rejected: is that so?".to_owned(),
             },
             Message::Assistant {
                 text: "2 and 2".to_owned(),
@@ -105,7 +105,7 @@ struct Plain;
 
 impl InnerAgent for Plain {
     fn stream(&self, turn: Turn) -> Events<'_> {
-        live(move |emitter| async move {
+        stream_with(move |emitter| async move {
             for text in ["it is 2", "2", "two"] {
                 turn.conversation.push(Message::Assistant {
                     text: text.to_owned(),
@@ -133,4 +133,37 @@ async fn where_nobody_says_which_message_it_is_all_that_hold_the_answer_are_kept
     let result = rejected(Plain, past).await;
     assert_eq!(said(&result), ["2 of old", REJECTED, REJECTED, "two"]);
     assert!(!format!("{:?}", result.messages).contains("answer = "));
+}
+
+/// Under policies that reject no answer there is nothing to keep back.
+#[tokio::test]
+async fn a_condition_that_rejects_no_answer_keeps_no_piece_of_it_back() {
+    for (policy, kept) in [
+        (Policy::Ignore, false),
+        (Policy::Observe, false),
+        (Policy::Enforce, true),
+        (Policy::QuickEnforce, true),
+    ] {
+        let pieces = ["it ", "is ", "two"].map(|text| Delta::Text(text.to_owned()));
+        let model = Scripted::new().reply(pieces);
+        let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry()))
+            .answer_post(Hook::new("in words").policy(policy), |answer| {
+                answer.contains("two")
+            })
+            .build();
+        let mut events = agent.stream("how many?");
+        let mut told = Vec::new();
+        while let Some(event) = events.next().await {
+            match event {
+                Event::TextDelta { text } | Event::Answer { text } => told.push(text),
+                _ => {}
+            }
+        }
+        let expected: &[&str] = if kept {
+            &["it is two"]
+        } else {
+            &["it ", "is ", "two", "it is two"]
+        };
+        assert_eq!(told, expected, "{policy:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Models that write text and are held to a grammar, or at least to JSON.
 
-use contract_runtime::agent::{
+use contract_agent::{
     ConstrainedAgent, ContractAgent, Enforcement, Event, InnerAgent, Message, ReActAgent, Recovery,
     RunError, Scripted, ToolCallingAgent,
 };
@@ -202,7 +202,7 @@ async fn d17_arguments_that_break_a_bound_reach_no_tool() {
         };
         assert!(said.starts_with(r#"{"type":"tool_call""#), "{said}");
         assert!(
-            told.contains("`-` cannot stand here; expected a digit from 0 to 9"),
+            told.contains("`-` is not allowed here; expected a digit from 0 to 9"),
             "{told}"
         );
     } else {
@@ -247,7 +247,7 @@ async fn asking_again_is_bounded() {
     assert_eq!(model.requests().len(), 3);
     let error = result.error.expect("there is no answer").to_string();
     assert!(
-        error.contains("its reply is not one of the JSON objects that it was asked for"),
+        error.contains("its reply is not a JSON object of the requested form"),
         "{error}"
     );
 }

@@ -1,6 +1,6 @@
 //! Calls of one reply that have the same id, and bodies that tell of more than is kept.
 
-use contract_runtime::agent::{ContractAgent, Delta, Event, RunResult, Scripted, ToolCallingAgent};
+use contract_agent::{ContractAgent, Delta, Event, RunResult, Scripted, ToolCallingAgent};
 use contract_runtime::prelude::*;
 
 use crate::tools::inner;
@@ -34,16 +34,12 @@ async fn each_of_two_calls_with_one_id_is_told_as_it_was_made() {
                 _ => None,
             })
             .collect();
-        // What reached its body is told when it did; what did not, before its outcome.
-        let mut expected: Vec<String> =
-            of.into_iter().filter(|of| *of > 0).map(arguments).collect();
-        for of in of {
-            if of > 0 {
-                expected.push("ok".to_owned());
-            } else {
-                expected.extend([arguments(of), "invalid_arguments".to_owned()]);
-            }
-        }
+        // Each call is told when it is over, and before it what was called.
+        let status = |of| if of > 0 { "ok" } else { "invalid_arguments" };
+        let expected: Vec<String> = of
+            .into_iter()
+            .flat_map(|of| [arguments(of), status(of).to_owned()])
+            .collect();
         assert_eq!(told, expected, "{of:?}");
     }
 }

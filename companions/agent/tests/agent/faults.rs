@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use contract_runtime::agent::{
+use contract_agent::{
     ContractAgent, Event, InnerAgent, Message, ReActAgent, Scripted, ToolCallingAgent,
 };
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 use crate::tools::{inner, words};
@@ -122,11 +123,8 @@ async fn d1_contracts_on_both_sides_of_the_attribute_hold() {
 async fn d2_tools_of_any_inner_agent_are_held_to_their_contracts() {
     struct Mine(Registry);
     impl InnerAgent for Mine {
-        fn stream(
-            &self,
-            turn: contract_runtime::agent::Turn,
-        ) -> contract_runtime::agent::Events<'_> {
-            contract_runtime::agent::live(move |emitter| async move {
+        fn stream(&self, turn: contract_agent::Turn) -> contract_agent::Events<'_> {
+            contract_agent::stream_with(move |emitter| async move {
                 let call = ToolCall::new("1", "both_sides", r#"{"number":0}"#);
                 let _ = self.0.call_with(call, turn.context.clone()).await;
                 emitter

@@ -1,9 +1,7 @@
 //! Conditions of a run: on its task, its steps and its answer.
 
+use contract_agent::{Budget, ContractAgent, Event, Hook, LoopDetection, RunError, Scripted};
 use contract_runtime::Policy;
-use contract_runtime::agent::{
-    Budget, ContractAgent, Event, Hook, LoopDetection, RunError, Scripted,
-};
 
 use crate::tools::{inner, words};
 
@@ -91,11 +89,27 @@ async fn d15_invariants_are_judged_at_every_step() {
         model = model.calls("", [("root", format!(r#"{{"of": {of}}}"#))]);
     }
     let agent = ContractAgent::builder(inner(&model))
-        .budget(Budget::Iterations(3))
+        .invariant("three steps", |state| state.iterations <= 3)
         .build();
     let result = agent.run("go").await;
     assert_eq!(result.iterations, 4);
     assert_eq!(model.requests().len(), 4);
+    assert!(matches!(result.error, Some(RunError::Contract { .. })));
+}
+
+/// What is judged before the model is asked is not paid for.
+#[tokio::test]
+async fn a_budget_is_judged_before_the_request_that_would_break_it() {
+    let mut model = Scripted::new();
+    for of in 0..20 {
+        model = model.calls("", [("root", format!(r#"{{"of": {of}}}"#))]);
+    }
+    let agent = ContractAgent::builder(inner(&model))
+        .budget(Budget::Iterations(3))
+        .build();
+    let result = agent.run("go").await;
+    assert_eq!(result.iterations, 3);
+    assert_eq!(model.requests().len(), 3);
     let error = result.error.expect("the budget is used up").to_string();
     assert!(error.contains("a run has at most 3 steps"), "{error}");
 }
@@ -165,7 +179,7 @@ async fn the_state_remembers_the_last_events_and_no_more() {
     }
     let last = seen.last().expect("there are some");
     assert_eq!(last.events.len(), 20);
-    // In characters: 20 thoughts, arguments and observations; in bytes it would be twice as much.
+    // In characters: the task and 20 replies, arguments and results; in bytes it would be twice as much.
     assert!(
         (300_000..301_000).contains(&last.estimated_prompt_chars),
         "{}",
@@ -193,19 +207,19 @@ async fn a_model_that_never_answers_is_not_followed_for_ever() {
     let agent = ContractAgent::builder(inner(&model)).build();
     let result = agent.run("go").await;
     assert_eq!(result.error, Some(RunError::TooManySteps { most: 100 }));
-    assert_eq!(model.requests().len(), 101);
+    assert_eq!(model.requests().len(), 100);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_ends_with_the_token_and_the_deadline_of_its_context() {
-    use contract_runtime::agent::{Events, InnerAgent, Turn, live};
+    use contract_agent::{Events, InnerAgent, Turn, stream_with};
     use contract_runtime::{CancellationToken, Context};
 
     /// Waits for ever.
     struct Silent;
     impl InnerAgent for Silent {
         fn stream(&self, _: Turn) -> Events<'_> {
-            live(|_| std::future::pending())
+            stream_with(|_| std::future::pending())
         }
     }
     let agent = ContractAgent::builder(Silent).build();
@@ -218,4 +232,41 @@ async fn a_run_ends_with_the_token_and_the_deadline_of_its_context() {
     let in_time = Context::new().timeout(std::time::Duration::from_secs(60));
     let result = agent.run_after([], in_time, "go").await;
     assert_eq!(result.error, Some(RunError::TimedOut));
+}
+
+#[tokio::test]
+async fn a_run_whose_deadline_has_passed_asks_no_model_and_releases_no_answer() {
+    use std::time::{Duration, Instant};
+
+    use contract_agent::{Events, InnerAgent, Turn, stream_with};
+    use contract_runtime::Context;
+
+    /// Answers when its time is over, without having waited.
+    struct Late;
+    impl InnerAgent for Late {
+        fn stream(&self, _: Turn) -> Events<'_> {
+            stream_with(move |out| async move {
+                let late = Instant::now() + Duration::from_millis(10);
+                while Instant::now() < late {
+                    std::thread::yield_now();
+                }
+                let text = "done".to_owned();
+                out.emit(Event::Answer { text }).await;
+            })
+        }
+    }
+
+    let model = Scripted::new().text("done");
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let over = Context::new().timeout(Duration::ZERO);
+    let result = agent.run_after([], over, "go").await;
+    assert_eq!(result.error, Some(RunError::TimedOut));
+    assert_eq!(result.answer, None);
+    assert!(model.requests().is_empty());
+
+    let agent = ContractAgent::builder(Late).build();
+    let short = Context::new().timeout(Duration::from_millis(5));
+    let result = agent.run_after([], short, "go").await;
+    assert_eq!(result.error, Some(RunError::TimedOut));
+    assert_eq!(result.answer, None);
 }

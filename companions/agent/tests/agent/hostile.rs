@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use contract_runtime::agent::{
+use contract_agent::{
     ConstrainedAgent, ContractAgent, Delta, Event, InnerAgent, Model, ReActAgent, Recovery, Reply,
-    Request, RunError, RunResult, Scripted, ToolCallingAgent, live,
+    Request, RunError, RunResult, Scripted, ToolCallingAgent, stream_with,
 };
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 use crate::tools::{inner, registry};
@@ -125,7 +126,7 @@ impl Model for Panicking {
 
     fn reply<'a>(&'a self, _: Request<'a>) -> Reply<'a> {
         assert!(!self.at_once, "before there is a reply");
-        Box::pin(live(|emitter| async move {
+        Box::pin(stream_with(|emitter| async move {
             emitter.emit(Ok(Delta::Text("{".to_owned()))).await;
             panic!("in the middle of a reply");
         }))
@@ -234,7 +235,7 @@ impl Model for Open {
     fn reply<'a>(&'a self, _: Request<'a>) -> Reply<'a> {
         self.0.fetch_add(1, Ordering::SeqCst);
         let closes = Closes(Arc::clone(&self.0));
-        Box::pin(live(|emitter| async move {
+        Box::pin(stream_with(|emitter| async move {
             let _closes = closes;
             for piece in [r#"{"reasoning":""#, "a", "b", "c"] {
                 emitter.emit(Ok(Delta::Text(piece.to_owned()))).await;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contract_runtime::agent::{ContractAgent, Recovery, RunError, Scripted, ToolCallingAgent};
+use contract_agent::{ContractAgent, Recovery, RunError, Scripted, ToolCallingAgent};
 use contract_runtime::prelude::*;
 use contract_runtime::{Run, Watched};
 use tokio::sync::Notify;

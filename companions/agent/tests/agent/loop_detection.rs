@@ -1,6 +1,6 @@
 //! Models that do the same thing again and again.
 
-use contract_runtime::agent::{
+use contract_agent::{
     ContractAgent, Event, LoopDetection, LoopKind, RunError, RunResult, Scripted,
 };
 

@@ -1,6 +1,6 @@
 //! Agents under contract, over scripted models.
 
-mod as_it_comes;
+mod answer_buffer;
 mod budgets;
 mod constrained;
 mod equal_ids;
@@ -8,12 +8,14 @@ mod faults;
 mod feedback;
 mod hooks;
 mod hostile;
-mod kept_back;
 mod late;
+mod loop_detection;
 mod misuse;
 mod order;
 mod react;
 mod recorded;
-mod stuck;
+mod streaming;
 mod tools;
+mod tracing;
+mod truth;
 mod wellformed;

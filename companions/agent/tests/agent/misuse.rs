@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use contract_runtime::agent::{
+use contract_agent::{
     Budget, ContractAgent, Emitter, Event, Events, InnerAgent, Message, Recovery, RunError,
-    Scripted, ToolCallingAgent, Turn, live,
+    Scripted, ToolCallingAgent, Turn, stream_with,
 };
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 use crate::tools::{inner, registry as roots, words};
@@ -105,7 +106,7 @@ where
     O: Future<Output = ()> + Send + 'static,
 {
     fn stream(&self, turn: Turn) -> Events<'_> {
-        live(move |emitter| (self.0)(turn, emitter))
+        stream_with(move |emitter| (self.0)(turn, emitter))
     }
 }
 
@@ -113,14 +114,16 @@ where
 async fn no_tool_runs_after_the_violation_that_ends_the_run() {
     let done = Done::default();
     let registry = registry(&done);
+    let (said, heard) = std::sync::mpsc::channel();
     let agent = ContractAgent::builder(Mine(move |turn: Turn, emitter: Emitter| {
-        let registry = registry.clone();
+        let (registry, said) = (registry.clone(), said.clone());
         async move {
             let call =
                 |number: i64| ToolCall::new("1", "effect", format!(r#"{{"number":{number}}}"#));
             let _ = registry.call_with(call(0), turn.context.clone()).await;
             for number in 1..6 {
-                let _ = registry.call_with(call(number), turn.context.clone()).await;
+                let outcome = registry.call_with(call(number), turn.context.clone()).await;
+                let _ = said.send(outcome.error());
             }
             emitter
                 .emit(Event::Answer {
@@ -133,6 +136,11 @@ async fn no_tool_runs_after_the_violation_that_ends_the_run() {
     let result = agent.run("go").await;
     assert!(matches!(result.error, Some(RunError::Contract { .. })));
     assert_eq!(done.0.load(Ordering::Relaxed), 0);
+    let heard: Vec<String> = heard.try_iter().flatten().collect();
+    assert_eq!(
+        heard,
+        ["not started, because an earlier call of the run broke a contract"; 5]
+    );
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use contract_agent::{ContractAgent, ContractAgentBuilder, InnerAgent};
 use contract_runtime::Policy;
-use contract_runtime::agent::{ContractAgent, ContractAgentBuilder, InnerAgent};
 
 use crate::tools::{over_all, words};
 

@@ -1,6 +1,6 @@
 //! Models that write their calls as text.
 
-use contract_runtime::agent::{
+use contract_agent::{
     ContractAgent, Event, Message, ReActAgent, Recovery, Repair, RunError, Scripted,
 };
 
@@ -50,7 +50,9 @@ async fn every_format_of_a_call_is_the_same_run() {
         "Action: root(9)",
         "Action: `root`(of=9)",
         "<tool_call>\n{\"name\": \"root\", \"arguments\": {\"of\": 9}}\n</tool_call>",
-        "I need it.\n```json\n{\"tool\": \"root\", \"arguments\": {\"of\": 9}}\n```",
+        "Thought: I need it.\n{\"tool\": \"root\", \"arguments\": {\"of\": 9}}",
+        "Action: root\nAction Input:\n```json\n{\"of\": 9}\n```",
+        "<think>\nAction: root(81)\n</think>\nAction: root(9)",
         "Action: root\nAction Input: {\"of\": 9}\nObservation: 81\nAnswer: 81",
     ] {
         let model = Scripted::new().text(said).text("Answer: 3");
@@ -121,7 +123,7 @@ async fn three_unclear_replies_in_a_row_end_the_run() {
     );
     assert_eq!(model.requests().len(), 3);
     assert!(told(&model, 1).contains("neither an action nor an answer"));
-    assert!(told(&model, 2).contains("something to read after them"));
+    assert!(told(&model, 2).contains("text follows them"));
     assert!(
         !result
             .steps
@@ -157,6 +159,11 @@ async fn a_call_among_other_text_does_not_run() {
         format!("{call}\nis what the page wants me to write."),
         format!("{call}\n{call}"),
         "Action: hi\u{200b}de\nAction Input: {\"what\": \"x\"}".to_owned(),
+        "<think>\nAction: hide(\"x\")\n</think>\nI had better not.".to_owned(),
+        "```\nAction: hide(\"x\")\n```".to_owned(),
+        "I will never do this:\nAction: hide(\"x\")".to_owned(),
+        "Action: hide(\"x\")\nNo, I must not.".to_owned(),
+        "Action: hide(what=\"x\",".to_owned(),
     ] {
         let model = Scripted::new().text(said.as_str()).text("Answer: no");
         let result = ContractAgent::builder(inner(&model))
@@ -184,5 +191,5 @@ async fn a_broken_precondition_and_a_rejected_answer_are_told() {
     let first = told(&model, 1);
     assert!(first.starts_with("Observation: "), "{first}");
     assert!(first.contains("no root of a negative number"), "{first}");
-    assert!(told(&model, 3).contains("this answer cannot be given"));
+    assert!(told(&model, 3).contains("this answer was rejected"));
 }

@@ -1,6 +1,6 @@
 //! Recordings: played back byte for byte, and strict about what is said.
 
-use contract_runtime::agent::{
+use contract_agent::{
     ConstrainedAgent, ContractAgent, InnerAgent, Model, ModelFault, ReActAgent, Recorder,
     RecordingError, Replay, RunError, Scripted, ToolCallingAgent,
 };
@@ -141,7 +141,7 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
     let other = Replay::open(&path).expect_err("another format").to_string();
     std::fs::remove_file(&path).expect("it was there");
     assert!(error.starts_with("line 2 of the recording"), "{error}");
-    assert!(other.contains("has the format 9"), "{other}");
+    assert!(other.contains("has format 9"), "{other}");
     assert!(Replay::open(&path).is_err());
 }
 
@@ -156,7 +156,7 @@ fn a_recording_is_not_written_over() {
     assert!(matches!(error, RecordingError::Exists { .. }), "{error:?}");
     let error = error.to_string();
     assert!(
-        error.ends_with("already; remove it, or record into another one"),
+        error.ends_with("already exists; remove it, or record to another one"),
         "{error}"
     );
 }

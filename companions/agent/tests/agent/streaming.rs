@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contract_runtime::agent::{
+use contract_agent::{
     ConstrainedAgent, ContractAgent, Delta, Event, Model, Reply, Request, Scripted, Usage,
 };
 
@@ -43,7 +43,7 @@ impl Model for Slow {
         } else {
             ANSWER
         };
-        Box::pin(contract_runtime::agent::live(move |emitter| async move {
+        Box::pin(contract_agent::stream_with(move |emitter| async move {
             for letter in text.chars() {
                 self.taken.lock().unwrap()[number] += 1;
                 emitter.emit(Ok(Delta::Text(letter.to_string()))).await;

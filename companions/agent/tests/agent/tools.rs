@@ -1,6 +1,6 @@
 //! Tools with every kind of condition, and the events of a run as short words.
 
-use contract_runtime::agent::{
+use contract_agent::{
     ConstrainedAgent, Enforcement, Event, InnerAgent, ReActAgent, Scripted, ToolCallingAgent,
 };
 use contract_runtime::prelude::*;

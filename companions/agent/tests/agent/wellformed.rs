@@ -1,10 +1,10 @@
 //! Whatever a model says: the events keep to a grammar, the numbers add up, and the run ends.
 
-use contract_runtime::Policy;
-use contract_runtime::agent::{
+use contract_agent::{
     Budget, ConstrainedAgent, ContractAgent, Event, InnerAgent, LoopDetection, ReActAgent,
     Recovery, Scripted, ToolCallingAgent, Usage,
 };
+use contract_runtime::Policy;
 use proptest::prelude::*;
 
 use crate::tools::registry;

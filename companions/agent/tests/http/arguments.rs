@@ -1,7 +1,7 @@
 //! Calls as models make them: broken, unknown, and many at once.
 
+use contract_agent::Provider;
 use contract_runtime::Status;
-use contract_runtime::agent::Provider;
 
 use crate::server::{Answer, Server, calls, says};
 use crate::tools::{agent, built, model, observed};

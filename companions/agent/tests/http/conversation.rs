@@ -2,8 +2,8 @@
 
 use std::future::poll_fn;
 
+use contract_agent::{Budget, Constraint, Event, Message, Model as _, Provider, Request};
 use contract_runtime::Dialect;
-use contract_runtime::agent::{Budget, Constraint, Event, Message, Model as _, Provider, Request};
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Asked, Server, calls, says};
@@ -36,7 +36,11 @@ async fn talk(provider: Provider, streams: bool) -> Vec<Asked> {
 }
 
 fn export(dialect: Dialect) -> Value {
-    registry().export(dialect).expect("it can be said").clone()
+    registry()
+        .export(dialect)
+        .expect("it can be said")
+        .tools()
+        .clone()
 }
 
 #[tokio::test]
@@ -192,7 +196,7 @@ async fn the_limit_of_tokens_is_sent_and_a_reply_that_reaches_it_is_no_answer() 
     assert_eq!(server.asked()[0].body["max_tokens"], 7);
     assert_eq!(
         ended(&result),
-        "the model failed: the reply was ended by the limit of tokens; allow more of them, or ask for less"
+        "the model failed: the reply reached the token limit; allow more tokens, or ask for less"
     );
 }
 

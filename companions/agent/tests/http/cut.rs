@@ -1,6 +1,6 @@
 //! Replies that end before their end.
 
-use contract_runtime::agent::Provider;
+use contract_agent::Provider;
 use serde_json::json;
 
 use crate::server::{Answer, Piece, Server};

@@ -1,6 +1,6 @@
 //! Dropping a stream of events closes the connection.
 
-use contract_runtime::agent::{Event, Provider};
+use contract_agent::{Event, Provider};
 use serde_json::json;
 
 use crate::server::{Answer, Piece, Server};

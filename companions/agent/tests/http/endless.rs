@@ -1,6 +1,6 @@
 //! Models that call tools for ever.
 
-use contract_runtime::agent::{Budget, Event, LoopKind, Provider, RunError};
+use contract_agent::{Budget, Event, LoopKind, Provider, RunError};
 
 use crate::server::{Server, calls};
 use crate::tools::{agent, built, ended, model};

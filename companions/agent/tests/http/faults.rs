@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use contract_runtime::agent::{Event, Provider};
+use contract_agent::{Event, ModelFault, Provider, RunError};
 use serde_json::json;
 
 use crate::server::{Answer, Piece, Server, says, status};
 use crate::tools::{agent, built, ended, model};
 use crate::wire::{self, chunk, data, named};
 
+/// The sentence of a run over one answer, which is given once.
 async fn after(answer: Answer, provider: Provider, streams: bool) -> String {
     let server = Server::with([answer]).await;
-    let agent = built(model(&server, provider).streaming(streams)).build();
-    let error = ended(&agent.run("go").await);
+    let model = model(&server, provider).streaming(streams).retries(0);
+    let error = ended(&built(model).build().run("go").await);
     assert_eq!(server.asked().len(), 1, "nobody asks again: {error}");
     error
 }
@@ -95,7 +96,7 @@ async fn a_page_is_no_reply() {
             "<html>Welcome</html>",
         );
         let error = after(page, provider, streams).await;
-        assert!(error.contains("it holds no event"), "{error}");
+        assert!(error.contains("it contains no event"), "{error}");
     }
     let page = status(
         200,
@@ -173,19 +174,110 @@ async fn a_server_that_is_not_there_cannot_be_reached() {
     }
 }
 
-/// A key in a header of a provider's own would travel along.
+/// A key would travel along.
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let other = Server::with([says("caught")]).await;
     let to = format!("{}/messages", other.url());
-    let error = after(
-        status(307, &[("location", &to)], ""),
-        Provider::Anthropic,
-        true,
-    )
-    .await;
-    assert!(error.contains("status 307"), "{error}");
+    for provider in Provider::ALL {
+        for code in [301, 302, 303, 307, 308] {
+            for streams in [true, false] {
+                let moved = status(code, &[("location", &to)], "");
+                let error = after(moved, provider, streams).await;
+                assert!(error.contains(&format!("status {code}")), "{error}");
+            }
+        }
+    }
     assert!(other.asked().is_empty());
+}
+
+/// A refusal in the place of a reply, or in the middle of one, keeps its words.
+#[tokio::test]
+async fn a_refusal_is_told_in_the_words_of_the_provider() {
+    const WORDS: &str = "I cannot help with that.";
+    let openai = |streams| {
+        let said = json!({"refusal": WORDS});
+        if streams {
+            let halves = ["I cannot ", "help with that."];
+            let pieces = halves.map(|half| chunk(&json!({"refusal": half}), None));
+            let last = chunk(&json!({}), Some("stop"));
+            return Answer::Events(pieces.into_iter().chain([last]).map(Piece::Send).collect());
+        }
+        json_of(&json!({"choices": [{"message": said, "finish_reason": "stop"}]}))
+    };
+    let filtered = |streams| {
+        if streams {
+            let said = chunk(&json!({"content": WORDS}), None);
+            let last = chunk(&json!({}), Some("content_filter"));
+            return Answer::Events(vec![Piece::Send(said), Piece::Send(last)]);
+        }
+        let said = json!({"content": WORDS});
+        json_of(&json!({"choices": [{"message": said, "finish_reason": "content_filter"}]}))
+    };
+    let anthropic = |streams| {
+        if streams {
+            let text = json!({"index": 0, "content_block": {"type": "text", "text": ""}});
+            let delta = json!({"index": 0, "delta": {"type": "text_delta", "text": WORDS}});
+            let end = json!({"delta": {"stop_reason": "refusal"}, "usage": {}});
+            let events = [
+                named("message_start", json!({"message": {}})),
+                named("content_block_start", text),
+                named("content_block_delta", delta),
+                named("message_delta", end),
+                named("message_stop", json!({})),
+            ];
+            return Answer::Events(events.map(Piece::Send).to_vec());
+        }
+        let content = json!([{"type": "text", "text": WORDS}]);
+        json_of(&json!({"type": "message", "content": content, "stop_reason": "refusal"}))
+    };
+    let gemini = |streams| {
+        let candidate = json!({"finishReason": "SAFETY", "finishMessage": WORDS});
+        let body = json!({"candidates": [candidate]});
+        if streams {
+            return Answer::Events(vec![Piece::Send(data(&body))]);
+        }
+        json_of(&body)
+    };
+    for streams in [true, false] {
+        for (provider, answer, reason) in [
+            (Provider::OpenAi, openai(streams), "refusal"),
+            (Provider::OpenAi, filtered(streams), "content_filter"),
+            (Provider::Anthropic, anthropic(streams), "refusal"),
+            (Provider::Gemini, gemini(streams), "SAFETY"),
+        ] {
+            let server = Server::with([answer]).await;
+            let model = model(&server, provider).streaming(streams);
+            let result = built(model).build().run("go").await;
+            let said = format!("the model failed: the provider ended the reply: {reason}: {WORDS}");
+            assert_eq!(ended(&result), said, "{provider} {streams}");
+            let Some(RunError::Model { fault, .. }) = result.error else {
+                panic!("{:?}", result.error);
+            };
+            let expected = ModelFault::Withheld {
+                reason: reason.to_owned(),
+                said: WORDS.to_owned(),
+            };
+            assert_eq!(fault, expected);
+            assert_eq!(server.asked().len(), 1, "nobody asks again");
+        }
+    }
+}
+
+/// Gemini gives no candidate at all where it blocks what it was asked.
+#[tokio::test]
+async fn a_question_that_is_blocked_says_why() {
+    let feedback = json!({"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "not this"});
+    let body = json!({"promptFeedback": feedback, "usageMetadata": {}});
+    let answer = Answer::Events(vec![Piece::Send(data(&body))]);
+    let error = after(answer, Provider::Gemini, true).await;
+    let said = "the model failed: the provider ended the reply: PROHIBITED_CONTENT: not this";
+    assert_eq!(error, said);
+}
+
+fn json_of(body: &serde_json::Value) -> Answer {
+    let headers = [("content-type", "application/json")];
+    status(200, &headers, &body.to_string())
 }
 
 #[test]
@@ -200,7 +292,7 @@ fn outside_of_a_runtime_the_run_ends_with_a_sentence() {
         panic!("it ends at once");
     };
     assert!(
-        error.to_string().contains("needs a tokio runtime"),
+        error.to_string().contains("need a tokio runtime"),
         "{error}"
     );
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract_runtime::agent::{ModelFault, Provider, RunError};
+use contract_agent::{ModelFault, Provider, RunError};
 
 use crate::server::{Answer, Piece, Server, says, status};
 use crate::tools::{built, model};

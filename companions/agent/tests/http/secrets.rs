@@ -5,8 +5,8 @@ use std::fmt::{Debug, Write as _};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use contract_agent::{GenaiBuildError, GenaiModel, Provider};
 use contract_runtime::Dialect;
-use contract_runtime::agent::{GenaiBuildError, GenaiModel, Provider};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, span};
 
@@ -98,7 +98,7 @@ async fn a_key_is_in_no_span_and_no_event() {
         "{told}"
     );
     assert!(told.contains("gen_ai.usage.output_tokens=5"), "{told}");
-    assert!(told.contains("the provider is busy"), "{told}");
+    assert!(told.contains("retrying the request"), "{told}");
     assert!(told.contains("\nhyper_util"), "other crates tell: {told}");
     assert!(!told.contains(KEY), "{told}");
     assert!(!told.contains("another-secret"), "{told}");
@@ -134,7 +134,7 @@ async fn debug_shows_neither_key_nor_query() {
 
 #[test]
 fn what_cannot_be_used_is_said_when_the_model_is_built() {
-    let of = |builder: contract_runtime::agent::GenaiModelBuilder| builder.build().unwrap_err();
+    let of = |builder: contract_agent::GenaiModelBuilder| builder.build().unwrap_err();
     let gpt = || GenaiModel::builder("gpt-x").key("k");
     let variable = "CONTRACT_RUNTIME_NO_SUCH_KEY".to_owned();
     assert_eq!(
@@ -157,7 +157,7 @@ fn what_cannot_be_used_is_said_when_the_model_is_built() {
     let dialect = Dialect::Anthropic { strict: false };
     let error = of(gpt().dialect(dialect)).to_string();
     assert!(
-        error.starts_with("openai takes no tools in the dialect `anthropic`"),
+        error.starts_with("openai does not accept tools in the dialect `anthropic`"),
         "{error}"
     );
 }

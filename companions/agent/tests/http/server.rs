@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
-use contract_runtime::agent::{Provider, live};
+use contract_agent::{Provider, stream_with};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -198,7 +198,7 @@ impl Server {
 
     fn stream(&self, pieces: Vec<Piece>) -> Response {
         let left = Left(Some(Arc::clone(&self.left)));
-        let body = live(|emitter| async move {
+        let body = stream_with(|emitter| async move {
             for piece in pieces {
                 match piece {
                     Piece::Send(text) => emitter.emit(Ok(text)).await,

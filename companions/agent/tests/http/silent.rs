@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use contract_runtime::agent::Provider;
+use contract_agent::Provider;
 use serde_json::json;
 
 use crate::server::{Answer, Piece, Server};
@@ -21,7 +21,7 @@ async fn a_server_that_never_answers_is_not_waited_for() {
             let error = ended(&built(model).build().run("go").await);
             assert_eq!(
                 error,
-                "the model failed: the provider was silent for 400ms; wait longer, or ask for less"
+                "the model failed: the provider sent nothing for 400ms; allow more time, or ask for less"
             );
             assert!(began.elapsed() >= Duration::from_millis(400));
             server.is_left().await;
@@ -35,6 +35,6 @@ async fn a_server_that_falls_silent_in_the_middle_is_not_waited_for() {
     let server = Server::with([Answer::Events(vec![Piece::Send(piece), Piece::Hang])]).await;
     let model = model(&server, Provider::OpenAi).timeout(Duration::from_millis(400));
     let error = ended(&built(model).build().run("go").await);
-    assert!(error.contains("silent for 400ms"), "{error}");
+    assert!(error.contains("sent nothing for 400ms"), "{error}");
     assert_eq!(server.asked().len(), 1);
 }

@@ -1,9 +1,10 @@
 //! Tools, and agents that reach a model over HTTP.
 
-use contract_runtime::agent::{
+use contract_agent::{
     ContractAgent, ContractAgentBuilder, Event, GenaiModel, GenaiModelBuilder, Provider, RunResult,
     ToolCallingAgent,
 };
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 use crate::server::Server;

@@ -3,7 +3,7 @@
 //! Sources: `OpenAI` API reference, "Chat completion object" and "chunk object"; Anthropic API reference, "Messages" and
 //! "Streaming messages"; Gemini API reference, `GenerateContentResponse`; all of 2026.
 
-use contract_runtime::agent::Provider;
+use contract_agent::Provider;
 use serde_json::{Value, json};
 
 use crate::server::Answer;
