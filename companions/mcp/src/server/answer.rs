@@ -1,41 +1,43 @@
+//! Converts an outcome to the result of `tools/call`.
+
 use std::borrow::Cow;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::{Artifact, Outcome, OutputKind, Status, ToolResult, Violation};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use serde_json::{Map, Value, json};
 
 use super::list::Promise;
-use crate::tool::outcome::End;
-use crate::{Artifact, Outcome, Status, ToolResult, Violation};
+use super::revision::Revision;
 
-/// Where the outcome stands in `_meta`: `docs.rs/contract-runtime`, in reverse.
+/// The key of the outcome in `_meta`: `docs.rs/contract-runtime`, in reverse.
 const OUTCOME: &str = "rs.docs.contract-runtime/outcome";
 
-/// What goes along with one result, in bytes, all together.
+/// The most bytes of artifacts in one result.
 const ARTIFACT_BYTES: usize = 8 << 20;
 
-const NOT_AS_PROMISED: &str = "the result is not given as its schema promises, because it is too long or because it is \
-                               no JSON; as text it is:";
+const NOT_AS_PROMISED: &str =
+    "the result is too long or is not JSON, so it is given as text and not as its schema promises:";
 
-/// An outcome as the protocol gives it.
+/// Converts an outcome to the protocol's result.
 ///
-/// Errors carry no structured content: clients hold that to the output schema of the tool, also where `isError` is set.
-pub(super) fn result(outcome: Outcome, promise: Promise) -> CallToolResult {
+/// Errors have no structured content, because clients validate it against the output schema even if `isError` is set.
+pub(super) fn result(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolResult {
     let meta = meta(&outcome);
     let mut answer = match outcome.error() {
         Some(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
-        None => success(outcome, promise),
+        None => success(outcome, promise, revision),
     };
     answer.meta = meta;
     answer
 }
 
-fn success(outcome: Outcome, promise: Promise) -> CallToolResult {
-    let structured = match (promise, &outcome.end) {
-        (Promise::Structured { .. }, End::Ok(output)) if output.is_json => outcome.value(),
-        (Promise::Structured { text: true }, _) => outcome.value(),
+fn success(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolResult {
+    let structured = match (promise, outcome.output_kind()) {
+        (Promise::Structured { .. }, Some(OutputKind::Json))
+        | (Promise::Structured { text: true }, _) => outcome.value(),
         _ => None,
     };
     let ToolResult {
@@ -53,13 +55,17 @@ fn success(outcome: Outcome, promise: Promise) -> CallToolResult {
         content.push(ContentBlock::text(text));
     }
     let mut left = ARTIFACT_BYTES;
-    content.extend(artifacts.into_iter().map(|one| block(one, &mut left)));
+    content.extend(
+        artifacts
+            .into_iter()
+            .map(|one| block(one, &mut left, revision)),
+    );
     let mut answer = CallToolResult::success(content);
     answer.structured_content = structured;
     answer
 }
 
-fn block(artifact: Artifact, left: &mut usize) -> ContentBlock {
+fn block(artifact: Artifact, left: &mut usize, revision: Revision) -> ContentBlock {
     match artifact {
         Artifact::Image { media_type, data } => match fits(left, data.len()) {
             Ok(()) => ContentBlock::image(STANDARD.encode(data), media_type),
@@ -70,8 +76,8 @@ fn block(artifact: Artifact, left: &mut usize) -> ContentBlock {
             media_type,
             data,
         } => match fits(left, data.len()) {
-            // What the protocol has a form of its own for.
-            Ok(()) if media_type.starts_with("audio/") => {
+            // The protocol has a content type of its own for audio.
+            Ok(()) if revision.has_audio() && media_type.starts_with("audio/") => {
                 ContentBlock::audio(STANDARD.encode(data), media_type)
             }
             Ok(()) => ContentBlock::resource(
@@ -89,6 +95,7 @@ fn block(artifact: Artifact, left: &mut usize) -> ContentBlock {
                 Err(said) => ContentBlock::text(format!("[the value {name}, {said}]")),
             }
         }
+        _ => ContentBlock::text("[an artifact of a kind that the protocol cannot hold]"),
     }
 }
 
@@ -104,7 +111,7 @@ fn fits(left: &mut usize, bytes: usize) -> Result<(), String> {
     }
 }
 
-/// A URI of something that is nowhere but here: its name, percent-encoded (RFC 3986, section 2.1).
+/// A URI for something without an address: its name, percent-encoded (RFC 3986, section 2.1).
 fn address(name: &str) -> String {
     let mut uri = String::from("attachment:///");
     for byte in name.bytes() {
@@ -122,7 +129,7 @@ fn address(name: &str) -> String {
     uri
 }
 
-/// What a program may want to know of an outcome; nothing where there is nothing beside the result.
+/// The details of an outcome for programs; `None` if there is nothing to add to the result.
 fn meta(outcome: &Outcome) -> Option<MetaObject> {
     if outcome.is_ok() && outcome.observed().is_empty() && outcome.coercions().is_empty() {
         return None;
@@ -154,7 +161,7 @@ fn located(violation: &Violation) -> Value {
     told
 }
 
-/// A source file, without where on its machine the program was built: for libraries, below somebody's home folder.
+/// The name of a source file, without the absolute path of the build machine, which may name a user's home folder.
 fn shown(file: &str) -> Cow<'_, str> {
     let path = Path::new(file);
     match path.file_name() {
@@ -169,13 +176,13 @@ fn under(told: Value) -> MetaObject {
     meta
 }
 
-/// More calls than the server makes at once.
+/// The result of a call that exceeds the limit on concurrent calls.
 pub(super) fn overloaded(limit: usize) -> CallToolResult {
     let why = format!("{limit} calls are running, which is the limit; try again later");
     refused(&why, Status::Overloaded)
 }
 
-/// A call that could not be made, for a reason of the server's.
+/// The result of a call that the server could not make.
 pub(super) fn failed(why: &str) -> CallToolResult {
     refused(why, Status::Failed)
 }
@@ -191,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_does_not_name_the_home_of_who_built_the_program() {
+    fn a_location_does_not_name_the_home_folder_of_the_build_machine() {
         let library = std::env::temp_dir().join("registry/kit-1.0.0/src/lib.rs");
         assert_eq!(shown(&library.to_string_lossy()), "lib.rs");
         assert_eq!(shown("src/tools.rs"), "src/tools.rs");

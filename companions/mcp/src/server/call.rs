@@ -1,5 +1,8 @@
+//! Handles `tools/call`.
+
 use std::pin::pin;
 
+use contract_runtime::{Outcome, Status, ToolCall};
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
@@ -8,29 +11,29 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use super::handler::Shared;
-use super::hooks::Asked;
+use super::hooks::CallRequest;
 use super::message::RawArguments;
 use super::progress::Reports;
-use crate::{McpRevision, Outcome, Status, ToolCall};
+use super::revision::Revision;
 
 /// Cancelled when the session of a call ends; among the extensions of its HTTP request.
 #[derive(Clone, Debug)]
 pub(super) struct SessionEnd(pub(super) CancellationToken);
 
-/// Makes the call, tied to the request: its cancellation, and its progress where the client wants to hear of it.
+/// Makes the call, with the cancellation of the request, and with progress reports if the client asked for them.
 pub(super) async fn answer(
     shared: &Shared,
     request: CallToolRequestParams,
     mut context: RequestContext<RoleServer>,
-    revision: McpRevision,
+    revision: Revision,
 ) -> Result<CallToolResponse, ErrorData> {
     let limit = shared.limits.calls;
-    let Some(_place) = shared.places.take(limit) else {
+    let Some(_permit) = shared.permits.try_acquire(limit) else {
         return Ok(answer::overloaded(limit).into());
     };
     let arguments = arguments(&mut context.extensions, &request);
     let call = ToolCall::new(context.id.to_string(), request.name, arguments);
-    let asked = Asked {
+    let asked = CallRequest {
         tool: &call.name,
         id: &call.id,
         http: context.extensions.get::<Parts>(),
@@ -39,26 +42,27 @@ pub(super) async fn answer(
         Ok(given) => given,
         Err(why) => return Ok(answer::failed(why).into()),
     };
-    let outcome = outcome(shared, call, given, &context).await;
+    let outcome = outcome(shared, call, given, &context, revision).await;
     if outcome.status() == Status::UnknownTool {
         let why = outcome.error().unwrap_or_default();
         return Err(ErrorData::invalid_params(why, None));
     }
     let promise = shared.list.promise(revision, outcome.tool());
-    Ok(answer::result(outcome, promise).into())
+    Ok(answer::result(outcome, promise, revision).into())
 }
 
 async fn outcome(
     shared: &Shared,
     call: ToolCall,
-    given: crate::Context,
+    given: contract_runtime::Context,
     context: &RequestContext<RoleServer>,
+    revision: Revision,
 ) -> Outcome {
     let token = context.ct.child_token();
     let reports = context
         .meta
         .get_progress_token()
-        .map(|asked| Reports::to(context.peer.clone(), asked, token.clone()));
+        .map(|asked| Reports::to(context.peer.clone(), asked, token.clone(), revision));
     let mut given = given.cancellation(token.clone());
     if let Some(reports) = &reports {
         given = given.progress(reports.progress());
@@ -94,8 +98,7 @@ async fn outcome(
     outcome
 }
 
-/// The arguments as they were sent, so that what is judged is what was sent: a key that is there twice, a number that no
-/// double holds.
+/// The arguments exactly as they were sent, so that duplicate keys and numbers beyond a double are still seen.
 fn arguments(extensions: &mut Extensions, request: &CallToolRequestParams) -> String {
     if let Some(RawArguments(text)) = extensions.remove::<RawArguments>() {
         return text;

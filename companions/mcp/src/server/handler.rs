@@ -1,24 +1,28 @@
+//! The request handler that the protocol library calls.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use contract_runtime::Registry;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, InitializeRequestParams, InitializeResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use super::hooks::Hooks;
-use super::limits::{Limits, Places};
+use super::limits::{CallPermits, Limits};
 use super::list::List;
+use super::revision::Revision;
 use super::{Server, call};
-use crate::mcp::ServeError;
-use crate::{McpRevision, Registry};
+use crate::ServeError;
 
-/// What a connection talks to; a clone shares everything.
+/// Handles the requests of every connection; a clone shares everything.
 #[derive(Clone)]
 pub(super) struct Handler(pub(super) Arc<Shared>);
 
@@ -27,7 +31,7 @@ pub(super) struct Shared {
     pub(super) registry: Registry,
     pub(super) list: List,
     pub(super) limits: Limits,
-    pub(super) places: Places,
+    pub(super) permits: CallPermits,
     pub(super) hooks: Hooks,
     /// Cancels every call.
     pub(super) end: CancellationToken,
@@ -43,7 +47,7 @@ impl Handler {
             list: List::new(&server.registry, server.page)?,
             registry: server.registry,
             limits: server.limits,
-            places: Places::default(),
+            permits: CallPermits::default(),
             hooks: server.hooks,
             end: CancellationToken::new(),
             config,
@@ -63,7 +67,18 @@ impl ServerHandler for Handler {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Borrowed(&[ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28])
+        Cow::Borrowed(Revision::SUPPORTED)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut result = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        Revision::of(&result.protocol_version).strip_implementation(&mut result.server_info);
+        Ok(result)
     }
 
     async fn list_tools(
@@ -75,7 +90,7 @@ impl ServerHandler for Handler {
         self.0.list.page(revision(&context), cursor.as_deref())
     }
 
-    /// Asked for by rmcp to compare headers with arguments, and for nothing else.
+    /// rmcp calls it to compare headers with arguments, and for nothing else.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.0.list.with_headers(name)
     }
@@ -91,9 +106,7 @@ impl ServerHandler for Handler {
     }
 }
 
-fn revision(context: &RequestContext<RoleServer>) -> McpRevision {
-    match context.protocol_version() {
-        Some(version) if !version.has_initialize() => McpRevision::July2026,
-        _ => McpRevision::November2025,
-    }
+fn revision(context: &RequestContext<RoleServer>) -> Revision {
+    let version = context.protocol_version();
+    version.map_or(Revision::November2025, |version| Revision::of(&version))
 }

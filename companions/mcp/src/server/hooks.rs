@@ -1,74 +1,82 @@
+//! What the hooks of a server are given: the incoming call, and the events of a call.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use contract_runtime::__family::guard;
+use contract_runtime::{Context, Outcome, Run, ToolCall};
 use hyper::http::request::Parts;
 
-use crate::contract::panics::guard;
-use crate::{Context, Outcome, Run, ToolCall};
-
-/// A call that has arrived, before it is made: what a context can be chosen by.
+/// An incoming call before it is made, from which its context can be chosen.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct CallRequest<'a> {
     pub(super) tool: &'a str,
     pub(super) id: &'a str,
     pub(super) http: Option<&'a Parts>,
 }
 
-impl Asked<'_> {
-    /// The name of the tool as it was sent; there may be no such tool.
+impl CallRequest<'_> {
+    /// Returns the name of the tool as it was sent; there may be no such tool.
     #[must_use]
     pub fn tool(&self) -> &str {
         self.tool
     }
 
-    /// The client's id of the request; two clients may use the same one.
+    /// Returns the client's id of the request; two clients may use the same one.
     #[must_use]
     pub fn id(&self) -> &str {
         self.id
     }
 
-    /// A header of the HTTP request, if it came over HTTP and the value is visible ASCII.
+    /// Returns a header of the HTTP request, if it came over HTTP and the value is visible ASCII.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.http?.headers.get(name)?.to_str().ok()
     }
+
+    /// Returns a value that a layer in front of the service has put into the extensions of the HTTP request, such as the
+    /// authenticated user; see [`Server::into_service`](crate::Server::into_service).
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.http?.extensions.get()
+    }
 }
 
-impl fmt::Debug for Asked<'_> {
+impl fmt::Debug for CallRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Headers carry credentials.
-        f.debug_struct("Asked")
+        f.debug_struct("CallRequest")
             .field("tool", &self.tool)
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
 }
 
-/// A call of a server, as it begins and as it ends.
+/// The start or the end of a call of a server.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum CallEvent<'a> {
     /// A call has arrived and is about to be made.
     Began {
-        /// Which call of this server: ids of clients may repeat, this does not.
+        /// The number of the call on this server: ids of clients may repeat, this does not.
         number: u64,
         /// The tool and its arguments, as they were sent.
         call: &'a ToolCall,
     },
     /// A call has ended.
     Ended {
-        /// Which call of this server.
+        /// The number of the call on this server.
         number: u64,
-        /// What came of it.
+        /// The outcome of the call.
         outcome: &'a Outcome,
     },
 }
 
-type Choose = dyn Fn(&Asked<'_>) -> Context + Send + Sync;
+type Choose = dyn Fn(&CallRequest<'_>) -> Context + Send + Sync;
 type Hear = dyn Fn(CallEvent<'_>) + Send + Sync;
 
-/// What a program adds to the calls of its server.
+/// The hooks that a program adds to the calls of its server.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
     pub(super) context: Option<Arc<Choose>>,
@@ -78,8 +86,8 @@ pub(super) struct Hooks {
 }
 
 impl Hooks {
-    /// The context of a call; the error is for the model, where the program's closure panicked.
-    pub(super) fn context(&self, asked: &Asked<'_>) -> Result<Context, &'static str> {
+    /// Returns the context of a call; the error, for the model, says that the program's closure panicked.
+    pub(super) fn context(&self, asked: &CallRequest<'_>) -> Result<Context, &'static str> {
         let context = match &self.context {
             None => Context::new(),
             Some(choose) => guard(|| choose(asked)).map_err(
@@ -92,7 +100,7 @@ impl Hooks {
         })
     }
 
-    /// Tells of a call that begins, and gives its number to tell of its end.
+    /// Reports that a call begins, and returns its number for the report of its end.
     pub(super) fn began(&self, call: &ToolCall) -> Option<u64> {
         let hear = self.hear.as_ref()?;
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);

@@ -1,8 +1,10 @@
+//! The limits of a server, and permits for concurrent calls.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What a server grants to its clients, however many they are.
+/// The limits of a server, across all clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) calls: usize,
@@ -26,22 +28,22 @@ impl Default for Limits {
     }
 }
 
-/// Places for calls that run at once.
+/// Permits for calls that run at once.
 #[derive(Debug, Default)]
-pub(super) struct Places(Arc<AtomicUsize>);
+pub(super) struct CallPermits(Arc<AtomicUsize>);
 
-impl Places {
-    pub(super) fn take(&self, limit: usize) -> Option<Place> {
-        let place = Place(Arc::clone(&self.0));
-        (self.0.fetch_add(1, Ordering::Relaxed) < limit).then_some(place)
+impl CallPermits {
+    pub(super) fn try_acquire(&self, limit: usize) -> Option<CallPermit> {
+        let permit = CallPermit(Arc::clone(&self.0));
+        (self.0.fetch_add(1, Ordering::Relaxed) < limit).then_some(permit)
     }
 }
 
-/// One of them, until it is dropped.
+/// A permit, which is returned when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place(Arc<AtomicUsize>);
+pub(super) struct CallPermit(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for CallPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

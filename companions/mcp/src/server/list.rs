@@ -1,11 +1,14 @@
+//! The tools as `tools/list` returns them.
+
+use contract_runtime::{Dialect, McpRevision, Registry};
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
 use serde_json::{Value, json};
 
-use crate::mcp::ServeError;
-use crate::{Dialect, McpRevision, Registry};
+use super::revision::Revision;
+use crate::ServeError;
 
-/// The tools as `tools/list` gives them, in either revision; made once.
+/// The tools as `tools/list` returns them, built once.
 pub(super) struct List {
     november: Vec<Listed>,
     july: Vec<Listed>,
@@ -20,12 +23,12 @@ struct Listed {
     text: bool,
 }
 
-/// What a tool promises of its results in `tools/list`.
+/// What a tool promises about its results in `tools/list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Promise {
-    /// Text and whatever else there is.
+    /// No structured result.
     Nothing,
-    /// A structured result too, which is a JSON value; a plain string only where `text`.
+    /// A structured result, which is a JSON value; it may be a string if `text`.
     Structured { text: bool },
 }
 
@@ -40,7 +43,7 @@ impl List {
 
     /// A tool whose arguments a client repeats in headers.
     ///
-    /// Asked for at every request; a tool without such arguments is not worth its copy.
+    /// rmcp calls it for every request, so tools without such arguments are not copied.
     pub(super) fn with_headers(&self, name: &str) -> Option<Tool> {
         let listed = find(&self.july, name)?;
         listed.in_headers.then(|| listed.tool.clone())
@@ -51,19 +54,21 @@ impl List {
         find(&self.july, name).is_some_and(|listed| listed.in_headers)
     }
 
-    pub(super) fn promise(&self, revision: McpRevision, name: &str) -> Promise {
+    pub(super) fn promise(&self, revision: Revision, name: &str) -> Promise {
         match find(self.all(revision), name) {
-            Some(listed) if listed.tool.output_schema.is_some() => {
+            Some(listed)
+                if revision.has_structured_results() && listed.tool.output_schema.is_some() =>
+            {
                 Promise::Structured { text: listed.text }
             }
             _ => Promise::Nothing,
         }
     }
 
-    /// A cursor is the name of the last tool of the page before: it stays right when the set changes between two starts.
+    /// A cursor is the name of the last tool of the previous page, so it stays valid if the set changes between two starts.
     pub(super) fn page(
         &self,
-        revision: McpRevision,
+        revision: Revision,
         cursor: Option<&str>,
     ) -> Result<ListToolsResult, ErrorData> {
         let all = self.all(revision);
@@ -77,23 +82,27 @@ impl List {
             }
         };
         let page = rest.get(..self.page).unwrap_or(rest);
-        let mut result =
-            ListToolsResult::with_all_items(page.iter().map(|one| one.tool.clone()).collect());
+        let tools = page.iter().map(|one| {
+            let mut tool = one.tool.clone();
+            revision.strip_tool(&mut tool);
+            tool
+        });
+        let mut result = ListToolsResult::with_all_items(tools.collect());
         if page.len() < rest.len() {
             result.next_cursor = page.last().map(|one| one.tool.name.to_string());
         }
-        if revision == McpRevision::July2026 {
-            // The tools of a program are those of the program that runs, for whoever asks; it may be another soon.
+        if revision >= Revision::July2026 {
+            // The next start may be of another version of the program, with other tools.
             result.ttl_ms = Some(0);
             result.cache_scope = Some(CacheScope::Private);
         }
         Ok(result)
     }
 
-    fn all(&self, revision: McpRevision) -> &[Listed] {
-        match revision {
+    fn all(&self, revision: Revision) -> &[Listed] {
+        match revision.export() {
             McpRevision::November2025 => &self.november,
-            McpRevision::July2026 => &self.july,
+            _ => &self.july,
         }
     }
 }
@@ -119,7 +128,7 @@ fn listed(exported: &Value) -> Result<Listed, ServeError> {
     if let Some(schema) = exported.get_mut("outputSchema")
         && let Value::Bool(anything) = *schema
     {
-        // The same in the form of an object, which the older clients of the newer revision expect.
+        // Older clients of the newer revision expect the form of an object.
         *schema = if anything {
             json!({})
         } else {

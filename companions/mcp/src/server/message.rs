@@ -1,3 +1,5 @@
+//! Parses and validates incoming JSON-RPC messages.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,20 +14,23 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::revision::Revision;
 
 /// The arguments of a call as they were sent.
 #[derive(Clone, Debug)]
 pub(super) struct RawArguments(pub(super) String);
 
-/// A message that cannot be taken, and whose it is, where that can be read.
+/// Why a message is rejected, with its id if that can be read.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct Rejection {
     id: Option<RequestId>,
     code: ErrorCode,
     why: String,
 }
 
-impl Refused {
+impl Rejection {
     fn new(id: Option<RequestId>, code: ErrorCode, why: impl Into<String>) -> Self {
         let why = why.into();
         Self { id, code, why }
@@ -42,21 +47,27 @@ impl Refused {
         Self::new(None, ErrorCode::INVALID_REQUEST, why)
     }
 
-    /// The answer that says so.
-    pub(super) fn into_answer(self) -> ServerJsonRpcMessage {
-        ServerJsonRpcMessage::error(ErrorData::new(self.code, self.why, None), self.id)
+    /// Renders the error response for a client of this revision; `None` before the handshake.
+    pub(super) fn into_answer(self, revision: Option<Revision>) -> Vec<u8> {
+        let is_of_nobody = self.id.is_none();
+        let error = ErrorData::new(self.code, self.why, None);
+        let mut answer = json!(ServerJsonRpcMessage::error(error, self.id));
+        if is_of_nobody && !revision.is_none_or(Revision::has_errors_without_id) {
+            answer["id"] = Value::Null;
+        }
+        answer.to_string().into_bytes()
     }
 }
 
-/// What was taken from a message that somebody else will read.
+/// The arguments of a call, taken out of a message that rmcp parses.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct ExtractedArguments {
     pub(super) arguments: RawArguments,
-    /// What is left of the message, where it is another.
+    /// The message without them, if it was changed.
     pub(super) message: Option<Vec<u8>>,
 }
 
-/// One message, its parts unread.
+/// One message, with its parts unparsed.
 #[derive(Debug, Deserialize)]
 struct Envelope<'a> {
     #[serde(default)]
@@ -69,7 +80,7 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// The parameters of `tools/call`, its arguments unread.
+/// The parameters of `tools/call`, with the arguments unparsed.
 #[derive(Debug, Deserialize)]
 struct Call<'a> {
     #[serde(borrow)]
@@ -80,7 +91,7 @@ struct Call<'a> {
     meta: Option<&'a RawValue>,
 }
 
-/// A call as most clients write it, in one go.
+/// A call as most clients write it, parsed in one pass.
 #[derive(Debug, Deserialize)]
 struct PlainCall<'a> {
     #[serde(borrow)]
@@ -93,7 +104,7 @@ struct PlainCall<'a> {
     params: Object<Call<'a>>,
 }
 
-/// A struct that is written as an object; serde would take an array of its fields too.
+/// A struct that must be a JSON object; serde would accept an array of its fields, too.
 #[derive(Debug)]
 struct Object<T>(T);
 
@@ -122,15 +133,18 @@ struct List<'a> {
     _cursor: Option<Cow<'a, str>>,
 }
 
-/// Unlike an `Option`, tells `null` from a key that is not there.
+/// Unlike an `Option`, distinguishes `null` from a missing key.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
 
+/// The most messages in one batch.
+const BATCH: usize = 100;
+
 const CALL: &str = "tools/call";
 const LIST: &str = "tools/list";
 
-/// A call with nothing to say against it. Whatever else there is, is read once more, part by part.
+/// Parses a valid call; anything else is parsed again, part by part.
 fn plain_call(text: &[u8]) -> Option<(RequestId, Call<'_>)> {
     let Object(PlainCall {
         jsonrpc,
@@ -146,8 +160,8 @@ fn plain_call(text: &[u8]) -> Option<(RequestId, Call<'_>)> {
     is_plain.then_some((id, call))
 }
 
-/// Reads a message that comes alone.
-pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
+/// Parses a message that is not part of a batch.
+pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Rejection> {
     if let Some((id, call)) = plain_call(text) {
         return request(&id, call);
     }
@@ -160,13 +174,13 @@ pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     serde_json::from_slice(text).map_err(|error| not_a_message(id, &error))
 }
 
-/// The arguments in a message that somebody else will read; whatever he would misread is refused.
+/// Extracts the arguments of a call from a message that rmcp parses, and rejects what rmcp would misread.
 ///
-/// Arguments that nobody else needs are taken out of his message, because he would read them several times.
-pub(super) fn arguments(
+/// Arguments that rmcp does not need are removed from its message, because it would parse them several times.
+pub(super) fn extract_arguments(
     text: &[u8],
     needed: impl FnOnce(&str) -> bool,
-) -> Result<Option<Taken>, Refused> {
+) -> Result<Option<ExtractedArguments>, Rejection> {
     let call = if let Some((_, call)) = plain_call(text) {
         call
     } else {
@@ -186,13 +200,13 @@ pub(super) fn arguments(
     } else {
         without(text, arguments)
     };
-    Ok(Some(Taken {
+    Ok(Some(ExtractedArguments {
         arguments: RawArguments(arguments.to_owned()),
         message,
     }))
 }
 
-/// The text with an empty object where a part of it stands.
+/// Replaces a part of the text by an empty object.
 fn without(text: &[u8], part: &str) -> Option<Vec<u8>> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let before = text.get(..start)?;
@@ -200,57 +214,72 @@ fn without(text: &[u8], part: &str) -> Option<Vec<u8>> {
     Some([before, b"{}", after].concat())
 }
 
-fn envelope(text: &[u8]) -> Result<Envelope<'_>, Refused> {
-    let start = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    if start == Some(&b'[') {
-        let why = "messages come one by one; this revision has no batches";
-        return Err(Refused::new(None, ErrorCode::INVALID_REQUEST, why));
+pub(super) fn is_batch(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"[")
+}
+
+/// Splits a batch into its messages, each as it was written.
+pub(super) fn batch(text: &[u8]) -> Result<Vec<Vec<u8>>, Rejection> {
+    let messages: Vec<&RawValue> =
+        serde_json::from_slice(text).map_err(|error| not_a_message(None, &error))?;
+    if messages.is_empty() || messages.len() > BATCH {
+        let why = format!("a batch has 1 to {BATCH} messages");
+        return Err(Rejection::new(None, ErrorCode::INVALID_REQUEST, why));
+    }
+    let bytes = |message: &RawValue| message.get().as_bytes().to_vec();
+    Ok(messages.into_iter().map(bytes).collect())
+}
+
+fn envelope(text: &[u8]) -> Result<Envelope<'_>, Rejection> {
+    if is_batch(text) {
+        let why = "a message is one object; an array of messages is accepted only in revision 2025-03-26, and not inside another array";
+        return Err(Rejection::new(None, ErrorCode::INVALID_REQUEST, why));
     }
     let envelope: Envelope<'_> =
         serde_json::from_slice(text).map_err(|error| not_a_message(None, &error))?;
     if envelope.jsonrpc.as_deref() != Some("2.0") {
         let why = "`jsonrpc` must be \"2.0\"";
         let id = id(&envelope).unwrap_or_default();
-        return Err(Refused::new(id, ErrorCode::INVALID_REQUEST, why));
+        return Err(Rejection::new(id, ErrorCode::INVALID_REQUEST, why));
     }
     Ok(envelope)
 }
 
-fn id(envelope: &Envelope<'_>) -> Result<Option<RequestId>, Refused> {
+fn id(envelope: &Envelope<'_>) -> Result<Option<RequestId>, Rejection> {
     let Some(raw) = envelope.id else {
         return Ok(None);
     };
     match serde_json::from_str(raw.get()) {
         Ok(id) => Ok(Some(id)),
-        // An answer without a readable id is nobody's: it is dropped where answers are.
+        // A response without a readable id belongs to no request; responses are dropped later.
         Err(_) if envelope.method.is_none() => Ok(None),
         Err(_) => {
             let why = "`id` must be a string or an integer of 64 bits";
-            Err(Refused::new(None, ErrorCode::INVALID_REQUEST, why))
+            Err(Rejection::new(None, ErrorCode::INVALID_REQUEST, why))
         }
     }
 }
 
-/// A cursor of another type would be passed over further on, and the first page would come again, for ever.
-fn cursor(envelope: &Envelope<'_>, id: Option<&RequestId>) -> Result<(), Refused> {
+/// rmcp ignores a cursor of another type, so the client would get the first page again and again.
+fn cursor(envelope: &Envelope<'_>, id: Option<&RequestId>) -> Result<(), Rejection> {
     if let (Some(LIST), Some(params)) = (envelope.method.as_deref(), envelope.params)
         && serde_json::from_str::<Option<List<'_>>>(params.get()).is_err()
     {
         let why = "`params` must be an object, and its `cursor` a string, given once";
-        return Err(Refused::new(id.cloned(), ErrorCode::INVALID_PARAMS, why));
+        return Err(Rejection::new(id.cloned(), ErrorCode::INVALID_PARAMS, why));
     }
     Ok(())
 }
 
-fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Refused {
+fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Rejection {
     match error.classify() {
         Category::Syntax | Category::Eof | Category::Io => {
             let why = format!("not JSON, at column {}", error.column());
-            Refused::new(id, ErrorCode::PARSE_ERROR, why)
+            Rejection::new(id, ErrorCode::PARSE_ERROR, why)
         }
         Category::Data => {
             let why = "not a message of JSON-RPC 2.0";
-            Refused::new(id, ErrorCode::INVALID_REQUEST, why)
+            Rejection::new(id, ErrorCode::INVALID_REQUEST, why)
         }
     }
 }
@@ -258,7 +287,7 @@ fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Refused {
 const PARAMS: &str =
     "`params` must be an object with a `name`, and perhaps `arguments` and `_meta`, each once";
 
-fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a>, Refused> {
+fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a>, Rejection> {
     let params = envelope.params.map_or("{}", RawValue::get);
     let Object(call): Object<Call<'a>> =
         serde_json::from_str(params).map_err(|_| bad_params(id, PARAMS))?;
@@ -271,16 +300,16 @@ fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a
     Ok(call)
 }
 
-fn bad_params(id: Option<&RequestId>, why: &str) -> Refused {
-    Refused::new(id.cloned(), ErrorCode::INVALID_PARAMS, why)
+fn bad_params(id: Option<&RequestId>, why: &str) -> Rejection {
+    Rejection::new(id.cloned(), ErrorCode::INVALID_PARAMS, why)
 }
 
 fn is_object(value: &RawValue) -> bool {
     value.get().starts_with('{')
 }
 
-/// A call that is read here, and faster: its arguments stay as they are.
-fn request(id: &RequestId, call: Call<'_>) -> Result<ClientJsonRpcMessage, Refused> {
+/// Builds the request of a call without parsing its arguments.
+fn request(id: &RequestId, call: Call<'_>) -> Result<ClientJsonRpcMessage, Rejection> {
     let request = CallToolRequest::new(CallToolRequestParams::new(call.name.into_owned()));
     let mut request = ClientRequest::CallToolRequest(request);
     if let Some(arguments) = call.arguments {
@@ -300,17 +329,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_taken_out_of_a_message_unless_somebody_else_needs_them() {
+    fn arguments_are_taken_out_of_a_message_unless_rmcp_needs_them() {
         for text in [
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":[1]},"_meta":{}}}"#,
-            // Read part by part, because its `jsonrpc` stands at the end and its `id` is none.
+            // Read part by part, because its `jsonrpc` is at the end and it has no `id`.
             r#"{"method":"tools/call","params":{"arguments":{"a":[1]},"name":"t","_meta":{}},"jsonrpc":"2.0"}"#,
         ] {
-            let taken = arguments(text.as_bytes(), |_| false).unwrap().unwrap();
-            assert_eq!(taken.arguments.0, r#"{"a":[1]}"#);
-            let left = String::from_utf8(taken.message.unwrap()).unwrap();
+            let extracted = extract_arguments(text.as_bytes(), |_| false)
+                .unwrap()
+                .unwrap();
+            assert_eq!(extracted.arguments.0, r#"{"a":[1]}"#);
+            let left = String::from_utf8(extracted.message.unwrap()).unwrap();
             assert_eq!(left, text.replace(r#"{"a":[1]}"#, "{}"));
-            let kept = arguments(text.as_bytes(), |name| name == "t");
+            let kept = extract_arguments(text.as_bytes(), |name| name == "t");
             let kept = kept.unwrap().unwrap();
             assert_eq!(kept.arguments.0, r#"{"a":[1]}"#);
             assert!(kept.message.is_none());
@@ -318,13 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_no_object_of_the_same_fields() {
+    fn an_array_is_not_an_object_of_the_same_fields() {
         for text in [
             r#"["2.0",1,"tools/call",{"name":"t"}]"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["t"]}"#,
         ] {
             assert!(read(text.as_bytes()).is_err(), "{text}");
-            assert!(arguments(text.as_bytes(), |_| false).is_err(), "{text}");
+            assert!(
+                extract_arguments(text.as_bytes(), |_| false).is_err(),
+                "{text}"
+            );
         }
     }
 }

@@ -1,48 +1,55 @@
-//! A registry as a server: what it says of itself, what it lists, and how a call is answered.
+//! A registry as an MCP server.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `handler` | the protocol's requests, each sent to its room |
-//! | `list` | `tools/list` in either revision, in pages |
+//! | `handler` | the protocol's requests, each sent to its handler |
+//! | `revision` | the revisions of the protocol, and what each of them lacks |
+//! | `list` | `tools/list` in every revision, paginated |
 //! | `call` | `tools/call`: its limits, its context, its cancellation, and the call itself |
-//! | `progress` | the reports of a call, on their way to the client |
-//! | `answer` | an [`Outcome`](crate::Outcome) as a `CallToolResult` |
-//! | `message` | reading a message without losing how its arguments were written |
-//! | `stdio`, `lines` | one client, one message to a line |
-//! | `http/` | Streamable HTTP, on a listener of its own or beside other pages |
-//! | `hooks` | what a program adds to the calls of its server |
-//! | `limits` | what a server grants to its clients |
+//! | `progress` | progress notifications |
+//! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
+//! | `batch` | JSON-RPC batches, which revision 2025-03-26 has |
+//! | `message` | parsing a message, with the exact text of its arguments |
+//! | `stdio`, `ndjson_transport` | one client, one message per line |
+//! | `unread` | how much output a client has not read |
+//! | `http/` | Streamable HTTP, on a listener of its own or in another HTTP service |
+//! | `hooks` | hooks into the calls of a server |
+//! | `limits` | limits on clients |
 
 mod answer;
+mod batch;
 mod call;
 mod handler;
 mod hooks;
 mod http;
 mod limits;
-mod lines;
 mod list;
 mod message;
+mod ndjson_transport;
 mod progress;
+mod revision;
 mod stdio;
+mod unread;
 
 use std::fmt;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::{Context, Registry, Run};
 use rmcp::model::Implementation;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::ServeError;
-use crate::{Context, Registry, Run};
 use handler::Handler;
 use hooks::Hooks;
-pub use hooks::{Asked, CallEvent};
-pub use http::Listening;
-pub(crate) use http::Mounted;
+pub use hooks::{CallEvent, CallRequest};
+pub use http::BoundServer;
+pub use http::{HttpService, OriginCheck, OriginError};
 use limits::Limits;
 
-/// Serves a registry on standard input and output, until the client goes; [`Server::stdio`] says how.
+use super::ServeError;
+
+/// Serves a registry on standard input and output until the client disconnects; see [`Server::stdio`].
 ///
 /// # Errors
 ///
@@ -51,19 +58,19 @@ pub async fn serve_stdio(registry: Registry) -> Result<(), ServeError> {
     Server::new(registry).stdio().await
 }
 
-/// Serves a registry at `http://{address}/mcp`, to clients on this machine; [`Server::bind`] says how.
+/// Serves a registry at `http://{address}/mcp` to clients on this machine; see [`Server::bind`].
 ///
 /// # Errors
 ///
-/// As [`Server::bind`] and [`Listening::serve`].
+/// As [`Server::bind`] and [`BoundServer::serve`].
 pub async fn serve_http(registry: Registry, address: impl ToSocketAddrs) -> Result<(), ServeError> {
     Server::new(registry).bind(address)?.serve().await
 }
 
-/// A registry as a server of the Model Context Protocol, with what it says of itself and what it grants to its clients.
+/// Serves a registry over the Model Context Protocol, with its metadata and its limits.
 ///
 /// ```
-/// use contract_runtime::mcp::Server;
+/// use contract_mcp::Server;
 /// use contract_runtime::prelude::*;
 ///
 /// /// Add two numbers.
@@ -84,20 +91,19 @@ pub async fn serve_http(registry: Registry, address: impl ToSocketAddrs) -> Resu
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-#[must_use = "a server does nothing until `stdio` or `bind`"]
+#[must_use = "a server does nothing until `stdio`, `bind` or `into_service`"]
 pub struct Server {
     registry: Registry,
     implementation: Implementation,
     instructions: Option<String>,
     page: usize,
-    hosts: Vec<String>,
-    origins: Vec<String>,
+    origin_check: OriginCheck,
     limits: Limits,
     hooks: Hooks,
 }
 
 impl Server {
-    /// A server that calls itself by the package that made the registry with [`registry!`](crate::registry).
+    /// Creates a server named after the package that made the registry with [`registry!`](contract_runtime::registry).
     pub fn new(registry: Registry) -> Self {
         let (name, version) = match registry.program() {
             Some(program) => (program.name, program.version),
@@ -108,57 +114,56 @@ impl Server {
             registry,
             instructions: None,
             page: 100,
-            hosts: Vec::new(),
-            origins: Vec::new(),
+            origin_check: OriginCheck::loopback(),
             limits: Limits::default(),
             hooks: Hooks::default(),
         }
     }
 
-    /// What it calls itself.
+    /// Sets the name and version that the server reports.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.implementation.name = name.into();
         self.implementation.version = version.into();
         self
     }
 
-    /// What people read instead of its name.
+    /// Sets the title that people see instead of the name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.implementation.title = Some(title.into());
         self
     }
 
-    /// Where people read more of it.
+    /// Sets a web page about the server.
     pub fn website(mut self, url: impl Into<String>) -> Self {
         self.implementation.website_url = Some(url.into());
         self
     }
 
-    /// What a model should know about all its tools together.
+    /// Sets what a model should know about all tools together.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// Tools in one page of `tools/list`, 100 unless told; at least 1.
+    /// Sets the number of tools in one page of `tools/list`; the default is 100, the minimum 1.
     pub fn page(mut self, tools: usize) -> Self {
         self.page = tools.max(1);
         self
     }
 
-    /// Makes every call part of a run, which says its policy, hears its violations and counts its conditions.
+    /// Makes every call part of a run, which sets its policy, receives its violations and counts its conditions.
     pub fn run(mut self, run: &Run) -> Self {
         self.hooks.run = Some(run.clone());
         self
     }
 
-    /// Gives each call its context, such as who is asking.
+    /// Sets the context of each call, such as who is asking.
     ///
-    /// Cancellation and progress are the server's: what the context says of them is not used. A closure that panics
-    /// fails the call.
+    /// The server provides cancellation and progress itself and ignores those of the context. If the closure panics, the call
+    /// fails.
     ///
     /// ```
-    /// use contract_runtime::mcp::Server;
+    /// use contract_mcp::Server;
     /// use contract_runtime::{Context, prelude::*};
     ///
     /// struct User(String);
@@ -179,79 +184,82 @@ impl Server {
     /// ```
     pub fn context(
         mut self,
-        choose: impl Fn(&Asked<'_>) -> Context + Send + Sync + 'static,
+        choose: impl Fn(&CallRequest<'_>) -> Context + Send + Sync + 'static,
     ) -> Self {
         self.hooks.context = Some(Arc::new(choose));
         self
     }
 
-    /// Hears of every call that the server makes: when it begins, then what came of it.
+    /// Sets a callback for every call that the server makes: when it begins, and with its outcome when it ends.
     ///
-    /// Calls that are refused before they are made, because too many are running, are not told of. The closure must be
-    /// quick, and changes no decision, not even by panicking.
+    /// It is not invoked for calls that are rejected because too many are running. The closure must be quick; it cannot affect
+    /// the call, not even by panicking.
     pub fn on_call(mut self, hear: impl Fn(CallEvent<'_>) + Send + Sync + 'static) -> Self {
         self.hooks.hear = Some(Arc::new(hear));
         self
     }
 
-    /// Answers requests whose `Host` is this name, with any port or with the one given; beside those of this machine.
+    /// Accepts requests whose `Host` is this name, with any port or with the one given, in addition to those of this
+    /// machine.
     ///
-    /// A server that other machines reach under a name or an address has to be told it: otherwise a page in a browser
-    /// could reach the server under a name of its author's (DNS rebinding).
+    /// Needed if other machines reach the server under a name or an address. Any other `Host` is refused, because a web page
+    /// could otherwise reach the server under a name that its author controls (DNS rebinding).
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.hosts.push(host.into());
+        self.origin_check = self.origin_check.allow_host(host.into());
         self
     }
 
-    /// Answers requests with this `Origin`, such as `https://app.example.com`; beside those of pages that the same
-    /// listener serves.
+    /// Accepts requests with this `Origin`, such as `https://app.example.com`, in addition to those of pages that the
+    /// same listener serves over `http`. `null` stands for any page, and is never accepted.
     ///
-    /// Requests without one, which no browser sends, are always answered. It does not make the server send the headers
-    /// that let a page of another origin *read* the answer (CORS): put a proxy before it for that.
+    /// Requests without an `Origin` are always answered: browsers send one with every request that a page of another origin
+    /// could do harm with. The server does not send the headers that let such a page *read* the response (CORS); put a proxy
+    /// in front of it for that.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.origins.push(origin.into());
+        self.origin_check = self.origin_check.allow_origin(origin.into());
         self
     }
 
-    /// Calls that run at once, 256 unless told, however many clients there are; one more is answered with `overloaded`.
+    /// Sets how many calls may run at once, across all clients; the default is 256. Further calls are answered with
+    /// `overloaded`.
     pub fn calls(mut self, limit: usize) -> Self {
         self.limits.calls = limit;
         self
     }
 
-    /// Connections that are open at once over HTTP, 256 unless told; one more waits.
+    /// Sets how many HTTP connections may be open at once; the default is 256. Further ones wait.
     pub fn connections(mut self, limit: usize) -> Self {
         self.limits.connections = limit.max(1);
         self
     }
 
-    /// Sessions of clients of revision 2025-11-25 over HTTP, 64 unless told.
+    /// Sets the maximum number of HTTP sessions, for clients of revision 2025-11-25 and older; the default is 64.
     ///
-    /// One more takes the place of the one that has been idle for longest, whose client is then told to begin again; where
-    /// none is idle, it is refused (503, with `Retry-After`). A session ends after half an hour without a request.
+    /// A further session replaces the one that has been idle longest, whose client is then told to begin again; if none is
+    /// idle, it is refused (503, with `Retry-After`). A session ends after half an hour without a request.
     pub fn sessions(mut self, limit: usize) -> Self {
         self.limits.sessions = limit.max(1);
         self
     }
 
-    /// Bytes of one message from a client, 4 MiB unless told.
+    /// Sets the maximum size of a client's message in bytes; the default is 4 MiB.
     pub fn message_bytes(mut self, limit: usize) -> Self {
         self.limits.message_bytes = limit;
         self
     }
 
-    /// How long a client may take, over HTTP, to send a request's header, then its body, and to read a piece of an answer;
-    /// 10 seconds unless told. A connection without a request is closed after as long.
+    /// Sets how long a client may take, over HTTP, to send a request's header, then its body, and to read a piece of an
+    /// answer; the default is 10 seconds. A connection without a request is closed after the same time.
     ///
-    /// On streams it is how long a client may read nothing at all while more than 16 MiB of answers wait for it; it is then
-    /// taken for one that has gone, because whether it has closed our input cannot be seen before its requests are read.
+    /// On streams it is how long a client may read nothing at all while more than 16 MiB of answers wait for it. Then it is
+    /// considered disconnected: whether it has closed our input cannot be seen before its requests are read.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.limits.patience = patience;
         self
     }
 
-    /// How long calls may go on when the client has gone, or the server is told to stop, before they are cancelled; 5
-    /// seconds unless told.
+    /// Sets how long calls may go on after the client has disconnected or the server is stopped, before they are cancelled;
+    /// the default is 5 seconds.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.limits.grace = grace;
         self
@@ -259,15 +267,15 @@ impl Server {
 
     /// Serves one client on standard input and output, until it closes either.
     ///
-    /// Standard output belongs to the protocol: a tool that prints to it breaks the connection, so tools write to standard
-    /// error, or nowhere. When the client has closed our input, running calls have their time of [grace](Self::grace),
-    /// are answered, and are then cancelled. A `blocking` body cannot be cancelled: the runtime waits for it when it is
-    /// dropped, unless that is left to `Runtime::shutdown_background`.
+    /// Standard output belongs to the protocol: a tool that prints to it breaks the connection, so tools must write to standard
+    /// error or not at all. After the client has closed our input, running calls have the [grace](Self::grace) period to
+    /// finish and are then cancelled. A `blocking` body cannot be cancelled: dropping the runtime waits for it, unless you
+    /// call `Runtime::shutdown_background`.
     ///
     /// # Errors
     ///
-    /// [`ServeError::Export`] and [`ServeError::Tool`] before anything is read, [`ServeError::Begin`] where the client's
-    /// first request is answered with an error that ends the protocol, [`ServeError::Connection`].
+    /// [`ServeError::Export`] and [`ServeError::Tool`] before anything is read, [`ServeError::Begin`] if the client's first
+    /// request is answered with an error that ends the protocol, [`ServeError::Connection`].
     ///
     /// # Panics
     ///
@@ -292,25 +300,50 @@ impl Server {
 
     /// Listens for clients on an address, at the path `/mcp` (Streamable HTTP).
     ///
-    /// Whatever the address, a request is answered only where its `Host` is `localhost`, a loopback address, or
-    /// [allowed](Self::allow_host), and where its `Origin`, if it has one, is that of the host itself or
-    /// [allowed](Self::allow_origin). There is no encryption and no authentication: before an address that other machines
-    /// reach, put a proxy that has both.
+    /// Whatever the address, a request is answered only if its `Host` is `localhost`, a loopback address, or
+    /// [allowed](Self::allow_host), and if its `Origin`, when there is one, is that of the host itself or
+    /// [allowed](Self::allow_origin). There is no encryption and no authentication: if other machines can reach the address,
+    /// put a proxy with both in front of it, or [mount the service](Self::into_service) in a server that has both.
     ///
     /// # Errors
     ///
     /// [`ServeError::Bind`], [`ServeError::Export`], [`ServeError::Tool`].
-    pub fn bind(self, address: impl ToSocketAddrs) -> Result<Listening, ServeError> {
+    pub fn bind(self, address: impl ToSocketAddrs) -> Result<BoundServer, ServeError> {
         http::bind(self, address)
     }
 
-    /// The same as a service, for a listener that has other pages too.
-    #[cfg_attr(
-        not(feature = "cli"),
-        allow(dead_code, reason = "a page of the command line stands beside it")
-    )]
-    pub(crate) fn mount(self) -> Result<Mounted, ServeError> {
-        Mounted::new(self)
+    /// Returns the server as a [`tower_service::Service`], for an HTTP server of your own: a route of axum, plain hyper, or
+    /// anything below layers of tower.
+    ///
+    /// It answers at every path where it is mounted. `Host` and `Origin` are checked as by [`bind`](Self::bind), so
+    /// [allow the host](Self::allow_host) under which other machines reach it; behind TLS, also
+    /// [allow the origin](Self::allow_origin) of that host if its own pages send requests. [`CallRequest::extension`] returns
+    /// what your layers put into the extensions of a request, such as the user.
+    ///
+    /// Your HTTP server limits the connections, and how slowly a header may arrive and a response may be read; of
+    /// [`patience`](Self::patience), only the limit for request bodies applies. See [`HttpService`] for how it ends.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use contract_mcp::Server;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Add two numbers.
+    /// #[tool(read_only)]
+    /// fn add(a: i64, b: i64) -> Option<i64> {
+    ///     a.checked_add(b)
+    /// }
+    ///
+    /// let service = Server::new(Registry::builder().tool(add).build()?).into_service()?;
+    /// let app: Router = Router::new().nest_service("/mcp", service);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Export`], [`ServeError::Tool`].
+    pub fn into_service(self) -> Result<HttpService, ServeError> {
+        HttpService::new(self)
     }
 
     fn handler(self) -> Result<Handler, ServeError> {

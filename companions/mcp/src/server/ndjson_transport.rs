@@ -1,64 +1,69 @@
+//! The stdio transport: one JSON-RPC message per line.
+
 use std::collections::HashSet;
 use std::io::{self, BufRead};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage, ServerResult,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::batch::Batches;
 use super::limits::Limits;
-use super::message::{self, Refused};
+use super::message::{self, Rejection};
+use super::revision::Revision;
+use super::unread::{EACH, Unread};
 
-/// Answers that wait for the client to read.
+/// The most answers that wait for the client to read.
 const WAITING: usize = 64;
 
-/// Bytes of answers that wait for the client to read, before nothing more of it is read.
-const UNREAD: usize = 16 << 20;
-
-/// What an answer that waits holds beside its bytes, about: its task above all.
-const EACH: usize = 4 << 10;
-
-/// Answers that are written together are not more than this, in bytes.
+/// The most bytes that are written together.
 const TOGETHER: usize = 64 << 10;
 
 /// One message to a line (Model Context Protocol, "Transports: stdio").
 ///
-/// Where rmcp's own transport passes over a line in silence, this one answers; it keeps the arguments of a call as they
-/// were sent, writes what is ready together, and waits for running calls when the client has said its last word.
-pub(super) struct Lines<R> {
+/// Unlike rmcp's own transport, it answers lines that it cannot read, keeps the arguments of a call as they were sent, writes
+/// what is ready together, and waits for running calls after the end of the input.
+pub(super) struct NdjsonTransport<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     limit: usize,
-    /// A line that is too long is passed over to its end.
+    /// A line that is too long is being skipped.
     skipping: bool,
-    /// An answer of the transport's own that waits for its place.
+    /// The transport's own answers that have not been queued yet.
     refusal: Option<Vec<u8>>,
     out: Option<mpsc::Sender<Vec<u8>>>,
     unread: Arc<Unread>,
     writing: JoinHandle<()>,
     unwritable: CancellationToken,
-    /// Until the first request, nothing else means anything.
+    /// Before the handshake only requests are valid, and rmcp treats anything else as an error.
     begun: bool,
+    revision: Option<Revision>,
     running: HashSet<RequestId>,
-    /// When the calls of a client that has gone must have ended.
+    /// `None` if the revision has no batches.
+    batches: Option<Batches>,
+    /// The message that is being read belongs to a batch.
+    in_batch: bool,
+    /// The deadline for the calls of a client that has disconnected.
     last: Option<Instant>,
     grace: Duration,
-    /// How long the client may read nothing, where nothing more of it is read before it does.
+    /// How long the client may read nothing while reading its requests is suspended.
     patience: Duration,
-    /// Since when it has read nothing.
+    /// When it stopped reading.
     stalled: Option<Instant>,
     end: CancellationToken,
 }
 
-impl<R: AsyncRead + Unpin + Send> Lines<R> {
+impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
     pub(super) fn new(
         read: R,
         write: impl AsyncWrite + Unpin + Send + 'static,
@@ -84,7 +89,10 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
             unread,
             unwritable,
             begun: false,
+            revision: None,
             running: HashSet::new(),
+            batches: None,
+            in_batch: false,
             last: None,
             grace: limits.grace,
             patience: limits.patience,
@@ -93,15 +101,15 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         }
     }
 
-    /// Reads to the end of a line, so that it may be dropped and begun again at any time; false at the end of the input.
+    /// Reads to the end of a line; returns false at the end of the input. Cancel-safe.
     async fn line(&mut self) -> io::Result<bool> {
         loop {
             let read = self.read.fill_buf().await?;
             if read.is_empty() {
-                // What stands behind the last line break is a line too.
+                // Text after the last line break is a line, too.
                 return Ok(!self.line.is_empty() && !self.skipping);
             }
-            // The fastest search there is without another dependency; reading memory does not fail.
+            // The fastest search without another dependency; reading from memory does not fail.
             let taken = BufRead::skip_until(&mut &*read, b'\n')?;
             let ends = read.get(..taken).is_some_and(|line| line.ends_with(b"\n"));
             if !self.skipping {
@@ -112,7 +120,7 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
             if !self.skipping && self.line.len() > self.limit {
                 self.line = Vec::new();
                 self.skipping = true;
-                self.refuse(Refused::too_long(self.limit));
+                self.refuse(Rejection::too_long(self.limit));
             }
             if ends && !std::mem::take(&mut self.skipping) {
                 return Ok(true);
@@ -123,13 +131,13 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         }
     }
 
-    /// Waits for what happens when the client reads; where it reads nothing for too long, it is taken for gone.
+    /// Waits for something that happens when the client reads; if it reads nothing for too long, it is considered disconnected.
     ///
-    /// Whether it has closed our input cannot be seen then: that stands behind requests that are not read.
-    async fn patiently<T>(&mut self, waiting: impl Future<Output = T>) -> Option<T> {
+    /// Whether it has closed our input cannot be seen then, because unread requests come first.
+    async fn with_patience<T>(&mut self, waiting: impl Future<Output = T>) -> Option<T> {
         let mut waiting = pin!(waiting);
         loop {
-            // Kept when this future is dropped, which happens whenever there is something to send.
+            // A field, because this future is dropped whenever there is something to send.
             let since = *self.stalled.get_or_insert_with(Instant::now);
             tokio::select! {
                 biased;
@@ -146,24 +154,85 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         }
     }
 
-    fn refuse(&mut self, refused: Refused) {
-        // A message of ours can always be written.
-        self.refusal = text(&refused.into_answer()).ok();
+    fn refuse(&mut self, rejection: Rejection) {
+        let answer = rejection.into_answer(self.revision);
+        match &mut self.batches {
+            Some(batches) if self.in_batch => batches.refuse(answer),
+            _ => self.reply(answer),
+        }
     }
 
-    /// A line as a message, if there is something to do about it.
-    fn taken(&mut self) -> Option<ClientJsonRpcMessage> {
+    /// Queues an answer of the transport's own, as soon as there is room.
+    fn reply(&mut self, answer: Vec<u8>) {
+        let waiting = self.refusal.get_or_insert_default();
+        waiting.extend_from_slice(&terminated(answer));
+    }
+
+    /// Serializes a message to be sent; the text is empty if it waits for the rest of its batch.
+    fn encode(&mut self, message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+        let text = serde_json::to_vec(message)?;
+        let id = match message {
+            ServerJsonRpcMessage::Response(response) => {
+                if let ServerResult::InitializeResult(begun) = &response.result {
+                    self.begun = true;
+                    let revision = Revision::of(&begun.protocol_version);
+                    self.revision = Some(revision);
+                    if revision.has_batches() {
+                        self.batches = Some(Batches::default());
+                    }
+                }
+                Some(&response.id)
+            }
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = id {
+            self.running.remove(id);
+        }
+        Ok(match (id, &mut self.batches) {
+            (Some(id), Some(batches)) => match batches.answer(id, text) {
+                Ok(completed) => completed.map(terminated).unwrap_or_default(),
+                Err(alone) => terminated(alone),
+            },
+            _ => terminated(text),
+        })
+    }
+
+    /// Moves on to the next message of a batch, if there is one.
+    fn next_of_batch(&mut self) -> bool {
+        let next = self.batches.as_mut().and_then(Batches::next);
+        self.in_batch = next.is_some();
+        if let Some(next) = next {
+            self.line = next;
+        }
+        self.in_batch
+    }
+
+    /// Parses a line to a message; `None` if there is nothing left to do about it.
+    fn parse(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
+            return None;
+        }
+        if let Some(batches) = &mut self.batches
+            && !self.in_batch
+            && message::is_batch(line)
+        {
+            match message::batch(line) {
+                Ok(messages) => batches.begin(messages),
+                Err(rejection) => self.refuse(rejection),
+            }
             return None;
         }
         match message::read(line) {
             Ok(ClientJsonRpcMessage::Request(request)) => {
                 if !self.running.insert(request.id.clone()) {
-                    self.refuse(Refused::in_use(&request.id));
+                    self.refuse(Rejection::in_use(&request.id));
                     return None;
                 }
-                self.begun = true;
+                if let (true, Some(batches)) = (self.in_batch, &mut self.batches) {
+                    batches.wait(&request.id);
+                }
                 Some(ClientJsonRpcMessage::Request(request))
             }
             Ok(message) => {
@@ -172,13 +241,17 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
                         &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    // It gets no answer, so its id is free.
+                    // It gets no answer, so its id is free again.
                     self.running.remove(id);
+                    let completed = self.batches.as_mut().and_then(|all| all.cancel(id));
+                    if let Some(completed) = completed {
+                        self.reply(completed);
+                    }
                 }
                 self.begun.then_some(message)
             }
-            Err(refused) => {
-                self.refuse(refused);
+            Err(rejection) => {
+                self.refuse(rejection);
                 None
             }
         }
@@ -188,7 +261,7 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         loop {
             if self.refusal.is_some() {
                 let out = self.out.clone()?;
-                let place = self.patiently(out.reserve_owned()).await;
+                let place = self.with_patience(out.reserve_owned()).await;
                 if let (Some(refusal), Some(place)) = (self.refusal.take(), place) {
                     self.unread.more(&refusal);
                     place.ok()?.send(refusal);
@@ -202,15 +275,25 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
                 return None;
             }
             let unread = Arc::clone(&self.unread);
-            if unread.is_much() && self.patiently(unread.few()).await.is_none() {
+            if unread.is_much() && self.with_patience(unread.few()).await.is_none() {
                 continue;
             }
-            match self.line().await {
+            let read = if self.next_of_batch() {
+                Ok(true)
+            } else {
+                self.line().await
+            };
+            match read {
                 Ok(true) => {
-                    let taken = self.taken();
+                    let message = self.parse();
                     self.line.clear();
-                    if taken.is_some() {
-                        return taken;
+                    if let (true, Some(batches)) = (self.in_batch, &mut self.batches)
+                        && let Some(completed) = batches.read()
+                    {
+                        self.reply(completed);
+                    }
+                    if message.is_some() {
+                        return message;
                     }
                 }
                 Ok(false) | Err(_) => self.last = Some(Instant::now() + self.grace),
@@ -219,23 +302,16 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for NdjsonTransport<R> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let answered = match &message {
-            ServerJsonRpcMessage::Response(response) => Some(&response.id),
-            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
-            _ => None,
-        };
-        if let Some(id) = answered {
-            self.running.remove(id);
-        }
-        // At once, where there is room: messages keep their order, and no task has to wait.
-        let queued = text(&message).and_then(|text| match &self.out {
+        // Immediately if there is room: messages keep their order, and no task has to wait.
+        let queued = self.encode(&message).and_then(|text| match &self.out {
+            _ if text.is_empty() => Ok(None),
             None => Err(gone()),
             Some(out) => {
                 self.unread.more(&text);
@@ -255,6 +331,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        // Before the protocol has begun, a request is answered before the next message is asked for.
+        self.begun |= !self.running.is_empty();
         let unwritable = self.unwritable.clone();
         tokio::select! {
             biased;
@@ -268,7 +346,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
 
     async fn close(&mut self) -> io::Result<()> {
         self.out = None;
-        // A client that does not read cannot hold the server.
+        // A client that does not read must not block the server.
         if tokio::time::timeout(self.grace, &mut self.writing)
             .await
             .is_err()
@@ -279,49 +357,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
     }
 }
 
-/// How much waits for the client to read.
-#[derive(Default)]
-struct Unread {
-    bytes: AtomicUsize,
-    /// The client has read something.
-    read: Notify,
-    /// Little is left.
-    few: Notify,
-}
-
-impl Unread {
-    fn more(&self, answer: &[u8]) {
-        self.bytes.fetch_add(answer.len() + EACH, Ordering::Relaxed);
-    }
-
-    fn less(&self, bytes: usize) {
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.read.notify_one();
-        if !self.is_much() {
-            self.few.notify_one();
-        }
-    }
-
-    /// So much that whoever asks without reading could fill the memory with answers.
-    fn is_much(&self) -> bool {
-        self.bytes.load(Ordering::Relaxed) > UNREAD
-    }
-
-    async fn few(&self) {
-        while self.is_much() {
-            self.few.notified().await;
-        }
-    }
-}
-
-fn text(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
-    let mut text = serde_json::to_vec(message)?;
+fn terminated(mut text: Vec<u8>) -> Vec<u8> {
     text.push(b'\n');
-    Ok(text)
+    text
 }
 
 fn gone() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the client reads no more")
+    io::Error::new(io::ErrorKind::BrokenPipe, "the client stopped reading")
 }
 
 /// Writes what is ready, together.
@@ -339,7 +381,7 @@ async fn write_all(
             weight += more.len() + EACH;
             text.extend_from_slice(&more);
         }
-        // Not `write_all`: somebody who reads a long answer slowly is seen to read.
+        // Not `write_all`, so that a client that reads a long answer slowly is seen to read.
         let mut rest = text.as_slice();
         while !rest.is_empty() {
             let Ok(written @ 1..) = write.write(rest).await else {

@@ -1,39 +1,44 @@
+//! Sends progress notifications of a call, in order and with backpressure.
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_runtime::{Progress, ProgressReport};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Progress, ProgressReport};
+use super::revision::Revision;
 
-/// Reports that wait for a slow client; the newest takes the place of the last one when there are more.
+/// The most reports that wait for a slow client; beyond that, a new one replaces the last.
 const WAITING: usize = 16;
 
-/// The reports of one call, on their way to its client: in order, growing, and never more than a handful at a time.
+/// The progress reports of one call: sent in order, with growing values, and never more than a few waiting.
 pub(super) struct Reports {
     queue: Arc<Queue>,
     sending: JoinHandle<()>,
 }
 
 impl Reports {
-    /// Starts to send; until `cancelled`, where the client wants to hear no more.
+    /// Starts sending, until `cancelled`.
     pub(super) fn to(
         peer: Peer<RoleServer>,
         token: ProgressToken,
         cancelled: CancellationToken,
+        revision: Revision,
     ) -> Self {
         let queue = Arc::new(Queue::default());
         let waiting = Arc::clone(&queue);
-        // A task of its own: a body that does not await is heard while it runs.
+        // A task of its own, so that reports of a body that does not await are sent while it runs.
         let sending = tokio::spawn(async move {
             let sending = async {
                 while let Some(report) = waiting.next().await {
                     let mut told = ProgressNotificationParam::new(token.clone(), report.done);
                     told.total = report.total.filter(|total| total.is_finite());
-                    told.message = Some(report.message).filter(|message| !message.is_empty());
+                    told.message = Some(report.message)
+                        .filter(|message| revision.has_progress_messages() && !message.is_empty());
                     if peer.notify_progress(told).await.is_err() {
                         break;
                     }
@@ -55,7 +60,7 @@ impl Reports {
     /// Sends what is left, so that nothing comes after the result.
     pub(super) async fn finish(self) {
         self.queue.close();
-        // It ends of itself, or with a panic of the transport that shows elsewhere.
+        // It ends by itself, or with a panic of the transport, which is reported elsewhere.
         let _ = self.sending.await;
     }
 }
@@ -69,7 +74,7 @@ struct Queue {
 #[derive(Default)]
 struct State {
     reports: VecDeque<ProgressReport>,
-    /// What was taken last: the protocol wants every report to be further than the one before.
+    /// The last value: the protocol requires each report to be greater than the one before.
     furthest: Option<f64>,
     closed: bool,
 }

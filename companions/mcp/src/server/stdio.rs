@@ -1,12 +1,14 @@
+//! Serves one client over a pair of streams.
+
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Server;
-use super::lines::Lines;
-use crate::mcp::ServeError;
+use super::ndjson_transport::NdjsonTransport;
+use crate::ServeError;
 
-/// Serves one client over a pair of streams, until it goes.
+/// Serves one client over a pair of streams until it disconnects.
 pub(super) async fn serve(
     server: Server,
     read: impl AsyncRead + Unpin + Send + 'static,
@@ -14,12 +16,12 @@ pub(super) async fn serve(
 ) -> Result<(), ServeError> {
     let handler = server.handler()?;
     let end = handler.0.end.clone();
-    // However this future ends, no call goes on for nobody.
+    // However this future ends, no call outlives it.
     let _guard = end.clone().drop_guard();
-    let lines = Lines::new(read, write, handler.0.limits, end);
+    let lines = NdjsonTransport::new(read, write, handler.0.limits, end);
     let service = match handler.serve(lines).await {
         Ok(service) => service,
-        // A client that came and went without a word, or reads no more: the one error that `Lines` has when it sends.
+        // The client disconnected without a message, or stopped reading, which is the one error of `NdjsonTransport::send`.
         Err(
             ServerInitializeError::ConnectionClosed(_)
             | ServerInitializeError::TransportError { .. },

@@ -1,3 +1,5 @@
+//! Counts requests in flight, for a graceful shutdown.
+
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -8,25 +10,27 @@ use http_body_util::combinators::BoxBody;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::Notify;
 
-/// Requests whose answers are not out yet.
+use super::service::HttpService;
+
+/// The requests whose responses have not been sent in full.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flights(Arc<Sky>);
+pub(super) struct InFlight(Arc<Counter>);
 
 #[derive(Debug, Default)]
-struct Sky {
+struct Counter {
     count: AtomicUsize,
     empty: Notify,
 }
 
-impl Flights {
-    pub(super) fn begin(&self) -> Flight {
+impl InFlight {
+    pub(super) fn begin(&self) -> InFlightGuard {
         self.0.count.fetch_add(1, Ordering::SeqCst);
-        Flight(self.clone())
+        InFlightGuard(self.clone())
     }
 
-    pub(super) async fn landed(&self) {
+    pub(super) async fn drained(&self) {
         loop {
-            // Before the count is read, so that a last landing in between is heard.
+            // Registered before the count is read, so that no wake-up in between is lost.
             let mut empty = pin!(self.0.empty.notified());
             empty.as_mut().enable();
             if self.0.count.load(Ordering::SeqCst) == 0 {
@@ -37,11 +41,11 @@ impl Flights {
     }
 }
 
-/// One of them, until its answer has been taken or given up.
+/// Counts one request until it is dropped.
 #[derive(Debug)]
-pub(super) struct Flight(Flights);
+pub(super) struct InFlightGuard(InFlight);
 
-impl Drop for Flight {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         let sky = &self.0.0;
         if sky.count.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -50,13 +54,15 @@ impl Drop for Flight {
     }
 }
 
-/// An answer that is in flight while it is written.
-pub(super) struct Landing {
+/// A response body that counts as in flight until it is sent or dropped.
+pub(super) struct InFlightBody {
     pub(super) body: BoxBody<Bytes, Infallible>,
-    pub(super) _flight: Flight,
+    pub(super) _guard: InFlightGuard,
+    /// Keeps the service alive, which would end the stream when it is dropped.
+    pub(super) _service: HttpService,
 }
 
-impl Body for Landing {
+impl Body for InFlightBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -1,51 +1,52 @@
+//! The HTTP listener and its graceful shutdown.
+
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Server;
-use super::mounted::Mounted;
-use crate::mcp::ServeError;
-use crate::patient::Patient;
+use super::service::{FLUSH, HttpResponse, HttpService, text_response};
+use crate::ServeError;
 
-/// The first wait after a connection could not be accepted; it doubles up to [`LONGEST`].
+/// The first delay after a failed `accept`; it doubles up to [`LONGEST`].
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// What is left for answers to get out when their calls have been cancelled.
-const OUT: Duration = Duration::from_secs(1);
+/// Where a listener serves the protocol.
+const PATH: &str = "/mcp";
 
-/// How often sessions are looked at.
-const SWEEP: Duration = Duration::from_secs(60);
-
-/// Bytes of a request's header.
+/// The maximum size of a request's header in bytes.
 const HEADER: usize = 64 << 10;
 
-/// A server that listens and does not answer yet.
+/// A server that is bound to its address; [`serve`](Self::serve) answers requests.
 #[derive(Debug)]
-#[must_use = "it answers when it is served"]
-pub struct Listening {
-    mounted: Mounted,
+#[must_use = "a bound server answers nothing until `serve`"]
+pub struct BoundServer {
+    service: HttpService,
     listener: TcpListener,
     address: SocketAddr,
     stop: CancellationToken,
 }
 
-pub(in crate::mcp::server) fn bind(
+pub(in crate::server) fn bind(
     server: Server,
     address: impl ToSocketAddrs,
-) -> Result<Listening, ServeError> {
-    let mounted = Mounted::new(server)?;
+) -> Result<BoundServer, ServeError> {
+    let service = HttpService::new(server)?;
     let addresses: Vec<SocketAddr> = match address.to_socket_addrs() {
         Ok(addresses) => addresses.collect(),
         Err(source) => {
@@ -63,36 +64,36 @@ pub(in crate::mcp::server) fn bind(
     let listener = TcpListener::bind(&*addresses).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    Ok(Listening {
-        mounted,
+    Ok(BoundServer {
+        service,
         listener,
         address,
         stop: CancellationToken::new(),
     })
 }
 
-impl Listening {
-    /// Where it listens; the port that the system chose, where 0 was asked for.
+impl BoundServer {
+    /// Returns the address it listens on, with the port that the system chose if it was bound to port 0.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends [`serve`](Self::serve) when it is cancelled.
+    /// Returns the token that ends [`serve`](Self::serve) when it is cancelled.
     #[must_use]
     pub fn stop(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Answers, until it is [stopped](Self::stop).
+    /// Serves requests until it is [stopped](Self::stop).
     ///
-    /// Then it takes no more connections. Requests that it has taken have their time of [grace](Server::grace); after
-    /// that their calls are cancelled, and it ends a second later at the most. Dropping the future ends everything at
-    /// once. A system that is out of file descriptors is waited for.
+    /// Then it accepts no more connections. Requests in progress have the [grace](Server::grace) period to finish; after that
+    /// their calls are cancelled, and it returns within two seconds. Dropping the future ends everything at once. If the
+    /// system is out of file descriptors, it waits and tries again.
     ///
     /// # Errors
     ///
-    /// [`ServeError::Connection`] where the runtime cannot take the listener.
+    /// [`ServeError::Connection`] if the runtime cannot use the listener.
     ///
     /// # Panics
     ///
@@ -100,54 +101,46 @@ impl Listening {
     pub async fn serve(self) -> Result<(), ServeError> {
         let listener =
             tokio::net::TcpListener::from_std(self.listener).map_err(ServeError::Connection)?;
-        // A clone of what is inside is not for free, and each request has one.
-        let mounted = Arc::new(self.mounted);
-        // Dropped with this future: calls and streams then have nobody left.
-        let _calls = mounted.calls.clone().drop_guard();
-        let _streams = mounted.streams.clone().drop_guard();
+        let service = self.service;
+        // When this future is dropped, nobody is left to read an answer.
+        let _close = CloseOnDrop(service.clone());
         let graceful = GracefulShutdown::new();
         let mut open = JoinSet::new();
         tokio::select! {
-            () = accept(&listener, &mounted, &graceful, &mut open) => {}
-            () = sweep(&mounted) => {}
+            () = accept(&listener, &service, &graceful, &mut open) => {}
             () = self.stop.cancelled() => {}
         }
         drop(listener);
         let closed = graceful.shutdown();
-        let landed = mounted.flights.landed();
-        if timeout(mounted.limits.grace, landed).await.is_err() {
-            mounted.calls.cancel();
-            // Whoever is not done then is given up.
-            let _ = timeout(OUT, mounted.flights.landed()).await;
-        }
-        mounted.streams.cancel();
-        let _ = timeout(OUT, closed).await;
+        service.shutdown().await;
+        let _ = timeout(FLUSH, closed).await;
         Ok(())
     }
 }
 
-async fn sweep(mounted: &Mounted) {
-    loop {
-        sleep(SWEEP).await;
-        mounted.sessions.sweep().await;
+struct CloseOnDrop(HttpService);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
 async fn accept(
     listener: &tokio::net::TcpListener,
-    mounted: &Arc<Mounted>,
+    service: &HttpService,
     graceful: &GracefulShutdown,
     open: &mut JoinSet<()>,
 ) {
-    let places = Arc::new(Semaphore::new(mounted.limits.connections));
+    let places = Arc::new(Semaphore::new(service.limits().connections));
     let mut wait = SHORTEST;
     // The semaphore is ours and never closed.
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
                 wait = SHORTEST;
-                let mounted = Arc::clone(mounted);
-                open.spawn(connection(stream, mounted, graceful.watcher(), place));
+                let service = service.clone();
+                open.spawn(connection(stream, service, graceful.watcher(), place));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -161,24 +154,34 @@ async fn accept(
 
 async fn connection(
     stream: TcpStream,
-    mounted: Arc<Mounted>,
+    service: HttpService,
     watcher: Watcher,
     place: OwnedSemaphorePermit,
 ) {
-    // Answers are small and awaited; a peer that is gone already shows itself later.
+    // Responses are small and waited for; a peer that has disconnected is noticed later.
     let _ = stream.set_nodelay(true);
-    let patience = mounted.limits.patience;
-    let stream = TokioIo::new(Patient::new(stream, patience));
+    let patience = service.limits().patience;
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(patience));
+    let stream = TokioIo::new(Box::pin(stream));
     let service = service_fn(move |request| {
-        let mounted = Arc::clone(&mounted);
-        async move { Ok::<_, Infallible>(mounted.answer(request).await) }
+        let service = service.clone();
+        async move { Ok::<_, Infallible>(answer(&service, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(patience)
         .max_buf_size(HEADER)
         .serve_connection(stream, service);
-    // What breaks a connection is its peer's business.
+    // A broken connection concerns only its peer.
     let _ = watcher.watch(connection).await;
     drop(place);
+}
+
+async fn answer(service: &HttpService, request: Request<Incoming>) -> HttpResponse {
+    if request.uri().path() == PATH {
+        service.respond(request).await
+    } else {
+        text_response(StatusCode::NOT_FOUND, "the path is /mcp")
+    }
 }

@@ -1,14 +1,16 @@
+//! Why a request was refused by the session manager, passed around rmcp to the HTTP response.
+
 use std::cell::RefCell;
 
 use rmcp::model::RequestId;
 
 tokio::task_local! {
-    static WHY: RefCell<Option<Declined>>;
+    static WHY: RefCell<Option<SessionError>>;
 }
 
-/// Why a request cannot have the session that it asks for.
+/// Why a request cannot use the session that it names.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(super) enum Declined {
+pub(super) enum SessionError {
     #[error("{limit} sessions are busy, which is the limit; try again later")]
     Full { limit: usize },
     #[error("the id {id} belongs to a request that is still running; use another")]
@@ -17,20 +19,20 @@ pub(super) enum Declined {
     Ended,
 }
 
-impl Declined {
-    /// Tells it to whoever answers the request: rmcp makes the status 500 of every error of sessions.
-    pub(super) fn noted(self) -> Self {
-        // Sessions that end of themselves answer nobody.
+impl SessionError {
+    /// Records the error for the response: rmcp answers every error of its session manager with status 500.
+    pub(super) fn record(self) -> Self {
+        // Outside of a request, such as when an idle session ends, there is no response.
         let _ = WHY.try_with(|why| why.replace(Some(self.clone())));
         self
     }
 }
 
-/// Answers a request, and tells what it was declined for.
-pub(super) async fn hearing<T>(answering: impl Future<Output = T>) -> (T, Option<Declined>) {
-    let hearing = async {
+/// Answers a request, and returns the session error that was recorded meanwhile.
+pub(super) async fn capture<T>(answering: impl Future<Output = T>) -> (T, Option<SessionError>) {
+    let capturing = async {
         let answer = answering.await;
         (answer, WHY.with(RefCell::take))
     };
-    WHY.scope(RefCell::default(), hearing).await
+    WHY.scope(RefCell::default(), capturing).await
 }

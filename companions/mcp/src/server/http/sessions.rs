@@ -1,14 +1,16 @@
+//! HTTP sessions, with a limit, an idle timeout and eviction.
+
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_core::Stream;
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use futures_util::Stream;
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError, SessionError,
+    LocalSessionManager, LocalSessionManagerError, SessionError as RmcpSessionError,
 };
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
@@ -16,35 +18,41 @@ use rmcp::transport::streamable_http_server::session::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::declined::Declined;
+use super::session_error::SessionError;
+use crate::server::revision::Revision;
 
-/// A session without a request for as long is over.
+/// How long a session may be idle before it ends.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// The sessions of clients of the older revision, as many as there is room for.
+/// How long a client should wait before it resumes a broken stream.
+const RETRY: Duration = Duration::from_secs(3);
+
+/// The sessions of clients whose revision has them, up to a limit.
 ///
-/// rmcp keeps as many as clients open, and ends each after five minutes without an event, also while a call runs. Here a
-/// session with a request that waits for its answer stays; of the others, the one that was idle for longest makes room.
+/// rmcp has no limit, and ends each session after five minutes without an event, even while a call runs. Here a session with a
+/// pending request is never ended; of the others, the one that has been idle longest is evicted.
 pub(super) struct Sessions {
     inner: LocalSessionManager,
-    seen: Mutex<HashMap<SessionId, Seen>>,
+    table: Mutex<HashMap<SessionId, Session>>,
     limit: usize,
 }
 
 #[derive(Clone)]
-struct Seen {
+struct Session {
     at: Instant,
     open: Arc<AtomicUsize>,
-    /// The ids of requests that wait for their answer.
+    /// The ids of pending requests.
     waiting: Arc<Mutex<HashSet<RequestId>>>,
-    /// Cancelled when it ends: rmcp lets its calls go on for seconds.
+    /// Cancelled when the session ends; rmcp would let its calls go on for seconds.
     end: CancellationToken,
+    /// `None` before it is negotiated.
+    revision: Option<Revision>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionsError {
     #[error(transparent)]
-    Declined(#[from] Declined),
+    Refused(#[from] SessionError),
     #[error(transparent)]
     Local(LocalSessionManagerError),
 }
@@ -52,10 +60,10 @@ pub(super) enum SessionsError {
 impl From<LocalSessionManagerError> for SessionsError {
     fn from(error: LocalSessionManagerError) -> Self {
         match error {
-            // It was there when rmcp looked.
+            // It ended after rmcp had looked it up.
             LocalSessionManagerError::SessionNotFound(_)
-            | LocalSessionManagerError::SessionError(SessionError::SessionServiceTerminated) => {
-                Declined::Ended.noted().into()
+            | LocalSessionManagerError::SessionError(RmcpSessionError::SessionServiceTerminated) => {
+                SessionError::Ended.record().into()
             }
             other => Self::Local(other),
         }
@@ -68,22 +76,22 @@ impl Sessions {
         inner.session_config.keep_alive = None;
         Self {
             inner,
-            seen: Mutex::default(),
+            table: Mutex::default(),
             limit,
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, HashMap<SessionId, Seen>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends what has been idle for too long.
+    /// Ends sessions that have been idle for too long.
     pub(super) async fn sweep(&self) {
         let now = Instant::now();
         let over: Vec<SessionId> = self
-            .seen()
+            .table()
             .iter()
-            .filter(|(_, seen)| seen.is_idle() && now.duration_since(seen.at) >= IDLE)
+            .filter(|(_, session)| session.is_idle() && now.duration_since(session.at) >= IDLE)
             .map(|(id, _)| Arc::clone(id))
             .collect();
         for id in over {
@@ -91,49 +99,61 @@ impl Sessions {
         }
     }
 
-    /// What is cancelled when the session of this id ends.
+    /// Returns the token that is cancelled when the session ends.
     pub(super) fn end(&self, id: &str) -> Option<CancellationToken> {
-        Some(self.seen().get(id)?.end.clone())
+        Some(self.table().get(id)?.end.clone())
     }
 
-    /// Ends its calls.
+    /// Whether the streams of a session may have events without data.
+    fn has_empty_events(&self, id: &SessionId) -> bool {
+        let table = self.table();
+        let revision = table.get(id).and_then(|session| session.revision);
+        revision.is_none_or(Revision::has_empty_events)
+    }
+
+    /// Returns the negotiated revision of a session.
+    pub(super) fn revision(&self, id: &str) -> Option<Revision> {
+        self.table().get(id)?.revision
+    }
+
+    /// Removes a session from the table and ends its calls.
     fn remove(&self, id: &SessionId) {
-        let seen = self.seen().remove(id);
-        if let Some(seen) = seen {
-            seen.end.cancel();
+        let removed = self.table().remove(id);
+        if let Some(session) = removed {
+            session.end.cancel();
         }
     }
 
     async fn forget(&self, id: &SessionId) {
         self.remove(id);
-        // It is gone from the map, whether or not its task could be told.
+        // It is out of the table, whether or not its task could be notified.
         let _ = self.inner.close_session(id).await;
     }
 
-    /// The session that makes room, if one has to.
-    fn least(&self) -> Result<Option<SessionId>, SessionsError> {
-        let seen = self.seen();
-        if seen.len() < self.limit {
+    /// Returns the session to evict, if there is no room for another.
+    fn to_evict(&self) -> Result<Option<SessionId>, SessionsError> {
+        let table = self.table();
+        if table.len() < self.limit {
             return Ok(None);
         }
-        let idle = seen.iter().filter(|(_, seen)| seen.is_idle());
-        let least = idle.min_by_key(|(_, seen)| seen.at);
+        let idle = table.iter().filter(|(_, session)| session.is_idle());
+        let oldest = idle.min_by_key(|(_, session)| session.at);
         let limit = self.limit;
-        least
+        oldest
             .map(|(id, _)| Some(Arc::clone(id)))
-            .ok_or_else(|| Declined::Full { limit }.noted().into())
+            .ok_or_else(|| SessionError::Full { limit }.record().into())
     }
 
-    /// Takes the id of a request, for as long as what is returned lives.
+    /// Reserves the id of a request until the returned guard is dropped.
     fn wait(
         &self,
         session: &SessionId,
         message: &ClientJsonRpcMessage,
-    ) -> Result<Option<Waiting>, SessionsError> {
+    ) -> Result<Option<PendingRequest>, SessionsError> {
         let ClientJsonRpcMessage::Request(request) = message else {
             return Ok(None);
         };
-        let Some(ids) = self.seen().get(session).map(|s| Arc::clone(&s.waiting)) else {
+        let Some(ids) = self.table().get(session).map(|s| Arc::clone(&s.waiting)) else {
             return Ok(None);
         };
         let id = request.id.clone();
@@ -142,63 +162,76 @@ impl Sessions {
             ids.insert(id.clone())
         };
         if free {
-            Ok(Some(Waiting { id, ids }))
+            Ok(Some(PendingRequest { id, ids }))
         } else {
-            Err(Declined::InUse { id }.noted().into())
+            Err(SessionError::InUse { id }.record().into())
         }
     }
 
-    /// Marks a session as used, and as busy for as long as what is returned lives.
-    fn busy(&self, id: &SessionId) -> Busy {
-        let mut seen = self.seen();
-        let Some(seen) = seen.get_mut(id) else {
-            return Busy(Arc::default());
+    /// Marks a session as used, and as busy until the returned guard is dropped.
+    fn busy(&self, id: &SessionId) -> BusyGuard {
+        let mut table = self.table();
+        let Some(session) = table.get_mut(id) else {
+            return BusyGuard(Arc::default());
         };
-        seen.at = Instant::now();
-        seen.open.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&seen.open))
+        session.at = Instant::now();
+        session.open.fetch_add(1, Ordering::Relaxed);
+        BusyGuard(Arc::clone(&session.open))
     }
 }
 
-impl Seen {
+impl Session {
     fn is_idle(&self) -> bool {
         self.open.load(Ordering::Relaxed) == 0
     }
 }
 
-struct Busy(Arc<AtomicUsize>);
+struct BusyGuard(Arc<AtomicUsize>);
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A request that waits for its answer; a second one of its id would take the answer's place.
-struct Waiting {
+/// A pending request; a second one with its id would receive its response.
+struct PendingRequest {
     id: RequestId,
     ids: Arc<Mutex<HashSet<RequestId>>>,
 }
 
-impl Drop for Waiting {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         ids.remove(&self.id);
     }
 }
 
-/// A stream of a session that is busy with it.
-struct Watched<S> {
+/// A stream of events, which keeps its session busy.
+struct SessionStream<S> {
+    /// The first event.
+    first: Option<ServerSseMessage>,
     stream: Pin<Box<S>>,
-    _busy: Option<Busy>,
-    _waiting: Option<Waiting>,
+    empty_events: bool,
+    _busy: Option<BusyGuard>,
+    _waiting: Option<PendingRequest>,
 }
 
-impl<S: Stream> Stream for Watched<S> {
-    type Item = S::Item;
+impl<S: Stream<Item = ServerSseMessage>> Stream for SessionStream<S> {
+    type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<S::Item>> {
-        self.stream.as_mut().poll_next(task)
+        let empty_events = self.empty_events;
+        let may_be_sent = |event: &ServerSseMessage| empty_events || event.message.is_some();
+        if let Some(first) = self.first.take_if(|first| may_be_sent(first)) {
+            return Poll::Ready(Some(first));
+        }
+        loop {
+            match ready!(self.stream.as_mut().poll_next(task)) {
+                Some(event) if !may_be_sent(&event) => {}
+                other => return Poll::Ready(other),
+            }
+        }
     }
 }
 
@@ -207,17 +240,18 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        while let Some(least) = self.least()? {
-            self.forget(&least).await;
+        while let Some(oldest) = self.to_evict()? {
+            self.forget(&oldest).await;
         }
         let (id, transport) = self.inner.create_session().await?;
-        let seen = Seen {
+        let session = Session {
             at: Instant::now(),
             open: Arc::default(),
             waiting: Arc::default(),
             end: CancellationToken::new(),
+            revision: None,
         };
-        self.seen().insert(Arc::clone(&id), seen);
+        self.table().insert(Arc::clone(&id), session);
         Ok((id, transport))
     }
 
@@ -227,7 +261,14 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
         let _busy = self.busy(id);
-        Ok(self.inner.initialize_session(id, message).await?)
+        let answer = self.inner.initialize_session(id, message).await?;
+        if let ServerJsonRpcMessage::Response(response) = &answer
+            && let ServerResult::InitializeResult(result) = &response.result
+            && let Some(session) = self.table().get_mut(id)
+        {
+            session.revision = Some(Revision::of(&result.protocol_version));
+        }
+        Ok(answer)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
@@ -246,8 +287,10 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let busy = self.busy(id);
         let waiting = self.wait(id, &message)?;
-        Ok(Watched {
+        Ok(SessionStream {
+            first: None,
             stream: Box::pin(self.inner.create_stream(id, message).await?),
+            empty_events: self.has_empty_events(id),
             _busy: Some(busy),
             _waiting: waiting,
         })
@@ -262,14 +305,16 @@ impl SessionManager for Sessions {
         Ok(self.inner.accept_message(id, message).await?)
     }
 
-    /// It carries nothing, because tools never change: whoever holds it open is not busy.
+    /// It carries nothing, because tools never change, so a session with an open stream may be idle.
     async fn create_standalone_stream(
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         drop(self.busy(id));
-        Ok(Watched {
+        Ok(SessionStream {
+            first: Some(ServerSseMessage::priming("0", RETRY)),
             stream: Box::pin(self.inner.create_standalone_stream(id).await?),
+            empty_events: self.has_empty_events(id),
             _busy: None,
             _waiting: None,
         })
@@ -281,8 +326,10 @@ impl SessionManager for Sessions {
         last: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let busy = self.busy(id);
-        Ok(Watched {
+        Ok(SessionStream {
+            first: None,
             stream: Box::pin(self.inner.resume(id, last).await?),
+            empty_events: self.has_empty_events(id),
             _busy: Some(busy),
             _waiting: None,
         })
@@ -294,7 +341,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_session_that_is_idle_for_too_long_is_over() -> Result<(), SessionsError> {
+    async fn a_session_that_is_idle_for_too_long_ends() -> Result<(), SessionsError> {
         let sessions = Sessions::new(8);
         let (idle, _kept) = sessions.create_session().await?;
         let (busy, _kept_too) = sessions.create_session().await?;
@@ -309,7 +356,7 @@ mod tests {
         drop(open);
         sessions.sweep().await;
         assert!(!sessions.has_session(&busy).await?);
-        assert!(sessions.seen().is_empty());
+        assert!(sessions.table().is_empty());
         Ok(())
     }
 }

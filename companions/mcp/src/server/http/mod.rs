@@ -1,0 +1,24 @@
+//! Streamable HTTP (Model Context Protocol, "Transports: Streamable HTTP").
+//!
+//! | file | holds |
+//! |---|---|
+//! | `listen` | a listener of its own at `/mcp`: its connections, and their shutdown |
+//! | `service` | the server as a tower service: one request, its checks, its answer by rmcp; how it ends |
+//! | `batch` | several messages in one request |
+//! | `origin_check` | checks of `Host` and `Origin` |
+//! | `session_error` | why a request cannot have its session |
+//! | `in_flight` | requests in flight |
+//! | `sessions` | sessions, for revisions that have them, up to a limit |
+
+mod batch;
+mod in_flight;
+mod listen;
+mod origin_check;
+mod service;
+mod session_error;
+mod sessions;
+
+pub use listen::BoundServer;
+pub(super) use listen::bind;
+pub use origin_check::{OriginCheck, OriginError};
+pub use service::HttpService;
