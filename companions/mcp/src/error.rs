@@ -1,20 +1,22 @@
+//! Errors of a server.
+
 use std::io;
 
-use crate::ExportError;
+use contract_runtime::ExportError;
 
 /// Why a registry could not be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The tools cannot be said in the protocol.
+    /// The tools cannot be exported to the protocol.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// One tool is not what the protocol calls a tool.
-    #[error("the tool `{name}` cannot be said in the protocol: {source}; change its schemas")]
+    /// A tool is not a valid tool of the protocol.
+    #[error("the tool `{name}` cannot be expressed in the protocol: {source}; change its schemas")]
     Tool {
         /// The name of the tool.
         name: String,
-        /// What the protocol does not take.
+        /// What the protocol does not accept.
         source: serde_json::Error,
     },
     /// The address could not be listened on.
@@ -22,11 +24,11 @@ pub enum ServeError {
     Bind {
         /// The addresses that were tried.
         address: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The client did not begin as the protocol asks.
-    #[error("the client did not begin as the protocol asks: {0}")]
+    /// The client did not start as the protocol requires.
+    #[error("the client did not start as the protocol requires: {0}")]
     Begin(String),
     /// The connection, or the listener, broke.
     #[error("the connection broke: {0}")]

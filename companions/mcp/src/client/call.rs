@@ -1,29 +1,31 @@
+//! One call of an imported tool.
+
 use std::sync::Arc;
 
+use contract_runtime::{Content, Progress, Validator};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ProgressToken, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 
+use super::cause;
 use super::connection::Connection;
 use super::names::shortened;
 use super::result::content;
-use crate::schema::InputSchema;
-use crate::{Content, Progress};
 
 /// A tool on another server.
 #[derive(Debug)]
 pub(super) struct Remote {
-    /// The server's name of it.
+    /// Its name on that server.
     pub(super) name: String,
-    /// What its results are held to.
-    pub(super) output: Option<InputSchema>,
+    /// Validates its results.
+    pub(super) output: Option<Validator>,
     pub(super) connection: Connection,
 }
 
 impl Remote {
-    /// Makes the call and waits for its result; dropped before that, it tells the server.
+    /// Makes the call and waits for its result; if the future is dropped before, the server is notified.
     pub(super) async fn call(
         self: Arc<Self>,
         arguments: Map<String, Value>,
@@ -37,14 +39,14 @@ impl Remote {
             .peer()
             .send_cancellable_request(request, PeerRequestOptions::no_options())
             .await
-            .map_err(|error| said(&error))?;
+            .map_err(|error| message(&error))?;
         sending.hear(&handle.progress_token, progress);
         let mut pending = Pending {
             token: handle.progress_token.clone(),
             connection: self.connection.clone(),
             handle: Some(handle),
         };
-        let result = pending.result().await.map_err(|error| said(&error))?;
+        let result = pending.result().await.map_err(|error| message(&error))?;
         match result {
             ServerResult::CallToolResult(result) => content(result, self.output.as_ref()),
             ServerResult::InputRequiredResult(_) => Err(
@@ -55,12 +57,12 @@ impl Remote {
                 "the server made a task of the call instead of answering it, which is not supported"
                     .to_owned(),
             ),
-            _ => Err("the server answered with something that is no result of a tool".to_owned()),
+            _ => Err("the server answered with something that is not a tool result".to_owned()),
         }
     }
 }
 
-/// A request that has been sent; when it is dropped without its answer, the server is told.
+/// A request that has been sent; if it is dropped before its response, it is cancelled on the server.
 struct Pending {
     handle: Option<RequestHandle<RoleClient>>,
     token: ProgressToken,
@@ -85,24 +87,26 @@ impl Drop for Pending {
             return;
         };
         let (connection, token) = (self.connection.clone(), self.token.clone());
-        // The thread that drops a call may have no runtime, or another one.
+        // The thread that drops a call may have no runtime, or a different one.
         self.connection.runtime().spawn(async move {
             connection.listener().forget(&token).await;
-            let reason = "nobody waits for the result any more".to_owned();
-            // A server that has gone needs no cancelling.
+            let reason = "the caller no longer waits for the result".to_owned();
+            // If the server has disconnected, there is nothing to cancel.
             let _ = handle.cancel(Some(reason)).await;
         });
     }
 }
 
-fn said(error: &ServiceError) -> String {
+fn message(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportClosed => {
-            "the server has gone; connect again and import its tools once more".to_owned()
+            "the server has disconnected; connect again and import its tools once more".to_owned()
         }
         ServiceError::TransportSend(error) => {
-            let reason = shortened(&error.to_string());
-            format!("the server could not be reached: {reason}")
+            format!(
+                "the call did not reach the server: {}",
+                cause::of_transport(error)
+            )
         }
         ServiceError::McpError(error) => {
             let (code, message) = (error.code.0, shortened(&error.message));

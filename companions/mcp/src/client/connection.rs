@@ -1,16 +1,17 @@
+//! A connection to an MCP server, shared by the tools imported over it.
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_runtime::Progress;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientConfig, NumberOrString, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::Progress;
-
-/// A connection to another server, held by each tool that was imported over it.
+/// A connection to an MCP server, shared by the tools that were imported over it.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,
@@ -21,7 +22,7 @@ struct Inner {
     /// `None` when it has been closed.
     running: Mutex<Option<RunningService<RoleClient, Listener>>>,
     listener: Listener,
-    /// Where the connection's own work is done, whatever thread drops a call.
+    /// Runs the connection's own tasks, whatever thread drops a call.
     runtime: Handle,
 }
 
@@ -37,7 +38,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection: calls under way and later ones fail, and a child process is ended.
+    /// Closes the connection: running and later calls fail, and a child process is terminated.
     pub async fn close(&self) {
         let running = {
             let mut running = self.inner.running.lock();
@@ -53,30 +54,30 @@ impl Connection {
         }
     }
 
-    /// Whether the server has gone, or the connection was closed.
+    /// Returns whether the server has disconnected or the connection was closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.inner.peer.is_transport_closed()
     }
 
-    /// Whether the server has said that its tools are others now (`notifications/tools/list_changed`).
+    /// Returns whether the server has announced that its tools changed (`notifications/tools/list_changed`).
     ///
-    /// Those that were imported stay as they were, and are held to the schemas that were listed then: import the tools once
-    /// more, over a connection of its own, and build a registry of them. A server of revision 2026-07-28 says it only to
-    /// clients that subscribe to it, which this one does not.
+    /// Imported tools keep the schemas that were listed when they were imported. To get the new ones, import the tools again over
+    /// a new connection, and build a registry of them. A server of revision 2026-07-28 announces changes only to clients that
+    /// subscribe, which this one does not.
     #[must_use]
     pub fn has_changed(&self) -> bool {
         self.inner.listener.changed.is_cancelled()
     }
 
-    /// Waits until the server [has said](Self::has_changed) that its tools are others now; for ever, where it never does.
+    /// Waits until the server [announces](Self::has_changed) that its tools changed, which may be never.
     ///
     /// ```no_run
-    /// use contract_runtime::mcp::{self, Connection};
+    /// use contract_mcp::{self, Connection};
     /// use contract_runtime::prelude::*;
     ///
     /// async fn connect() -> Result<(Registry, Connection), Box<dyn std::error::Error>> {
-    ///     let tools = mcp::import(mcp::command(std::process::Command::new("file-server"))?).await?;
+    ///     let tools = contract_mcp::import(contract_mcp::command(std::process::Command::new("file-server"))?).await?;
     ///     let connection = tools.connection();
     ///     Ok((Registry::builder().with(tools).build()?, connection))
     /// }
@@ -115,19 +116,19 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Our side of the protocol: reports of progress find their call, and everything a server may ask for is declined.
+/// The client side of the protocol: dispatches progress reports to their calls, and declines every request of the server.
 #[derive(Clone)]
 pub(super) struct Listener {
     config: ClientConfig,
     calls: Arc<tokio::sync::Mutex<HashMap<u64, Heard>>>,
-    /// Cancelled when the list of tools is another than the one that was read.
+    /// Cancelled when the list of tools has changed.
     changed: CancellationToken,
 }
 
-/// A call whose progress somebody hears.
+/// A call whose progress is reported.
 struct Heard {
     progress: Progress,
-    /// How far it was said to have come: a report that goes back is left out.
+    /// The last reported value; reports that go back are dropped.
     done: f64,
 }
 
@@ -143,12 +144,12 @@ impl Listener {
         }
     }
 
-    /// Held while a request is sent, so that no report can come before its call is known.
+    /// Locks the calls while a request is sent, so that no report can arrive before its call is registered.
     pub(super) async fn sending(&self) -> Sending<'_> {
         Sending(self.calls.lock().await)
     }
 
-    /// Gives a report to the call whose it is.
+    /// Passes a report to its call.
     pub(super) async fn report(&self, report: &ProgressNotificationParam) {
         let Some(token) = number(&report.progress_token) else {
             return;

@@ -1,35 +1,42 @@
+//! Converts one listed tool to a dynamic tool.
+
 use std::time::Duration;
 
+use contract_runtime::DynamicSpec;
+use contract_runtime::Hints;
+use contract_runtime::Validator;
 use rmcp::model::Tool;
 
-use super::draft::current;
+use super::draft07::upgrade;
 use super::listed::size;
 use super::names::shortened;
-use crate::schema::InputSchema;
-use crate::tool::{DynamicSpec, Hints};
 
 /// The longest definition of one tool, in bytes of JSON text.
 const BYTES: usize = 1 << 20;
 
-/// One listed tool, ready to be made.
+/// One listed tool, converted.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct ConvertedTool {
     pub(super) spec: DynamicSpec,
-    /// What its results are held to.
-    pub(super) output: Option<InputSchema>,
+    /// Validates its results.
+    pub(super) output: Option<Validator>,
 }
 
-/// A listed tool as a tool of ours, or in a sentence why it is none.
-pub(super) fn taken(tool: &Tool, name: String, timeout: Option<Duration>) -> Result<Taken, String> {
+/// Converts a listed tool; the error is a sentence that says why it cannot be imported.
+pub(super) fn convert(
+    tool: &Tool,
+    name: String,
+    timeout: Option<Duration>,
+) -> Result<ConvertedTool, String> {
     let bytes = size(tool);
     if bytes > BYTES {
         return Err(format!(
-            "its definition has {bytes} bytes, and {BYTES} are taken"
+            "its definition has {bytes} bytes, and at most {BYTES} are accepted"
         ));
     }
-    let input = current(tool.input_schema.as_ref().clone());
-    InputSchema::from_object(input.clone())
-        .map_err(|error| format!("its input schema cannot be enforced: {}", said(&error)))?;
+    let input = upgrade(tool.input_schema.as_ref().clone());
+    Validator::of_arguments(input.clone())
+        .map_err(|error| format!("its input schema cannot be enforced: {}", message(&error)))?;
     let annotations = tool.annotations.as_ref();
     let title = tool
         .title
@@ -53,15 +60,16 @@ pub(super) fn taken(tool: &Tool, name: String, timeout: Option<Duration>) -> Res
     }
     let mut output = None;
     if let Some(schema) = &tool.output_schema {
-        let schema = current(schema.as_ref().clone());
-        let enforced = InputSchema::of_value(schema)
-            .map_err(|error| format!("its output schema cannot be enforced: {}", said(&error)))?;
-        spec = spec.output_schema(enforced.json().clone());
+        let schema = upgrade(schema.as_ref().clone());
+        let enforced = Validator::of_value(schema).map_err(|error| {
+            format!("its output schema cannot be enforced: {}", message(&error))
+        })?;
+        spec = spec.output_schema(enforced.schema().clone());
         output = Some(enforced);
     }
-    Ok(Taken { spec, output })
+    Ok(ConvertedTool { spec, output })
 }
 
-fn said(error: &crate::SchemaError) -> String {
+fn message(error: &contract_runtime::SchemaError) -> String {
     shortened(&error.to_string())
 }

@@ -1,14 +1,17 @@
+//! The result of an import: the tools, their original names and those that were skipped.
+
+use contract_runtime::__family::nearest;
+use contract_runtime::{Tool, ToolSet};
+
 use super::ImportError;
 use super::connection::Connection;
 use super::names::Names;
-use crate::tool::arguments::nearest;
-use crate::{Tool, ToolSet};
 
-/// The tools of another server, ready for [`Builder::with`](crate::Builder::with).
+/// The tools of another server, ready for [`Builder::with`](contract_runtime::Builder::with).
 ///
-/// The connection lives as long as one of them, or a [`Connection`], is held by anybody.
+/// The connection lives until the last of them, and the last [`Connection`], is dropped.
 #[derive(Debug)]
-#[must_use = "the tools are there when a registry has them"]
+#[must_use = "imported tools do nothing until a registry has them"]
 pub struct Imported {
     pub(super) tools: Vec<Tool>,
     pub(super) names: Names,
@@ -16,43 +19,42 @@ pub struct Imported {
     pub(super) connection: Connection,
 }
 
-/// A tool of another server that could not be taken over.
+/// A tool of another server that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// The server's name of it, shortened.
+    /// The server's name of the tool, shortened.
     pub name: String,
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 
 impl Imported {
-    /// The names of the tools here, in the order of the server's list.
+    /// Returns the names of the imported tools, in the order of the server's list.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(Tool::name)
     }
 
-    /// What the server calls the tool of this name.
+    /// Returns the server's name of the tool with this name.
     ///
-    /// They differ where the server's name is not legal here: `_` stands for what is not allowed and before a digit or `-`
-    /// at the beginning, and only the first 64 characters are kept.
+    /// They differ if the server's name is not valid here: characters that are not allowed become `_`, a leading digit or `-` is
+    /// preceded by `_`, and only the first 64 characters are kept.
     #[must_use]
     pub fn original(&self, name: &str) -> Option<&str> {
         self.names.theirs(name)
     }
 
-    /// The tools that could not be taken over, such as those whose schema cannot be enforced.
+    /// Returns the tools that could not be imported, such as those whose schema cannot be enforced.
     #[must_use]
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// Changes one tool: gives it conditions, or a policy.
+    /// Changes one tool: adds conditions, or sets a policy.
     ///
     /// # Errors
     ///
-    /// [`ImportError::NoSuchTool`] for a name that is not among [`names`](Self::names): a condition that is attached to
-    /// nothing protects nobody.
+    /// [`ImportError::NoSuchTool`] for a name that is not among [`names`](Self::names).
     pub fn edit(
         mut self,
         name: &str,
@@ -70,19 +72,19 @@ impl Imported {
         Ok(self)
     }
 
-    /// Changes all tools, such as by one condition for each.
+    /// Changes all tools, for example by adding a condition to each.
     pub fn edit_all(mut self, edit: impl FnMut(Tool) -> Tool) -> Self {
         self.tools = self.tools.into_iter().map(edit).collect();
         self
     }
 
-    /// A handle of the connection, by which it can be ended while tools still hold it.
+    /// Returns a handle to the connection, which can close it while tools still use it.
     #[must_use]
     pub fn connection(&self) -> Connection {
         self.connection.clone()
     }
 
-    /// Ends the connection; calls of the tools fail from now on.
+    /// Closes the connection; later calls of the tools fail.
     pub async fn close(self) {
         self.connection.close().await;
     }

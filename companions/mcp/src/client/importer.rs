@@ -1,27 +1,30 @@
+//! Imports the tools of an MCP server.
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::Tool;
 use rmcp::RoleClient;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};
-use rmcp::transport::IntoTransport;
+use rmcp::transport::{IntoTransport, Transport};
 
+use super::child::Process;
 use super::connection::{Connection, Listener};
+use super::convert::{ConvertedTool, convert};
 use super::imported::{Imported, Skipped};
 use super::names::{Names, legal, shortened};
 use super::ordered::Ordered;
-use super::taken::{Taken, taken};
-use super::{ImportError, call, listed};
-use crate::Tool;
+use super::{ImportError, call, cause, listed};
 
-/// Takes over the tools of another server.
+/// Imports the tools of another MCP server.
 ///
 /// ```no_run
-/// use contract_runtime::mcp::{self, Importer};
+/// use contract_mcp::{self, Importer};
 /// use std::time::Duration;
 ///
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = mcp::command(std::process::Command::new("file-server"))?;
+/// let server = contract_mcp::command(std::process::Command::new("file-server"))?;
 /// let imported = Importer::new().call_timeout(Duration::from_secs(5)).import(server).await?;
 /// for skipped in imported.skipped() {
 ///     eprintln!("{}: {}", skipped.name, skipped.reason);
@@ -43,7 +46,7 @@ impl Default for Importer {
 }
 
 impl Importer {
-    /// An importer that waits 30 seconds for the server to be ready, and 60 for each call.
+    /// Creates an importer that waits 30 seconds for the server to be ready, and 60 for each call.
     pub fn new() -> Self {
         Self {
             implementation: Implementation::new("contract-runtime", env!("CARGO_PKG_VERSION")),
@@ -52,51 +55,59 @@ impl Importer {
         }
     }
 
-    /// What the program calls itself towards the server.
+    /// Sets the name and version that the client reports to the server.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.implementation = Implementation::new(name, version);
         self
     }
 
-    /// How long the server may take to be ready, its list of tools included.
+    /// Sets how long the server may take to be ready, including its list of tools.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start = timeout;
         self
     }
 
-    /// How long each call may take; a server that never answers must not hold a call for ever.
+    /// Sets how long each call may take.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call = timeout;
         self
     }
 
-    /// Connects, lists all tools, and takes over those that can be held to their schemas.
+    /// Connects, lists all tools, and imports those whose schemas can be enforced.
     ///
     /// Revision 2026-07-28 is tried first, then the handshake of 2025-11-25. Nothing that the server says is trusted: its
-    /// list is read within bounds (10,000 tools, 1 MiB for one of them, 64 MiB for all), its hints are published as hints,
-    /// and results are held to the output schema. Arguments are judged here before they are sent.
+    /// list is read within limits (10,000 tools, 1 MiB for each, 64 MiB for all), its hints are published as hints, and
+    /// results are validated against the output schema. Arguments are validated before they are sent.
     ///
     /// # Errors
     ///
-    /// [`ImportError`]: no server, no list, or one without an end; two tools with one name. A tool that cannot be taken over
-    /// is no error: see [`Imported::skipped`].
+    /// [`ImportError`]. A tool that cannot be imported is not an error: see [`Imported::skipped`].
     pub async fn import<T, E, A>(self, transport: T) -> Result<Imported, ImportError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
         let limit = self.start;
-        // Boxed: the handshake of both revisions is large, and those who call this wait in futures of their own.
-        tokio::time::timeout(limit, Box::pin(self.connect(transport)))
-            .await
-            .unwrap_or(Err(ImportError::Timeout(limit)))
+        let transport = transport.into_transport();
+        let process = Process::of(&transport);
+        // Boxed, because the future of both handshakes is large and becomes part of the caller's.
+        let connecting = Box::pin(self.connect(transport));
+        let Ok(result) = tokio::time::timeout(limit, connecting).await else {
+            let found = process.and_then(|process| process.stray_output());
+            return Err(found.unwrap_or(ImportError::Timeout(limit)));
+        };
+        match (result, process) {
+            (Err(error), Some(process)) if error.is_of_the_connection() => {
+                Err(process.fault().await.unwrap_or(error))
+            }
+            (result, _) => result,
+        }
     }
 
-    async fn connect<T, E, A>(self, transport: T) -> Result<Imported, ImportError>
-    where
-        T: IntoTransport<RoleClient, E, A>,
-        E: std::error::Error + Send + Sync + 'static,
-    {
+    async fn connect(
+        self,
+        transport: impl Transport<RoleClient> + 'static,
+    ) -> Result<Imported, ImportError> {
         let config = ClientConfig::new(ClientCapabilities::default(), self.implementation)
             .with_protocol_version(ProtocolVersion::V_2025_11_25);
         let lifecycle = ClientLifecycleMode::Auto {
@@ -104,21 +115,25 @@ impl Importer {
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
         let listener = Listener::new(config);
-        let transport = Ordered::new(transport.into_transport(), listener.clone());
+        let transport = Ordered::new(transport, listener.clone());
         let running = listener
             .serve_with_lifecycle(transport, lifecycle)
             .await
-            .map_err(|error| ImportError::Begin(shortened(&error.to_string())))?;
+            .map_err(cause::of_handshake)?;
         let connection = Connection::new(running, tokio::runtime::Handle::current());
         let listed = listed::all(connection.peer()).await?;
         let mut names = Names::default();
         let mut skipped = listed.unreadable;
         let mut tools = Vec::new();
         for tool in listed.tools {
-            match taken(&tool, legal(&tool.name), Some(self.call)) {
-                Ok(taken) => {
+            match convert(&tool, legal(&tool.name), Some(self.call)) {
+                Ok(converted) => {
                     names.take(&tool.name)?;
-                    tools.push(made(taken, tool.name.into_owned(), connection.clone()));
+                    tools.push(imported_tool(
+                        converted,
+                        tool.name.into_owned(),
+                        connection.clone(),
+                    ));
                 }
                 Err(reason) => skipped.push(Skipped {
                     name: shortened(&tool.name),
@@ -135,13 +150,13 @@ impl Importer {
     }
 }
 
-fn made(taken: Taken, theirs: String, connection: Connection) -> Tool {
+fn imported_tool(converted: ConvertedTool, theirs: String, connection: Connection) -> Tool {
     let remote = Arc::new(call::Remote {
         name: theirs,
-        output: taken.output,
+        output: converted.output,
         connection,
     });
-    Tool::dynamic_with(taken.spec, move |arguments, context| {
+    Tool::dynamic_with(converted.spec, move |arguments, context| {
         Arc::clone(&remote).call(arguments, context.progress)
     })
 }

@@ -1,3 +1,5 @@
+//! Reads the paginated tool list of a server, within limits.
+
 use std::collections::HashSet;
 
 use rmcp::model::{
@@ -7,26 +9,26 @@ use rmcp::service::{Peer, RoleClient};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ImportError;
 use super::imported::Skipped;
 use super::names::shortened;
+use super::{ImportError, cause};
 
-/// More tools than any server has, and more than any model could choose from.
+/// The most tools of one server.
 const TOOLS: usize = 10_000;
-/// Pages of one list; at one tool a page, all of them.
+/// The most pages of one list, at one tool a page.
 const PAGES: usize = TOOLS + 1;
-/// The list as JSON text, in bytes.
+/// The maximum size of the list as JSON text, in bytes.
 const BYTES: usize = 64 << 20;
 
 /// What a server listed.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) tools: Vec<Tool>,
-    /// What stands among the tools and is none.
+    /// Items that are not tools.
     pub(super) unreadable: Vec<Skipped>,
 }
 
-/// A page of which something is no tool.
+/// A page with an item that is not a tool.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
@@ -35,7 +37,7 @@ struct Page {
     next_cursor: Option<String>,
 }
 
-/// All tools of a server.
+/// Reads the whole list of a server.
 pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Listed, ImportError> {
     let mut listed = Listed::default();
     let mut seen = HashSet::new();
@@ -47,7 +49,7 @@ pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Listed, ImportError> 
         let page = peer
             .send_request(request)
             .await
-            .map_err(|error| ImportError::List(shortened(&error.to_string())))?;
+            .map_err(|error| cause::of_list(&error))?;
         let next = match page {
             ServerResult::ListToolsResult(page) => {
                 for tool in page.tools {
@@ -81,7 +83,7 @@ pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Listed, ImportError> 
 }
 
 impl Listed {
-    /// Takes what can be read of a page, and gives its cursor.
+    /// Takes the readable tools of a page, and returns its cursor.
     fn one_by_one(&mut self, page: Value) -> Result<Option<String>, ImportError> {
         let page: Page = serde_json::from_value(page).map_err(|_| no_list())?;
         for tool in page.tools {
@@ -92,7 +94,7 @@ impl Listed {
                     let error = shortened(&error.to_string());
                     self.unreadable.push(Skipped {
                         name: name.unwrap_or_default(),
-                        reason: format!("it is not what the protocol calls a tool: {error}"),
+                        reason: format!("it is not a tool of the protocol: {error}"),
                     });
                 }
             }
@@ -102,11 +104,11 @@ impl Listed {
 }
 
 fn no_list() -> ImportError {
-    ImportError::List("its answer is no list of tools".to_owned())
+    ImportError::List("its answer is not a list of tools".to_owned())
 }
 
 /// A tool as JSON text, in bytes.
 pub(super) fn size(tool: &Tool) -> usize {
-    // What cannot be written has not been read.
+    // It was read from JSON, so it can be written.
     serde_json::to_vec(tool).map_or(usize::MAX, |text| text.len())
 }

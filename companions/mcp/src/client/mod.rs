@@ -1,22 +1,28 @@
-//! The tools of another server, as tools of ours.
+//! The tools of another MCP server as tools of a registry.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `importer` | [`Importer`]: the connection is made, the tools are listed and taken over |
-//! | `listed` | `tools/list`, page by page, within bounds |
-//! | `names` | names that are legal here |
-//! | `draft` | schemas of draft-07, as far as they differ in a name |
-//! | `taken` | one listed tool as a [`DynamicSpec`](crate::DynamicSpec), or why not |
-//! | `imported` | [`Imported`]: the set, its conditions, what was left out |
-//! | `connection` | what every imported tool holds on to, and how it ends |
-//! | `ordered` | reports of progress, heard before the result that follows them; servers of older revisions |
+//! | `importer` | [`Importer`]: connects, lists the tools and imports them |
+//! | `listed` | `tools/list`, page by page, within limits |
+//! | `names` | valid, unique names |
+//! | `draft07` | draft-07 schemas, whose `definitions` are renamed |
+//! | `convert` | one listed tool as a [`DynamicSpec`](contract_runtime::DynamicSpec), or why not |
+//! | `imported` | [`Imported`]: the tools, their conditions, and those that were skipped |
+//! | `connection` | the connection that the imported tools share, and how it ends |
+//! | `ordered` | progress reports in order, before the result; servers of older revisions |
 //! | `call` | one call: progress, cancellation, errors |
-//! | `result` | a `CallToolResult` as [`Content`](crate::Content) |
+//! | `result` | a `CallToolResult` as [`Content`](contract_runtime::Content) |
+//! | `transport` | transports: a child process, a URL |
+//! | `child` | a child process as a server, and how it ended |
 //! | `error` | [`ImportError`] |
+//! | `cause` | why a connection failed, from the errors of rmcp |
 
 mod call;
+mod cause;
+mod child;
 mod connection;
-mod draft;
+mod convert;
+mod draft07;
 mod error;
 mod imported;
 mod importer;
@@ -24,28 +30,28 @@ mod listed;
 mod names;
 mod ordered;
 mod result;
-mod taken;
 mod transport;
 
 use rmcp::RoleClient;
 use rmcp::transport::IntoTransport;
 
+pub use child::ChildProcess;
 pub use connection::Connection;
 pub use error::ImportError;
 pub use imported::{Imported, Skipped};
 pub use importer::Importer;
-pub use transport::{ChildProcess, command};
-#[cfg(feature = "mcp-http")]
+pub use transport::command;
+#[cfg(feature = "http-client")]
 pub use transport::{HttpClient, http};
 
-/// Takes over the tools of another server, with the settings of [`Importer::new`].
+/// Imports the tools of another server, with the settings of [`Importer::new`].
 ///
 /// ```no_run
 /// use contract_runtime::prelude::*;
-/// use contract_runtime::mcp;
+/// use contract_mcp;
 ///
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let files = mcp::import(mcp::command(std::process::Command::new("file-server"))?)
+/// let files = contract_mcp::import(contract_mcp::command(std::process::Command::new("file-server"))?)
 ///     .await?
 ///     .edit("delete_file", |tool| {
 ///         tool.pre("the file is a draft", |arguments| {

@@ -1,12 +1,16 @@
+//! Maps tool names of a server to valid, unique names.
+
 use std::collections::HashMap;
+
+use contract_runtime::__family::escaped;
 
 use super::ImportError;
 
-/// The longest name that every provider takes.
+/// The longest name that every provider accepts.
 const LONGEST: usize = 64;
 
-/// The name of another server's tool here: `_` for what is not allowed, before a digit or `-` at the beginning too, and
-/// the first 64 characters.
+/// Converts a tool's name to a valid one: characters that are not allowed become `_`, a leading digit or `-` is preceded by
+/// `_`, and only the first 64 characters are kept.
 pub(super) fn legal(name: &str) -> String {
     let allowed = |c: char| {
         let legal = c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -21,14 +25,14 @@ pub(super) fn legal(name: &str) -> String {
         .collect()
 }
 
-/// Which name here is whose.
+/// The names of imported tools, with the server's names.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     theirs: HashMap<String, String>,
 }
 
 impl Names {
-    /// Takes a name in.
+    /// Adds a name of the server, and returns the valid one.
     pub(super) fn take(&mut self, theirs: &str) -> Result<String, ImportError> {
         let ours = legal(theirs);
         if let Some(first) = self.theirs.get(&ours) {
@@ -47,19 +51,12 @@ impl Names {
     }
 }
 
-/// A text of the server's, short enough for a message.
+/// Shortens a text of the server for a message, and escapes characters that move the cursor, or hide or reorder text.
 pub(super) fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(200).flat_map(plain).collect();
-    if short.len() < text.len() && text.chars().nth(200).is_some() {
+    let start: String = text.chars().take(200).collect();
+    let mut short = escaped(&start);
+    if start.len() < text.len() {
         short.push('…');
     }
     short
-}
-
-/// What could move the cursor of whoever reads a message is written as its number.
-fn plain(c: char) -> Vec<char> {
-    if c.is_control() {
-        return c.escape_unicode().collect();
-    }
-    vec![c]
 }

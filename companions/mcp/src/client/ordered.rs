@@ -1,3 +1,5 @@
+//! A transport that handles progress notifications in order and falls back to older revisions.
+
 use rmcp::model::{
     ErrorCode, ErrorData, ProgressNotificationParam, ProtocolVersion, ServerJsonRpcMessage,
     ServerNotification, ServerResult,
@@ -8,15 +10,15 @@ use serde::Deserialize as _;
 
 use super::connection::Listener;
 
-/// A transport whose reports of progress are heard where they stand, and whose server may speak an older revision alone.
+/// A transport that handles progress reports in order, and whose server may support only older revisions.
 ///
-/// rmcp handles each message on a task of its own, so that the last reports of a call would come after its result.
+/// rmcp handles each message in its own task, so the last reports of a call could come after its result.
 pub(super) struct Ordered<T> {
     inner: T,
     listener: Listener,
-    /// The first answer of the server has come.
+    /// The server has sent its first response.
     begun: bool,
-    /// A report that is not heard yet: the future of `receive` may be dropped while it waits.
+    /// A report that is not handled yet, because the future of `receive` may be dropped while it waits.
     held: Option<ProgressNotificationParam>,
 }
 
@@ -69,10 +71,10 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Ordered<T> {
     }
 }
 
-/// The first answer, or, where a server of older revisions alone gave it, that of one that does not know the question.
+/// Replaces the first response of a server that supports only older revisions by "method not found".
 ///
-/// rmcp falls back to the older handshake only then. It gives up a server that knows the question and says no, and one that
-/// answers whatever it does not know with an empty result.
+/// rmcp falls back to the older handshake only after that error. It gives up on a server that knows the method and refuses it,
+/// and on one that answers unknown methods with an empty result.
 fn falling_back(answer: RxJsonRpcMessage<RoleClient>) -> RxJsonRpcMessage<RoleClient> {
     let id = match answer {
         ServerJsonRpcMessage::Response(answer) => match &answer.result {
@@ -84,7 +86,7 @@ fn falling_back(answer: RxJsonRpcMessage<RoleClient>) -> RxJsonRpcMessage<RoleCl
         ServerJsonRpcMessage::Error(answer) if refuses_new(&answer.error) => answer.id,
         other => return other,
     };
-    let why = "the server speaks older revisions alone";
+    let why = "the server supports only older revisions";
     ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None), id)
 }
 

@@ -1,19 +1,18 @@
+//! Converts the result of an imported tool.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::{Artifact, Content, Validator};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
-use crate::schema::InputSchema;
-use crate::tool::arguments::conforms;
-use crate::{Artifact, Content};
-
-/// The most parts of one result that are kept beside its text.
+/// The most artifacts of one result.
 const PARTS: usize = 1_000;
 
-/// A result of another server's tool; the error is what the model reads of a failure.
+/// Converts the result of an imported tool; the error is the text for the model.
 pub(super) fn content(
     result: CallToolResult,
-    schema: Option<&InputSchema>,
+    schema: Option<&Validator>,
 ) -> Result<Content, String> {
     let mut texts: Vec<String> = Vec::new();
     let mut artifacts = Vec::new();
@@ -26,6 +25,7 @@ pub(super) fn content(
             Part::Artifact(artifact) => artifacts.push(artifact),
         }
     }
+    let wordless = texts.is_empty();
     let text = texts.join("\n");
     if result.is_error == Some(true) {
         return Err(if text.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn content(
     }
     let content = match (result.structured_content, schema) {
         (Some(value), Some(schema)) => {
-            conforms(&value.to_string(), schema).map_err(|wrong| {
+            schema.check(&value.to_string()).map_err(|wrong| {
                 format!("the result is not what the server's output schema promises: {wrong}")
             })?;
             given(value)
@@ -50,12 +50,13 @@ pub(super) fn content(
         (Some(value), None) if !says(&text, &value) => {
             Content::text(text).with(Artifact::value("structuredContent", value))
         }
+        (None, None) if wordless => Content::default(),
         (_, None) => Content::text(text),
     };
     Ok(artifacts.into_iter().fold(content, Content::with))
 }
 
-/// A string as it is, everything else as JSON: as the result of a function.
+/// A string as it is, everything else as JSON, like the result of a function.
 fn given(value: Value) -> Content {
     match value {
         Value::String(text) => Content::text(text),
@@ -63,7 +64,7 @@ fn given(value: Value) -> Content {
     }
 }
 
-/// Whether a text is this value, as servers write it for older clients.
+/// Whether a text is this value as JSON, which servers repeat for older clients.
 fn says(text: &str, value: &Value) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
 }

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod client;
+mod error;
+mod server;
+
+pub use client::{
+    ChildProcess, Connection, ImportError, Imported, Importer, Skipped, command, import,
+};
+#[cfg(feature = "http-client")]
+pub use client::{HttpClient, http};
+pub use error::ServeError;
+/// The protocol library, for other transports.
+pub use rmcp;
+
+pub use server::{
+    BoundServer, CallEvent, CallRequest, HttpService, OriginCheck, OriginError, Server, serve_http,
+    serve_stdio,
+};
