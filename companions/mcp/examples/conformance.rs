@@ -1,8 +1,8 @@
 //! The server that the protocol's own conformance suite is run against: the tools that it asks for, and no others.
 //!
 //! ```sh
-//! cargo run -p contract-runtime --features mcp --example conformance -- 127.0.0.1:8765
-//! cargo run -p contract-runtime --features mcp --example conformance -- stdio
+//! cargo run -p contract-mcp --example conformance -- 127.0.0.1:8765
+//! cargo run -p contract-mcp --example conformance -- stdio
 //! ```
 //!
 //! Over HTTP it prints the address it listens on, which matters where the port is 0.
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io::Write as _;
 use std::time::Duration;
 
-use contract_runtime::mcp::Server;
+use contract_mcp::Server;
 use contract_runtime::prelude::*;
 use serde_json::json;
 

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io::Write as _;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, McpRevision, mcp};
+use contract_runtime::{Dialect, McpRevision};
 use serde_json::{Map, Value, json};
 
 /// Any arguments that a schema wants.
@@ -61,7 +61,7 @@ fn calls(registry: &Registry) -> Result<Vec<(String, Value)>, Box<dyn Error>> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().next_back().unwrap_or_default();
-    let imported = mcp::import(mcp::http(&url)).await?;
+    let imported = contract_mcp::import(contract_mcp::http(&url)).await?;
     let mut told = std::io::stdout();
     for skipped in imported.skipped() {
         writeln!(told, "{}: {}", skipped.name, skipped.reason)?;

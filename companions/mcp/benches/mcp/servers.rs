@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
-use contract_runtime::mcp::Server;
-use contract_runtime::mcp::rmcp;
+use contract_mcp::Server;
+use contract_mcp::rmcp;
 use contract_runtime::prelude::*;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;

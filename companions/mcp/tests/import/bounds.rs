@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use contract_runtime::mcp::{ImportError, Importer};
+use contract_mcp::{ImportError, Importer};
 use serde_json::{Value, json};
 
-use crate::fake::{Fake, bare, call, result, text, within};
+use crate::fake::{Fake, bare, call, refusal, result, text, within};
 
 async fn refused(fake: Fake) -> ImportError {
     fake.import().await.map(|_| ()).unwrap_err()
@@ -96,9 +96,51 @@ async fn a_server_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
+async fn an_answer_under_another_id_is_told_as_that() {
+    for method in ["server/discover", "initialize"] {
+        let answers: [fn(&Value) -> Value; 2] = [
+            |request| {
+                refusal(
+                    &json!({"id": "o\u{1b}ther"}),
+                    -32601,
+                    request["method"].as_str().unwrap_or_default(),
+                )
+            },
+            |_| json!({"jsonrpc": "2.0", "id": "o\u{1b}ther", "result": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "fake", "version": "1"}}}),
+        ];
+        for answer in answers {
+            let error =
+                refused(Fake::new(json!([])).on(method, move |request| vec![answer(request)]))
+                    .await;
+            let said = error.to_string();
+            let found =
+                "this is not a server of the Model Context Protocol: it answered the request `";
+            assert!(said.starts_with(found), "{method}: {error:?}");
+            assert!(
+                said.ends_with(r"` under the id `o\u{1b}ther`"),
+                "{method}: {said}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_to_begin_is_an_error() {
     let fake = Fake::new(json!([])).on("initialize", |_| vec![Value::Null]);
-    assert!(matches!(refused(fake).await, ImportError::Begin(_)));
+    let error = refused(fake).await;
+    assert!(matches!(error, ImportError::Closed), "{error}");
+    let fake = Fake::new(json!([])).on("initialize", |request| {
+        vec![refusal(request, -32001, "the licence\u{1b}[2J has run out")]
+    });
+    let error = refused(fake).await;
+    assert!(
+        matches!(error, ImportError::Refused { code: -32001, .. }),
+        "{error}"
+    );
+    assert_eq!(
+        error.to_string(),
+        "the server refused the handshake: the licence\\u{1b}[2J has run out (code -32001)",
+    );
 }
 
 #[tokio::test]

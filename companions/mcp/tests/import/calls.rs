@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use contract_runtime::mcp::Importer;
+use contract_mcp::Importer;
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 

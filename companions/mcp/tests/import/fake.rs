@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use contract_runtime::mcp::{ImportError, Imported, Importer};
+use contract_mcp::{ImportError, Imported, Importer};
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use tokio::io::{

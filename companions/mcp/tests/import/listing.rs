@@ -1,4 +1,5 @@
-use contract_runtime::mcp::{self, ImportError};
+use contract_mcp::{self, ImportError};
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 
@@ -283,8 +284,10 @@ async fn an_argument_that_is_secret_there_is_secret_here() {
     let theirs = Registry::builder().tool(log_in).build().unwrap();
     let (ours, far) = tokio::io::duplex(1 << 16);
     let (read, write) = tokio::io::split(far);
-    tokio::spawn(mcp::Server::new(theirs).streams(read, write));
-    let imported = within(mcp::import(tokio::io::split(ours))).await.unwrap();
+    tokio::spawn(contract_mcp::Server::new(theirs).streams(read, write));
+    let imported = within(contract_mcp::import(tokio::io::split(ours)))
+        .await
+        .unwrap();
     let imported = imported
         .edit("log_in", |tool| {
             tool.pre("not today", |arguments| arguments["user"] != "ada")

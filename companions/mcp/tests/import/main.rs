@@ -1,10 +1,12 @@
 //! The tools of other servers: a server that each test scripts itself, line by line, over a pair of streams.
 
+#[cfg(feature = "http-client")]
+mod addresses;
 mod bounds;
 mod calls;
 mod ends;
 mod fake;
 mod listing;
 mod real;
-#[cfg(feature = "mcp-http")]
+#[cfg(feature = "http-client")]
 mod web;

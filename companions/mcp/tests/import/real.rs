@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Command;
 
-use contract_runtime::mcp;
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::fake::{call, within};
 #[tokio::test]
 async fn the_tools_of_a_child_process_are_imported_and_called() {
     let Some(program) = std::env::var_os("CONTRACT_MCP_SERVER") else {
-        let why = "CONTRACT_MCP_SERVER names no server; .ci/mcp sets it";
+        let why = "CONTRACT_MCP_SERVER names no server; .ci/nightly.d/mcp.sh sets it";
         let _ = writeln!(
             std::io::stderr(),
             "NOT RUN mcp the_tools_of_a_child_process_are_imported_and_called: {why}"
@@ -21,8 +21,8 @@ async fn the_tools_of_a_child_process_are_imported_and_called() {
     };
     let mut command = Command::new(program);
     command.arg("stdio");
-    let server = mcp::command(command).unwrap();
-    let imported = within(mcp::import(server)).await.unwrap();
+    let server = contract_mcp::command(command).unwrap();
+    let imported = within(contract_mcp::import(server)).await.unwrap();
     assert!(imported.skipped().is_empty(), "{:?}", imported.skipped());
     let connection = imported.connection();
     let registry = Registry::builder().with(imported).build().unwrap();

@@ -1,18 +1,17 @@
 //! Servers that are reached over HTTP.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
-use contract_runtime::mcp::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use contract_runtime::mcp::{self, HttpClient, ImportError, Listening, Server};
-use contract_runtime::{Context, prelude::*};
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use contract_mcp::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use contract_mcp::{self, BoundServer, HttpClient, ImportError, Server};
+use contract_runtime::{Context, Status, prelude::*};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::addresses::page;
 use crate::fake::{call, within};
 
 /// Who asks, by the header that says so.
@@ -40,7 +39,7 @@ async fn wait() -> u8 {
 struct Served {
     url: String,
     stop: CancellationToken,
-    serving: tokio::task::JoinHandle<Result<(), mcp::ServeError>>,
+    serving: tokio::task::JoinHandle<Result<(), contract_mcp::ServeError>>,
 }
 
 fn served() -> Served {
@@ -51,7 +50,7 @@ fn served() -> Served {
         .context_per_call::<User>()
         .build()
         .unwrap();
-    let listening: Listening = Server::new(registry)
+    let listening: BoundServer = Server::new(registry)
         .context(|asked| {
             let user = asked.header("authorization").unwrap_or("nobody");
             Context::new().with(User(user.to_owned()))
@@ -68,7 +67,9 @@ fn served() -> Served {
 #[tokio::test]
 async fn tools_of_a_url_are_imported_and_have_conditions_added() {
     let served = served();
-    let imported = within(mcp::import(mcp::http(&served.url))).await.unwrap();
+    let imported = within(contract_mcp::import(contract_mcp::http(&served.url)))
+        .await
+        .unwrap();
     assert_eq!(
         imported.names().collect::<Vec<_>>(),
         ["divide", "wait", "who"]
@@ -111,13 +112,15 @@ async fn a_token_goes_along_with_every_call() {
     let served = served();
     let config = StreamableHttpClientTransportConfig::with_uri(served.url.as_str());
     let transport = HttpClient::from_config(config.auth_header("open-sesame"));
-    let imported = within(mcp::import(transport)).await.unwrap();
+    let imported = within(contract_mcp::import(transport)).await.unwrap();
     let registry = Registry::builder().with(imported).build().unwrap();
     for _ in 0..2 {
         let outcome = call(&registry, "who", "").await;
         assert_eq!(outcome.output(), Some("Bearer open-sesame"));
     }
-    let imported = within(mcp::import(mcp::http(&served.url))).await.unwrap();
+    let imported = within(contract_mcp::import(contract_mcp::http(&served.url)))
+        .await
+        .unwrap();
     let registry = Registry::builder().with(imported).build().unwrap();
     assert_eq!(call(&registry, "who", "").await.output(), Some("nobody"));
 }
@@ -125,7 +128,9 @@ async fn a_token_goes_along_with_every_call() {
 #[tokio::test]
 async fn a_server_that_has_gone_fails_the_call() {
     let served = served();
-    let imported = within(mcp::import(mcp::http(&served.url))).await.unwrap();
+    let imported = within(contract_mcp::import(contract_mcp::http(&served.url)))
+        .await
+        .unwrap();
     let registry = Registry::builder().with(imported).build().unwrap();
     served.stop.cancel();
     within(served.serving).await.unwrap().unwrap();
@@ -136,57 +141,13 @@ async fn a_server_that_has_gone_fails_the_call() {
 #[tokio::test]
 async fn calls_side_by_side_end_in_time() {
     let served = served();
-    let short = mcp::Importer::new().call_timeout(std::time::Duration::from_millis(200));
-    let imported = within(short.import(mcp::http(&served.url))).await.unwrap();
+    let short = contract_mcp::Importer::new().call_timeout(std::time::Duration::from_millis(200));
+    let imported = within(short.import(contract_mcp::http(&served.url)))
+        .await
+        .unwrap();
     let registry = Registry::builder().with(imported).build().unwrap();
     let (one, other) = tokio::join!(call(&registry, "wait", ""), call(&registry, "wait", ""));
     assert_eq!([one.status(), other.status()], [Status::TimedOut; 2]);
-}
-
-/// A server of pages that answers like this.
-async fn page(
-    answer: impl Fn(&HeaderMap) -> Response + Clone + Send + Sync + 'static,
-) -> SocketAddr {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let router = Router::new().fallback(move |request: Request| {
-        let answer = answer(request.headers());
-        async move { answer }
-    });
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    address
-}
-
-async fn refused(url: &str) -> ImportError {
-    within(mcp::import(mcp::http(url)))
-        .await
-        .map(|_| ())
-        .unwrap_err()
-}
-
-#[tokio::test]
-async fn what_is_no_server_of_the_protocol_is_an_error() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = free.local_addr().unwrap();
-    drop(free);
-    let error = refused(&format!("http://{nobody}/mcp")).await;
-    assert!(matches!(error, ImportError::Begin(_)), "{error}");
-    for answer in [
-        (StatusCode::NOT_FOUND, "nothing here"),
-        (StatusCode::UNAUTHORIZED, "who are you?"),
-        (StatusCode::INTERNAL_SERVER_ERROR, "broken"),
-        (StatusCode::OK, "<html>welcome</html>"),
-    ] {
-        let address = page(move |_| answer.into_response()).await;
-        let error = refused(&format!("http://{address}/mcp")).await;
-        assert!(
-            matches!(error, ImportError::Begin(_)),
-            "{answer:?}: {error}"
-        );
-        assert!(error.to_string().len() < 1_000, "{error}");
-    }
-    let error = refused("not a url").await;
-    assert!(matches!(error, ImportError::Begin(_)), "{error}");
 }
 
 #[tokio::test]
@@ -205,11 +166,14 @@ async fn a_token_does_not_follow_to_another_origin() {
     .await;
     let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{first}/mcp"));
     let transport = HttpClient::from_config(config.auth_header("open-sesame"));
-    let error = within(mcp::import(transport))
+    let error = within(contract_mcp::import(transport))
         .await
         .map(|_| ())
         .unwrap_err();
-    assert!(matches!(error, ImportError::Begin(_)), "{error}");
+    assert!(
+        matches!(error, ImportError::HttpStatus { status: 307, .. }),
+        "{error}"
+    );
     assert!(seen.lock().unwrap().is_empty());
 }
 
@@ -217,13 +181,13 @@ async fn a_token_does_not_follow_to_another_origin() {
 mod november {
     use std::borrow::Cow;
 
-    use contract_runtime::mcp::rmcp::ErrorData;
-    use contract_runtime::mcp::rmcp::handler::server::ServerHandler;
-    use contract_runtime::mcp::rmcp::model::{
+    use contract_mcp::rmcp::ErrorData;
+    use contract_mcp::rmcp::handler::server::ServerHandler;
+    use contract_mcp::rmcp::model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
         PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
     };
-    use contract_runtime::mcp::rmcp::service::{RequestContext, RoleServer};
+    use contract_mcp::rmcp::service::{RequestContext, RoleServer};
     use serde_json::json;
 
     #[derive(Clone)]
@@ -266,8 +230,8 @@ mod november {
 
 #[tokio::test]
 async fn a_server_of_the_older_revision_is_imported_over_its_session() {
-    use contract_runtime::mcp::rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-    use contract_runtime::mcp::rmcp::transport::streamable_http_server::{
+    use contract_mcp::rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+    use contract_mcp::rmcp::transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService,
     };
     let service = StreamableHttpService::new(
@@ -279,9 +243,11 @@ async fn a_server_of_the_older_revision_is_imported_over_its_session() {
     let address = listener.local_addr().unwrap();
     let router = Router::new().nest_service("/mcp", service);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let imported = within(mcp::import(mcp::http(&format!("http://{address}/mcp"))))
-        .await
-        .unwrap();
+    let imported = within(contract_mcp::import(contract_mcp::http(&format!(
+        "http://{address}/mcp"
+    ))))
+    .await
+    .unwrap();
     let registry = Registry::builder().with(imported).build().unwrap();
     let outcome = call(&registry, "greet", r#"{"name":"Ada"}"#).await;
     assert_eq!(outcome.output(), Some("hello Ada"), "{outcome:?}");

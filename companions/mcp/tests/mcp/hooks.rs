@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use contract_runtime::mcp::{CallEvent, Server};
+use contract_mcp::{CallEvent, Server};
 use contract_runtime::prelude::*;
 use contract_runtime::{Context, Run};
 use serde_json::json;
@@ -44,11 +44,12 @@ async fn every_call_is_heard_of_twice_and_by_its_number() {
     assert_eq!(run.counts().violated, 1);
 }
 
-struct User(String);
+#[derive(Clone)]
+pub(crate) struct User(pub(crate) String);
 
 /// Say who is asking.
 #[tool(read_only)]
-fn who(#[context] user: &User) -> String {
+pub(crate) fn who(#[context] user: &User) -> String {
     user.0.clone()
 }
 

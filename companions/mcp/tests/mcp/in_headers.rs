@@ -1,6 +1,5 @@
 //! Arguments that a client repeats in headers (Model Context Protocol 2026-07-28, "Transports: Streamable HTTP").
 
-use contract_runtime::mcp;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -28,7 +27,7 @@ fn server() -> Server {
         ),
     ];
     let registry = Registry::builder().with(tools).build().unwrap();
-    Server::start(mcp::Server::new(registry))
+    Server::start(contract_mcp::Server::new(registry))
 }
 
 /// A call whose arguments are written like this.

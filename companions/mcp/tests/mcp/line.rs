@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract_runtime::mcp::{ServeError, Server};
+use contract_mcp::{ServeError, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::io::{ReadHalf, WriteHalf};
@@ -52,11 +52,16 @@ impl Client {
         serde_json::from_str(&line.expect("the server ended")).expect("every line is JSON")
     }
 
-    /// The handshake of the older revision.
+    /// The handshake of revision 2025-11-25.
     pub(crate) async fn begin(&mut self) -> Value {
+        self.begin_with("2025-11-25").await
+    }
+
+    /// The handshake of a revision.
+    pub(crate) async fn begin_with(&mut self, revision: &str) -> Value {
         self.say(
             json!({"jsonrpc": "2.0", "id": "begin", "method": "initialize", "params": {
-                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+                "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
             }})
             .to_string(),
         )

@@ -156,6 +156,41 @@ async fn a_client_that_never_speaks_is_no_fault() {
     within(client.serving).await.unwrap().unwrap();
 }
 
+#[tokio::test]
+async fn what_is_no_request_is_passed_over_until_the_protocol_has_begun() {
+    let first = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": 5, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+        }}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+        }}),
+    ];
+    let stray = [
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}),
+    ];
+    for first in &first {
+        let mut client = Client::new();
+        client.say(first.to_string()).await;
+        assert_eq!(client.hear().await["id"], 1, "{first}");
+        for stray in &stray {
+            client.say(stray.to_string()).await;
+            client.lives().await;
+        }
+        let begun = client.begin().await;
+        assert_eq!(begun["result"]["protocolVersion"], "2025-11-25", "{begun}");
+        client.call(2, "point", json!({})).await;
+        assert_eq!(client.hear().await["id"], 2);
+        client.lives().await;
+    }
+}
+
 /// Bytes that look like the protocol, more or less.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![

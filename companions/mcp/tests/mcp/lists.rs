@@ -22,7 +22,7 @@ async fn the_older_revision_lists_output_schemas_of_objects_alone() {
     let mut client = Client::new();
     let begun = client.begin().await;
     assert_eq!(begun["result"]["protocolVersion"], "2025-11-25");
-    assert_eq!(begun["result"]["serverInfo"]["name"], "contract-runtime");
+    assert_eq!(begun["result"]["serverInfo"]["name"], "contract-mcp");
     let answer = list(&mut client, false, json!({})).await;
     assert_eq!(tool(&answer, "point")["outputSchema"]["type"], "object");
     for name in ["divide", "maybe", "anything", "nothing", "many"] {
@@ -41,7 +41,13 @@ async fn the_newer_revision_lists_every_schema_and_says_how_long_it_holds() {
     let discovered = client.hear().await;
     assert_eq!(
         discovered["result"]["supportedVersions"],
-        json!(["2025-11-25", "2026-07-28"]),
+        json!([
+            "2024-11-05",
+            "2025-03-26",
+            "2025-06-18",
+            "2025-11-25",
+            "2026-07-28"
+        ]),
     );
     let answer = list(&mut client, true, json!({})).await;
     assert_eq!(tool(&answer, "divide")["outputSchema"]["type"], "integer");

@@ -1,4 +1,4 @@
-//! The server as clients see it: over standard streams and over HTTP, in both revisions, well meant and not.
+//! The server as clients see it: over standard streams and over HTTP, in every revision, well meant and not.
 
 mod answers;
 mod calls;
@@ -13,6 +13,8 @@ mod lines;
 mod lists;
 mod process;
 mod progress;
+mod revisions;
+mod service;
 mod sessions;
 mod tools;
 mod web;

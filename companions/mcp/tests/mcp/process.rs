@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use contract_runtime::mcp::Server;
+use contract_mcp::Server;
 use serde_json::{Value, json};
 
 use super::line::{SHORT, july};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use contract_runtime::mcp::{self, ServeError};
+use contract_mcp::{self, ServeError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -72,7 +72,7 @@ fn unchunked(mut body: &str) -> String {
 }
 
 impl Server {
-    pub(crate) fn start(server: mcp::Server) -> Self {
+    pub(crate) fn start(server: contract_mcp::Server) -> Self {
         let listening = server.bind("127.0.0.1:0").unwrap();
         Self {
             address: listening.address(),
@@ -81,9 +81,11 @@ impl Server {
         }
     }
 
-    pub(crate) fn with(set: impl FnOnce(mcp::Server) -> mcp::Server) -> (Self, Seen) {
+    pub(crate) fn with(
+        set: impl FnOnce(contract_mcp::Server) -> contract_mcp::Server,
+    ) -> (Self, Seen) {
         let seen = Seen::default();
-        let server = mcp::Server::new(registry(&seen).unwrap());
+        let server = contract_mcp::Server::new(registry(&seen).unwrap());
         (Self::start(set(server)), seen)
     }
 
@@ -130,12 +132,17 @@ impl Server {
             .await
     }
 
-    /// Begins a session of the older revision, and gives its id.
-    pub(crate) async fn session(&self) -> Result<String, Answer> {
+    /// The handshake of a revision, which begins a session.
+    pub(crate) async fn initialize(&self, revision: &str) -> Answer {
         let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+            "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
         }});
-        let answer = self.raw(self.post("", &begin.to_string()).as_bytes()).await;
+        self.raw(self.post("", &begin.to_string()).as_bytes()).await
+    }
+
+    /// Begins a session of revision 2025-11-25, and gives its id.
+    pub(crate) async fn session(&self) -> Result<String, Answer> {
+        let answer = self.initialize("2025-11-25").await;
         match answer.header("mcp-session-id") {
             Some(id) => Ok(id.to_owned()),
             None => Err(answer),
