@@ -1,22 +1,23 @@
-//! Who may ask: a browser that was given the token, about this address, from this page.
+//! Authorises requests: the token, the `Host` and the `Origin`; and the security headers of responses.
 //!
-//! A page of somebody else can make a browser send requests to a port of this machine, and a name of theirs can be made to
-//! point here (DNS rebinding). Neither knows the token; `Host` and `Origin` are judged as well, so that a token that got out
-//! is of no use to them. RFC 6454, "The Web Origin Concept"; W3C, "Content Security Policy Level 3".
+//! Other web pages do not know the token. `Host` and `Origin` are checked as well, so that even a leaked token is of no use to
+//! them. W3C, "Content Security Policy Level 3".
 
 use std::net::SocketAddr;
 
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use contract_mcp::{OriginCheck, OriginError};
+use subtle::ConstantTimeEq as _;
 
-/// What a request must show.
-pub(super) struct Guard {
+/// What a request must have to be answered.
+pub(super) struct AccessCheck {
     token: String,
-    hosts: [String; 2],
+    origin_check: OriginCheck,
 }
 
-/// Why a request is refused; nothing of it is repeated.
+/// Why a request is refused, without any part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     Host,
@@ -24,19 +25,25 @@ pub(super) enum Refusal {
     Token,
 }
 
-impl Guard {
-    /// A guard of this address, with a token of 128 bits.
+impl AccessCheck {
+    /// Creates the check of this address, with a token of 128 bits.
     ///
     /// # Errors
     ///
-    /// The operating system has no random numbers.
+    /// The operating system provides no random numbers.
     pub(super) fn new(address: SocketAddr) -> std::io::Result<Self> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
-        let port = address.port();
+        let mut origin_check = OriginCheck::new();
+        for host in ["127.0.0.1", "localhost"] {
+            let host = format!("{host}:{}", address.port());
+            origin_check = origin_check
+                .allow_origin(format!("http://{host}"))
+                .allow_host(host);
+        }
         Ok(Self {
             token: format!("{:032x}", u128::from_be_bytes(bytes)),
-            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            origin_check,
         })
     }
 
@@ -44,23 +51,14 @@ impl Guard {
         &self.token
     }
 
-    /// Whether to answer.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        let is_here = |host: &str| self.hosts.iter().any(|own| own == host);
-        let mut hosts = headers.get_all(header::HOST).iter();
-        match (hosts.next().map(HeaderValue::to_str), hosts.next()) {
-            (Some(Ok(host)), None) if is_here(host) => {}
-            _ => return Err(Refusal::Host),
-        }
-        for origin in headers.get_all(header::ORIGIN) {
-            let host = origin
-                .to_str()
-                .ok()
-                .and_then(|it| it.strip_prefix("http://"));
-            if !host.is_some_and(is_here) {
-                return Err(Refusal::Origin);
-            }
-        }
+    /// Checks a request.
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        self.origin_check
+            .check(uri, headers)
+            .map_err(|error| match error {
+                OriginError::OriginNotAllowed => Refusal::Origin,
+                _ => Refusal::Host,
+            })?;
         let carried = headers
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok()?.split_once(' '))
@@ -71,16 +69,9 @@ impl Guard {
             parts.find_map(|part| part.strip_prefix("token="))
         });
         match carried.or(asked) {
-            Some(token) if self.is_token(token) => Ok(()),
+            Some(token) if bool::from(token.as_bytes().ct_eq(self.token.as_bytes())) => Ok(()),
             _ => Err(Refusal::Token),
         }
-    }
-
-    /// In a time that does not tell how much of it was right.
-    fn is_token(&self, given: &str) -> bool {
-        let (own, given) = (self.token.as_bytes(), given.as_bytes());
-        let differ = own.iter().zip(given).fold(0, |all, (a, b)| all | (a ^ b));
-        own.len() == given.len() && std::hint::black_box(differ) == 0
     }
 }
 
@@ -89,7 +80,7 @@ impl IntoResponse for Refusal {
         let (status, why) = match self {
             Self::Host => (
                 StatusCode::MISDIRECTED_REQUEST,
-                "this page is served at the address that was printed, under no other name\n",
+                "this page is served only at the address that was printed\n",
             ),
             Self::Origin => (
                 StatusCode::FORBIDDEN,
@@ -104,8 +95,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Says of an answer that it is for this page alone, and kept by nobody.
-pub(super) fn close(response: &mut Response) {
+/// Adds the headers that keep a response to this page alone, and out of every cache.
+pub(super) fn add_security_headers(response: &mut Response) {
     const ALWAYS: [(HeaderName, &str); 5] = [
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

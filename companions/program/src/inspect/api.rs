@@ -1,4 +1,4 @@
-//! What the page asks for. Arguments travel as text, so that no number is rounded on the way.
+//! The page's API. Arguments are sent as text, so that JavaScript does not round numbers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -8,13 +8,13 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use contract_runtime::{Context, Run, ToolCall, Watched};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::followed::Followed;
+use super::call_reporter::CallReporter;
+use super::page_json;
 use super::server::Shared;
-use super::shown;
-use crate::{Context, Run, ToolCall, Watched};
 
 type Server = State<Arc<Shared>>;
 
@@ -32,7 +32,7 @@ pub(super) struct Named {
 }
 
 pub(super) async fn tools(State(shared): Server) -> Json<Value> {
-    Json(shown::tools(&shared.registry))
+    Json(page_json::tools(&shared.registry))
 }
 
 /// One tool in its four forms, as text.
@@ -43,7 +43,7 @@ pub(super) async fn explain(State(shared): Server, Query(named): Query<Named>) -
     }
 }
 
-/// Does everything up to the body, and says which conditions were judged on the way.
+/// Does everything but run the body, and reports which conditions were evaluated: all, if the arguments can be decoded.
 pub(super) async fn check(State(shared): Server, Json(wanted): Json<Wanted>) -> Json<Value> {
     let began = Instant::now();
     let judged = Arc::new(Mutex::new(Vec::new()));
@@ -55,29 +55,29 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<Wanted>) -> 
                 judged.push(check.contract);
             }
         })
-        // Nobody else is told: it is not a call, and it happens at every key.
+        // No handler is notified: it is not a call, and it happens at every key press.
         .on_violation(|_| ());
     let call = ToolCall::new("check", wanted.name, wanted.arguments);
     let context = Context::new().run(&run);
-    let outcome = shared.registry.check_with(call, context).await;
-    let mut shown = shown::outcome(&outcome, began.elapsed());
+    let outcome = shared.registry.check_all(call, context).await;
+    let mut shown = page_json::outcome(&outcome, began.elapsed());
     let judged = std::mem::take(&mut *judged.lock().unwrap_or_else(PoisonError::into_inner));
     shown["judged"] = json!(judged);
     Json(shown)
 }
 
-/// Makes a call. When the page breaks the request off, this future is dropped, and that cancels the call.
+/// Makes a call. If the page aborts the request, this future is dropped, which cancels the call.
 pub(super) async fn call(State(shared): Server, Json(wanted): Json<Wanted>) -> Json<Value> {
     let call = ToolCall::new("page", wanted.name, wanted.arguments);
-    let followed = Waiting(Followed::new(&shared.events));
-    followed.0.begin(&shared.registry, &call, "page");
-    let context = Context::new().run(&followed.0.run());
+    let reporter = Waiting(CallReporter::new(&shared.events));
+    reporter.0.begin(&shared.registry, &call, "page");
+    let context = Context::new().run(&reporter.0.run());
     let outcome = shared.registry.call_with(call, context).await;
-    Json(followed.0.end(&outcome))
+    Json(reporter.0.end(&outcome))
 }
 
-/// A page that waits for its call; a body that goes on without it holds the call as well.
-struct Waiting(Arc<Followed>);
+/// Reports the call as cancelled when the page stops waiting, although an abandoned body still holds it.
+struct Waiting(Arc<CallReporter>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -85,20 +85,20 @@ impl Drop for Waiting {
     }
 }
 
-/// What has happened and what happens, from the event that the reader had last.
+/// Streams events, starting after the last one that the reader has seen.
 pub(super) async fn events(State(shared): Server, headers: HeaderMap) -> Response {
     let after = headers
         .get("last-event-id")
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .unwrap_or_default();
-    match shared.events.follow(after) {
-        Some(following) => {
+    match shared.events.subscribe(after) {
+        Some(subscription) => {
             let kind = [(header::CONTENT_TYPE, "text/event-stream")];
-            (kind, Body::from_stream(following)).into_response()
+            (kind, Body::from_stream(subscription)).into_response()
         }
         None => (
             StatusCode::SERVICE_UNAVAILABLE,
-            "too many pages follow the calls; close one\n",
+            "too many pages are following the calls; close one\n",
         )
             .into_response(),
     }

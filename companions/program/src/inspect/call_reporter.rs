@@ -1,34 +1,34 @@
-//! One call that is told to those who follow: that it began, what was judged, how it ended.
+//! Reports one call to subscribers: its start, its checked conditions and its end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use contract_runtime::{Outcome, Registry, Run, ToolCall, ToolInfo, Watched};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::events::Events;
-use super::shown;
-use crate::{Outcome, Registry, Run, ToolCall, Watched};
+use super::event_log::EventLog;
+use super::page_json;
 
-/// Checks of one call that are told; a loop may make millions.
+/// The most reported checks of one call; a loop may make millions.
 const CHECKS: usize = 100;
 
-/// The most characters of arguments and of results that are told.
+/// The most reported characters of arguments and results.
 const LONGEST: usize = 2_000;
 
-/// A call that is under way. Where nobody holds it any more before it has ended, it was broken off.
-pub(super) struct Followed {
+/// A call in progress; if it is dropped before it has ended, it is reported as cancelled.
+pub(super) struct CallReporter {
     number: u64,
-    events: Arc<Events>,
+    events: Arc<EventLog>,
     began: Instant,
     checks: AtomicUsize,
     over: AtomicBool,
 }
 
-impl Followed {
-    pub(super) fn new(events: &Arc<Events>) -> Arc<Self> {
+impl CallReporter {
+    pub(super) fn new(events: &Arc<EventLog>) -> Arc<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
@@ -39,7 +39,7 @@ impl Followed {
         })
     }
 
-    /// Says that it begins.
+    /// Reports the start.
     pub(super) fn begin(&self, registry: &Registry, call: &ToolCall, from: &str) {
         self.over.store(false, Ordering::Relaxed);
         self.tell(json!({
@@ -50,10 +50,10 @@ impl Followed {
         }));
     }
 
-    /// The run to make the call in, which tells what is judged.
+    /// Returns the run for the call, which reports its checks.
     pub(super) fn run(self: &Arc<Self>) -> Run {
-        let followed = Arc::clone(self);
-        Run::new().watch(move |watched| followed.hear(watched))
+        let reporter = Arc::clone(self);
+        Run::new().watch(move |watched| reporter.hear(watched))
     }
 
     fn hear(&self, watched: Watched<'_>) {
@@ -77,9 +77,9 @@ impl Followed {
         self.checks.fetch_add(1, Ordering::Relaxed) < CHECKS
     }
 
-    /// Says how it ended, and gives the outcome as the page shows it.
+    /// Reports the outcome, and returns it as JSON for the page.
     pub(super) fn end(&self, outcome: &Outcome) -> Value {
-        let mut shown = shown::outcome(outcome, self.began.elapsed());
+        let mut shown = page_json::outcome(outcome, self.began.elapsed());
         shown["call"] = json!(self.number);
         let text = match outcome.output() {
             Some(text) => clipped(text),
@@ -89,9 +89,9 @@ impl Followed {
         shown
     }
 
-    /// Says that nobody waits for it any more, unless it has ended.
+    /// Reports that it was cancelled, unless it has ended.
     pub(super) fn break_off(&self) {
-        self.over(&json!("cancelled"), "the caller broke it off");
+        self.over(&json!("cancelled"), "the caller gave up");
     }
 
     fn over(&self, status: &Value, text: &str) {
@@ -103,7 +103,7 @@ impl Followed {
             "kind": "ended",
             "status": status,
             "text": text,
-            "milliseconds": shown::milliseconds(self.began.elapsed()),
+            "milliseconds": page_json::milliseconds(self.began.elapsed()),
             "untold": checks.saturating_sub(CHECKS),
         }));
     }
@@ -114,17 +114,17 @@ impl Followed {
     }
 }
 
-impl Drop for Followed {
+impl Drop for CallReporter {
     fn drop(&mut self) {
         self.break_off();
     }
 }
 
-/// The arguments without those that must be shown nowhere.
+/// The arguments with secrets masked.
 fn arguments(registry: &Registry, call: &ToolCall) -> String {
     let Some(tool) = registry.tool(&call.name) else {
-        // A misspelt name may stand before the arguments of a tool that has secrets.
-        let may_be_secret = registry.tools().any(|tool| tool.has_secrets());
+        // The name may be a misspelt name of a tool that has secrets.
+        let may_be_secret = registry.tools().any(ToolInfo::has_secrets);
         return if may_be_secret {
             "***".to_owned()
         } else {
@@ -138,7 +138,7 @@ fn arguments(registry: &Registry, call: &ToolCall) -> String {
     let Ok(given) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(&call.arguments) else {
         return "***".to_owned();
     };
-    // A misspelt name may stand before a secret as well.
+    // An unknown argument may be a misspelt secret.
     let open =
         |name: &str| known.is_some_and(|all| all.contains_key(name)) && !tool.is_secret(name);
     let members: Vec<String> = given

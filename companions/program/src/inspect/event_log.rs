@@ -1,8 +1,7 @@
-//! The last things that happened, and everybody who follows them.
+//! The most recent events, and their subscribers.
 //!
-//! Nobody who follows can slow a call down: what a reader has not taken in time is not kept for it. It is told so and its
-//! stream ends; when it asks again from where it was, it gets what is still there. The form is that of server-sent events
-//! (WHATWG, "HTML", section 9.2).
+//! Subscribers cannot slow a call down: if one falls behind, it is told so and its stream ends; when it subscribes again, it gets
+//! what is still in the log. The format is that of server-sent events (WHATWG, "HTML", section 9.2).
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -14,20 +13,20 @@ use futures_core::Stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-/// Events that are kept for those who come later.
+/// The most events that are kept for later subscribers.
 const KEPT: usize = 1_000;
 
-/// Events that wait for one reader.
+/// The most events that wait for one subscriber.
 const WAITING: usize = 256;
 
-/// Pages that may follow at a time.
+/// The most subscribers at a time.
 const READERS: usize = 32;
 
-/// A text that one who follows is sent.
+/// The text of one event.
 type Frame = Arc<str>;
 
 #[derive(Default)]
-pub(super) struct Events(Mutex<Ring>);
+pub(super) struct EventLog(Mutex<Ring>);
 
 #[derive(Default)]
 struct Ring {
@@ -36,8 +35,8 @@ struct Ring {
     readers: Vec<mpsc::Sender<Frame>>,
 }
 
-impl Events {
-    /// Tells everybody; `event` is an object and gets a number and a time.
+impl EventLog {
+    /// Adds an event and sends it to all subscribers; `event` is an object, to which a number and a time are added.
     pub(super) fn tell(&self, mut event: Value) {
         let at = SystemTime::now().duration_since(UNIX_EPOCH);
         event["at"] = json!(at.map_or(0.0, |at| at.as_secs_f64() * 1000.0));
@@ -53,8 +52,8 @@ impl Events {
             .retain(|reader| reader.try_send(Arc::clone(&frame)).is_ok());
     }
 
-    /// Everything after the event of this number, and all that follows; nothing where too many follow already.
-    pub(super) fn follow(&self, after: u64) -> Option<Following> {
+    /// Subscribes to all events after the one with this number; `None` if there are too many subscribers.
+    pub(super) fn subscribe(&self, after: u64) -> Option<Subscription> {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ring.readers.retain(|reader| !reader.is_closed());
         if ring.readers.len() >= READERS {
@@ -62,7 +61,7 @@ impl Events {
         }
         let oldest = ring.kept.front().map_or(ring.last + 1, |(first, _)| *first);
         let mut before = VecDeque::new();
-        // A number from the future is that of a program which ran before this one.
+        // A number from the future comes from an earlier run of the program.
         let after = if after > ring.last { 0 } else { after };
         if after + 1 < oldest {
             let missed = json!({"kind": "missed", "count": oldest - 1 - after});
@@ -70,11 +69,11 @@ impl Events {
         }
         let later = ring.kept.iter().filter(|(number, _)| *number > after);
         before.extend(later.map(|(_, frame)| Arc::clone(frame)));
-        // So that the head of the answer is sent at once.
+        // So that the head of the response is sent at once.
         before.push_back(": following\n\n".into());
         let (sender, coming) = mpsc::channel(WAITING);
         ring.readers.push(sender);
-        Some(Following {
+        Some(Subscription {
             before,
             coming,
             over: false,
@@ -82,14 +81,14 @@ impl Events {
     }
 }
 
-/// What one reader is sent.
-pub(super) struct Following {
+/// The events of one subscriber, as a stream.
+pub(super) struct Subscription {
     before: VecDeque<Frame>,
     coming: mpsc::Receiver<Frame>,
     over: bool,
 }
 
-impl Stream for Following {
+impl Stream for Subscription {
     type Item = Result<String, std::convert::Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -1,60 +1,62 @@
-//! A page on this machine that shows the tools with their contracts, calls them, and follows calls as they happen.
+//! `inspect`: a local web page that shows the tools and their contracts, calls them, and follows calls live.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `server` | the listener, the routes, and who may ask: see `guard` |
-//! | `guard` | the token, `Host` and `Origin`, and what every answer says about itself |
+//! | `server` | the listener and its routes |
+//! | `access` | authorisation by token, `Host` and `Origin`, and the security headers |
 //! | `page` | one document made of everything in `page/`, so that it works without a network |
-//! | `api` | what the page asks for: the tools, a check, a call |
-//! | `shown` | tools and outcomes as the page reads them |
+//! | `api` | the page's API: the tools, a check, a call |
+//! | `page_json` | tools and outcomes as JSON for the page |
 //! | `agents` | the same tools for agents, whose calls the page follows |
-//! | `events` | the last things that happened, and everybody who follows them |
-//! | `followed` | one call that is told to those who follow |
+//! | `event_log` | the most recent events, and their subscribers |
+//! | `call_reporter` | one call, reported to subscribers |
 
+mod access;
 mod agents;
 mod api;
-mod events;
-mod followed;
-mod guard;
+mod call_reporter;
+mod event_log;
 mod page;
+mod page_json;
 mod server;
-mod shown;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use contract_runtime::Registry;
+
+use server::BoundServer;
+
+use super::output::{FAINT, Output};
 use super::runtime::{Interrupts, block_on};
-use super::screen::{FAINT, Screen};
-use super::{Fault, exit};
-use crate::Registry;
-use server::Listening;
+use super::{CommandError, exit};
 
 /// Serves the page to this machine, until it is interrupted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Inspect {
-    /// The port to listen on; the system chooses a free one for 0.
+    /// The port to listen on; 0 chooses a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 }
 
 impl Inspect {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let listening = Listening::bind(registry.clone(), address)?;
+        let listening = BoundServer::bind(registry.clone(), address)?;
         let (page, agents) = (listening.url("/"), listening.url("/mcp"));
-        if screen.json() {
-            screen.data(&serde_json::json!({"page": page, "mcp": agents}))?;
+        if output.json() {
+            output.data(&serde_json::json!({"page": page, "mcp": agents}))?;
         } else {
-            screen.out.write(&format!("{page}\n"))?;
-            screen.note(FAINT, "for agents", &agents);
-            screen.note(FAINT, "to end it", "Ctrl-C");
+            output.out.write(&format!("{page}\n"))?;
+            output.note(FAINT, "for agents", &agents);
+            output.note(FAINT, "to end it", "Ctrl-C");
         }
-        screen.flush()?;
+        output.flush()?;
         block_on(until_interrupted(listening))??;
         Ok(exit::DONE)
     }
 }
 
-async fn until_interrupted(listening: Listening) -> std::io::Result<()> {
+async fn until_interrupted(listening: BoundServer) -> std::io::Result<()> {
     let mut interrupts = Interrupts::new();
     tokio::select! {
         served = listening.serve() => served,

@@ -1,4 +1,4 @@
-//! One document out of the files in `page/`.
+//! Assembles one document from the files in `page/`.
 
 use axum::http::header::{self, HeaderValue};
 use axum::response::{Html, IntoResponse, Response};
@@ -6,11 +6,9 @@ use axum::response::{Html, IntoResponse, Response};
 const DOCUMENT: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 
-/// In the order in which they use each other.
-const SCRIPTS: [&str; 12] = [
+/// In the order of their dependencies.
+const SCRIPTS: [&str; 10] = [
     include_str!("page/json.js"),
-    include_str!("page/rule.js"),
-    include_str!("page/values.js"),
     include_str!("page/dom.js"),
     include_str!("page/schema.js"),
     include_str!("page/editors.js"),
@@ -22,7 +20,7 @@ const SCRIPTS: [&str; 12] = [
     include_str!("page/main.js"),
 ];
 
-/// The page, for one load: its script and its style run because they carry a word that was never used before.
+/// Renders the page for one load, with a new nonce for its script and its style.
 ///
 /// # Errors
 ///

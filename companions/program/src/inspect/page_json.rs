@@ -1,14 +1,13 @@
-//! Tools and outcomes as the page reads them.
+//! Tools and outcomes as JSON for the page.
 
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::{
+    ArgumentProblem, Artifact, Outcome, OutputKind, PublishedCondition, Registry, ToolInfo,
+};
 use serde_json::{Value, json};
-
-use crate::schema::Lowering;
-use crate::tool::outcome::End;
-use crate::{ArgumentProblem, Artifact, Outcome, PublishedCondition, Registry, ToolInfo};
 
 /// All tools, in the order of the registry.
 pub(super) fn tools(registry: &Registry) -> Value {
@@ -19,7 +18,7 @@ pub(super) fn tools(registry: &Registry) -> Value {
     let tools: Vec<Value> = registry
         .tools()
         .map(|tool| {
-            let mut shown = self::tool(&tool);
+            let mut shown = self::tool(tool);
             let own = findings.iter().filter(|one| one.tool == tool.name());
             shown["findings"] = own.map(|one| one.message.as_str()).collect();
             shown
@@ -28,15 +27,11 @@ pub(super) fn tools(registry: &Registry) -> Value {
     json!({"program": program, "tools": tools})
 }
 
-fn tool(tool: &ToolInfo<'_>) -> Value {
+fn tool(tool: ToolInfo<'_>) -> Value {
     let properties = tool.input_schema()["properties"].as_object();
     let names = properties.into_iter().flat_map(|all| all.keys());
     let secrets: Vec<&String> = names.filter(|name| tool.is_secret(name)).collect();
-    let conditions: Vec<Value> = tool
-        .conditions()
-        .iter()
-        .map(|one| condition(tool, one))
-        .collect();
+    let conditions: Vec<Value> = tool.conditions().iter().map(condition).collect();
     json!({
         "name": tool.name(),
         "title": tool.title(),
@@ -52,33 +47,29 @@ fn tool(tool: &ToolInfo<'_>) -> Value {
     })
 }
 
-fn condition(tool: &ToolInfo<'_>, published: &PublishedCondition) -> Value {
+fn condition(published: &PublishedCondition) -> Value {
     let condition = published.condition();
     let (line, column) = condition.position();
-    let policy = tool.policy().of_condition(condition.policy()).policy;
     json!({
         "id": published.id(),
         "kind": condition.kind(),
         "predicate": condition.predicate(),
         "message": condition.message(),
-        "lowering": match published.lowering() {
-            Lowering::Exact => "exact",
-            Lowering::Implied => "implied",
-            Lowering::Told => "told",
-        },
+        "lowering": published.lowering(),
+        "heading": published.heading(),
         "sentence": published.sentence(),
         "rule": published.rule().map(|rule| &rule.rule),
         "paths": published.rule().map(|rule| &rule.paths),
         "parameters": condition.parameters(),
-        "policy": policy,
+        "policy": published.policy(),
         "line": line,
         "column": column,
     })
 }
 
-/// What came of a call.
+/// An outcome.
 pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
-    let json = matches!(&outcome.end, End::Ok(output) if output.is_json);
+    let json = outcome.output_kind() == Some(OutputKind::Json);
     let artifacts: Vec<Value> = outcome.artifacts().iter().map(artifact).collect();
     let invalid = outcome.invalid_arguments();
     let problems: Option<Vec<Value>> = invalid.map(|invalid| {
@@ -122,6 +113,7 @@ fn artifact(artifact: &Artifact) -> Value {
             "data": STANDARD.encode(data),
         }),
         Artifact::Value { name, value } => json!({"type": "value", "name": name, "value": value}),
+        other => json!({"type": "value", "name": "artifact", "value": other}),
     }
 }
 

@@ -10,41 +10,41 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::routing::{get, post};
+use contract_runtime::Registry;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 
+use super::access::{self, AccessCheck};
 use super::agents::Agents;
-use super::events::Events;
-use super::guard::{self, Guard};
+use super::event_log::EventLog;
 use super::{api, page};
-use crate::Registry;
-use crate::cli::Fault;
+use crate::CommandError;
 
-/// How slowly the head of a request may arrive.
+/// How long the head of a request may take to arrive.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 
 /// The largest request, in bytes; the registry has a limit of its own for arguments.
 const LARGEST: usize = 64 << 20;
 
-/// What every request may look at.
+/// The state that all requests share.
 pub(super) struct Shared {
     pub(super) registry: Registry,
-    pub(super) events: Arc<Events>,
-    guard: Guard,
+    pub(super) events: Arc<EventLog>,
+    access: AccessCheck,
 }
 
 /// A page that is bound to its address and not served yet.
-pub(super) struct Listening {
+pub(super) struct BoundServer {
     listener: TcpListener,
     address: SocketAddr,
     shared: Arc<Shared>,
     agents: Agents,
 }
 
-impl Listening {
-    pub(super) fn bind(registry: Registry, address: SocketAddr) -> Result<Self, Fault> {
+impl BoundServer {
+    pub(super) fn bind(registry: Registry, address: SocketAddr) -> Result<Self, CommandError> {
         let listener = TcpListener::bind(address).map_err(|error| {
             io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
         })?;
@@ -58,31 +58,32 @@ impl Listening {
             shared: Arc::new(Shared {
                 registry,
                 events,
-                guard: Guard::new(address)?,
+                access: AccessCheck::new(address)?,
             }),
         })
     }
 
-    /// The address of a path, with the token in it.
+    /// The URL of a path, with the token.
     pub(super) fn url(&self, path: &str) -> String {
-        let token = self.shared.guard.token();
+        let token = self.shared.access.token();
         format!("http://{}{path}?token={token}", self.address)
     }
 
     /// Answers until it is dropped.
     pub(super) async fn serve(self) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let _ending = self.agents.ending();
-        let service = TowerToHyperService::new(routes(self.shared, self.agents));
+        // Connections hold a clone of the service, and last for as long as their clients want.
+        let _close = self.agents.close_on_drop();
+        let service = TowerToHyperService::new(routes(self.shared, &self.agents));
         loop {
             let Ok((stream, _)) = listener.accept().await else {
-                // Out of descriptors, most likely: others are closed meanwhile.
+                // Probably out of file descriptors; others are closed meanwhile.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             };
             let service = service.clone();
             tokio::spawn(async move {
-                // A client that breaks off concerns nobody else.
+                // A broken connection concerns only its client.
                 let _ = http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEADER_TIME)
@@ -93,10 +94,9 @@ impl Listening {
     }
 }
 
-fn routes(shared: Arc<Shared>, agents: Agents) -> Router {
-    let agents = any(async move |request: Request| agents.answer(request).await);
+fn routes(shared: Arc<Shared>, agents: &Agents) -> Router {
     Router::new()
-        .route("/mcp", agents)
+        .route_service("/mcp", agents.service())
         .route("/", get(document))
         .route("/api/tools", get(api::tools))
         .route("/api/explain", get(api::explain))
@@ -105,7 +105,7 @@ fn routes(shared: Arc<Shared>, agents: Agents) -> Router {
         .route("/api/events", get(api::events))
         .fallback(async || (StatusCode::NOT_FOUND, "nothing is served here\n"))
         .layer(DefaultBodyLimit::max(LARGEST))
-        .layer(from_fn_with_state(Arc::clone(&shared), guarded))
+        .layer(from_fn_with_state(Arc::clone(&shared), authorized))
         .with_state(shared)
 }
 
@@ -115,11 +115,11 @@ async fn document() -> Response {
     })
 }
 
-async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let mut response = match shared.guard.admit(request.uri(), request.headers()) {
+async fn authorized(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let mut response = match shared.access.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
-    guard::close(&mut response);
+    access::add_security_headers(&mut response);
     response
 }

@@ -5,7 +5,7 @@ use crate::served::Served;
 tests![
     the_tools_come_with_their_contracts,
     a_call_gives_everything_that_came_of_it,
-    a_check_says_how_far_it_came_and_tells_nobody,
+    a_check_judges_every_precondition_and_tells_nobody,
     no_digit_is_lost,
     breaking_off_cancels,
     what_is_explained,
@@ -50,14 +50,19 @@ fn a_call_gives_everything_that_came_of_it() {
     assert_eq!(served.call("echo", "{")["status"], "invalid_arguments");
 }
 
-fn a_check_says_how_far_it_came_and_tells_nobody() {
+fn a_check_judges_every_precondition_and_tells_nobody() {
     let mut served = Served::start();
-    let broken = served.check("echo", r#"{"number":4}"#);
-    assert_eq!(
-        broken["judged"],
-        serde_json::json!(["echo.pre[0]", "echo.pre[1]"])
-    );
-    assert_eq!(broken["violation"]["contract"], "echo.pre[1]");
+    for (number, broken) in [(4, "echo.pre[1]"), (1, "echo.pre[0]")] {
+        let checked = served.check("echo", &format!(r#"{{"number":{number}}}"#));
+        assert_eq!(
+            checked["judged"],
+            serde_json::json!(["echo.pre[0]", "echo.pre[1]"])
+        );
+        assert_eq!(checked["observed"][0]["contract"], broken);
+        assert_eq!(checked["observed"].as_array().map(Vec::len), Some(1));
+    }
+    let unread = served.check("echo", r#"{"number":"four"}"#);
+    assert_eq!(unread["judged"], serde_json::json!([]));
     let fine = served.check("echo", r#"{"number":5}"#);
     assert_eq!((&fine["status"], &fine["text"]), (&"ok".into(), &"".into()));
     // A check of what never ends does not run it.

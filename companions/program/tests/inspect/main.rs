@@ -1,4 +1,4 @@
-//! The page of `inspect`: its rules beside another evaluator, and its server as a browser meets it.
+//! The page of `inspect`: its server as a browser meets it.
 //!
 //! | file | holds |
 //! |---|---|
@@ -7,7 +7,6 @@
 //! | `access` | who is answered, and what every answer says of itself |
 //! | `calls` | the tools, checks and calls |
 //! | `follow` | calls as they happen, told to pages that are quick, slow, late and many |
-//! | `rules` | portable rules, judged by the page's script and by `cel` |
 
 #[macro_use]
 mod served;
@@ -16,7 +15,6 @@ mod access;
 mod calls;
 mod follow;
 mod program;
-mod rules;
 
 use std::process::ExitCode;
 
@@ -27,11 +25,6 @@ fn main() -> ExitCode {
         return program::main();
     }
     let arguments = Arguments::from_args();
-    let tests = [
-        access::tests(),
-        calls::tests(),
-        follow::tests(),
-        rules::tests(),
-    ];
+    let tests = [access::tests(), calls::tests(), follow::tests()];
     libtest_mimic::run(&arguments, tests.into_iter().flatten().collect()).exit_code()
 }

@@ -66,5 +66,5 @@ pub(crate) fn main() -> ExitCode {
         .tool(many)
         .tool(bytes)
         .on_violation(|violation| eprintln!("handler: {}", violation.contract));
-    contract_runtime::cli::run(tools)
+    contract_program::run(tools)
 }

@@ -1,22 +1,21 @@
-// The conditions of one tool, and how each stands while somebody types. Portable rules are judged here; the rest, and
-// whatever is undecided, by the program, which is asked when the typing pauses and whose word counts.
+// The conditions of one tool, and how each stands while somebody types: the program judges them when the typing pauses.
 
 const clauses = (() => {
   const { el } = dom;
   const CLASSES = {
     exact: 'the schema says all of it',
-    implied: 'the schema says a part of it; the rest is told in words',
-    told: 'no keyword says it; it is told in words',
+    implied: 'the schema says a part of it',
+    told: 'no keyword says it',
   };
   const WORDS = { pre: 'requires', post: 'promises' };
+  const ENDING = ['enforce', 'quick_enforce'];
 
   const row = (condition, tool) => {
     const get = (name) => condition.get(name) ?? undefined;
     const state = el('span', { class: 'state', 'data-state': 'open' });
     const because = el('p', { class: 'problem' });
-    const rule = get('rule');
     const facts = [
-      ['rule', rule ?? 'none: only this program can judge it'],
+      ['rule', get('rule') ?? 'none: only this program can judge it'],
       ['policy', get('policy')],
       ['place', `${tool.get('location').replace(/:\d+:\d+$/, '')}:${get('line').text}:${get('column').text}`],
     ];
@@ -25,7 +24,7 @@ const clauses = (() => {
         el('span', { class: 'verb' }, WORDS[get('kind')] ?? get('kind')), ' ',
         el('code', {}, dom.visible(get('predicate'))),
         el('span', { class: 'badge', title: CLASSES[get('lowering')] }, get('lowering'))),
-      get('message') === undefined ? undefined : el('p', { class: 'about' }, dom.visible(get('message'))),
+      get('message') === undefined ? undefined : el('p', { class: 'about' }, 'refusal: ', el('q', {}, dom.visible(get('message')))),
       because,
       el('details', {}, el('summary', {}, dom.visible(get('id'))),
         el('dl', {}, ...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, el('code', {}, dom.visible(String(value))))]))));
@@ -34,7 +33,7 @@ const clauses = (() => {
       state.textContent = words;
       because.textContent = dom.visible(reason);
     };
-    return { id: get('id'), kind: get('kind'), rule, show, node };
+    return { id: get('id'), kind: get('kind'), ends: ENDING.includes(get('policy')), show, node };
   };
 
   const of = (tool) => {
@@ -42,28 +41,20 @@ const clauses = (() => {
     const before = rows.filter(({ kind }) => kind === 'pre');
     for (const one of rows) if (one.kind !== 'pre') one.show('later', 'after a call');
 
-    // At every key.
-    const judge = (args) => {
+    // What the program says of the arguments, of every condition.
+    const told = (answer) => {
+      const judged = new Set(answer.get('judged'));
+      const broken = new Map(answer.get('observed').map((one) => [one.get('contract'), one]));
       for (const one of before) {
-        const answer = one.rule === undefined || args === undefined ? undefined : rules.judge(one.rule, args);
-        if (answer === true) one.show('holds', 'holds');
-        else if (answer === false) one.show('broken', 'broken');
-        else one.show('open', one.rule === undefined ? 'asks the program' : 'undecided');
+        const found = broken.get(one.id);
+        if (found) one.show('broken', one.ends ? 'broken' : 'observed', found.get('message') ?? '');
+        else if (judged.has(one.id)) one.show('holds', 'holds');
+        else one.show('open', 'waits for arguments');
       }
     };
 
-    // What the program says of the same arguments: each condition in turn, until one ends the call.
-    const told = (answer) => {
-      const judged = new Set(answer.get('judged'));
-      const violation = answer.get('violation');
-      const observed = new Map(answer.get('observed').map((one) => [one.get('contract'), one]));
-      for (const one of before) {
-        const found = violation?.get('contract') === one.id ? violation : observed.get(one.id);
-        if (found) one.show('broken', violation === found ? 'broken' : 'observed', found.get('message') ?? '');
-        else if (judged.has(one.id)) one.show('holds', 'holds');
-        else if (one.rule === undefined) one.show('open', answer.get('problems') ? 'waits for arguments' : 'not reached');
-      }
-    };
+    // Where the arguments are no JSON yet.
+    const waits = () => before.forEach((one) => one.show('open', 'waits for arguments'));
 
     // After a call, the promises too.
     const ended = (outcome) => {
@@ -82,7 +73,7 @@ const clauses = (() => {
     const node = rows.length > 0
       ? el('ol', { class: 'clauses' }, ...rows.map((one) => one.node))
       : el('p', { class: 'about' }, 'No conditions beyond its types.');
-    return { node, judge, told, ended };
+    return { node, told, waits, ended };
   };
 
   return { of };

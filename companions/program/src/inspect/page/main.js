@@ -46,7 +46,6 @@
     let timer;
 
     const typed = () => {
-      conditions.judge(form.args());
       clearTimeout(timer);
       checking?.abort();
       timer = setTimeout(check, PAUSE);
@@ -54,7 +53,10 @@
     const check = async () => {
       checking = new AbortController();
       const { signal } = checking;
-      if (form.args() === undefined) return form.mark([]);
+      if (form.args() === undefined) {
+        conditions.waits();
+        return form.mark([]);
+      }
       try {
         const answer = json.read(await ask('/api/check', wanted(name, form.text()), signal));
         if (signal.aborted) return;
