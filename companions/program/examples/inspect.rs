@@ -173,5 +173,5 @@ fn harm() -> Tool {
 }
 
 fn main() -> ExitCode {
-    contract_runtime::cli::run(registry!().with(vec![harm()]))
+    contract_program::run(registry!().with(vec![harm()]))
 }

@@ -1,4 +1,4 @@
-//! What comes along with a result: named, or written to a folder.
+//! The artifacts of a result: as data, or written to a folder.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::Artifact;
 use serde_json::{Value, json};
 
-use super::Fault;
-use crate::Artifact;
+use super::CommandError;
 
 /// An artifact, and where it was written.
 pub(super) struct Kept<'a> {
@@ -21,20 +21,20 @@ pub(super) struct Kept<'a> {
 impl<'a> Kept<'a> {
     /// All artifacts of a call, written to a folder if there is one.
     ///
-    /// From the first that cannot be written on they are kept as if there were none: the call has been made, and what came
-    /// of it must not be lost.
+    /// After the first that cannot be written, the rest is returned as data: the call has been made, and its result must not be
+    /// lost.
     pub(super) fn new(
         artifacts: &'a [Artifact],
         folder: Option<&Path>,
-    ) -> (Vec<Self>, Option<Fault>) {
+    ) -> (Vec<Self>, Option<CommandError>) {
         let mut folder = folder;
-        let mut fault = None;
+        let mut error = None;
         let mut kept = Vec::with_capacity(artifacts.len());
         for (index, artifact) in artifacts.iter().enumerate() {
             let path = match folder.map(|folder| keep(artifact, index, folder)) {
                 Some(Ok(path)) => Some(path),
                 Some(Err(unwritten)) => {
-                    fault = Some(unwritten);
+                    error = Some(unwritten);
                     folder = None;
                     None
                 }
@@ -42,10 +42,10 @@ impl<'a> Kept<'a> {
             };
             kept.push(Self { artifact, path });
         }
-        (kept, fault)
+        (kept, error)
     }
 
-    /// It as data: where it is, or else the whole of it.
+    /// Renders it as JSON: its path, or else its content.
     pub(super) fn json(&self) -> Value {
         let mut data = match self.artifact {
             Artifact::Image { media_type, .. } => {
@@ -57,6 +57,7 @@ impl<'a> Kept<'a> {
                 json!({"type": "file", "name": name, "media_type": media_type})
             }
             Artifact::Value { name, .. } => json!({"type": "value", "name": name}),
+            _ => json!({"type": "other"}),
         };
         match (&self.path, self.artifact) {
             (Some(path), _) => data["path"] = path.to_string_lossy().into(),
@@ -64,6 +65,7 @@ impl<'a> Kept<'a> {
             (None, Artifact::Image { data: bytes, .. } | Artifact::File { data: bytes, .. }) => {
                 data["base64"] = STANDARD.encode(bytes).into();
             }
+            (None, other) => data["value"] = json!(other),
         }
         data
     }
@@ -83,6 +85,7 @@ impl fmt::Display for Kept<'_> {
                 write!(f, "file `{name}`, {media_type}, {} bytes", data.len())?;
             }
             Artifact::Value { name, value } => write!(f, "value `{name}`, {value}")?,
+            other => write!(f, "artifact, {}", json!(other))?,
         }
         match (&self.path, self.artifact) {
             (Some(path), _) => write!(f, ", written to {}", path.display()),
@@ -96,13 +99,14 @@ fn bytes(artifact: &Artifact) -> Vec<u8> {
     match artifact {
         Artifact::Image { data, .. } | Artifact::File { data, .. } => data.clone(),
         Artifact::Value { value, .. } => format!("{value:#}\n").into_bytes(),
+        other => format!("{:#}\n", json!(other)).into_bytes(),
     }
 }
 
-/// The longest name that is made, in bytes; file systems take 255.
+/// The longest file name in bytes; file systems allow 255.
 const LONGEST: usize = 120;
 
-/// A name inside the folder, whatever the tool calls it: no folders, nothing hidden, only plain characters.
+/// A safe file name, whatever the tool calls it: no folders, not hidden, only plain characters.
 fn file_name(artifact: &Artifact, index: usize) -> String {
     let number = index + 1;
     match artifact {
@@ -124,6 +128,7 @@ fn file_name(artifact: &Artifact, index: usize) -> String {
             name if name.is_empty() => format!("value-{number}.json"),
             name => format!("{name}.json"),
         },
+        _ => format!("artifact-{number}.json"),
     }
 }
 
@@ -141,17 +146,17 @@ fn plain(name: &str) -> String {
     name
 }
 
-fn keep(artifact: &Artifact, index: usize, folder: &Path) -> Result<PathBuf, Fault> {
+fn keep(artifact: &Artifact, index: usize, folder: &Path) -> Result<PathBuf, CommandError> {
     let unwritten = |path: &Path| {
         let path = path.to_owned();
-        move |source| Fault::Unwritten { path, source }
+        move |source| CommandError::Unwritten { path, source }
     };
     fs::create_dir_all(folder).map_err(unwritten(folder))?;
     let wanted = folder.join(file_name(artifact, index));
     write(&wanted, &bytes(artifact)).map_err(unwritten(&wanted))
 }
 
-/// Writes a new file, under another name if that one is taken.
+/// Writes a new file, under another name if the first one exists.
 fn write(wanted: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let stem = wanted.file_stem().unwrap_or_default().to_string_lossy();
     let end = wanted
@@ -160,7 +165,7 @@ fn write(wanted: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let end = end.unwrap_or_default();
     let mut path = wanted.to_owned();
     for another in 2_u32.. {
-        // Not through a link either, which a `File::create` would follow.
+        // Not through a symbolic link, which `File::create` would follow.
         match File::create_new(&path) {
             Ok(mut file) => {
                 file.write_all(bytes)?;

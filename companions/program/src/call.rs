@@ -1,14 +1,18 @@
+//! `call`: makes one tool call from the command line.
+
 use std::path::PathBuf;
 use std::time::Duration;
 
+use contract_runtime::{
+    CallError, CancellationToken, Context, InvalidArguments, Outcome, Policy, Registry, Run,
+    Status, ToolCall,
+};
+
 use super::artifacts::Kept;
 use super::input;
+use super::output::{CAREFUL, Output};
 use super::runtime::{Interrupt, Interrupts, block_on};
-use super::screen::{CAREFUL, Screen};
-use super::{Fault, exit, outcome};
-use crate::tool::InvalidArguments;
-use crate::tool::outcome::End;
-use crate::{CancellationToken, Context, Outcome, Policy, Registry, Run, ToolCall};
+use super::{CommandError, exit, outcome};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,20 +27,20 @@ Exit codes:
   9  cancelled
   10 overloaded
 
-Ctrl-C cancels the call; once more gives up waiting for it.")]
+Ctrl-C cancels the call; a second one stops waiting for it.")]
 pub(super) struct Call {
     /// The name of the tool.
-    // Any text: what there is not is the registry's to say.
+    // Any text, because the registry reports unknown names.
     #[arg(id = super::completions::TOOL, value_name = "NAME")]
     name: String,
     /// Its arguments as a JSON object; `-` reads them from standard input.
     #[arg(value_name = "JSON", default_value = "{}")]
     arguments: String,
-    /// Do all that a call does up to the body: is there such a tool, are these its arguments, do its preconditions hold?
+    /// Check the call without running the body: the name of the tool, its arguments and its preconditions
     #[arg(long, conflicts_with = "out")]
     check: bool,
-    /// How long it may take, such as `30s`, `1.5s` or `200ms`; the tool's own limit still holds. A body that is not async is
-    /// given up a second later.
+    /// How long it may take, such as `30s`, `1.5s` or `200ms`; the tool's own limit still holds. A body that is not async
+    /// is abandoned a second later.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// The policy of the conditions whose author did not choose one: `ignore`, `observe`, `enforce` or `quick_enforce`.
@@ -48,12 +52,12 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let too_long;
         let arguments = match &*self.arguments {
-            // Of what there is not, nothing needs to be read.
+            // For an unknown tool, nothing needs to be read.
             "-" if registry.tool(&self.name).is_some() => {
-                let limit = registry.argument_bytes();
+                let limit = registry.max_argument_bytes();
                 let read = input::at_most(limit, std::io::stdin().lock())?;
                 too_long = read.is_none().then_some(limit);
                 read.unwrap_or_default()
@@ -66,8 +70,8 @@ impl Call {
         let call = ToolCall::new("1", self.name, arguments);
         let refused = too_long.map(|limit| {
             let invalid = InvalidArguments::longer_than(limit);
-            let end = End::InvalidArguments(Box::new(invalid));
-            Outcome::new(call.id.clone(), call.name.clone(), end)
+            let error = CallError::InvalidArguments(Box::new(invalid));
+            Outcome::new(&call.id, &call.name, Err(error))
         });
         let context = || {
             let mut context = Context::new();
@@ -84,78 +88,78 @@ impl Call {
                 Some(outcome) => outcome,
                 None => block_on(async { registry.check_with(call, context()).await })?,
             };
-            outcome::print_check(&outcome, screen)?;
+            outcome::print_check(&outcome, output)?;
             return Ok(exit::of(outcome.status()));
         }
         let outcome = if let Some(outcome) = refused {
             outcome
         } else {
-            let answered = answered(registry.clone(), call, context, self.timeout, screen);
+            let answered = answered(registry.clone(), call, context, self.timeout, output);
             block_on(answered)?
         };
         let (kept, unwritten) = Kept::new(outcome.artifacts(), self.out.as_deref());
         let code = match &unwritten {
-            Some(fault) => fault.code(),
+            Some(error) => error.code(),
             None => exit::of(outcome.status()),
         };
-        outcome::print(&outcome, &kept, code, screen)?;
+        outcome::print(&outcome, &kept, code, output)?;
         unwritten.map_or(Ok(code), Err)
     }
 }
 
-/// How long a body is waited for that has been told to end.
+/// How long to wait for a body that has been cancelled.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long after a request to terminate: who sends it does not send a second one.
+/// How long to wait after a request to terminate, which is not sent twice.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Calls, and cancels the call when the user says so.
+/// Makes the call, and cancels it on Ctrl-C.
 ///
-/// The call has a task of its own, because a body that is not async does not let this one run. Nothing can end such a body but
-/// the end of the program, so when its time is over it is given up.
+/// The call has a task of its own, because a synchronous body blocks its thread. Nothing but the end of the program can end such
+/// a body, so it is abandoned after its time limit.
 async fn answered(
     registry: Registry,
     call: ToolCall,
     context: impl FnOnce() -> Context,
     timeout: Option<Duration>,
-    screen: &mut Screen,
+    output: &mut Output,
 ) -> Outcome {
     let mut interrupts = Interrupts::new();
     let token = CancellationToken::new();
     let context = context().cancellation(token.clone());
     let (id, name) = (call.id.clone(), call.name.clone());
     let mut task = tokio::spawn(async move { registry.call_with(call, context).await });
-    let ended = |end| Outcome::new(id, name, end);
+    let ended = |error| Outcome::new(id, &name, Err(error));
     let interrupt = tokio::select! {
-        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(End::Panicked)),
-        after = over(timeout) => return ended(End::TimedOut { after, may_still_run: true }),
+        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(panicked(&name))),
+        after = over(timeout) => return ended(timed_out(&name, after)),
         interrupt = interrupts.next() => interrupt,
     };
     token.cancel();
     tokio::select! {
-        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(End::Panicked)),
+        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(panicked(&name))),
         () = tokio::time::sleep(PATIENCE) => {}
-        _ = interrupts.next() => return ended(GIVEN_UP),
+        _ = interrupts.next() => return ended(given_up()),
     }
     let patience = match interrupt {
         Interrupt::Asked => {
-            screen.note(
+            output.note(
                 CAREFUL,
                 "cancelled",
-                "the tool goes on; Ctrl-C again gives up waiting for it",
+                "the tool is still running; Ctrl-C again stops waiting for it",
             );
             None
         }
         Interrupt::Terminated => Some(LAST_PATIENCE),
     };
     tokio::select! {
-        outcome = &mut task => outcome.unwrap_or_else(|_| ended(End::Panicked)),
-        _ = over(patience) => ended(GIVEN_UP),
-        _ = interrupts.next() => ended(GIVEN_UP),
+        outcome = &mut task => outcome.unwrap_or_else(|_| ended(panicked(&name))),
+        _ = over(patience) => ended(given_up()),
+        _ = interrupts.next() => ended(given_up()),
     }
 }
 
-/// Waits until this time is over and the call should have ended; for ever if there is no limit.
+/// Waits until the call should have ended; forever if it has no time limit.
 async fn over(time: Option<Duration>) -> Duration {
     let Some(time) = time else {
         return std::future::pending().await;
@@ -164,12 +168,35 @@ async fn over(time: Option<Duration>) -> Duration {
     time
 }
 
-const GIVEN_UP: End = End::Cancelled {
-    reason: "the call was cancelled",
-    may_still_run: true,
-};
+fn given_up() -> CallError {
+    CallError::Ended {
+        status: Status::Cancelled,
+        error: "the call was cancelled; it may still be running".to_owned(),
+        may_still_run: true,
+    }
+}
 
-/// A number with a unit, as `#[tool(timeout = "30s")]` has it, and with a fraction.
+fn timed_out(tool: &str, after: Duration) -> CallError {
+    let within = match after.as_millis() {
+        millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
+        millis => format!("{millis} ms"),
+    };
+    CallError::Ended {
+        status: Status::TimedOut,
+        error: format!("`{tool}` did not end within {within}; it may still be running"),
+        may_still_run: true,
+    }
+}
+
+fn panicked(tool: &str) -> CallError {
+    CallError::Ended {
+        status: Status::Panicked,
+        error: format!("the thread of `{tool}` panicked"),
+        may_still_run: false,
+    }
+}
+
+/// Parses a duration like that of `#[tool(timeout = "30s")]`, which may have a fraction.
 fn duration(text: &str) -> Result<Duration, String> {
     let expected =
         || format!("write a number and a unit, such as `30s`, `200ms` or `2m`, not `{text}`");

@@ -1,31 +1,35 @@
+//! `check`: lints the tools without calling any.
+
+use contract_runtime::{
+    Dialect, Export, ExportError, ExportProblem, Finding, FindingKind, Registry,
+};
 use serde_json::{Value, json};
 
+use super::output::{BAD, CAREFUL, GOOD, Output};
 use super::schema::{dialect, strict_form};
-use super::screen::{BAD, CAREFUL, GOOD, Screen};
-use super::{Fault, exit};
-use crate::{Dialect, ExportError, Finding, FindingKind, Registry};
+use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
-    /// Can the tools be exported to this dialect? Once for each; all but the strict ones where none is named.
+    /// Check that the tools can be exported to this dialect; may be repeated. By default all but the strict ones are checked.
     #[arg(long = "for", value_name = "DIALECT", value_parser = dialect())]
     dialects: Vec<Dialect>,
-    /// And to the strict forms of these?
+    /// Check the strict forms of these dialects too, with every tool strict.
     #[arg(long)]
     strict: bool,
 }
 
 impl Check {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let findings = registry.lint();
         let exports: Vec<_> = self
             .asked()
-            .map(|dialect| (dialect, registry.export(dialect).err()))
+            .map(|dialect| (dialect, registry.export(dialect)))
             .collect();
-        let sound = findings.is_empty() && exports.iter().all(|(_, error)| error.is_none());
+        let sound = findings.is_empty() && exports.iter().all(|one| problems(one).is_empty());
         let tools = registry.tools().len();
-        if screen.json() {
-            screen.data(&json!({
+        if output.json() {
+            output.data(&json!({
                 "ok": sound,
                 "tools": tools,
                 "findings": findings.iter().map(finding).collect::<Vec<_>>(),
@@ -35,16 +39,19 @@ impl Check {
         }
         let findings = findings
             .iter()
-            .map(|one| (CAREFUL, "superfluous", one.to_string()));
-        let refused = exports.iter().filter_map(|(_, error)| error.as_ref());
-        let refused = refused.map(|error| (BAD, "export", error.to_string()));
+            .map(|one| (CAREFUL, word(one.kind), one.to_string()));
+        let refused = exports.iter().filter_map(|one| match &one.1 {
+            Err(error) => Some((BAD, "export", error.to_string())),
+            Ok(_) if problems(one).is_empty() => None,
+            Ok(_) => Some((BAD, "not strict", not_strict(one))),
+        });
         let plural = if tools == 1 { "" } else { "s" };
         let praise = (GOOD, "ok", format!("{tools} tool{plural}"));
         let praise = sound.then_some(praise);
         for (style, word, text) in findings.chain(refused).chain(praise) {
-            let word = screen.out.painted(style, word);
-            let line = format!("{word}: {}\n", screen.out.safe(&text));
-            screen.out.write(&line)?;
+            let word = output.out.painted(style, word);
+            let line = format!("{word}: {}\n", output.out.safe(&text));
+            output.out.write(&line)?;
         }
         Ok(code(sound))
     }
@@ -65,6 +72,13 @@ impl Check {
     }
 }
 
+const fn word(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Unexplained => "unexplained",
+        _ => "superfluous",
+    }
+}
+
 const fn code(sound: bool) -> u8 {
     if sound { exit::DONE } else { exit::FAILED }
 }
@@ -73,20 +87,38 @@ pub(super) fn finding(finding: &Finding) -> Value {
     json!({
         "tool": finding.tool,
         "condition": finding.condition,
-        "kind": match finding.kind {
-            FindingKind::AlwaysTrue => "always_true",
-            FindingKind::Implied => "implied",
-        },
+        "kind": finding.kind,
         "message": finding.message,
         "location": finding.location,
     })
 }
 
-fn export((dialect, error): &(Dialect, Option<ExportError>)) -> Value {
-    let problems = error.as_ref().map_or(&[][..], ExportError::problems);
+/// A dialect, and the tools in it.
+type Exported<'r> = (Dialect, Result<&'r Export, ExportError>);
+
+/// Why tools are not in it as they should be.
+fn problems<'e>((_, export): &'e Exported<'_>) -> &'e [ExportProblem] {
+    match export {
+        Ok(export) => export.not_strict(),
+        Err(error) => error.problems(),
+    }
+}
+
+fn not_strict(exported: &Exported<'_>) -> String {
+    let problems = problems(exported).iter().map(ToString::to_string);
+    let problems: Vec<_> = problems.collect();
+    let problems = problems.join("\n  - ");
+    format!(
+        "tools are exported to `{}` without `strict`:\n  - {problems}",
+        exported.0
+    )
+}
+
+fn export(exported: &Exported<'_>) -> Value {
+    let problems = problems(exported);
     json!({
-        "dialect": dialect.name(),
-        "ok": error.is_none(),
+        "dialect": exported.0.name(),
+        "ok": problems.is_empty(),
         "problems": problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }

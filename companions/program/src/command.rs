@@ -1,22 +1,24 @@
+//! The subcommands of the command line, and how they are parsed and run.
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Subcommand};
+use contract_runtime::Builder;
 
 use super::completions::Program;
 #[cfg(feature = "verify")]
 use super::verify;
-use super::{Fault, Screen};
+use super::{CommandError, Output};
 use super::{call, check, completions, diff, inspect, list, manifest, schema, serve, show};
-use crate::registry::Builder;
 
-/// What can be asked of a registry, as subcommands for a parser made with clap 4.
+/// The commands of a registry, as subcommands for a parser made with clap 4.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
 ///
 /// use clap::Parser;
-/// use contract_runtime::{cli, prelude::*};
+/// use contract_runtime::prelude::*;
 ///
 /// #[derive(Parser)]
 /// struct Options {
@@ -24,7 +26,7 @@ use crate::registry::Builder;
 ///     #[arg(long, global = true)]
 ///     folder: Option<String>,
 ///     #[command(subcommand)]
-///     command: cli::Command,
+///     command: contract_program::Command,
 /// }
 ///
 /// fn main() -> ExitCode {
@@ -34,29 +36,29 @@ use crate::registry::Builder;
 /// }
 /// ```
 ///
-/// It brings the option `--json`, so the parser must not have one too. A command line that the parser cannot read is the
-/// parser's to tell of: `clap` does so in text, also under `--json`, and ends the program with 2. Beside commands of your own it stands as
-/// `#[command(flatten)] Tools(cli::Command)`.
+/// It adds the option `--json`, so the parser must not have one, too. An invalid command line is reported by your parser: `clap`
+/// prints text, even with `--json`, and exits with 2. Beside commands of your own, write
+/// `#[command(flatten)] Tools(contract_program::Command)`.
 #[derive(Debug)]
 pub struct Command {
-    /// Both are large, and this stands in enums of others.
-    asked: Box<Asked>,
+    /// Boxed, because both are large and users put this type into enums.
+    action: Box<Action>,
     program: Box<Program>,
     json: bool,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum Action {
     /// List the tools.
     List(list::List),
     /// Show all of one tool's contract, in its four forms.
     Show(show::Show),
-    /// Export the tools in the manner of a provider.
+    /// Export the tools in the format of a provider.
     Schema(schema::Schema),
     /// Call a tool, as a model does.
     Call(call::Call),
-    /// Find conditions that are there for nothing, and tools that a provider cannot take.
+    /// Find conditions that have no effect, and tools that a provider does not accept.
     Check(check::Check),
     /// Print the contracts of all tools as a document that can be stored and compared.
     Manifest(manifest::Manifest),
@@ -69,49 +71,50 @@ enum Asked {
     Verify(verify::Verify),
     /// Show the tools on a page in the browser, try them there, and follow calls as they happen.
     Inspect(inspect::Inspect),
-    /// Print what lets a shell complete commands, options and names of tools.
+    /// Print a script with which a shell completes commands, options and names of tools.
     Completions(completions::Completions),
 }
 
 impl Command {
-    /// Says which parser it is part of, so that completions know all its options.
+    /// Sets the parser that the command is part of, so that completions know all its options.
     #[must_use]
     pub fn within<P: CommandFactory>(self) -> Self {
         self.parsed_by(P::command())
     }
 
-    /// Builds the registry and does what was asked.
+    /// Builds the registry and runs the command.
     ///
-    /// The [exit code](super#exit-codes) says how it went. It may be called inside an async runtime, as
-    /// [`run`](super::run) may.
+    /// Returns the [exit code](super#exit-codes). Like [`run`](super::run), it may be called inside an async runtime.
     #[must_use]
     pub fn run(self, tools: Builder) -> ExitCode {
-        let mut screen = Screen::new(self.json);
+        let mut output = Output::new(self.json);
         let done = self
-            .done(tools, &mut screen)
-            .and_then(|code| Ok(screen.flush().map(|()| code)?));
+            .done(tools, &mut output)
+            .and_then(|code| Ok(output.flush().map(|()| code)?));
         match done {
             Ok(code) => ExitCode::from(code),
-            Err(fault) => screen.fault(&fault),
+            Err(error) => output.error(&error),
         }
     }
 
-    fn done(self, tools: Builder, screen: &mut Screen) -> Result<u8, Fault> {
-        let program = self.program.known_as(tools.names().map(|names| names.name));
+    fn done(self, tools: Builder, output: &mut Output) -> Result<u8, CommandError> {
+        let program = self
+            .program
+            .known_as(tools.program_names().map(|names| names.name));
         let registry = &tools.build()?;
-        match *self.asked {
-            Asked::List(list) => list.run(registry, screen),
-            Asked::Show(show) => show.run(registry, screen),
-            Asked::Schema(schema) => schema.run(registry, screen),
-            Asked::Call(call) => call.run(registry, screen),
-            Asked::Check(check) => check.run(registry, screen),
-            Asked::Manifest(manifest) => manifest.run(registry, screen),
-            Asked::Diff(diff) => diff.run(registry, screen),
-            Asked::Serve(serve) => serve.run(registry, screen),
+        match *self.action {
+            Action::List(list) => list.run(registry, output),
+            Action::Show(show) => show.run(registry, output),
+            Action::Schema(schema) => schema.run(registry, output),
+            Action::Call(call) => call.run(registry, output),
+            Action::Check(check) => check.run(registry, output),
+            Action::Manifest(manifest) => manifest.run(registry, output),
+            Action::Diff(diff) => diff.run(registry, output),
+            Action::Serve(serve) => serve.run(registry, output),
             #[cfg(feature = "verify")]
-            Asked::Verify(verify) => verify.run(registry, screen),
-            Asked::Inspect(inspect) => inspect.run(registry, screen),
-            Asked::Completions(completions) => completions.run(&program, registry, screen),
+            Action::Verify(verify) => verify.run(registry, output),
+            Action::Inspect(inspect) => inspect.run(registry, output),
+            Action::Completions(completions) => completions.run(&program, registry, output),
         }
     }
 
@@ -120,7 +123,7 @@ impl Command {
         self
     }
 
-    /// The word by which the program was started.
+    /// The name under which the program was started.
     pub(super) fn called(mut self, word: Option<&OsString>) -> Self {
         self.program.word = word.cloned();
         self
@@ -129,7 +132,7 @@ impl Command {
 
 const JSON: &str = "json";
 
-/// The commands, and the one option that all of them have.
+/// The commands, and the option that all of them share.
 fn extend(parser: clap::Command, add: fn(clap::Command) -> clap::Command) -> clap::Command {
     let json = Arg::new(JSON)
         .long("json")
@@ -141,22 +144,22 @@ fn extend(parser: clap::Command, add: fn(clap::Command) -> clap::Command) -> cla
 
 impl Subcommand for Command {
     fn augment_subcommands(parser: clap::Command) -> clap::Command {
-        extend(parser, Asked::augment_subcommands)
+        extend(parser, Action::augment_subcommands)
     }
 
     fn augment_subcommands_for_update(parser: clap::Command) -> clap::Command {
-        extend(parser, Asked::augment_subcommands_for_update)
+        extend(parser, Action::augment_subcommands_for_update)
     }
 
     fn has_subcommand(name: &str) -> bool {
-        Asked::has_subcommand(name)
+        Action::has_subcommand(name)
     }
 }
 
 impl FromArgMatches for Command {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self {
-            asked: Box::new(Asked::from_arg_matches(matches)?),
+            action: Box::new(Action::from_arg_matches(matches)?),
             json: json(matches),
             program: Box::default(),
         })
@@ -164,7 +167,7 @@ impl FromArgMatches for Command {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.json |= json(matches);
-        self.asked.update_from_arg_matches(matches)
+        self.action.update_from_arg_matches(matches)
     }
 }
 

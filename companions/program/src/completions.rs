@@ -1,13 +1,15 @@
+//! `completions`: prints a shell completion script.
+
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, Subcommand as _};
 use clap_complete::Shell;
+use contract_runtime::Registry;
 
-use super::screen::Screen;
-use super::{Fault, exit};
-use crate::Registry;
+use super::output::Output;
+use super::{CommandError, exit};
 
 /// The id of every argument that is the name of a tool.
 pub(super) const TOOL: &str = "name-of-a-tool";
@@ -21,15 +23,15 @@ Where it belongs:
   elvish      eval (PROGRAM completions elvish | slurp), in ~/.config/elvish/rc.elv
   powershell  PROGRAM completions powershell | Out-String | Invoke-Expression, in $PROFILE")]
 pub(super) struct Completions {
-    /// For which shell.
+    /// The shell to complete for.
     shell: Shell,
 }
 
-/// What is known of the program that the commands are part of.
+/// The program that the commands are part of.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) parser: Option<Command>,
-    /// The word by which it was started.
+    /// The name under which it was started.
     pub(super) word: Option<OsString>,
     name: Option<&'static str>,
 }
@@ -40,7 +42,7 @@ impl Program {
         self
     }
 
-    /// What is typed to start it.
+    /// The command that starts it.
     fn command(&self) -> String {
         let word = self.word.clone().or_else(|| std::env::args_os().next());
         let stem = word.as_deref().map(Path::new).and_then(|path| {
@@ -68,8 +70,8 @@ impl Completions {
         self,
         program: &Program,
         registry: &Registry,
-        screen: &mut Screen,
-    ) -> Result<u8, Fault> {
+        output: &mut Output,
+    ) -> Result<u8, CommandError> {
         let names: Vec<String> = registry
             .tools()
             .map(|tool| tool.name().to_owned())
@@ -77,13 +79,13 @@ impl Completions {
         let mut parser = naming(program.parser(), &names);
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut parser, program.command(), &mut script);
-        // A script: as JSON it would serve nobody.
-        screen.out.text(&String::from_utf8_lossy(&script))?;
+        // A script, which would be useless as JSON.
+        output.out.text(&String::from_utf8_lossy(&script))?;
         Ok(exit::DONE)
     }
 }
 
-/// The parser with the names of the tools as what can stand where a tool is named.
+/// Adds the names of the tools as possible values of the arguments that name a tool.
 fn naming(parser: Command, names: &[String]) -> Command {
     let name = |argument: Arg| {
         if argument.get_id() == TOOL && !names.is_empty() {

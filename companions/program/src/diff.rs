@@ -1,11 +1,14 @@
+//! `diff`: compares the tools with an earlier manifest.
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use contract_runtime::{Manifest, Registry, Verdict};
+
 use super::input;
-use super::screen::{BAD, BOLD, GOOD, Screen};
-use super::{Fault, exit};
-use crate::{Manifest, Registry, Verdict};
+use super::output::{BAD, BOLD, GOOD, Output};
+use super::{CommandError, exit};
 
 /// The longest manifest that is read, in bytes; that of ten tools has some 20 KiB.
 const LARGEST: usize = 64 << 20;
@@ -18,19 +21,19 @@ pub(super) struct Diff {
 }
 
 impl Diff {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let path = self.old;
         let text = if path == Path::new("-") {
             input::at_most(LARGEST, std::io::stdin().lock())?
         } else {
-            let unread = |source| Fault::Unread {
+            let unread = |source| CommandError::Unread {
                 path: path.clone(),
                 source,
             };
             let file = File::open(&path).map_err(unread)?;
-            input::at_most(LARGEST, file).map_err(|fault| match fault {
-                Fault::Io(source) => unread(source),
-                Fault::NotUtf8 { .. } => unread(io::Error::new(
+            input::at_most(LARGEST, file).map_err(|error| match error {
+                CommandError::Io(source) => unread(source),
+                CommandError::NotUtf8 { .. } => unread(io::Error::new(
                     io::ErrorKind::InvalidData,
                     "it is not UTF-8",
                 )),
@@ -38,20 +41,21 @@ impl Diff {
             })?
         };
         let Some(text) = text else {
-            return Err(Fault::TooLong {
+            return Err(CommandError::TooLong {
                 path,
                 limit: LARGEST,
             });
         };
-        let old = Manifest::from_json(&text).map_err(|source| Fault::Manifest { path, source })?;
+        let old =
+            Manifest::from_json(&text).map_err(|source| CommandError::Manifest { path, source })?;
         let diff = registry.manifest().diff(&old);
-        if screen.json() {
-            screen.data(&serde_json::json!({
+        if output.json() {
+            output.data(&serde_json::json!({
                 "breaking": diff.is_breaking(),
                 "changes": diff.changes(),
             }))?;
         } else {
-            screen.titled(&diff.to_string(), |line| match line {
+            output.titled(&diff.to_string(), |line| match line {
                 "breaking" => BAD,
                 "compatible" => GOOD,
                 _ => BOLD,

@@ -1,17 +1,19 @@
+//! The errors of a command, with their exit codes and JSON form.
+
 use std::io;
 use std::path::PathBuf;
 
+use contract_mcp::ServeError;
+use contract_runtime::__family::nearest;
+use contract_runtime::{BuildError, ExportError, ManifestError, Registry, Status};
 use serde_json::{Value, json};
 
 use super::exit;
-use crate::mcp::ServeError;
-use crate::tool::arguments::nearest;
-use crate::{BuildError, ExportError, ManifestError, Registry, Status};
 
-/// What kept a command from doing its work.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
-    #[error("{}", said(.0))]
+pub(super) enum CommandError {
+    #[error("{}", message(.0))]
     Usage(clap::Error),
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -24,7 +26,7 @@ pub(super) enum Fault {
     NotStrict { dialect: &'static str },
     #[error("standard input is not UTF-8, from byte {at} on; JSON text is UTF-8")]
     NotUtf8 { at: usize },
-    #[error("`{}` is longer than {limit} bytes, so it is no manifest of these tools; give a file that `manifest` wrote", path.display())]
+    #[error("`{}` is longer than {limit} bytes, so it is not a manifest of these tools; give a file that `manifest` wrote", path.display())]
     TooLong { path: PathBuf, limit: usize },
     #[error("cannot read `{}`: {source}", path.display())]
     Unread { path: PathBuf, source: io::Error },
@@ -43,7 +45,7 @@ pub(super) enum Fault {
     Io(#[from] io::Error),
 }
 
-impl Fault {
+impl CommandError {
     pub(super) fn no_such_tool(name: String, registry: &Registry) -> Self {
         let names = registry.tools().map(|tool| tool.name());
         let nearest = nearest(&name, names).map(str::to_owned);
@@ -79,7 +81,7 @@ impl Fault {
         }
     }
 
-    /// It as data, for `--json`.
+    /// Renders the error as JSON, for `--json`.
     pub(super) fn json(&self) -> Value {
         let mut error = json!({
             "kind": self.kind(),
@@ -105,8 +107,8 @@ impl Fault {
     }
 }
 
-/// The first paragraph of what clap says, without its title: usage and hints are for people.
-fn said(error: &clap::Error) -> String {
+/// The first paragraph of an error of clap, without its title; the rest is usage and hints for people.
+fn message(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default().trim();
     first.strip_prefix("error: ").unwrap_or(first).to_owned()

@@ -1,6 +1,6 @@
-//! The exit codes; the table is in the documentation of [`cli`](super).
+//! The exit codes; the table is in the documentation of the [crate].
 
-use crate::Status;
+use contract_runtime::Status;
 
 pub(super) const DONE: u8 = 0;
 pub(super) const FAILED: u8 = 1;
@@ -18,5 +18,13 @@ pub(super) const fn of(status: Status) -> u8 {
         Status::TimedOut => 8,
         Status::Cancelled => 9,
         Status::Overloaded => 10,
+        _ => FAILED,
     }
+}
+
+#[test]
+fn every_status_has_a_code_of_its_own() {
+    let codes: std::collections::BTreeSet<_> = Status::ALL.iter().copied().map(of).collect();
+    assert_eq!(codes.len(), Status::ALL.len());
+    assert!(!codes.contains(&FAILED) && !codes.contains(&USAGE));
 }

@@ -1,8 +1,10 @@
+//! `list`: lists the tools.
+
+use contract_runtime::{Hints, Registry, ToolInfo};
 use serde::Serialize;
 
-use super::screen::{BOLD, FAINT, Screen};
-use super::{Fault, exit};
-use crate::{Hints, Registry, ToolInfo};
+use super::output::{BOLD, FAINT, Output};
+use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct List {
@@ -25,21 +27,21 @@ struct Listed<'t> {
 }
 
 impl List {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
-        if screen.json() {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
+        if output.json() {
             let tools: Vec<_> = registry.tools().map(listed).collect();
-            screen.data(&tools)?;
+            output.data(&tools)?;
         } else if self.names {
             for tool in registry.tools() {
-                screen.out.write(&format!("{}\n", tool.name()))?;
+                output.out.write(&format!("{}\n", tool.name()))?;
             }
-        } else if screen.out.terminal() {
-            table(registry, screen)?;
+        } else if output.out.terminal() {
+            table(registry, output)?;
         } else {
             for tool in registry.tools() {
                 let [name, hints, sentence] = cells(tool);
-                let name = screen.out.painted(BOLD, &name);
-                screen
+                let name = output.out.painted(BOLD, &name);
+                output
                     .out
                     .write(&format!("{name}\t{hints}\t{sentence}\n"))?;
             }
@@ -60,10 +62,10 @@ fn listed(tool: ToolInfo<'_>) -> Listed<'_> {
     }
 }
 
-fn table(registry: &Registry, screen: &mut Screen) -> Result<(), Fault> {
+fn table(registry: &Registry, output: &mut Output) -> Result<(), CommandError> {
     let head = ["NAME", "HINTS", "DESCRIPTION"].map(str::to_owned);
     let rows: Vec<_> = registry.tools().map(cells).collect();
-    // Names and hints are ASCII, so that a byte is a column; the last cell needs no width.
+    // Names and hints are ASCII, so bytes are columns; the last cell needs no width.
     let width = |of: fn(&[String; 3]) -> &String| {
         let lengths = rows.iter().chain([&head]).map(|row| of(row).len());
         lengths.max().unwrap_or_default()
@@ -79,14 +81,14 @@ fn table(registry: &Registry, screen: &mut Screen) -> Result<(), Fault> {
         };
         let line = format!(
             "{}  {}  {}\n",
-            screen.out.painted(of_name, &name),
-            screen.out.painted(of_hints, &hints),
+            output.out.painted(of_name, &name),
+            output.out.painted(of_hints, &hints),
             match index {
-                0 => screen.out.painted(FAINT, sentence),
-                _ => screen.out.safe(sentence),
+                0 => output.out.painted(FAINT, sentence),
+                _ => output.out.safe(sentence),
             }
         );
-        screen.out.write(&line)?;
+        output.out.write(&line)?;
     }
     Ok(())
 }
@@ -99,7 +101,7 @@ fn cells(tool: ToolInfo<'_>) -> [String; 3] {
     ]
 }
 
-/// What it says about its effects, as its author wrote it.
+/// The hints about its effects that the author gave.
 fn hints(hints: Hints) -> String {
     let all = [
         ("read_only", hints.read_only),

@@ -1,52 +1,52 @@
-//! What came of a call, for people and for programs.
+//! Prints the outcome of a call, as text or as JSON.
 
 use std::io;
 
+use contract_runtime::{Coercion, Outcome, Status};
 use serde_json::{Map, Value, json};
 
 use super::artifacts::Kept;
 use super::exit;
-use super::screen::{BAD, CAREFUL, FAINT, GOOD, Screen};
-use crate::{Coercion, Outcome, Status};
+use super::output::{BAD, CAREFUL, FAINT, GOOD, Output};
 
-/// The result on standard output, everything else on standard error.
+/// Prints the result to standard output, everything else to standard error.
 pub(super) fn print(
     outcome: &Outcome,
     kept: &[Kept<'_>],
     code: u8,
-    screen: &mut Screen,
+    output: &mut Output,
 ) -> io::Result<()> {
-    if screen.json() {
-        return screen.data(&data(outcome, kept, code));
+    if output.json() {
+        return output.data(&data(outcome, kept, code));
     }
-    notes(outcome, screen);
+    notes(outcome, output);
     if let Some(text) = outcome.output() {
-        screen.out.text(text)?;
+        output.out.text(text)?;
     }
     for (index, kept) in kept.iter().enumerate() {
-        screen.note(FAINT, &format!("artifact {}", index + 1), &kept.to_string());
+        output.note(FAINT, &format!("artifact {}", index + 1), &kept.to_string());
     }
     Ok(())
 }
 
-/// Whether the body would have run.
-pub(super) fn print_check(outcome: &Outcome, screen: &mut Screen) -> io::Result<()> {
-    if screen.json() {
-        return screen.data(&data(outcome, &[], exit::of(outcome.status())));
+/// Prints whether the body would have run.
+pub(super) fn print_check(outcome: &Outcome, output: &mut Output) -> io::Result<()> {
+    if output.json() {
+        return output.data(&data(outcome, &[], exit::of(outcome.status())));
     }
-    notes(outcome, screen);
+    notes(outcome, output);
     if outcome.is_ok() {
-        let word = screen.out.painted(GOOD, "ok");
-        let name = screen.out.safe(outcome.tool());
+        let word = output.out.painted(GOOD, "ok");
+        let name = output.out.safe(outcome.tool());
         let line = format!("{word}: `{name}` would run\n");
-        screen.out.write(&line)?;
+        output.out.write(&line)?;
     }
     Ok(())
 }
 
-fn notes(outcome: &Outcome, screen: &mut Screen) {
+fn notes(outcome: &Outcome, output: &mut Output) {
     for violation in outcome.observed() {
-        screen.note(CAREFUL, "observed", &violation.to_string());
+        output.note(CAREFUL, "observed", &violation.to_string());
     }
     for coercion in outcome.coercions() {
         let text = match coercion {
@@ -59,7 +59,7 @@ fn notes(outcome: &Outcome, screen: &mut Screen) {
                 pointer, from, to, ..
             } => format!("`{pointer}` from {from} to {to}"),
         };
-        screen.note(CAREFUL, "coerced", &text);
+        output.note(CAREFUL, "coerced", &text);
     }
     if let Some(error) = outcome.error() {
         let status = outcome.status();
@@ -67,11 +67,11 @@ fn notes(outcome: &Outcome, screen: &mut Screen) {
             Status::Violation | Status::Cancelled => CAREFUL,
             _ => BAD,
         };
-        screen.note(style, status.name(), &error);
+        output.note(style, status.name(), &error);
     }
 }
 
-/// Everything that is known of it; what there is not is left out.
+/// Everything that is known about the outcome, without empty members.
 fn data(outcome: &Outcome, kept: &[Kept<'_>], code: u8) -> Value {
     let mut data = Map::new();
     data.insert("tool".into(), outcome.tool().into());
@@ -89,7 +89,7 @@ fn data(outcome: &Outcome, kept: &[Kept<'_>], code: u8) -> Value {
     let invalid = outcome.invalid_arguments();
     say(
         "problems",
-        json!(invalid.map(crate::InvalidArguments::problems)),
+        json!(invalid.map(contract_runtime::InvalidArguments::problems)),
     );
     say("observed", json!(outcome.observed()));
     say("coercions", json!(outcome.coercions()));

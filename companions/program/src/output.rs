@@ -1,3 +1,5 @@
+//! Output: results on standard output, remarks on standard error.
+
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
@@ -6,7 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::{Fault, inert};
+use super::{CommandError, terminal_escape};
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
@@ -14,57 +16,57 @@ pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const CAREFUL: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Where results go, and where everything else goes.
-pub(super) struct Screen {
+/// Standard output for results, and standard error for everything else.
+pub(super) struct Output {
     json: bool,
     /// Results.
-    pub(super) out: Side<io::Stdout>,
-    /// What is said of them.
-    pub(super) err: Side<io::Stderr>,
+    pub(super) out: Stream<io::Stdout>,
+    /// Remarks and errors.
+    pub(super) err: Stream<io::Stderr>,
 }
 
-/// One of the two outputs.
-pub(super) struct Side<W> {
-    stream: W,
+/// One of the two streams.
+pub(super) struct Stream<W> {
+    inner: W,
     terminal: bool,
     colour: bool,
-    /// The reader has gone, as in `list | head -1`.
+    /// The reader has closed the pipe, as in `list | head -1`.
     gone: bool,
 }
 
-impl Screen {
+impl Output {
     pub(super) fn new(json: bool) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         let coloured = |choice| choice != ColorChoice::Never;
         Self {
             json,
-            out: Side {
+            out: Stream {
                 terminal: out.is_terminal(),
                 colour: coloured(AutoStream::choice(&out)),
-                stream: out,
+                inner: out,
                 gone: false,
             },
-            err: Side {
+            err: Stream {
                 terminal: err.is_terminal(),
                 colour: coloured(AutoStream::choice(&err)),
-                stream: err,
+                inner: err,
                 gone: false,
             },
         }
     }
 
-    /// Whether results are wanted as JSON.
+    /// Whether `--json` was given.
     pub(super) fn json(&self) -> bool {
         self.json
     }
 
-    /// A result as JSON.
+    /// Writes a result as JSON.
     pub(super) fn data(&mut self, value: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string_pretty(value)?;
         self.out.json(&text)
     }
 
-    /// Text whose lines at the margin are titles, each in its style.
+    /// Writes text whose unindented lines are titles, each in its style.
     pub(super) fn titled(&mut self, text: &str, style: fn(&str) -> Style) -> io::Result<()> {
         let mut shown = String::with_capacity(text.len());
         for line in text.lines() {
@@ -79,7 +81,7 @@ impl Screen {
         self.out.write(&shown)
     }
 
-    /// A remark beside the result; whoever does not read it misses nothing.
+    /// Writes a remark, which is not part of the result.
     pub(super) fn note(&mut self, style: Style, word: &str, text: &str) {
         let line = format!(
             "{}: {}\n",
@@ -89,14 +91,14 @@ impl Screen {
         let _ = self.err.write(&line);
     }
 
-    /// Says what went wrong, and gives the exit code for it.
-    pub(super) fn fault(&mut self, fault: &Fault) -> ExitCode {
+    /// Reports an error, and returns its exit code.
+    pub(super) fn error(&mut self, error: &CommandError) -> ExitCode {
         if self.json {
-            let _ = self.err.json(&format!("{:#}", fault.json()));
+            let _ = self.err.json(&format!("{:#}", error.json()));
         } else {
-            self.note(BAD, "error", &fault.to_string());
+            self.note(BAD, "error", &error.to_string());
         }
-        ExitCode::from(fault.code())
+        ExitCode::from(error.code())
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
@@ -104,22 +106,22 @@ impl Screen {
     }
 }
 
-impl<W: Write> Side<W> {
-    /// Whether a person reads it.
+impl<W: Write> Stream<W> {
+    /// Whether it is a terminal.
     pub(super) fn terminal(&self) -> bool {
         self.terminal
     }
 
-    /// `text` as it may be shown here: to a pipe as it is, to a terminal without effects.
+    /// Escapes `text` for a terminal; for a pipe it stays as it is.
     pub(super) fn safe<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.terminal {
-            Cow::Owned(inert::text(text))
+            Cow::Owned(terminal_escape::text(text))
         } else {
             Cow::Borrowed(text)
         }
     }
 
-    /// `text` as it may be shown here, in a style if colours are wanted.
+    /// Escapes `text`, and adds a style if colours are wanted.
     pub(super) fn painted<'t>(&self, style: Style, text: &'t str) -> Cow<'t, str> {
         let text = self.safe(text);
         if self.colour {
@@ -129,7 +131,7 @@ impl<W: Write> Side<W> {
         }
     }
 
-    /// Text of a tool, with a line end if it has none.
+    /// Writes text of a tool, with a line break if it has none.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         let text = self.safe(text);
         self.write(&text)?;
@@ -139,18 +141,18 @@ impl<W: Write> Side<W> {
         self.write("\n")
     }
 
-    /// A JSON text and a line end.
+    /// Writes JSON text and a line break.
     pub(super) fn json(&mut self, text: &str) -> io::Result<()> {
         let text = text.trim_end();
         if self.terminal {
-            self.write(&inert::json(text))?;
+            self.write(&terminal_escape::json(text))?;
         } else {
             self.write(text)?;
         }
         self.write("\n")
     }
 
-    /// What was made safe already.
+    /// Writes text that is already escaped.
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         self.quietly(|stream| stream.write_all(text.as_bytes()))
     }
@@ -159,7 +161,7 @@ impl<W: Write> Side<W> {
         if self.gone {
             return Ok(());
         }
-        match act(&mut self.stream) {
+        match act(&mut self.inner) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.gone = true;
                 Ok(())

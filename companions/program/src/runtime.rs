@@ -1,4 +1,4 @@
-//! Async code from a plain `main`, or from one that is async itself.
+//! Runs async code from a plain `main`, or from one that is async itself.
 
 use std::future::Future;
 use std::io;
@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Handle};
 
 /// Waits for a future in a runtime of its own.
 ///
-/// A thread of the caller's runtime must not start another one, so there the waiting is done by a new thread.
+/// A runtime must not be started on a thread of another one, so inside a runtime a new thread waits.
 pub(super) fn block_on<T: Send>(future: impl Future<Output = T> + Send) -> io::Result<T> {
     if Handle::try_current().is_err() {
         return on_this_thread(future);
@@ -22,7 +22,7 @@ pub(super) fn block_on<T: Send>(future: impl Future<Output = T> + Send) -> io::R
     })
 }
 
-/// A body that is not async holds the thread on which it runs, and whoever asks meanwhile must still be heard.
+/// A synchronous body blocks its thread, and interrupts must still be received meanwhile.
 const THREADS: usize = 16;
 
 fn on_this_thread<T>(future: impl Future<Output = T>) -> io::Result<T> {
@@ -31,22 +31,22 @@ fn on_this_thread<T>(future: impl Future<Output = T>) -> io::Result<T> {
         .enable_all()
         .build()?;
     let done = runtime.block_on(future);
-    // Dropping it would wait for blocking bodies that were given up, and for a read of standard input.
+    // Dropping it would wait for abandoned blocking bodies, and for a read of standard input.
     runtime.shutdown_background();
     Ok(done)
 }
 
-/// What was heard.
+/// A signal that was received.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Interrupt {
-    /// Ctrl-C, from somebody who may say it again.
+    /// Ctrl-C, which a user may repeat.
     Asked,
-    /// The request to terminate, from a supervisor that says it once.
+    /// The request to terminate, which a supervisor sends once.
     #[cfg_attr(not(unix), allow(dead_code, reason = "there are no such requests"))]
     Terminated,
 }
 
-/// Ctrl-C and the request to terminate, from its making on; they do not end the process any more.
+/// Receives Ctrl-C and the request to terminate; once created, they no longer end the process.
 pub(super) struct Interrupts {
     #[cfg(unix)]
     signals: Option<[tokio::signal::unix::Signal; 2]>,
@@ -64,7 +64,7 @@ impl Interrupts {
         Self { signals: both.ok() }
     }
 
-    /// Waits for the next one; for ever where the system gives none.
+    /// Waits for the next signal; forever if the system provides none.
     #[cfg(unix)]
     pub(super) async fn next(&mut self) -> Interrupt {
         let Some([interrupt, terminate]) = &mut self.signals else {
@@ -83,7 +83,7 @@ impl Interrupts {
         Self {}
     }
 
-    /// Waits for the next one; for ever where the system gives none.
+    /// Waits for the next signal; forever if the system provides none.
     #[cfg(not(unix))]
     pub(super) async fn next(&mut self) -> Interrupt {
         if tokio::signal::ctrl_c().await.is_err() {

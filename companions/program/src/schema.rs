@@ -1,20 +1,22 @@
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+//! `schema`: exports the tools for a provider or a protocol.
 
-use super::screen::Screen;
-use super::{Fault, exit};
-use crate::{Dialect, McpRevision, Registry};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use contract_runtime::{Dialect, McpRevision, Registry};
+
+use super::output::{CAREFUL, Output};
+use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Schema {
-    /// In whose manner: the name of a dialect, or of a provider for its usual one.
+    /// The format: the name of a dialect, or of a provider for its usual one.
     #[arg(long = "for", value_name = "DIALECT", value_parser = dialect())]
     dialect: Dialect,
-    /// In the form that holds the model to the schema.
+    /// Use the strict form, which holds the model to the schema.
     #[arg(long)]
     strict: bool,
 }
 
-/// Names that people use, beside those of the dialects.
+/// Common names for dialects.
 const ALIASES: [(&str, Dialect); 4] = [
     ("openai", Dialect::OpenAiChat { strict: false }),
     ("gemini", Dialect::GeminiParameters),
@@ -41,24 +43,28 @@ pub(super) fn dialect() -> impl TypedValueParser<Value = Dialect> {
 }
 
 impl Schema {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let dialect = if self.strict {
             strict_form(self.dialect)?
         } else {
             self.dialect
         };
-        screen.data(registry.export(dialect)?)?;
+        let export = registry.export(dialect)?;
+        output.data(export)?;
+        for problem in export.not_strict() {
+            output.note(CAREFUL, "not strict", &problem.to_string());
+        }
         Ok(exit::DONE)
     }
 }
 
-pub(super) fn strict_form(dialect: Dialect) -> Result<Dialect, Fault> {
+pub(super) fn strict_form(dialect: Dialect) -> Result<Dialect, CommandError> {
     Ok(match dialect {
         Dialect::OpenAiChat { .. } => Dialect::OpenAiChat { strict: true },
         Dialect::OpenAiResponses { .. } => Dialect::OpenAiResponses { strict: true },
         Dialect::Anthropic { .. } => Dialect::Anthropic { strict: true },
         other => {
-            return Err(Fault::NotStrict {
+            return Err(CommandError::NotStrict {
                 dialect: other.name(),
             });
         }

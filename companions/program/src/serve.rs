@@ -1,27 +1,30 @@
+//! `serve`: serves the tools over the Model Context Protocol.
+
 use std::net::SocketAddr;
 
+use contract_mcp::{ServeError, Server};
+use contract_runtime::Registry;
+
+use super::output::{FAINT, Output};
 use super::runtime::{Interrupts, block_on};
-use super::screen::{FAINT, Screen};
-use super::{Fault, exit};
-use crate::Registry;
-use crate::mcp::{ServeError, Server};
+use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Serve {
     /// Listen here instead of standard input and output, such as `127.0.0.1:8080`; the path is `/mcp`.
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
-    /// Answer requests for this host name or address too, once for each; beside those of this machine.
+    /// Answer requests for this host name or address too, besides those of this machine; may be repeated.
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
-    /// Answer pages of this origin too, such as `https://app.example.com`, once for each.
+    /// Answer pages of this origin too, such as `https://app.example.com`; may be repeated.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
 }
 
 impl Serve {
-    /// Until the client goes, or until Ctrl-C.
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    /// Serves until the client disconnects, or until Ctrl-C.
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let mut server = Server::new(registry.clone());
         for host in self.allow_host {
             server = server.allow_host(host);
@@ -31,7 +34,7 @@ impl Serve {
         }
         match self.http {
             None => block_on(stdio(server))??,
-            Some(address) => block_on(http(server, address, screen))??,
+            Some(address) => block_on(http(server, address, output))??,
         }
         Ok(exit::DONE)
     }
@@ -45,15 +48,19 @@ async fn stdio(server: Server) -> Result<(), ServeError> {
     }
 }
 
-async fn http(server: Server, address: SocketAddr, screen: &mut Screen) -> Result<(), Fault> {
+async fn http(
+    server: Server,
+    address: SocketAddr,
+    output: &mut Output,
+) -> Result<(), CommandError> {
     let mut interrupts = Interrupts::new();
     let listening = server.bind(address)?;
     let url = format!("http://{}/mcp", listening.address());
-    if screen.json() {
-        screen.data(&serde_json::json!({ "listening": url }))?;
-        screen.flush()?;
+    if output.json() {
+        output.data(&serde_json::json!({ "listening": url }))?;
+        output.flush()?;
     } else {
-        screen.note(FAINT, "listening", &url);
+        output.note(FAINT, "listening", &url);
     }
     let stop = listening.stop();
     let mut serving = std::pin::pin!(listening.serve());
@@ -61,7 +68,7 @@ async fn http(server: Server, address: SocketAddr, screen: &mut Screen) -> Resul
         ended = &mut serving => return Ok(ended?),
         _ = interrupts.next() => stop.cancel(),
     }
-    // Calls that run come to their end, unless the user does not wait for them.
+    // Running calls may finish, unless the user interrupts again.
     tokio::select! {
         ended = &mut serving => Ok(ended?),
         _ = interrupts.next() => Ok(()),

@@ -1,8 +1,10 @@
+//! `show`: prints one tool with its contract.
+
+use contract_runtime::{PublishedCondition, Registry};
 use serde_json::{Value, json};
 
-use super::screen::{BOLD, Screen};
-use super::{Fault, exit};
-use crate::Registry;
+use super::output::{BOLD, Output};
+use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Show {
@@ -12,29 +14,27 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let Some(text) = registry.explain(&self.name) else {
-            return Err(Fault::no_such_tool(self.name, registry));
+            return Err(CommandError::no_such_tool(self.name, registry));
         };
-        if screen.json() {
-            screen.data(&data(registry, &self.name))?;
+        if output.json() {
+            output.data(&data(registry, &self.name))?;
             return Ok(exit::DONE);
         }
-        // The forms have their names at the margin.
-        screen.titled(&text, |_| BOLD)?;
+        // The names of the forms are not indented.
+        output.titled(&text, |_| BOLD)?;
         Ok(exit::DONE)
     }
 }
 
-/// The tool as a manifest has it, with what only this program knows: its policies and what the lint has found.
+/// The tool as in a manifest, with its policies and the findings of the lint.
 fn data(registry: &Registry, name: &str) -> Value {
     let manifest = registry.manifest();
     let mut data = json!(manifest.tool(name));
     let policies: Vec<_> = registry.tool(name).map_or_else(Vec::new, |tool| {
         let conditions = tool.conditions().iter();
-        conditions
-            .map(|one| tool.policy().of_condition(one.condition().policy()).policy)
-            .collect()
+        conditions.map(PublishedCondition::policy).collect()
     });
     if let Some(conditions) = data["conditions"].as_array_mut() {
         for (condition, policy) in conditions.iter_mut().zip(policies) {

@@ -1,16 +1,16 @@
-//! Text that does nothing to a terminal but stand there: no cursor moves, no titles, no links, no hidden or turned letters.
+//! Escapes text for a terminal: no cursor moves, titles, links, or hidden or reversed characters.
 
 use std::fmt::Write as _;
 
-use crate::tool::arguments::escaped;
+use contract_runtime::__family::escaped;
 
-/// `text` with its lines and tabs, and everything else that a terminal would obey as escapes.
+/// Escapes everything that a terminal would interpret, except line breaks and tabs.
 pub(super) fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for piece in text.split_inclusive(['\n', '\t']) {
         let end = piece.len() - usize::from(piece.ends_with(['\n', '\t']));
         let (body, end) = piece.split_at(end);
-        // Files from Windows end their lines with both.
+        // Files from Windows end their lines with `\r\n`.
         let body = match end {
             "\n" => body.strip_suffix('\r').unwrap_or(body),
             _ => body,
@@ -21,12 +21,12 @@ pub(super) fn text(text: &str) -> String {
     safe
 }
 
-/// The same for JSON text, with the escapes of JSON (RFC 8259, section 7).
+/// Escapes JSON text, with the escapes of JSON (RFC 8259, section 7).
 pub(super) fn json(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut units = [0; 2];
     for character in text.chars() {
-        // Those below stand in JSON text only between its tokens.
+        // In JSON text, control characters occur only between tokens.
         let harmless = matches!(character, '\n' | ' '..='~');
         if harmless || escaped(character.encode_utf8(&mut [0; 4])).starts_with(character) {
             safe.push(character);
@@ -47,7 +47,7 @@ mod tests {
     use super::{json, text};
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_left() {
+    fn nothing_that_a_terminal_interprets_is_left() {
         let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}b\rc\r\n\td\u{9b}31m\u{202e}e\u{200b}\u{7f}\n";
         assert_eq!(
             text(hostile),
@@ -66,7 +66,7 @@ mod tests {
         }
 
         #[test]
-        fn inert_text_has_no_controls(value in any::<String>()) {
+        fn escaped_text_has_no_controls(value in any::<String>()) {
             prop_assert!(!text(&value).chars().any(|one| one.is_control() && !"\n\t".contains(one)));
         }
     }

@@ -1,21 +1,23 @@
+//! `verify`: tests the contracts with generated inputs.
+
 use std::path::PathBuf;
 
+use contract_runtime::Registry;
+use contract_verify::Verifier;
 use serde_json::json;
 
-use super::screen::{BOLD, Screen};
-use super::{Fault, exit};
-use crate::Registry;
-use crate::verify::Verifier;
+use super::output::{BOLD, Output};
+use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Verify {
-    /// The names of the tools; all of them where none is named.
+    /// The names of the tools; by default all of them.
     #[arg(id = super::completions::TOOL, value_name = "NAME")]
     names: Vec<String>,
-    /// How many inputs are made by chance for each tool, beside those at every bound.
+    /// How many random inputs to try for each tool, besides those at every bound.
     #[arg(long, value_name = "NUMBER")]
     cases: Option<u32>,
-    /// Makes the same inputs as the run that named this number.
+    /// Try the same inputs as the run that printed this seed.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Keep inputs that failed here, a JSON file or a folder, and try them first.
@@ -25,11 +27,11 @@ pub(super) struct Verify {
 
 impl Verify {
     /// Bodies run only of tools that say that they change nothing, or that their author has let run.
-    pub(super) fn run(self, registry: &Registry, screen: &mut Screen) -> Result<u8, Fault> {
+    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let mut verifier = Verifier::new(registry.clone());
         for name in self.names {
             if registry.tool(&name).is_none() {
-                return Err(Fault::no_such_tool(name, registry));
+                return Err(CommandError::no_such_tool(name, registry));
             }
             verifier = verifier.tool(name);
         }
@@ -43,12 +45,12 @@ impl Verify {
             verifier = verifier.regressions(path);
         }
         let report = verifier.run();
-        if screen.json() {
+        if output.json() {
             let mut data = json!(report);
             data["ok"] = report.is_ok().into();
-            screen.data(&data)?;
+            output.data(&data)?;
         } else {
-            screen.titled(&report.to_string(), |_| BOLD)?;
+            output.titled(&report.to_string(), |_| BOLD)?;
         }
         Ok(if report.is_ok() {
             exit::DONE

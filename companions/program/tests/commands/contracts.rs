@@ -9,6 +9,7 @@ tests![
     a_contract_is_shown_in_four_forms,
     every_dialect_is_exported_under_every_name,
     what_a_dialect_cannot_say_is_an_error,
+    a_tool_that_cannot_be_strict_is_exported_and_named,
     a_check_finds_what_is_superfluous,
     a_check_asks_for_the_dialects_that_it_is_told,
     a_manifest_is_what_its_schema_says,
@@ -143,17 +144,37 @@ fn every_dialect_is_exported_under_every_name() {
 }
 
 fn what_a_dialect_cannot_say_is_an_error() {
-    let words = ["schema", "--for", "openai", "--strict"];
+    let words = ["schema", "--for", "gemini"];
     let said = run_as("untyped", &words);
     assert_eq!((said.code, &*said.out), (1, ""));
     assert!(
         said.err
-            .starts_with("error: the tools cannot be exported to `openai-chat-strict`:\n")
+            .starts_with("error: the tools cannot be exported to `gemini-parameters`:\n")
     );
     let said = run_as("untyped", &[&words[..], &["--json"]].concat());
     let error = &said.json_error()["error"];
     assert_eq!(error["kind"], "export");
     assert_eq!(error["problems"].as_array().unwrap().len(), 1);
+}
+
+fn a_tool_that_cannot_be_strict_is_exported_and_named() {
+    let words = ["schema", "--for", "openai", "--strict"];
+    let said = run_as("untyped", &words);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()[0]["function"]["strict"], false);
+    assert!(said.err.starts_with("not strict: `"), "{}", said.err);
+    let said = run_as(
+        "untyped",
+        &["check", "--json", "--for", "openai", "--strict"],
+    );
+    assert_eq!(said.code, 1);
+    let exports = &said.json()["exports"];
+    assert_eq!(exports[0]["ok"], true);
+    assert_eq!(
+        (&exports[1]["dialect"], &exports[1]["ok"]),
+        (&json!("openai-chat-strict"), &json!(false))
+    );
+    assert_eq!(exports[1]["problems"].as_array().unwrap().len(), 1);
 }
 
 fn a_check_finds_what_is_superfluous() {
@@ -187,7 +208,7 @@ fn a_check_asks_for_the_dialects_that_it_is_told() {
     assert_eq!(said.code, 1, "{said:?}");
     assert!(
         said.out
-            .contains("export: the tools cannot be exported to `openai-chat-strict`")
+            .contains("not strict: tools are exported to `openai-chat-strict` without `strict`:\n")
     );
     let json = run_as("untyped", &["check", "--json", "--strict"]).json();
     assert_eq!(json["ok"], false);
@@ -205,7 +226,8 @@ fn a_check_asks_for_the_dialects_that_it_is_told() {
 }
 
 fn a_manifest_is_what_its_schema_says() {
-    let schema = include_str!("../../src/registry/manifest/manifest.schema.json");
+    let schema =
+        include_str!("../../../../contract-runtime/src/registry/manifest/manifest.schema.json");
     let judge = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     for more in [&[][..], &["--json"], &["--without-locations"]] {
         let said = run(&[&["manifest"], more].concat());
@@ -303,4 +325,18 @@ fn contracts_are_proven_where_that_is_built_in() {
     );
     let json = run_as("wrong", &["verify", "--cases", "40", "--json"]);
     assert_eq!((json.code, &json.json()["ok"]), (1, &json!(false)));
+    // What nobody has let run is not passed over in silence.
+    let words = ["verify", "fail", "--cases", "40"];
+    let said = run(&words);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(
+        said.out.contains("accepted, body not run)")
+            && said.out.contains("\nthe body of `fail` was not run; "),
+        "{said:?}"
+    );
+    let json = run(&[&words[..], &["--json"]].concat());
+    assert_eq!(
+        json.json()["skipped"],
+        json!([{"kind": "body", "tool": "fail", "postconditions": 0, "decided": false}])
+    );
 }

@@ -99,7 +99,7 @@ fn help_and_version_are_no_mistakes() {
         assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
         assert!(said.out.contains("Usage: tools"), "{said:?}");
     }
-    let version = format!("contract-runtime {}\n", env!("CARGO_PKG_VERSION"));
+    let version = format!("contract-program {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(run(&["--version"]).out, version);
 }
 

@@ -77,7 +77,7 @@ fn an_interrupt_cancels_an_async_call() {
         begun.signal(signal);
         assert_eq!(
             begun.hears("cancelled: "),
-            "cancelled: the call was cancelled\n"
+            "cancelled: the call was cancelled; whether it took effect is not known\n"
         );
         assert_eq!(begun.ends(), (Some(9), String::new()));
     }
@@ -102,7 +102,7 @@ fn an_interrupt_is_told_to_a_blocking_body() {
 fn a_second_interrupt_gives_up_a_body_that_does_not_look() {
     let mut begun = Begun::new(&["call", "stick"], "sticking");
     begun.signal("-INT");
-    begun.hears("cancelled: the tool goes on; Ctrl-C again gives up waiting for it");
+    begun.hears("cancelled: the tool is still running; Ctrl-C again stops waiting for it");
     begun.signal("-INT");
     begun.hears("cancelled: the call was cancelled; it may still be running");
     assert_eq!(begun.ends().0, Some(9));

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use contract_runtime::cli;
 use contract_runtime::prelude::*;
 
 /// Divide one number by another. The quotient is rounded to the nearest double.
@@ -138,7 +137,7 @@ enum Own {
     /// Say the name of the shop.
     Name,
     #[command(flatten)]
-    Tools(cli::Command),
+    Tools(contract_program::Command),
 }
 
 impl Options {
@@ -168,26 +167,28 @@ fn tools() -> contract_runtime::Builder {
 pub(crate) fn main() -> ExitCode {
     match std::env::var("VARIANT").as_deref() {
         Ok("threads") => tokio::runtime::Runtime::new().map_or(ExitCode::from(99), |runtime| {
-            runtime.block_on(async { cli::run(tools()) })
+            runtime.block_on(async { contract_program::run(tools()) })
         }),
         Ok("one") => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_or(ExitCode::from(99), |runtime| {
-                runtime.block_on(async { cli::run(tools()) })
+                runtime.block_on(async { contract_program::run(tools()) })
             }),
         Ok("task") => tokio::runtime::Runtime::new().map_or(ExitCode::from(99), |runtime| {
-            let task = runtime.spawn(async { cli::run(tools()) });
+            let task = runtime.spawn(async { contract_program::run(tools()) });
             runtime.block_on(task).unwrap_or(ExitCode::from(99))
         }),
-        Ok("overloaded") => cli::run(tools().max_calls(0)),
-        Ok("superfluous") => cli::run(Registry::builder().tool(doubly)),
-        Ok("wrong") => cli::run(Registry::builder().tool(same)),
-        Ok("untyped") => cli::run(Registry::builder().tool(echo)),
-        Ok("empty") => cli::run(Registry::builder()),
-        Ok("stateful") => cli::run(Registry::builder().tool(count)),
+        Ok("overloaded") => contract_program::run(tools().max_calls(0)),
+        Ok("superfluous") => contract_program::run(Registry::builder().tool(doubly)),
+        Ok("wrong") => contract_program::run(Registry::builder().tool(same)),
+        Ok("untyped") => contract_program::run(Registry::builder().tool(echo)),
+        Ok("empty") => contract_program::run(Registry::builder()),
+        Ok("stateful") => contract_program::run(Registry::builder().tool(count)),
         Ok("own options") => Options::parse().run(),
-        Ok("broken") => cli::run(tools().rename("nobody", "somebody").without(["anybody"])),
-        _ => cli::run(tools()),
+        Ok("broken") => {
+            contract_program::run(tools().rename("nobody", "somebody").without(["anybody"]))
+        }
+        _ => contract_program::run(tools()),
     }
 }

@@ -34,7 +34,7 @@ fn a_client_on_standard_input_is_served() {
         .collect();
     assert_eq!(
         answers[0]["result"]["serverInfo"]["name"],
-        "contract-runtime"
+        "contract-program"
     );
     assert_eq!(answers[1]["result"]["content"][0]["text"], "0.25");
     assert_eq!(answers.len(), 2, "only the protocol is on standard output");

@@ -17,7 +17,7 @@ const RECORDED: [(&str, &[&str]); 6] = [
 ];
 
 fn the_recorded_texts_are_what_it_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/expected");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/expected");
     for (file, words) in RECORDED {
         let said = run(words);
         assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
