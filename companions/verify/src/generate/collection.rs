@@ -1,4 +1,4 @@
-//! Arrays: as many items as the bounds say, one more and one less.
+//! Generates arrays: as many items as the bounds say, one more and one less.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::layers::{Layers, list};
 use super::{DEPTH, Maker};
 
 /// The most items that are made to reach a bound.
-pub(in crate::verify) const FARTHEST: usize = 100_000;
+pub(crate) const FARTHEST: usize = 100_000;
 
 /// The most items that are made by chance, or that differ from each other.
 const MOST: usize = 2_000;
@@ -48,16 +48,15 @@ impl<'s> Maker<'s> {
     pub(super) fn array(&mut self, layers: &Layers<'s>, depth: usize) -> Value {
         let counts = Counts::of(layers);
         let known: Vec<usize> = self.constants.counts(MOST).collect();
-        let around = self.chance.below(3);
-        let count = match self.chance.below(6) {
+        let around = self.rng.below(3);
+        let count = match self.rng.below(6) {
             _ if depth == 0 => counts.low,
             0 => counts.low,
             1 => counts.high.unwrap_or(counts.low + 3).min(counts.low + 40),
-            2 if !known.is_empty() => (self.chance.pick(&known).copied().unwrap_or_default()
-                + around)
+            2 if !known.is_empty() => (self.rng.pick(&known).copied().unwrap_or_default() + around)
                 .saturating_sub(1)
                 .min(64),
-            _ => counts.low + self.chance.below(4),
+            _ => counts.low + self.rng.below(4),
         };
         let count = count
             .min(counts.high.unwrap_or(MOST))
@@ -99,14 +98,14 @@ impl<'s> Maker<'s> {
         }
         for contained in layers.all("contains") {
             let item = self.value(&[contained], depth.saturating_sub(1));
-            let place = self.chance.below(items.len());
+            let place = self.rng.below(items.len());
             if let Some(slot) = items.get_mut(place) {
                 *slot = item;
             }
         }
         let alike =
             layers.all("prefixItems").next().is_none() && layers.all("contains").next().is_none();
-        if alike && !unique && items.len() > 1 && self.chance.one_in(6) {
+        if alike && !unique && items.len() > 1 && self.rng.one_in(6) {
             let first = items.first().cloned();
             if let (Some(last), Some(first)) = (items.last_mut(), first) {
                 *last = first;
@@ -115,8 +114,8 @@ impl<'s> Maker<'s> {
         Value::Array(items)
     }
 
-    /// Every count around the bounds, and each edge of an item alone and among others.
-    pub(super) fn array_edges(&mut self, layers: &Layers<'s>, depth: usize) -> Vec<Value> {
+    /// Every count around the bounds, and each boundary of an item alone and among others.
+    pub(super) fn array_boundaries(&mut self, layers: &Layers<'s>, depth: usize) -> Vec<Value> {
         let counts = Counts::of(layers);
         let mut around = vec![0, 1, counts.low, counts.high.unwrap_or(2)];
         around.extend(self.constants.counts(100));
@@ -130,25 +129,25 @@ impl<'s> Maker<'s> {
             .collect();
         around.sort_unstable();
         around.dedup();
-        let mut edges: Vec<Value> = around
+        let mut boundaries: Vec<Value> = around
             .into_iter()
             .map(|count| self.items(layers, count, depth))
             .collect();
         let Some(depth) = depth.checked_sub(1) else {
-            return edges;
+            return boundaries;
         };
         let wanted = counts.low.max(1);
-        let first = self.edges(&item_schemas(layers, 0), depth);
-        for edge in first.into_iter().take(60) {
+        let first = self.boundaries(&item_schemas(layers, 0), depth);
+        for boundary in first.into_iter().take(60) {
             let mut whole = self.items(layers, wanted, depth);
             if let Some(slot) = whole.as_array_mut().and_then(|items| items.first_mut()) {
-                *slot = edge;
+                *slot = boundary;
             }
-            edges.push(whole);
+            boundaries.push(whole);
         }
         let twice = self.value(&item_schemas(layers, 0), depth);
-        edges.push(json!([twice, twice]));
-        edges
+        boundaries.push(json!([twice, twice]));
+        boundaries
     }
 }
 

@@ -1,5 +1,6 @@
-//! Several parameters at their bounds and at what the predicates name, at the same time: where sums leave their type, sizes
-//! add up, and `!(dividend == i64::MIN && divisor == -1)` refuses its one pair.
+//! Generates combinations of extreme values: parameters at their bounds and at constants of predicates.
+//!
+//! There sums overflow, sizes add up, and `!(dividend == i64::MIN && divisor == -1)` refuses its one pair.
 
 use serde_json::{Value, json};
 
@@ -8,52 +9,52 @@ use super::constants::Constants;
 use super::layers::Layers;
 use super::object::{member, names};
 
-/// The most corners of one tool; beyond that, some of them.
-const CORNERS: usize = 128;
+/// The most combinations of one tool; beyond that, some of them.
+const COMBINATIONS: usize = 128;
 
 /// The most values of one parameter in them.
-const ENDS: usize = 8;
+const EXTREMES: usize = 8;
 
 impl<'s> Maker<'s> {
     /// Arguments like `base`, with every parameter that has bounds, or is a number or a text, at one of them or at a constant.
-    pub(super) fn corners(
+    pub(super) fn combinations(
         &mut self,
         layers: &Layers<'s>,
         base: &Value,
         depth: usize,
     ) -> Vec<Value> {
-        let mut corners = vec![base.clone()];
+        let mut combinations = vec![base.clone()];
         for name in names(layers) {
-            let own = Layers::of(&member(layers, name), self.root, self.chance, depth);
+            let own = Layers::of(&member(layers, name), self.root, self.rng, depth);
             let extremes = extremes(&own, self.constants);
             if extremes.is_empty() {
                 continue;
             }
-            let put = |corner: &Value, extreme: &Value| {
-                let mut corner = corner.clone();
-                if let Some(members) = corner.as_object_mut() {
+            let put = |combination: &Value, extreme: &Value| {
+                let mut combination = combination.clone();
+                if let Some(members) = combination.as_object_mut() {
                     members.insert(name.to_owned(), extreme.clone());
                 }
-                corner
+                combination
             };
-            corners = if corners.len() * extremes.len() <= CORNERS {
-                let each = |corner: &Value| {
+            combinations = if combinations.len() * extremes.len() <= COMBINATIONS {
+                let each = |combination: &Value| {
                     extremes
                         .iter()
-                        .map(|one| put(corner, one))
+                        .map(|one| put(combination, one))
                         .collect::<Vec<_>>()
                 };
-                corners.iter().flat_map(each).collect()
+                combinations.iter().flat_map(each).collect()
             } else {
                 let turns = extremes.iter().cycle();
-                corners
+                combinations
                     .iter()
                     .zip(turns)
-                    .map(|(corner, one)| put(corner, one))
+                    .map(|(combination, one)| put(combination, one))
                     .collect()
             };
         }
-        corners
+        combinations
     }
 }
 
@@ -73,12 +74,12 @@ fn extremes(layers: &Layers<'_>, constants: &Constants) -> Vec<Value> {
             let range = super::number::Range::of(layers);
             let mut ends = range.ends();
             ends.extend(range.known(constants));
-            super::distinct(ends, ENDS)
+            super::distinct(ends, EXTREMES)
         }
         Some("string") => {
             let lengths = super::text::Lengths::of(layers);
             let known = constants.texts.iter().filter(|text| lengths.has(text));
-            known.take(ENDS).map(|text| json!(text)).collect()
+            known.take(EXTREMES).map(|text| json!(text)).collect()
         }
         _ => Vec::new(),
     }

@@ -1,10 +1,9 @@
-//! What the conditions of a tool speak of.
+//! The constants that the conditions of a tool mention.
 
+use contract_runtime::__family::Expression;
+use contract_runtime::__family::guard;
+use contract_runtime::PublishedCondition;
 use serde_json::Value;
-
-use crate::PublishedCondition;
-use crate::contract::expression::Expression;
-use crate::contract::panics::guard;
 
 /// The most that is kept of each kind: what a generator gets must stay concentrated.
 const MOST: usize = 24;

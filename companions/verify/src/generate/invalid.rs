@@ -1,8 +1,8 @@
-//! Arguments of the wrong types, and texts that are no arguments.
+//! Generates values of the wrong type, and malformed JSON.
 
 use serde_json::{Map, Value, json};
 
-use super::chance::Chance;
+use super::rng::Rng;
 use super::text::near;
 
 /// One value of each type, small ones.
@@ -57,26 +57,23 @@ pub(super) fn near_misses(value: &Value) -> Vec<Value> {
 }
 
 /// Makes one place of it wrong, or at least other.
-pub(super) fn spoil(input: &mut Value, chance: &mut Chance) {
+pub(super) fn spoil(input: &mut Value, rng: &mut Rng) {
     let mut places = Vec::new();
     pointers(input, String::new(), &mut places);
-    let Some(part) = chance
-        .pick(&places)
-        .and_then(|place| input.pointer_mut(place))
-    else {
+    let Some(part) = rng.pick(&places).and_then(|place| input.pointer_mut(place)) else {
         return;
     };
-    match (chance.below(5), &mut *part) {
+    match (rng.below(5), &mut *part) {
         (0, Value::Object(members)) => {
             let names: Vec<String> = members.keys().cloned().collect();
-            if let Some(name) = chance.pick(&names) {
+            if let Some(name) = rng.pick(&names) {
                 members.shift_remove(name);
             }
         }
         (1, Value::Object(members)) => drop(members.insert("unheard_of".to_owned(), json!(null))),
         (2, Value::Object(members)) => {
             let names: Vec<String> = members.keys().cloned().collect();
-            if let Some(name) = chance.pick(&names)
+            if let Some(name) = rng.pick(&names)
                 && let Some(value) = members.shift_remove(name)
             {
                 members.insert(near(name, 5), value);
@@ -87,12 +84,12 @@ pub(super) fn spoil(input: &mut Value, chance: &mut Chance) {
         (3, part) => *part = json!([part.take()]),
         (0 | 1, part) => {
             let misses = near_misses(part);
-            if let Some(miss) = chance.pick(&misses) {
+            if let Some(miss) = rng.pick(&misses) {
                 *part = miss.clone();
             }
         }
         (_, part) => {
-            if let Some(other) = chance.pick(&of_each_type()) {
+            if let Some(other) = rng.pick(&of_each_type()) {
                 *part = other.clone();
             }
         }
@@ -119,7 +116,7 @@ fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
 }
 
 /// Texts that are no JSON object with each key once.
-pub(in crate::verify) fn malformed(base: &Value) -> Vec<String> {
+pub(crate) fn malformed(base: &Value) -> Vec<String> {
     let whole = base.to_string();
     let mut texts: Vec<String> = [
         "[]",

@@ -1,8 +1,8 @@
-//! One place of a schema: every object of keywords that has a say about it, references and branches followed.
+//! The keyword objects that apply to one location of a schema, references and branches followed.
 
 use serde_json::{Map, Value};
 
-use super::chance::Chance;
+use super::rng::Rng;
 
 pub(super) type Keywords = Map<String, Value>;
 
@@ -16,15 +16,10 @@ pub(super) struct Layers<'s> {
 
 impl<'s> Layers<'s> {
     /// Takes one branch where there are several.
-    pub(super) fn of(
-        schemas: &[&'s Value],
-        root: &'s Value,
-        chance: &mut Chance,
-        depth: usize,
-    ) -> Self {
+    pub(super) fn of(schemas: &[&'s Value], root: &'s Value, rng: &mut Rng, depth: usize) -> Self {
         let mut layers = Self::default();
         for schema in schemas {
-            layers.add(schema, root, chance, depth, 16);
+            layers.add(schema, root, rng, depth, 16);
         }
         layers
     }
@@ -33,7 +28,7 @@ impl<'s> Layers<'s> {
         &mut self,
         schema: &'s Value,
         root: &'s Value,
-        chance: &mut Chance,
+        rng: &mut Rng,
         depth: usize,
         follow: usize,
     ) {
@@ -47,30 +42,30 @@ impl<'s> Layers<'s> {
         };
         self.said.push(keywords);
         if let Some(target) = target(keywords, root) {
-            self.add(target, root, chance, depth, follow);
+            self.add(target, root, rng, depth, follow);
         }
         for part in list(keywords, "allOf") {
-            self.add(part, root, chance, depth, follow);
+            self.add(part, root, rng, depth, follow);
         }
         for keyword in ["anyOf", "oneOf"] {
             let branches = list(keywords, keyword);
             let flat: Vec<&Value> = branches.iter().filter(|branch| !refers(branch)).collect();
             let branch = match depth {
-                0 if !flat.is_empty() => chance.pick(&flat).copied(),
-                _ => chance.pick(branches),
+                0 if !flat.is_empty() => rng.pick(&flat).copied(),
+                _ => rng.pick(branches),
             };
             if let Some(branch) = branch {
-                self.add(branch, root, chance, depth, follow);
+                self.add(branch, root, rng, depth, follow);
             }
         }
         if let Some(condition) = keywords.get("if") {
-            let parts = if chance.one_in(2) {
+            let parts = if rng.one_in(2) {
                 [Some(condition), keywords.get("then")]
             } else {
                 [None, keywords.get("else")]
             };
             for part in parts.into_iter().flatten() {
-                self.add(part, root, chance, depth, follow);
+                self.add(part, root, rng, depth, follow);
             }
         }
     }
@@ -182,7 +177,9 @@ impl<'s> Layers<'s> {
 /// What a reference refers to.
 pub(super) fn target<'s>(keywords: &Keywords, root: &'s Value) -> Option<&'s Value> {
     let target = keywords.get("$ref")?.as_str()?;
-    root.pointer(&crate::schema::percent_decode(target.strip_prefix('#')?)?)
+    root.pointer(&contract_runtime::__family::percent_decode(
+        target.strip_prefix('#')?,
+    )?)
 }
 
 pub(super) fn list_of<'s>(schema: &'s Value, keyword: &str) -> &'s [Value] {

@@ -1,58 +1,57 @@
-//! Arguments of a tool: right ones, nearly right ones, and wrong ones.
+//! Generates arguments for a tool: valid, nearly valid and invalid.
 //!
-//! They are made from the schema by hand and not by a tree of strategies, because a schema is a graph that is known only when
-//! it runs, and because what fails is made smaller as JSON (see `reduce`), also when it was read from a file.
+//! They are generated from the schema directly and not by proptest strategies, because a schema is a graph that is known only at
+//! run time, and because failing inputs are shrunk as JSON (see `shrink`), even those read from a file.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `chance` | the source of chance, and texts that a pattern matches (proptest) |
-//! | `constants` | what the predicates speak of |
-//! | `layers` | all that a schema says of one place |
-//! | `number`, `text`, `collection`, `object` | values by chance, and the edges of each bound |
-//! | `corner` | several parameters at their bounds |
+//! | `rng` | the random number generator, and texts that a pattern matches (proptest) |
+//! | `constants` | the constants of predicates |
+//! | `layers` | everything that a schema says about one location |
+//! | `number`, `text`, `collection`, `object` | random values, and those at each bound and just past it |
+//! | `combinations` | several parameters at their bounds at once |
 //! | `relation` | parameters brought near each other |
-//! | `nest` | values put into themselves |
-//! | `invalid` | arguments of the wrong types, and texts that are no arguments |
+//! | `nesting` | values nested in themselves |
+//! | `invalid` | arguments of the wrong types, and texts that are not arguments |
 
-mod chance;
 mod collection;
+mod combinations;
 mod constants;
-mod corner;
 mod invalid;
 mod layers;
-mod nest;
+mod nesting;
 mod number;
 mod object;
 mod relation;
+mod rng;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use std::collections::HashSet;
 
+use contract_runtime::PublishedCondition;
 use serde_json::{Value, json};
 
+use self::constants::Constants;
 pub(super) use self::invalid::malformed;
+use self::layers::Layers;
+use self::rng::Rng;
 pub(super) use self::{collection::FARTHEST as MOST_ITEMS, text::FARTHEST as MOST_CHARACTERS};
 
-use self::chance::Chance;
-use self::constants::Constants;
-use self::layers::Layers;
-use crate::PublishedCondition;
-
-/// How deep values are nested before they are closed as soon as that is possible.
+/// The depth from which values are nested no deeper than necessary.
 const DEPTH: usize = 4;
 
-/// The most levels and the most values, where a schema demands more of them.
+/// The most levels and the most values, even if a schema demands more.
 const DEEPEST: usize = 16;
 const LARGEST: usize = 2_000;
 
-/// A fraction of them is enough to see that a type has no end: so often values were cut off before any was accepted.
+/// How often the limit is halved if values were cut off and none was accepted, because the type may have no finite values.
 const OFTEN: u32 = 6;
 
-/// The most edges of one place, and of one tool.
-const EDGES: usize = 400;
-const ALL_EDGES: usize = 3_000;
+/// The most boundary values of one location, and of one tool.
+const BOUNDARIES: usize = 400;
+const ALL_BOUNDARIES: usize = 3_000;
 
 /// The inputs that were accepted last, to be varied.
 const POOL: usize = 48;
@@ -61,8 +60,8 @@ const POOL: usize = 48;
 struct Maker<'s> {
     root: &'s Value,
     constants: &'s Constants,
-    chance: &'s mut Chance,
-    /// How deep inside of a value the next one stands, and how many there are in it so far.
+    rng: &'s mut Rng,
+    /// The nesting depth of the next value, and the number of values generated so far.
     within: usize,
     made: usize,
     /// How many values were cut off since arguments were accepted.
@@ -70,9 +69,9 @@ struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    /// A value that all these schemas admit, as far as they are understood.
+    /// Generates a value that is valid for all these schemas, as far as they are understood.
     fn value(&mut self, schemas: &[&'s Value], depth: usize) -> Value {
-        // A type that must hold itself has no values, and looking for one would never end.
+        // A type that must contain itself has no finite values, and the search for one would never end.
         if self.within == 0 {
             self.made = 0;
         }
@@ -93,7 +92,7 @@ impl<'s> Maker<'s> {
     fn tried(&mut self, schemas: &[&'s Value], depth: usize) -> Value {
         let mut value = Value::Null;
         for _ in 0..6 {
-            let layers = Layers::of(schemas, self.root, self.chance, depth);
+            let layers = Layers::of(schemas, self.root, self.rng, depth);
             value = self.once(&layers, depth);
             if !layers.refuses(&value) {
                 break;
@@ -115,7 +114,7 @@ impl<'s> Maker<'s> {
             };
             let values: Vec<&Value> = values.into_iter().filter(|value| fitting(value)).collect();
             return self
-                .chance
+                .rng
                 .pick(&values)
                 .map_or(Value::Null, |value| (*value).clone());
         }
@@ -127,9 +126,9 @@ impl<'s> Maker<'s> {
             .copied()
             .filter(|name| *name != "null")
             .collect();
-        let null = types.len() > some.len() && (some.is_empty() || self.chance.one_in(5));
-        match self.chance.pick(&some).copied().filter(|_| !null) {
-            Some("boolean") => json!(self.chance.one_in(2)),
+        let null = types.len() > some.len() && (some.is_empty() || self.rng.one_in(5));
+        match self.rng.pick(&some).copied().filter(|_| !null) {
+            Some("boolean") => json!(self.rng.one_in(2)),
             Some("integer") => self.integer(layers),
             Some("number") => self.number(layers),
             Some("string") => self.text(layers),
@@ -139,12 +138,12 @@ impl<'s> Maker<'s> {
         }
     }
 
-    /// Any JSON, for a place of which nothing is said.
+    /// Generates any JSON, for a location without keywords.
     fn anything(&mut self, depth: usize) -> Value {
         let free = Layers::default();
-        match self.chance.below(if depth == 0 { 5 } else { 7 }) {
+        match self.rng.below(if depth == 0 { 5 } else { 7 }) {
             0 => Value::Null,
-            1 => json!(self.chance.one_in(2)),
+            1 => json!(self.rng.one_in(2)),
             2 => self.integer(&free),
             3 => self.number(&free),
             4 => self.text(&free),
@@ -153,37 +152,37 @@ impl<'s> Maker<'s> {
         }
     }
 
-    /// Values at every bound and just past it, right and wrong ones.
-    fn edges(&mut self, schemas: &[&'s Value], depth: usize) -> Vec<Value> {
-        let mut edges: Vec<Value> = Vec::new();
-        // Where there are branches, each look takes others.
+    /// Generates values at every bound and just past it, valid and invalid ones.
+    fn boundaries(&mut self, schemas: &[&'s Value], depth: usize) -> Vec<Value> {
+        let mut boundaries: Vec<Value> = Vec::new();
+        // Each iteration takes other branches.
         for _ in 0..looks(schemas, self.root) {
-            let layers = Layers::of(schemas, self.root, self.chance, depth);
-            edges.extend(layers.listed().into_iter().flatten().take(64).cloned());
+            let layers = Layers::of(schemas, self.root, self.rng, depth);
+            boundaries.extend(layers.listed().into_iter().flatten().take(64).cloned());
             let types = layers.types().unwrap_or_default();
             for name in &types {
                 match *name {
                     _ if layers.listed().is_some() => {
-                        let listed: Vec<Value> = edges.iter().take(8).cloned().collect();
-                        edges.extend(listed.iter().flat_map(invalid::near_misses));
+                        let listed: Vec<Value> = boundaries.iter().take(8).cloned().collect();
+                        boundaries.extend(listed.iter().flat_map(invalid::near_misses));
                         break;
                     }
-                    "boolean" => edges.extend([json!(true), json!(false)]),
-                    "integer" => edges.extend(self.number_edges(&layers, true)),
-                    "number" => edges.extend(self.number_edges(&layers, false)),
-                    "string" => edges.extend(self.text_edges(&layers)),
-                    "array" => edges.extend(self.array_edges(&layers, depth)),
-                    "object" => edges.extend(self.object_edges(&layers, depth, None)),
+                    "boolean" => boundaries.extend([json!(true), json!(false)]),
+                    "integer" => boundaries.extend(self.number_boundaries(&layers, true)),
+                    "number" => boundaries.extend(self.number_boundaries(&layers, false)),
+                    "string" => boundaries.extend(self.text_boundaries(&layers)),
+                    "array" => boundaries.extend(self.array_boundaries(&layers, depth)),
+                    "object" => boundaries.extend(self.object_boundaries(&layers, depth, None)),
                     _ => {}
                 }
             }
         }
-        edges.extend(invalid::of_each_type());
-        distinct(edges, EDGES)
+        boundaries.extend(invalid::of_each_type());
+        distinct(boundaries, BOUNDARIES)
     }
 }
 
-/// How often a place is looked at, so that each branch of a choice is likely to be seen.
+/// How many iterations a location needs, so that each branch of a choice is likely to be taken.
 fn looks(schemas: &[&Value], root: &Value) -> usize {
     let branches = schemas.iter().filter_map(|schema| {
         let keywords = schema.as_object()?;
@@ -232,12 +231,12 @@ pub(super) struct Generator<'s> {
     /// The schema with what the conditions say.
     published: &'s Value,
     constants: Constants,
-    chance: Chance,
-    /// Arguments that were accepted, and what the author shows.
+    rng: Rng,
+    /// Arguments that were accepted, and the author's examples.
     pool: Vec<Value>,
-    /// Something refers to a type, maybe to itself.
+    /// There is a reference, so a type may be recursive.
     recursive: bool,
-    /// How many values were cut off, because they had no end, since arguments were accepted.
+    /// How many values were cut off as too large since arguments were last accepted.
     cut: u32,
 }
 
@@ -253,7 +252,7 @@ impl<'s> Generator<'s> {
             types,
             published,
             constants: Constants::of(conditions),
-            chance: Chance::new(seed, tool),
+            rng: Rng::new(seed, tool),
             pool: Vec::new(),
             recursive: layers::refers(types),
             cut: 0,
@@ -264,48 +263,48 @@ impl<'s> Generator<'s> {
         Maker {
             root,
             constants: &self.constants,
-            chance: &mut self.chance,
+            rng: &mut self.rng,
             within: 0,
             made: 0,
             cut: &mut self.cut,
         }
     }
 
-    /// Keeps arguments that were accepted, to vary them.
+    /// Adds accepted arguments to the pool, to be varied.
     pub(super) fn accepted(&mut self, input: &Value) {
         self.cut = 0;
         if self.pool.len() < POOL {
             self.pool.push(input.clone());
-        } else if self.chance.one_in(8) {
-            let place = self.chance.below(POOL);
+        } else if self.rng.one_in(8) {
+            let place = self.rng.below(POOL);
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.clone_from(input);
             }
         }
     }
 
-    /// Arguments that the published schema admits, as far as it is understood.
+    /// Generates arguments that are valid for the published schema, as far as it is understood.
     pub(super) fn right(&mut self) -> Value {
         let published = self.published;
         let whole = layers::list_of(published, "examples");
-        if !whole.is_empty() && self.chance.one_in(4) {
-            return self.chance.pick(whole).cloned().unwrap_or_default();
+        if !whole.is_empty() && self.rng.one_in(4) {
+            return self.rng.pick(whole).cloned().unwrap_or_default();
         }
         let mut input = self.maker(published).value(&[published], DEPTH);
         self.show(&mut input);
-        if self.recursive && self.chance.one_in(4) {
-            nest::deepen(&mut input, &mut self.chance);
+        if self.recursive && self.rng.one_in(4) {
+            nesting::deepen(&mut input, &mut self.rng);
         }
         input
     }
 
-    /// Arguments that the types admit, as far as they are understood.
+    /// Generates arguments that are valid for the types, as far as they are understood.
     pub(super) fn typed(&mut self) -> Value {
         let types = self.types;
         self.maker(types).value(&[types], DEPTH)
     }
 
-    /// Puts an example of the author in the place of what was made, now and then.
+    /// Replaces some arguments by the author's examples.
     fn show(&mut self, input: &mut Value) {
         let Some(members) = input.as_object_mut() else {
             return;
@@ -316,20 +315,20 @@ impl<'s> Generator<'s> {
                 .get("examples")
                 .and_then(Value::as_array)
                 .map_or(&[][..], Vec::as_slice);
-            if !examples.is_empty() && self.chance.one_in(2) {
-                let example = self.chance.pick(examples).cloned();
+            if !examples.is_empty() && self.rng.one_in(2) {
+                let example = self.rng.pick(examples).cloned();
                 members.extend(example.map(|example| (name.clone(), example)));
             }
         }
     }
 
-    /// One more input: right, nearly right, or wrong.
+    /// Generates one more input: valid, nearly valid, or invalid.
     pub(super) fn next(&mut self) -> Value {
-        match self.chance.below(16) {
+        match self.rng.below(16) {
             0..=5 => {
                 let mut input = self.right();
-                if self.chance.one_in(2) {
-                    relation::relate(&mut input, &mut self.chance);
+                if self.rng.one_in(2) {
+                    relation::relate(&mut input, &mut self.rng);
                 }
                 input
             }
@@ -339,32 +338,32 @@ impl<'s> Generator<'s> {
                 input
             }
             10..=12 => {
-                let Some(mut input) = self.chance.pick(&self.pool).cloned() else {
+                let Some(mut input) = self.rng.pick(&self.pool).cloned() else {
                     return self.typed();
                 };
-                if self.chance.one_in(2) {
+                if self.rng.one_in(2) {
                     self.redraw(&mut input);
                 } else {
-                    relation::relate(&mut input, &mut self.chance);
+                    relation::relate(&mut input, &mut self.rng);
                 }
                 input
             }
             13 => {
                 let mut input = self.typed();
-                if self.chance.one_in(2) {
-                    relation::relate(&mut input, &mut self.chance);
+                if self.rng.one_in(2) {
+                    relation::relate(&mut input, &mut self.rng);
                 }
                 input
             }
             _ => {
                 let mut input = self.right();
-                invalid::spoil(&mut input, &mut self.chance);
+                invalid::spoil(&mut input, &mut self.rng);
                 input
             }
         }
     }
 
-    /// Draws one parameter anew, from its type alone.
+    /// Replaces one argument by a random value of its type.
     fn redraw(&mut self, input: &mut Value) {
         let types = self.types;
         let drawn = self.typed();
@@ -374,8 +373,7 @@ impl<'s> Generator<'s> {
             .into_iter()
             .flat_map(|all| all.keys())
             .collect();
-        let (Some(name), Some(members)) =
-            (self.chance.pick(&names).copied(), input.as_object_mut())
+        let (Some(name), Some(members)) = (self.rng.pick(&names).copied(), input.as_object_mut())
         else {
             return;
         };
@@ -385,16 +383,16 @@ impl<'s> Generator<'s> {
         }
     }
 
-    /// Every bound of the schemas and just past it, each in arguments that are otherwise like `base`.
-    pub(super) fn edges(&mut self, base: &Value) -> Vec<Value> {
+    /// Generates values at every bound and just past it, each in arguments that are otherwise like `base`.
+    pub(super) fn boundaries(&mut self, base: &Value) -> Vec<Value> {
         let (types, published) = (self.types, self.published);
-        let mut edges = Vec::new();
+        let mut boundaries = Vec::new();
         for root in [published, types] {
             let mut maker = self.maker(root);
-            let layers = Layers::of(&[root], root, maker.chance, DEPTH);
-            edges.extend(maker.corners(&layers, base, DEPTH));
-            edges.extend(maker.object_edges(&layers, DEPTH, Some(base)));
+            let layers = Layers::of(&[root], root, maker.rng, DEPTH);
+            boundaries.extend(maker.combinations(&layers, base, DEPTH));
+            boundaries.extend(maker.object_boundaries(&layers, DEPTH, Some(base)));
         }
-        distinct(edges, ALL_EDGES)
+        distinct(boundaries, ALL_BOUNDARIES)
     }
 }

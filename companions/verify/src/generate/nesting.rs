@@ -1,18 +1,18 @@
-//! Values that are deeper than they were made: some part of them holds the same again.
+//! Generates deeply nested values, by replacing an inner object with an outer one.
 
 use serde_json::Value;
 
-use super::chance::Chance;
+use super::rng::Rng;
 
 /// No longer than this, as JSON.
 const LONGEST: usize = 16_384;
 
 /// Puts an object in the place of one inside of it, a few times. Where both are of one type, the types still admit it.
-pub(super) fn deepen(input: &mut Value, chance: &mut Chance) {
-    for _ in 0..=chance.below(4) {
+pub(super) fn deepen(input: &mut Value, rng: &mut Rng) {
+    for _ in 0..=rng.below(4) {
         let mut pairs = Vec::new();
         find(input, "", &mut Vec::new(), &mut pairs);
-        let Some((outer, inner)) = chance.pick(&pairs) else {
+        let Some((outer, inner)) = rng.pick(&pairs) else {
             return;
         };
         let Some(whole) = input.pointer(outer).cloned() else {

@@ -1,11 +1,11 @@
-//! Numbers: every bound, just past it, and what lies between.
+//! Generates numbers: every bound, just past it, and between bounds.
 
 use serde_json::{Value, json};
 
 use super::Maker;
 use super::constants::Constants;
 use super::layers::Layers;
-use crate::verify::integer;
+use crate::integer;
 
 /// Integers up to here are the same in every reader of JSON (RFC 8259, section 6).
 const EXACT: i128 = 1 << 53;
@@ -141,7 +141,7 @@ impl Maker<'_> {
         let range = Range::of(layers);
         let value = range.aligned(self.integer_in(&range));
         #[allow(clippy::cast_precision_loss, reason = "it is small enough")]
-        if value.unsigned_abs() < EXACT.unsigned_abs() && self.chance.one_in(24) {
+        if value.unsigned_abs() < EXACT.unsigned_abs() && self.rng.one_in(24) {
             // The same number, as some models write it.
             json!(value as f64)
         } else {
@@ -152,12 +152,12 @@ impl Maker<'_> {
     fn integer_in(&mut self, range: &Range) -> i128 {
         let usual = [range.first, range.last, 0, 1, -1, 2, 7, 10, 100];
         let around = [0, 0, 1, -1, 2, -2];
-        let at = match self.chance.below(8) {
-            0..=2 => self.chance.pick(&usual).copied().unwrap_or_default(),
+        let at = match self.rng.below(8) {
+            0..=2 => self.rng.pick(&usual).copied().unwrap_or_default(),
             3 | 4 => {
                 let known = &self.constants.integers;
-                let at = self.chance.pick(known).copied().unwrap_or_default();
-                if self.chance.one_in(6) {
+                let at = self.rng.pick(known).copied().unwrap_or_default();
+                if self.rng.one_in(6) {
                     at.saturating_neg()
                 } else {
                     at
@@ -173,23 +173,23 @@ impl Maker<'_> {
                     i64::MIN.into(),
                     u64::MAX.into(),
                 ];
-                self.chance.pick(&far).copied().unwrap_or_default()
+                self.rng.pick(&far).copied().unwrap_or_default()
             }
             6 => {
                 let near = if range.has(0) { 0 } else { range.first };
-                return self.chance.integer(
+                return self.rng.integer(
                     range.first.max(near.saturating_sub(50)),
                     range.last.min(near.saturating_add(200)),
                 );
             }
             _ => {
-                return self.chance.integer(
+                return self.rng.integer(
                     range.first.max(i64::MIN.into()),
                     range.last.min(u64::MAX.into()),
                 );
             }
         };
-        let by = self.chance.pick(&around).copied().unwrap_or_default();
+        let by = self.rng.pick(&around).copied().unwrap_or_default();
         let value = at.saturating_add(by);
         if range.has(value) {
             value
@@ -199,10 +199,9 @@ impl Maker<'_> {
                 range.last.min(at.saturating_add(3)),
             );
             if low <= high {
-                self.chance.integer(low, high)
+                self.rng.integer(low, high)
             } else {
-                self.chance
-                    .integer(range.first, range.last.max(range.first))
+                self.rng.integer(range.first, range.last.max(range.first))
             }
         }
     }
@@ -210,7 +209,7 @@ impl Maker<'_> {
     /// A number that the layers admit, as far as they are understood.
     pub(super) fn number(&mut self, layers: &Layers<'_>) -> Value {
         let range = Range::of(layers);
-        if range.step.is_some() || self.chance.one_in(5) && range.first <= range.last {
+        if range.step.is_some() || self.rng.one_in(5) && range.first <= range.last {
             return self.integer(layers);
         }
         for _ in 0..8 {
@@ -219,15 +218,15 @@ impl Maker<'_> {
                 .into_iter()
                 .flatten()
                 .collect::<Vec<_>>();
-            let value = match self.chance.below(4) {
-                0 => self.chance.pick(&bounds).copied().unwrap_or(value),
-                1 => self.chance.float(
+            let value = match self.rng.below(4) {
+                0 => self.rng.pick(&bounds).copied().unwrap_or(value),
+                1 => self.rng.float(
                     range.low.unwrap_or(-1e3).max(-1e6),
                     range.high.unwrap_or(1e3).min(1e6),
                 ),
                 _ => value,
             };
-            let value = match self.chance.below(8) {
+            let value = match self.rng.below(8) {
                 0 => value.next_up(),
                 1 => value.next_down(),
                 2 => value + 1.0,
@@ -253,14 +252,14 @@ impl Maker<'_> {
             1.7e308, 3.4e38,
         ];
         let known = &self.constants.floats;
-        match self.chance.below(2) {
-            0 if !known.is_empty() => self.chance.pick(known).copied().unwrap_or_default(),
-            _ => self.chance.pick(&usual).copied().unwrap_or_default(),
+        match self.rng.below(2) {
+            0 if !known.is_empty() => self.rng.pick(known).copied().unwrap_or_default(),
+            _ => self.rng.pick(&usual).copied().unwrap_or_default(),
         }
     }
 
     /// The bounds and what is just past them, the constants of the predicates, and the ends of what JSON and Rust hold.
-    pub(super) fn number_edges(&self, layers: &Layers<'_>, whole: bool) -> Vec<Value> {
+    pub(super) fn number_boundaries(&self, layers: &Layers<'_>, whole: bool) -> Vec<Value> {
         let range = Range::of(layers);
         let step = range.step.unwrap_or(1);
         let ends = [range.first, range.last];
@@ -272,7 +271,7 @@ impl Maker<'_> {
             .integers
             .iter()
             .flat_map(|at| [*at, at.saturating_neg()]);
-        let mut edges: Vec<Value> = ends
+        let mut boundaries: Vec<Value> = ends
             .flat_map(|at| {
                 [
                     at,
@@ -286,12 +285,12 @@ impl Maker<'_> {
             .chain([0, 1, -1, EXACT, EXACT + 1, -EXACT - 1])
             .map(integer::write)
             .collect();
-        edges.push(json!(0.5));
+        boundaries.push(json!(0.5));
         if whole {
             // Wider than what is counted in here: the ends of `u128`.
             let wide = [range.low, range.high].into_iter().flatten();
             let wide = wide.filter(|end| end.abs() > WIDE);
-            edges.extend(
+            boundaries.extend(
                 wide.flat_map(|end| {
                     [end, end.next_down(), end.next_up(), end / 2.0].map(Value::from)
                 }),
@@ -305,12 +304,12 @@ impl Maker<'_> {
                 .chain(known)
                 .flat_map(|at| [at, at.next_up(), at.next_down(), -at])
                 .chain(singles);
-            edges.extend(
+            boundaries.extend(
                 floats
                     .chain([-0.0, 5e-324, 1e300, -1e300, f64::MAX, f64::MIN])
                     .map(Value::from),
             );
         }
-        edges
+        boundaries
     }
 }

@@ -1,4 +1,4 @@
-//! Objects: members that must be, may be and must not be there.
+//! Generates objects: required, optional and forbidden members.
 
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,12 @@ const LARGEST: usize = 1_000;
 impl<'s> Maker<'s> {
     /// An object that the layers admit, as far as they are understood.
     pub(super) fn object(&mut self, layers: &Layers<'s>, depth: usize) -> Value {
-        let sparse = depth == 0 || self.chance.one_in(4);
-        let full = depth > 0 && self.chance.one_in(3);
+        let sparse = depth == 0 || self.rng.one_in(4);
+        let full = depth > 0 && self.rng.one_in(3);
         let mut members = Map::new();
         for name in names(layers) {
             let often = if sparse { 8 } else { 2 };
-            if required(layers, name) || full || self.chance.one_in(often) {
+            if required(layers, name) || full || self.rng.one_in(often) {
                 let value = self.value(&member(layers, name), depth.saturating_sub(1));
                 members.insert(name.to_owned(), value);
             }
@@ -50,7 +50,7 @@ impl<'s> Maker<'s> {
             (true, _) => 0,
             (_, true) if depth == 0 => low,
             (_, true) => self.entries(low),
-            _ if self.chance.one_in(16) => 1,
+            _ if self.rng.one_in(16) => 1,
             _ => low.saturating_sub(members.len()),
         };
         let schemas: Vec<&Value> = rest.into_iter().filter(|rest| rest.is_object()).collect();
@@ -58,9 +58,9 @@ impl<'s> Maker<'s> {
             if members.len() >= high {
                 break;
             }
-            match self.chance.pick(&patterns).copied() {
-                Some((pattern, schema)) if closed || self.chance.one_in(2) => {
-                    if let Some(name) = self.chance.matching(pattern) {
+            match self.rng.pick(&patterns).copied() {
+                Some((pattern, schema)) if closed || self.rng.one_in(2) => {
+                    if let Some(name) = self.rng.matching(pattern) {
                         let value = self.value(&[schema], depth.saturating_sub(1));
                         members.insert(name, value);
                     }
@@ -79,40 +79,40 @@ impl<'s> Maker<'s> {
     /// How many entries a map has.
     fn entries(&mut self, low: usize) -> usize {
         let known: Vec<usize> = self.constants.counts(64).collect();
-        match self.chance.pick(&known).copied() {
-            Some(known) if self.chance.one_in(3) => {
-                (known + self.chance.below(3)).saturating_sub(1).max(low)
+        match self.rng.pick(&known).copied() {
+            Some(known) if self.rng.one_in(3) => {
+                (known + self.rng.below(3)).saturating_sub(1).max(low)
             }
-            _ => low + self.chance.below(4),
+            _ => low + self.rng.below(4),
         }
     }
 
     fn key(&mut self, layers: &Layers<'s>, depth: usize) -> String {
         let named: Vec<&Value> = layers.all("propertyNames").collect();
-        if let Some(schema) = self.chance.pick(&named).copied()
+        if let Some(schema) = self.rng.pick(&named).copied()
             && let Value::String(name) = self.value(&[schema], depth.saturating_sub(1))
         {
             return name;
         }
         let usual = ["a", "b", "key", "", "é", "0", "1", "a/b~c"];
-        match self.chance.below(4) {
-            1 => self.chance.below(1_000).to_string(),
+        match self.rng.below(4) {
+            1 => self.rng.below(1_000).to_string(),
             0 => {
                 let known = &self.constants.texts;
-                self.chance
+                self.rng
                     .pick(known)
                     .cloned()
                     .unwrap_or_else(|| "a".to_owned())
             }
             _ => self
-                .chance
+                .rng
                 .pick(&usual)
                 .map_or_else(String::new, |name| (*name).to_owned()),
         }
     }
 
-    /// The object with each member at each of its edges, left out, and `null`; and with one too many.
-    pub(super) fn object_edges(
+    /// The object with each member at each of its boundaries, left out, and `null`; and with one too many.
+    pub(super) fn object_boundaries(
         &mut self,
         layers: &Layers<'s>,
         depth: usize,
@@ -128,41 +128,41 @@ impl<'s> Maker<'s> {
             };
             made
         };
-        let mut edges = vec![Value::Object(base.clone())];
+        let mut boundaries = vec![Value::Object(base.clone())];
         let mut extra = base.clone();
         extra.insert("unheard_of".to_owned(), json!(1));
-        edges.push(Value::Object(extra));
+        boundaries.push(Value::Object(extra));
         let names = names(layers);
         let each = 400 / names.len().max(1);
         for name in names {
             let mut without = base.clone();
             without.shift_remove(name);
-            edges.push(Value::Object(without));
+            boundaries.push(Value::Object(without));
             let Some(depth) = depth.checked_sub(1) else {
                 continue;
             };
-            for edge in self
-                .edges(&member(layers, name), depth)
+            for boundary in self
+                .boundaries(&member(layers, name), depth)
                 .into_iter()
                 .take(each.max(40))
             {
                 let mut with = base.clone();
-                with.insert(name.to_owned(), edge);
-                edges.push(Value::Object(with));
+                with.insert(name.to_owned(), boundary);
+                boundaries.push(Value::Object(with));
             }
         }
         if names_are_open(layers)
             && let Some(depth) = depth.checked_sub(1)
         {
             let schemas: Vec<&Value> = layers.all("additionalProperties").collect();
-            for edge in self.edges(&schemas, depth).into_iter().take(40) {
+            for boundary in self.boundaries(&schemas, depth).into_iter().take(40) {
                 let mut with = base.clone();
-                with.insert("a".to_owned(), edge);
-                edges.push(Value::Object(with));
+                with.insert("a".to_owned(), boundary);
+                boundaries.push(Value::Object(with));
             }
-            edges.extend(self.sizes(layers, &schemas, depth));
+            boundaries.extend(self.sizes(layers, &schemas, depth));
         }
-        edges
+        boundaries
     }
 
     /// Maps of as many entries as the bounds and the predicates speak of, one more and one less.

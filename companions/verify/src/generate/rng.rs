@@ -1,4 +1,4 @@
-//! Numbers and texts by chance, the same ones for the same seed.
+//! A seeded random number generator for numbers and texts.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use proptest::strategy::ValueTree as _;
 use proptest::string::{RegexGeneratorStrategy, string_regex};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// A source of chance.
-pub(super) struct Chance {
+/// A random number generator.
+pub(super) struct Rng {
     runner: TestRunner,
     patterns: HashMap<String, Option<Pattern>>,
 }
@@ -20,8 +20,8 @@ struct Pattern {
     ends: bool,
 }
 
-impl Chance {
-    /// The source of one tool: it gives the same whatever other tools there are.
+impl Rng {
+    /// Creates the generator of one tool: it yields the same values whatever other tools there are.
     pub(super) fn new(seed: u64, tool: &str) -> Self {
         let mut bytes = [0_u8; 32];
         let salted = tool.bytes().chain(seed.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What is made from a schema: right values are right, every bound is met and passed, nothing goes on for ever.
+//! Generated values are valid where they should be, reach every bound, and terminate.
 
 use std::collections::HashSet;
 
@@ -30,10 +30,10 @@ fn arguments(schema: &Value) -> Value {
     })
 }
 
-/// What is made for one parameter: of the right values, at the edges, and by chance.
+/// What is made for one parameter: of the right values, at the boundaries, and by chance.
 struct Made {
     right: Vec<Value>,
-    edges: Vec<Value>,
+    boundaries: Vec<Value>,
     by_chance: Vec<Value>,
 }
 
@@ -43,11 +43,11 @@ fn made(schema: &Value, seed: u64) -> Made {
     let it = |value: &Value| value.get("it").cloned();
     let right: Vec<Value> = (0..CASES).map(|_| generator.right()).collect();
     let base = right.first().cloned().unwrap_or_default();
-    let edges = generator.edges(&base);
+    let boundaries = generator.boundaries(&base);
     let by_chance: Vec<Value> = (0..CASES).map(|_| generator.next()).collect();
     Made {
         right: right.iter().filter_map(it).collect(),
-        edges: edges.iter().filter_map(it).collect(),
+        boundaries: boundaries.iter().filter_map(it).collect(),
         by_chance: by_chance.iter().filter_map(it).collect(),
     }
 }
@@ -122,7 +122,7 @@ fn some_of_all_that_is_made_is_wrong() {
                 .filter(|it| !validator.is_valid(&json!({ "it": it })))
                 .count()
         };
-        assert!(wrong(&made.edges) >= 3, "{schema}");
+        assert!(wrong(&made.boundaries) >= 3, "{schema}");
         assert!(wrong(&made.by_chance) >= 1, "{schema}");
     }
 }
@@ -133,8 +133,8 @@ fn meets(schema: &Value, wanted: &[Value]) {
         let made = made(schema, seed);
         for value in wanted {
             assert!(
-                made.edges.contains(value),
-                "{schema}: the edges lack {value}"
+                made.boundaries.contains(value),
+                "{schema}: the boundaries lack {value}"
             );
         }
     }
@@ -196,8 +196,8 @@ fn every_bound_is_met_and_passed() {
 fn arrays_are_as_long_as_the_bounds_and_one_more_and_less() {
     let schema =
         json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 5});
-    let edges = made(&schema, 0).edges;
-    let lengths: HashSet<usize> = edges
+    let boundaries = made(&schema, 0).boundaries;
+    let lengths: HashSet<usize> = boundaries
         .iter()
         .filter_map(Value::as_array)
         .map(Vec::len)
@@ -215,8 +215,8 @@ fn members_are_left_out_and_added() {
         "required": ["a"],
         "additionalProperties": false,
     });
-    let edges = made(&schema, 0).edges;
-    let objects: Vec<_> = edges.iter().filter_map(Value::as_object).collect();
+    let boundaries = made(&schema, 0).boundaries;
+    let objects: Vec<_> = boundaries.iter().filter_map(Value::as_object).collect();
     assert!(objects.iter().any(|object| !object.contains_key("a")));
     assert!(
         objects
@@ -239,9 +239,9 @@ fn members_are_left_out_and_added() {
 fn each_branch_is_seen() {
     let schema = json!({"oneOf": [{"const": "a"}, {"const": "b"}, {"type": "integer", "minimum": 5, "maximum": 9}, {"type": "null"}]});
     for seed in 0..10 {
-        let edges = made(&schema, seed).edges;
+        let boundaries = made(&schema, seed).boundaries;
         for wanted in [json!("a"), json!("b"), json!(4), json!(10), json!(null)] {
-            assert!(edges.contains(&wanted), "{seed}: {wanted}");
+            assert!(boundaries.contains(&wanted), "{seed}: {wanted}");
         }
     }
 }
@@ -259,7 +259,7 @@ fn types_that_hold_themselves_come_to_an_end() {
     let deepest = made
         .right
         .iter()
-        .chain(&made.edges)
+        .chain(&made.boundaries)
         .map(depth)
         .max()
         .unwrap();
@@ -272,7 +272,7 @@ fn types_that_hold_themselves_come_to_an_end() {
     });
     let mut generator = Generator::new("it", &endless, &endless, &[], 0);
     let base = generator.right();
-    assert!(!generator.edges(&base).is_empty());
+    assert!(!generator.boundaries(&base).is_empty());
 }
 
 #[test]
@@ -286,10 +286,10 @@ fn parameters_are_at_their_bounds_together() {
     });
     let mut generator = Generator::new("it", &root, &root, &[], 1);
     let base = generator.right();
-    let edges = generator.edges(&base);
+    let boundaries = generator.boundaries(&base);
     for (one, other) in [(-128, -128), (-128, 127), (127, -128), (127, 127)] {
-        let corner = json!({"one": one, "other": other, "flag": true});
-        assert!(edges.contains(&corner), "{corner}");
+        let combination = json!({"one": one, "other": other, "flag": true});
+        assert!(boundaries.contains(&combination), "{combination}");
     }
 }
 
@@ -319,7 +319,7 @@ fn the_same_seed_makes_the_same() {
     let schema = json!({"type": "string", "pattern": "^[a-z]+$"});
     let all = |seed| {
         let made = made(&schema, seed);
-        (made.right, made.edges, made.by_chance)
+        (made.right, made.boundaries, made.by_chance)
     };
     assert_eq!(all(9), all(9));
     assert_ne!(all(9), all(10));

@@ -1,4 +1,4 @@
-//! Texts: lengths around every bound, patterns and near misses, and what is hard in Unicode.
+//! Generates texts: lengths around every bound, patterns and near misses, and difficult Unicode.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Maker;
 use super::layers::Layers;
 
 /// The longest text that is made to reach a bound, in characters: a call takes 1 MiB, and there may be other arguments.
-pub(in crate::verify) const FARTHEST: usize = 1_040_000;
+pub(crate) const FARTHEST: usize = 1_040_000;
 
 /// The longest text that is made by chance.
 const LONGEST: usize = 150_000;
@@ -104,7 +104,7 @@ impl Maker<'_> {
         }
         // Long as they must be, they differ by their length alone.
         if lengths.low > LONG {
-            let more = self.chance.below(12);
+            let more = self.rng.below(12);
             let count = lengths.low.saturating_add(more);
             return json!("a".repeat(count.min(lengths.high.unwrap_or(count))));
         }
@@ -116,13 +116,13 @@ impl Maker<'_> {
             .copied()
             .collect();
         for _ in 0..6 {
-            let text = if !formats.is_empty() && !self.chance.one_in(8) {
-                self.chance.pick(&formats).map(|text| (*text).to_owned())
+            let text = if !formats.is_empty() && !self.rng.one_in(8) {
+                self.rng.pick(&formats).map(|text| (*text).to_owned())
             } else if patterns.is_empty() {
                 None
             } else {
-                let pattern = self.chance.pick(&patterns).copied();
-                pattern.and_then(|pattern| self.chance.matching(pattern))
+                let pattern = self.rng.pick(&patterns).copied();
+                pattern.and_then(|pattern| self.rng.matching(pattern))
             };
             let text = text.unwrap_or_else(|| self.any_text(&lengths));
             if lengths.has(&text) {
@@ -133,17 +133,17 @@ impl Maker<'_> {
     }
 
     fn any_text(&mut self, lengths: &Lengths) -> String {
-        match self.chance.below(10) {
+        match self.rng.below(10) {
             0 => self
-                .chance
+                .rng
                 .pick(&HARD)
                 .map_or_else(String::new, |text| (*text).to_owned()),
             1..=3 => self.known_text(),
             4 => {
                 let patterns = &self.constants.patterns;
-                let pattern = self.chance.pick(patterns);
+                let pattern = self.rng.pick(patterns);
                 pattern
-                    .and_then(|pattern| self.chance.matching(pattern))
+                    .and_then(|pattern| self.rng.matching(pattern))
                     .unwrap_or_default()
             }
             _ => {
@@ -155,39 +155,39 @@ impl Maker<'_> {
 
     /// A text that a predicate names, or one near it.
     fn known_text(&mut self) -> String {
-        let Some(text) = self.chance.pick(&self.constants.texts).cloned() else {
-            let count = self.chance.below(12);
+        let Some(text) = self.rng.pick(&self.constants.texts).cloned() else {
+            let count = self.rng.below(12);
             return self.letters(count);
         };
-        let count = self.chance.below(4);
+        let count = self.rng.below(4);
         let more = self.letters(count);
-        match self.chance.below(8) {
+        match self.rng.below(8) {
             0 => format!("{text}{more}"),
             1 => format!("{more}{text}"),
             2 => format!("{more}{text}{more}"),
-            3 => near(&text, self.chance.below(8)),
+            3 => near(&text, self.rng.below(8)),
             _ => text,
         }
     }
 
     fn length(&mut self, lengths: &Lengths) -> usize {
         let known: Vec<usize> = self.constants.counts(LONGEST).collect();
-        let at = match self.chance.below(6) {
+        let at = match self.rng.below(6) {
             0 => lengths.low,
             1 => lengths.high.unwrap_or(8),
             2 if !known.is_empty() => {
-                let at = self.chance.pick(&known).copied().unwrap_or_default();
-                let by = self.chance.below(3);
+                let at = self.rng.pick(&known).copied().unwrap_or_default();
+                let by = self.rng.below(3);
                 (at + by).saturating_sub(1)
             }
-            _ => lengths.low.saturating_add(self.chance.below(12)),
+            _ => lengths.low.saturating_add(self.rng.below(12)),
         };
         let at = at
             .max(lengths.low)
             .min(lengths.high.unwrap_or(LONGEST))
             .min(LONGEST);
-        if at > LONG && !self.chance.one_in(40) {
-            lengths.low + self.chance.below(30)
+        if at > LONG && !self.rng.one_in(40) {
+            lengths.low + self.rng.below(30)
         } else {
             at
         }
@@ -195,24 +195,24 @@ impl Maker<'_> {
 
     /// As many characters, of one alphabet or of several.
     pub(super) fn letters(&mut self, count: usize) -> String {
-        let mixed = self.chance.one_in(4);
-        let usual = self.chance.one_in(2);
-        let mut alphabet = self.chance.pick(&ALPHABETS).copied().unwrap_or(&['a']);
+        let mixed = self.rng.one_in(4);
+        let usual = self.rng.one_in(2);
+        let mut alphabet = self.rng.pick(&ALPHABETS).copied().unwrap_or(&['a']);
         if usual {
             alphabet = ALPHABETS[0];
         }
         let mut text = String::with_capacity(count);
         for _ in 0..count {
             if mixed && count < LONG {
-                alphabet = self.chance.pick(&ALPHABETS).copied().unwrap_or(&['a']);
+                alphabet = self.rng.pick(&ALPHABETS).copied().unwrap_or(&['a']);
             }
-            text.extend(self.chance.pick(alphabet));
+            text.extend(self.rng.pick(alphabet));
         }
         text
     }
 
     /// Every length around the bounds, in letters of one byte and of four; patterns, and what misses them narrowly.
-    pub(super) fn text_edges(&mut self, layers: &Layers<'_>) -> Vec<Value> {
+    pub(super) fn text_boundaries(&mut self, layers: &Layers<'_>) -> Vec<Value> {
         let lengths = Lengths::of(layers);
         let mut counts = vec![0, 1, lengths.low];
         // What nobody bounded may still be more than a byte counts.
@@ -225,16 +225,16 @@ impl Maker<'_> {
             .collect();
         around.sort_unstable();
         around.dedup();
-        let mut edges: Vec<String> = Vec::new();
+        let mut boundaries: Vec<String> = Vec::new();
         for count in around {
-            edges.push("a".repeat(count));
+            boundaries.push("a".repeat(count));
             if count <= LONG {
-                edges.push("😀".repeat(count));
-                edges.push("é".repeat(count));
+                boundaries.push("😀".repeat(count));
+                boundaries.push("é".repeat(count));
             }
         }
         for count in self.constants.counts(100) {
-            edges.extend(["a\n", "a "].map(|part| part.repeat(count + 1)));
+            boundaries.extend(["a\n", "a "].map(|part| part.repeat(count + 1)));
         }
         let own = layers
             .all("pattern")
@@ -243,24 +243,24 @@ impl Maker<'_> {
         let patterns: Vec<String> = own.chain(self.constants.patterns.clone()).collect();
         for pattern in patterns {
             for turn in 0..4 {
-                if let Some(text) = self.chance.matching(&pattern) {
-                    edges.push(near(&text, turn * 2));
-                    edges.push(near(&text, turn * 2 + 1));
-                    edges.push(text);
+                if let Some(text) = self.rng.matching(&pattern) {
+                    boundaries.push(near(&text, turn * 2));
+                    boundaries.push(near(&text, turn * 2 + 1));
+                    boundaries.push(text);
                 }
             }
         }
         for text in &self.constants.texts {
-            edges.extend((0..8).map(|change| near(text, change)));
-            edges.push(text.clone());
+            boundaries.extend((0..8).map(|change| near(text, change)));
+            boundaries.push(text.clone());
         }
         let formats = layers
             .all("format")
             .filter_map(Value::as_str)
             .flat_map(of_format);
-        edges.extend(formats.map(|text| (*text).to_owned()));
-        edges.extend(HARD.map(str::to_owned));
-        edges.into_iter().map(Value::from).collect()
+        boundaries.extend(formats.map(|text| (*text).to_owned()));
+        boundaries.extend(HARD.map(str::to_owned));
+        boundaries.into_iter().map(Value::from).collect()
     }
 }
 
