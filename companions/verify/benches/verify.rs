@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::Verifier;
+use contract_verify::Verifier;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

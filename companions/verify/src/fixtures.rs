@@ -1,26 +1,26 @@
-//! What a body needs to be run: leave to do so, values, time.
+//! How bodies are run: permission, test values, time limit.
 
 use std::time::Duration;
 
-use super::problem::{Fault, Layer, Problem};
-use super::{Verifier, quiet};
-use crate::contract::panics::guard;
-use crate::registry::entry::Entry;
-use crate::tool::spec::Setup;
-use crate::{BuildProblem, Builder, Registry};
+use contract_runtime::__family::guard;
+use contract_runtime::__family::{Setup, TriedTool};
+use contract_runtime::{BuildProblem, Builder, Registry};
 
-/// Unless a tool has a timeout of its own; a body that runs for longer has most likely been caught in a loop.
+use super::problem::{Fault, Layer, Problem};
+use super::{Verifier, panic_hook};
+
+/// The time limit of tools without a timeout; a body that runs longer is probably in an endless loop.
 const TIME: Duration = Duration::from_secs(10);
 
 /// How bodies are run, as far as their authors leave it to the test.
 #[derive(Clone, Debug)]
-pub(super) struct Doubles {
+pub(super) struct Fixtures {
     run: Option<bool>,
     setup: Option<Setup>,
     time: Duration,
 }
 
-impl Default for Doubles {
+impl Default for Fixtures {
     fn default() -> Self {
         Self {
             run: None,
@@ -31,13 +31,13 @@ impl Default for Doubles {
 }
 
 impl Verifier {
-    /// Whether the bodies of tools may be run; `read_only` ones are, others not, unless this is set.
+    /// Sets whether the bodies of tools may run; by default only those of `read_only` tools do.
     ///
-    /// What `#[verify(run)]` or `#[verify(run = false)]` says above a tool counts for more.
+    /// `#[verify(run)]` or `#[verify(run = false)]` above a tool takes precedence.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
-    /// use contract_runtime::verify::Verifier;
+    /// use contract_verify::Verifier;
     /// use contract_runtime::Builder;
     /// use std::sync::atomic::{AtomicU64, Ordering};
     ///
@@ -63,56 +63,59 @@ impl Verifier {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn run_bodies(mut self, run: bool) -> Self {
-        self.doubles.run = Some(run);
+        self.fixtures.run = Some(run);
         self
     }
 
-    /// Gives tools the values they are tried with, such as a folder that may be written to.
+    /// Provides tools with the values they are tested with, such as a folder that may be written to.
     ///
-    /// It is called anew for each run of a body, so that no run sees what another one left. It acts after the `setup` that
-    /// `#[verify(..)]` names above a tool, and takes the place of the values that the registry has.
+    /// It is called for each run of a body, so that no run sees what another one left behind. It is called after the `setup` of
+    /// `#[verify(..)]` above a tool, and its values replace those of the registry.
     pub fn setup(mut self, setup: fn(Builder) -> Builder) -> Self {
-        self.doubles.setup = Some(setup);
+        self.fixtures.setup = Some(setup);
         self
     }
 
-    /// The time that a body has, if its tool has no timeout; 10 seconds unless set.
+    /// Sets the time limit of a body whose tool has no timeout; the default is 10 seconds.
     ///
-    /// A body that does not end is left behind on its thread.
+    /// A body that does not end is abandoned on its thread.
     pub fn time_limit(mut self, time: Duration) -> Self {
-        self.doubles.time = time;
+        self.fixtures.time = time;
         self
     }
 }
 
-impl Doubles {
+impl Fixtures {
     /// Whether the body of this tool may be run.
-    pub(super) fn may_run(&self, entry: &Entry) -> bool {
-        let own = entry.tool.verify.and_then(|verify| verify.run);
-        own.or(self.run).unwrap_or(entry.read_only)
+    pub(super) fn may_run(&self, tool: TriedTool<'_>, read_only: bool) -> bool {
+        self.decided(tool).unwrap_or(read_only)
     }
 
-    /// The time that one run of it has.
-    pub(super) fn time(&self, entry: &Entry) -> Duration {
-        entry.timeout.unwrap_or(self.time)
+    /// Whether it may run, if the tool or the test says so.
+    pub(super) fn decided(&self, tool: TriedTool<'_>) -> Option<bool> {
+        tool.may_run().or(self.run)
+    }
+
+    /// The time limit of one run.
+    pub(super) fn time(&self, tool: TriedTool<'_>) -> Duration {
+        tool.timeout().unwrap_or(self.time)
     }
 
     /// Whether each run gets values of its own.
-    pub(super) fn is_fresh(&self, entry: &Entry) -> bool {
-        self.setups(entry).next().is_some()
+    pub(super) fn is_fresh(&self, tool: TriedTool<'_>) -> bool {
+        self.setups(tool).next().is_some()
     }
 
-    fn setups(&self, entry: &Entry) -> impl Iterator<Item = Setup> {
-        let own = entry.tool.verify.and_then(|verify| verify.setup);
-        own.into_iter().chain(self.setup)
+    fn setups(&self, tool: TriedTool<'_>) -> impl Iterator<Item = Setup> + use<> {
+        tool.setup().into_iter().chain(self.setup)
     }
 }
 
-/// A registry of one tool of another one, with the values that it is to be tried with.
+/// Builds a registry of one tool, with the values that it is tested with.
 pub(super) fn registry_for(
     registry: &Registry,
     name: &str,
-    doubles: &Doubles,
+    fixtures: &Fixtures,
 ) -> Result<Registry, Box<Problem>> {
     let problem = |fault| {
         Box::new(Problem {
@@ -123,18 +126,11 @@ pub(super) fn registry_for(
             fault,
         })
     };
-    let entry = registry
-        .entry(name)
-        .ok_or_else(|| problem(Fault::NoSuchTool))?;
-    let given = || {
-        let builder = Registry::builder().sharing(registry.values());
-        let builder = doubles
-            .setups(entry)
-            .fold(builder, |builder, setup| setup(builder));
-        builder.alone(entry).build()
-    };
+    let tool = TriedTool::new(registry, name).ok_or_else(|| problem(Fault::NoSuchTool))?;
+    let given = || tool.alone(fixtures.setups(tool));
     let unjudged = |why| problem(Fault::Unjudged { why });
-    let built = quiet::listening(|last| guard(given).map_err(|_| last.take().unwrap_or_default()));
+    let built =
+        panic_hook::capture(|last| guard(given).map_err(|_| last.take().unwrap_or_default()));
     match built {
         Ok(Ok(registry)) => Ok(registry),
         Ok(Err(error)) => {

@@ -1,4 +1,4 @@
-//! Numbers of JSON: integers wider than either of its 64-bit types, and what other readers make of them.
+//! Integers in JSON wider than 64 bits, and how readers that use doubles see them.
 
 use serde_json::{Number, Value, json};
 
@@ -7,7 +7,7 @@ pub(super) fn read(value: &Value) -> Option<i128> {
     value.as_number()?.as_i128()
 }
 
-/// As JSON: what neither 64-bit type holds becomes the nearest double.
+/// Converts to JSON: a value that fits neither 64-bit type becomes the nearest double.
 pub(super) fn write(value: i128) -> Value {
     #[allow(clippy::cast_precision_loss, reason = "there is nothing nearer")]
     let nearest = value as f64;
@@ -27,7 +27,7 @@ pub(super) fn any_number(value: &Value, test: &impl Fn(&Number) -> bool) -> bool
     }
 }
 
-/// The same as a reader sees it to whom every number is a double.
+/// The value as a reader sees it that treats every number as a double.
 pub(super) fn doubles(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),

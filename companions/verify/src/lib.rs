@@ -1,95 +1,82 @@
-//! Tests that every contract writes for itself.
-//!
-//! A [`Verifier`] makes arguments from the schema of each tool, concentrated around every bound and just past it, and
-//! looks at them from all sides. What is wrong comes back as a [`Report`], with the smallest input that shows it.
-//!
-//! | layer | question | runs bodies |
-//! |---|---|---|
-//! | [`Agreement`](Layer::Agreement) | do types, predicates, schema and portable rules say the same? | no |
-//! | [`Meaning`](Layer::Meaning) | does each precondition accept something, and refuse something? | no |
-//! | [`Promise`](Layer::Promise) | does the body keep what the contract promises? | of tools that may be run |
-//!
-//! ```
-//! use contract_runtime::prelude::*;
-//! use contract_runtime::verify::Verifier;
-//!
-//! /// Book a room for a part of one day.
-//! #[tool(read_only)]
-//! #[pre(end > start, "the end ({end}) must come after the start ({start})")]
-//! #[pre(end <= 24 * 60, "the booking must end on the same day")]
-//! #[post(|minutes| *minutes > 0)]
-//! fn book_room(start: u32, end: u32) -> u32 {
-//!     end - start
-//! }
-//!
-//! let registry = Registry::builder().tool(book_room).build()?;
-//! Verifier::new(registry).cases(100).run().assert();
-//! # Ok::<(), BuildError>(())
-//! ```
-//!
-//! | file | what is in it |
-//! |---|---|
-//! | `subject` | one tool, with everything that judges it |
-//! | `generate` | arguments, right and wrong |
-//! | `agree`, `meaning` | the first two layers |
-//! | `foreign` | what types of the standard library refuse in spite of their schemas |
-//! | `trial` | which inputs are tried, and in which order |
-//! | `kept` | the third layer |
-//! | `reduce` | the smallest input that still fails |
-//! | `seeds` | inputs that failed before |
-//! | `edges` | what was just accepted, and just refused, when it was recorded |
-//! | `problem`, `report` | what is found |
+#![doc = include_str!("../README.md")]
+
+// | file | what is in it |
+// |---|---|
+// | `subject` | one tool under verification |
+// | `generate` | generated arguments, valid and invalid |
+// | `agree`, `vacuity` | the first two layers |
+// | `std_types` | values that types of the standard library refuse although their schemas accept them |
+// | `trial` | which inputs are tried, and in which order |
+// | `postconditions` | the third layer |
+// | `shrink` | shrinking |
+// | `regressions` | failing inputs of earlier runs |
+// | `boundaries` | recorded boundaries between accepted and refused inputs |
+// | `problem`, `report` | problems and the report |
+// | `skipped` | what was not tried |
 
 mod agree;
-mod double;
-mod edges;
-mod foreign;
+mod boundaries;
+mod fixtures;
 mod generate;
 mod integer;
-mod kept;
-pub(crate) mod macros;
-mod meaning;
+mod macros;
+mod panic_hook;
+mod postconditions;
 mod problem;
-mod quiet;
-mod reduce;
+mod regressions;
 mod report;
-mod seeds;
+mod shrink;
+mod skipped;
+mod std_types;
 mod subject;
 mod trial;
+mod vacuity;
 mod worker;
 
 pub use problem::{Fault, Layer, Problem};
 pub use report::{Report, Verified};
+pub use skipped::Skipped;
+
+/// What generated tests name.
+#[doc(hidden)]
+pub mod __private {
+    pub use contract_runtime::__private::*;
+
+    pub use crate::macros::{
+        Tools, verifier_of_function, verifier_of_package, verifier_of_registry,
+    };
+}
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 use std::thread;
 
+use contract_runtime::__family::is_update;
+use contract_runtime::__family::methods::Methods;
+use contract_runtime::Registry;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use self::edges::Edges;
-use crate::Registry;
-use crate::registry::manifest::freeze::is_update;
+use self::boundaries::Boundaries;
 
-/// Inputs by chance for each tool, beside the edges of every bound: so many that a test takes well below a second.
+/// The number of random inputs for each tool, besides those at every bound; a test then takes well under a second.
 const CASES: u32 = 256;
 
 /// Overrides the number of cases, for a long run.
 const CASES_SET: &str = "CONTRACT_VERIFY_CASES";
 
-/// Overrides the seed, to see a failure again.
+/// Overrides the seed, to reproduce a failure.
 const SEED_SET: &str = "CONTRACT_VERIFY_SEED";
 
-/// Types of tools may refer to themselves, and what reads them goes as deep as the values.
+/// The stack of the verifying thread, because recursive types are read as deep as their values go.
 const STACK: usize = 8 << 20;
 
-/// Tries the tools of a registry: see the [module](self).
+/// Verifies the tools of a registry: see the [crate].
 ///
 /// ```
 /// use contract_runtime::prelude::*;
-/// use contract_runtime::verify::{Fault, Verifier};
+/// use contract_verify::{Fault, Verifier};
 /// use serde_json::json;
 ///
 /// /// Share among people.
@@ -116,13 +103,15 @@ pub struct Verifier {
     cases: Option<u32>,
     seed: Option<u64>,
     regressions: Option<PathBuf>,
-    edges: Option<PathBuf>,
+    boundaries: Option<PathBuf>,
+    /// The methods of the package, which are left out because only its functions were given.
+    left_out: Vec<Methods>,
     /// How bodies are run.
-    doubles: double::Doubles,
+    fixtures: fixtures::Fixtures,
 }
 
 impl Verifier {
-    /// Tries all tools of a registry.
+    /// Verifies all tools of a registry.
     pub fn new(registry: Registry) -> Self {
         Self {
             registry,
@@ -130,12 +119,13 @@ impl Verifier {
             cases: None,
             seed: None,
             regressions: None,
-            edges: None,
-            doubles: double::Doubles::default(),
+            boundaries: None,
+            left_out: Vec::new(),
+            fixtures: fixtures::Fixtures::default(),
         }
     }
 
-    /// Tries only this tool, and others for which it is called as well.
+    /// Verifies only this tool; call it again for further tools.
     pub fn tool(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         if !self.only.contains(&name) {
@@ -144,7 +134,7 @@ impl Verifier {
         self
     }
 
-    /// How many inputs are made by chance for each tool, beside those at every bound; 256 unless set.
+    /// Sets how many random inputs are generated for each tool, besides those at every bound; the default is 256.
     ///
     /// `CONTRACT_VERIFY_CASES` in the environment overrides it, for a long run.
     pub fn cases(mut self, cases: u32) -> Self {
@@ -152,7 +142,8 @@ impl Verifier {
         self
     }
 
-    /// Makes the same inputs each time; a fresh number unless set, which a report of failures names.
+    /// Sets the random seed, so that each run generates the same inputs; by default it is new each time, and a report of
+    /// failures names it.
     ///
     /// `CONTRACT_VERIFY_SEED` in the environment overrides it.
     pub fn seed(mut self, seed: u64) -> Self {
@@ -160,40 +151,41 @@ impl Verifier {
         self
     }
 
-    /// Where inputs that failed are kept, to be tried first from then on; nowhere unless set.
+    /// Sets where failing inputs are saved, to be tried first from then on; by default nowhere.
     ///
-    /// A path with an extension is a JSON file, any other a folder with a file for each tool; what is there already decides for
-    /// itself. Both are made to be committed.
+    /// A path with an extension is a JSON file, any other a folder with a file for each tool; an existing file or folder is used
+    /// as it is. Commit it.
     pub fn regressions(mut self, path: impl Into<PathBuf>) -> Self {
         self.regressions = Some(path.into());
         self
     }
 
-    /// Where the edges of each tool are recorded; nowhere unless set.
+    /// Sets where the boundaries of each tool are recorded; by default nowhere.
     ///
-    /// An edge is a pair of arguments, alike but for one step, of which one is accepted and the other is not. With
-    /// `UPDATE_CONTRACTS=1` in the environment a run writes them there, of the contract as it is; without it, a tool whose edges are
-    /// there is held to them. A bound that moves, in whatever form, is then reported with a call that it lets in or shuts out.
+    /// A boundary is a pair of neighbouring arguments, of which one is accepted and the other is refused. With
+    /// `UPDATE_CONTRACTS=1` in the environment, a run records the boundaries of the current contract; without it, the recorded
+    /// boundaries of a tool must still hold. If a bound moves, whatever moved it, the report shows a call that is newly accepted
+    /// or refused.
     ///
-    /// A path with an extension is a JSON file, any other a folder with a file for each tool. Both are made to be committed.
+    /// A path with an extension is a JSON file, any other a folder with a file for each tool. Commit it.
     ///
     /// ```no_run
     /// use contract_runtime::prelude::*;
-    /// use contract_runtime::verify::Verifier;
+    /// use contract_verify::Verifier;
     ///
-    /// Verifier::new(registry!().build()?).edges("verify-edges").run().assert();
+    /// Verifier::new(registry!().build()?).boundaries("verify-boundaries").run().assert();
     /// # Ok::<(), BuildError>(())
     /// ```
-    pub fn edges(mut self, path: impl Into<PathBuf>) -> Self {
-        self.edges = Some(path.into());
+    pub fn boundaries(mut self, path: impl Into<PathBuf>) -> Self {
+        self.boundaries = Some(path.into());
         self
     }
 
-    /// Tries them, and says what is wrong. It waits until all is done, also inside an async runtime.
+    /// Runs the verification and returns its report. It blocks until everything is done, even inside an async runtime.
     ///
     /// # Panics
     ///
-    /// When `CONTRACT_VERIFY_CASES` or `CONTRACT_VERIFY_SEED` is set to what is no number.
+    /// If `CONTRACT_VERIFY_CASES` or `CONTRACT_VERIFY_SEED` is set to something that is not a whole number.
     pub fn run(self) -> Report {
         // On a thread of its own it may wait for async tools wherever it is called.
         let ran = thread::scope(|scope| {
@@ -228,6 +220,7 @@ impl Verifier {
         let mut report = Report {
             seed,
             tools: Vec::new(),
+            skipped: Vec::new(),
             unsaved: None,
         };
         if names.is_empty() {
@@ -237,6 +230,11 @@ impl Verifier {
             let verified = self.one(&name, seed, &runtime, &mut report.unsaved);
             report.tools.push(verified);
         }
+        let skipped = report.tools.iter().filter_map(|tool| tool.skipped.clone());
+        report.skipped = skipped.collect();
+        report
+            .skipped
+            .extend(self.left_out.iter().copied().map(Skipped::methods));
         report
     }
 
@@ -250,31 +248,31 @@ impl Verifier {
         let remembered = match self
             .regressions
             .as_deref()
-            .map(|path| seeds::load(path, name))
+            .map(|path| regressions::load(path, name))
         {
             None => Vec::new(),
             Some(Ok(remembered)) => remembered,
             Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
         };
         let recorded = match self
-            .edges
+            .boundaries
             .as_deref()
             .filter(|_| !is_update())
-            .map(|path| Edges::load(path, name))
+            .map(|path| Boundaries::load(path, name))
         {
-            None => Edges::default(),
+            None => Boundaries::default(),
             Some(Ok(recorded)) => recorded,
             Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
         };
         let effort = trial::Effort {
             cases: set(CASES_SET).or(self.cases).unwrap_or(CASES),
             seed,
-            doubles: &self.doubles,
+            fixtures: &self.fixtures,
             runtime,
         };
         let mut verified = trial::run(&self.registry, name, &remembered, &recorded, &effort);
-        if let Some(path) = self.edges.as_deref().filter(|_| is_update()) {
-            let found = trial::edges(&self.registry, name, &effort);
+        if let Some(path) = self.boundaries.as_deref().filter(|_| is_update()) {
+            let found = trial::find_boundaries(&self.registry, name, &effort);
             if let Err(why) = found.map_or(Ok(()), |found| found.save(path, name)) {
                 let unrecorded = Verified::of_problem(name, Fault::Unrecorded { why });
                 verified.problems.extend(unrecorded.problems);
@@ -287,7 +285,7 @@ impl Verifier {
             .filter_map(|problem| problem.input.clone())
             .collect();
         if let (Some(path), false) = (&self.regressions, failed.is_empty())
-            && let Err(why) = seeds::save(path, name, &failed)
+            && let Err(why) = regressions::save(path, name, &failed)
         {
             *unsaved = Some(why);
         }
@@ -307,7 +305,7 @@ fn set<N: std::str::FromStr>(variable: &str) -> Option<N> {
 }
 
 fn fresh() -> u64 {
-    // Seeded by the operating system; it need not be more than different each time.
+    // Seeded by the operating system; it only has to differ each time.
     RandomState::new().build_hasher().finish()
 }
 
@@ -316,6 +314,7 @@ fn unable(why: &str) -> Report {
     Report {
         seed: 0,
         tools: vec![Verified::of_problem("", Fault::Unjudged { why })],
+        skipped: Vec::new(),
         unsaved: None,
     }
 }

@@ -1,4 +1,4 @@
-//! `verify!` and `verify_all!`, and what the tests call that they write.
+//! `verify!` and `verify_all!`, and the functions that the generated tests call.
 
 #![allow(
     missing_docs,
@@ -7,10 +7,12 @@
 
 use std::path::Path;
 
-use super::Verifier;
-use crate::{BuildError, Builder, Registry};
+use contract_runtime::__family::methods;
+use contract_runtime::{BuildError, Builder, Registry};
 
-/// Makes an ordinary `#[test]` that verifies one tool: `verify!(divide)` becomes `fn verify_divide()`.
+use super::Verifier;
+
+/// Generates a `#[test]` that verifies one tool: `verify!(divide)` becomes `fn verify_divide()`.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -25,28 +27,31 @@ use crate::{BuildError, Builder, Registry};
 /// }
 ///
 /// # fn main() {}
-/// contract_runtime::verify!(divide);
+/// contract_verify::verify!(divide);
 /// ```
 ///
-/// A path names a tool elsewhere, `verify!(tools::divide)`. Behind it may stand, in any order:
+/// A path names a tool in another module, `verify!(tools::divide)`. Options may follow in any order:
 ///
-/// | argument | says |
+/// | option | effect |
 /// |---|---|
-/// | `run` | that the body may be run, of a tool that is not `read_only`; see [`Verifier::run_bodies`](crate::verify::Verifier::run_bodies) |
-/// | `setup = on_paper` | which function gives the values that it is tried with; see [`Verifier::setup`](crate::verify::Verifier::setup) |
-/// | `cases = 1_000` | how many inputs are tried |
-/// | `seed = 42` | that the inputs are the same each time |
+/// | `run` | the body may be run although the tool is not `read_only`; see [`Verifier::run_bodies`](crate::Verifier::run_bodies) |
+/// | `setup = on_paper` | the function provides the values that the tool is tested with; see [`Verifier::setup`](crate::Verifier::setup) |
+/// | `cases = 1_000` | so many random inputs are tried |
+/// | `seed = 42` | the inputs are the same each time |
 ///
 /// Inputs that fail are kept in the folder `verify-regressions` beside the `Cargo.toml` of the package, and are tried first
-/// from then on; commit it. `UPDATE_CONTRACTS=1 cargo test` records in `verify-edges`, beside it, what is just accepted and just
-/// refused, and from then on a bound that moves is a failure; see [`Verifier::edges`](crate::verify::Verifier::edges).
+/// from then on; commit it. `UPDATE_CONTRACTS=1 cargo test` records the boundaries of each contract in `verify-boundaries`
+/// beside it, and from then on a bound that moves is a failure; see [`Verifier::boundaries`](crate::Verifier::boundaries).
 ///
-/// `use contract_runtime::verify` imports this macro; the attribute `#[verify]` comes with the [`prelude`](crate::prelude), and needs
-/// no import below `#[tool]`.
+/// Without a run of the body, its postconditions are not tested: if nothing says whether the body of a tool that is not `read_only`
+/// may be run, the test passes, and says so on standard error, which `cargo test` shows. `run` or `run = false` decides it.
+///
+/// The attribute `#[verify]` is another macro: it comes with the [`prelude`](contract_runtime::prelude), and needs no import below
+/// `#[tool]`.
 ///
 /// # Panics
 ///
-/// The test does, when something is wrong with the tool, with the [`Report`](crate::verify::Report).
+/// The generated test panics with the [`Report`](crate::Report) if it finds a problem.
 #[macro_export]
 macro_rules! verify {
     ($($input:tt)*) => {
@@ -54,10 +59,10 @@ macro_rules! verify {
     };
 }
 
-/// Makes an ordinary `#[test]` that verifies several tools, `fn verify_all()`.
+/// Generates a `#[test]` that verifies several tools, `fn verify_all()`.
 ///
-/// `verify_all!()` takes the free functions of the calling package. Methods, and values for `#[context]` parameters, come with a
-/// [`Registry`], or a [`Builder`] of one:
+/// `verify_all!()` takes the free functions of the calling package, and says on standard error which methods it leaves out.
+/// Methods, and values for `#[context]` parameters, come with a [`Registry`], or a [`Builder`] of one:
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -76,14 +81,14 @@ macro_rules! verify {
 /// }
 ///
 /// # fn main() {}
-/// contract_runtime::verify_all!(registry!().with(Menu(vec!["soup", "bread"])), cases = 500);
+/// contract_verify::verify_all!(registry!().with(Menu(vec!["soup", "bread"])), cases = 500);
 /// ```
 ///
-/// The arguments behind it are those of [`verify!`](crate::verify!).
+/// The options are those of [`verify!`](crate::verify!).
 ///
 /// # Panics
 ///
-/// The test does, when something is wrong with a tool, with the [`Report`](crate::verify::Report), and when there is no tool.
+/// The generated test panics with the [`Report`](crate::Report) if it finds a problem, and if there is no tool.
 #[macro_export]
 macro_rules! verify_all {
     ($($input:tt)*) => {
@@ -91,17 +96,17 @@ macro_rules! verify_all {
     };
 }
 
-/// Where inputs that failed are kept, beside the manifest of the package.
+/// The folder of failing inputs, beside the manifest of the package.
 const REGRESSIONS: &str = "verify-regressions";
 
-/// Where edges are recorded, beside it.
-const EDGES: &str = "verify-edges";
+/// The folder of recorded boundaries, beside the manifest of the package.
+const BOUNDARIES: &str = "verify-boundaries";
 
 /// The verifier of one function.
 ///
 /// # Panics
 ///
-/// When it is no tool.
+/// If it is not a tool.
 #[track_caller]
 pub fn verifier_of_function<F: 'static>(function: F, home: &str) -> Verifier {
     verifier_of_registry(Registry::builder().tool(function), home)
@@ -111,30 +116,33 @@ pub fn verifier_of_function<F: 'static>(function: F, home: &str) -> Verifier {
 ///
 /// # Panics
 ///
-/// When there is none.
+/// If there is none.
 #[track_caller]
 pub fn verifier_of_package(package: &str, home: &str) -> Verifier {
-    let registry = built(Registry::builder().own_package(package));
+    let left_out = methods::of_package(package);
+    let mut builder = Registry::builder();
+    let linked = builder.add_package(package);
     assert!(
-        registry.tools().len() > 0,
-        "no tool of package `{package}` is linked into this test; write `use {} as _;` beside it so that the linker keeps \
-         them, or give those of a state: `verify_all!(registry!().with(state))`",
-        package.replace('-', "_")
+        linked,
+        "{}",
+        methods::none(package, &left_out, "verify_all!(registry!().with(state))")
     );
-    verifier_of_registry(registry, home)
+    let mut verifier = verifier_of_registry(builder, home);
+    verifier.left_out = left_out;
+    verifier
 }
 
 /// The verifier of a registry.
 ///
 /// # Panics
 ///
-/// When it cannot be built.
+/// If it cannot be built.
 #[track_caller]
 pub fn verifier_of_registry(tools: impl Tools, home: &str) -> Verifier {
     let home = Path::new(home);
     Verifier::new(built(tools))
         .regressions(home.join(REGRESSIONS))
-        .edges(home.join(EDGES))
+        .boundaries(home.join(BOUNDARIES))
 }
 
 #[track_caller]
@@ -145,9 +153,9 @@ fn built(tools: impl Tools) -> Registry {
     }
 }
 
-/// What `verify_all!` takes.
+/// The argument of `verify_all!`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no registry, so there is nothing to verify",
+    message = "`{Self}` is not a registry, so there is nothing to verify",
     label = "neither a registry nor a builder of one",
     note = "give a `Registry` or a `Builder`, such as `registry!().context(store)`"
 )]
@@ -162,7 +170,7 @@ impl Tools for Registry {
     }
 }
 
-/// Values that are missing are reported of each tool by itself, because its `setup` may give them.
+/// Missing context values are reported for each tool, because its `setup` may provide them.
 impl Tools for Builder {
     fn registry(self) -> Result<Registry, BuildError> {
         self.without_contexts().build()

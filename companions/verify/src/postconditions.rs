@@ -1,73 +1,74 @@
-//! Whether a body keeps what its contract promises.
+//! Runs bodies, and checks that they keep their postconditions.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
+use contract_runtime::__family::is_refusal;
+use contract_runtime::ConditionKind;
+use contract_runtime::{Outcome, Registry, Status, ToolCall, Violation};
 use serde_json::Value;
 
-use super::double::{self, Doubles};
+use super::fixtures::{self, Fixtures};
 use super::problem::{Fault, Layer, Problem};
-use super::reduce;
+use super::shrink;
 use super::subject::Subject;
-use super::worker::{Back, Worker};
-use crate::contract::condition::ConditionKind;
-use crate::tool::encode;
-use crate::{Outcome, Registry, Status, ToolCall, Violation};
+use super::worker::{CallEnd, Worker};
 
-/// How many more times a body that takes too long is run, to find a smaller input: as many as fit into this many times its time.
+/// How long a smaller input is searched for if the body times out, as a multiple of its time limit.
 const PATIENCE: u32 = 5;
 
-/// What came of running a body.
+/// The result of running a body with all inputs.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// How many inputs the body was run with.
+pub(super) struct BodyRuns {
+    /// The number of inputs the body was run with.
     pub(super) ran: u32,
+    /// The conditions that were evaluated meanwhile, of any function.
+    pub(super) judged: BTreeSet<String>,
     pub(super) problems: Vec<Problem>,
 }
 
-/// Runs the body, if it may be run, on arguments that all preconditions accept.
-pub(super) fn run(subject: &Subject<'_>, doubles: &Doubles, accepted: &[Value]) -> Kept {
-    let mut kept = Kept::default();
-    if !doubles.may_run(subject.entry) {
-        return kept;
-    }
+/// Runs the body on arguments that all preconditions accept.
+pub(super) fn run(subject: &Subject<'_>, fixtures: &Fixtures, accepted: &[Value]) -> BodyRuns {
+    let mut runs = BodyRuns::default();
     let mut trial = Trial {
         subject,
-        doubles,
+        fixtures,
         worker: Worker::new(),
     };
-    let mut seen: Vec<Broken> = Vec::new();
+    let mut seen: Vec<Failure> = Vec::new();
     for input in accepted {
-        kept.ran += 1;
-        let Some(broken) = trial.run(input) else {
+        runs.ran += 1;
+        let Some(failure) = trial.run(input) else {
             continue;
         };
-        if seen.iter().any(|other| other.is_like(&broken)) {
+        if seen.iter().any(|other| other.is_like(&failure)) {
             continue;
         }
-        kept.problems.push(trial.problem(input, &broken));
-        let over = broken.is_final();
-        seen.push(broken);
+        runs.problems.push(trial.problem(input, &failure));
+        let over = failure.is_final();
+        seen.push(failure);
         if over {
             break;
         }
     }
-    kept
+    runs.judged = trial.worker.judged();
+    runs
 }
 
 /// One tool whose body is being run.
 struct Trial<'s, 'r> {
     subject: &'s Subject<'r>,
-    doubles: &'s Doubles,
+    fixtures: &'s Fixtures,
     worker: Worker,
 }
 
-/// A promise that was not kept.
-struct Broken {
+/// A failed run.
+struct Failure {
     clause: Option<String>,
     fault: Fault,
 }
 
-impl Broken {
+impl Failure {
     fn new(fault: Fault) -> Self {
         Self {
             clause: None,
@@ -75,94 +76,94 @@ impl Broken {
         }
     }
 
-    /// The same promise, and the same way of breaking it.
+    /// Whether the same condition failed in the same way.
     fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.fault) == std::mem::discriminant(&other.fault)
             && self.clause == other.clause
     }
 
-    /// Nothing is to be learned from further runs, and each may take long.
+    /// Whether further runs are pointless; each may take long.
     fn is_final(&self) -> bool {
         matches!(self.fault, Fault::TimedOut { .. } | Fault::Unjudged { .. })
     }
 }
 
 impl Trial<'_, '_> {
-    /// What is wrong, of the smallest input that shows it.
-    fn problem(&mut self, input: &Value, broken: &Broken) -> Problem {
+    /// The problem with the smallest input that shows it.
+    fn problem(&mut self, input: &Value, failure: &Failure) -> Problem {
         let patience = self
-            .doubles
-            .time(self.subject.entry)
+            .fixtures
+            .time(self.subject.tried)
             .saturating_mul(PATIENCE);
         let began = Instant::now();
         let mut smallest = None;
-        let input = reduce::smallest(input.clone(), |candidate| {
-            let tired = broken.is_final() && began.elapsed() > patience;
+        let input = shrink::smallest(input.clone(), |candidate| {
+            let tired = failure.is_final() && began.elapsed() > patience;
             if tired || !self.subject.accepts(candidate) {
                 return false;
             }
-            let again = self.run(candidate).filter(|again| again.is_like(broken));
+            let again = self.run(candidate).filter(|again| again.is_like(failure));
             let fails = again.is_some();
             if let Some(again) = again {
                 smallest = Some((candidate.clone(), again.fault));
             }
             fails
         });
-        // What was seen belongs to the input it was seen of.
+        // The fault must belong to the input that is reported.
         let fault = smallest
             .filter(|(of, _)| *of == input)
-            .map_or_else(|| broken.fault.clone(), |(_, fault)| fault);
+            .map_or_else(|| failure.fault.clone(), |(_, fault)| fault);
         Problem {
             tool: self.subject.name().to_owned(),
             layer: Layer::Promise,
-            clause: broken.clause.clone(),
+            clause: failure.clause.clone(),
             input: Some(input),
             fault,
         }
     }
 
-    /// Runs the body, up to three times if that must make no difference.
-    fn run(&mut self, input: &Value) -> Option<Broken> {
-        let entry = self.subject.entry;
+    /// Runs the body, up to three times if the tool is idempotent.
+    fn run(&mut self, input: &Value) -> Option<Failure> {
         let fresh;
-        let registry = if self.doubles.is_fresh(entry) {
-            match double::registry_for(self.subject.registry, self.subject.name(), self.doubles) {
+        let registry = if self.fixtures.is_fresh(self.subject.tried) {
+            match fixtures::registry_for(self.subject.registry, self.subject.name(), self.fixtures)
+            {
                 Ok(registry) => {
                     fresh = registry;
                     &fresh
                 }
-                Err(problem) => return Some(Broken::new(problem.fault)),
+                Err(problem) => return Some(Failure::new(problem.fault)),
             }
         } else {
             self.subject.registry
         };
         let first = match self.call(registry, input) {
             Ok(outcome) => outcome,
-            Err(fault) => return Some(Broken::new(fault)),
+            Err(fault) => return Some(Failure::new(fault)),
         };
-        if let Some(broken) = self.judge(&first) {
-            return Some(broken);
+        if let Some(failure) = self.judge(&first) {
+            return Some(failure);
         }
-        let again = entry.tool.hints.idempotent == Some(true) && first.is_ok();
+        let again = self.subject.info.hints().idempotent == Some(true) && first.is_ok();
         if !again {
             return None;
         }
         let second = match self.call(registry, input) {
             Ok(outcome) => outcome,
-            Err(fault) => return Some(Broken::new(fault)),
+            Err(fault) => return Some(Failure::new(fault)),
         };
         if self.is_same(&first, &second) {
             return None;
         }
-        // A deletion says "gone" once and "nothing there" from then on: the effect counts, and it has settled.
+        // A deletion returns "removed" once and "not found" from then on, so only the second and third call are compared.
         let third = match self.call(registry, input) {
             Ok(outcome) => outcome,
-            Err(fault) => return Some(Broken::new(fault)),
+            Err(fault) => return Some(Failure::new(fault)),
         };
         if self.is_same(&second, &third) {
             return None;
         }
-        Some(Broken::new(Fault::NotIdempotent {
+        Some(Failure::new(Fault::NotIdempotent {
             second: ended(&second),
             third: ended(&third),
         }))
@@ -183,43 +184,43 @@ impl Trial<'_, '_> {
     }
 
     fn call(&mut self, registry: &Registry, input: &Value) -> Result<Outcome, Fault> {
-        let time = self.doubles.time(self.subject.entry);
+        let time = self.fixtures.time(self.subject.tried);
         let call = ToolCall::new("", self.subject.name(), input.to_string());
         let timed_out = || Fault::TimedOut {
             milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
         };
         match self.worker.call(registry, call, time) {
-            Back::Ended(outcome) if outcome.status() == Status::TimedOut => Err(timed_out()),
-            Back::Ended(outcome) => Ok(*outcome),
-            Back::Never => Err(timed_out()),
-            Back::NoThread(why) => Err(Fault::Unjudged { why }),
+            CallEnd::Ended(outcome) if outcome.status() == Status::TimedOut => Err(timed_out()),
+            CallEnd::Ended(outcome) => Ok(*outcome),
+            CallEnd::Never => Err(timed_out()),
+            CallEnd::NoThread(why) => Err(Fault::Unjudged { why }),
         }
     }
 
-    /// What the outcome of a call whose arguments were accepted says of the body.
-    fn judge(&self, outcome: &Outcome) -> Option<Broken> {
+    /// Judges the outcome of a call whose arguments were accepted.
+    fn judge(&self, outcome: &Outcome) -> Option<Failure> {
         let message = || outcome.error().unwrap_or_default();
         match outcome.status() {
             Status::Ok => self.judge_output(outcome),
-            Status::Panicked => Some(Broken::new(Fault::BodyPanicked {
-                message: self.worker.last_words().unwrap_or_else(message),
+            Status::Panicked => Some(Failure::new(Fault::BodyPanicked {
+                message: self.worker.last_panic().unwrap_or_else(message),
             })),
             Status::Violation => {
                 let violation = outcome.violation().filter(|one| !is_own_pre(one))?;
-                Some(Broken {
+                Some(Failure {
                     clause: Some(violation.contract.clone()),
                     fault: Fault::PromiseBroken { message: message() },
                 })
             }
-            Status::Failed if encode::is_refusal(&message()) => {
-                Some(Broken::new(Fault::ResultRefused { message: message() }))
+            Status::Failed if is_refusal(&message()) => {
+                Some(Failure::new(Fault::ResultRefused { message: message() }))
             }
-            // A tool may say that it failed.
+            // A tool may report that it failed.
             _ => None,
         }
     }
 
-    fn judge_output(&self, outcome: &Outcome) -> Option<Broken> {
+    fn judge_output(&self, outcome: &Outcome) -> Option<Failure> {
         let schema = self.subject.output.as_ref()?;
         let output = match outcome.output()? {
             // As a value it is nothing, because `()` is given as nothing too; but that has no schema.
@@ -227,11 +228,11 @@ impl Trial<'_, '_> {
             _ => outcome.value()?,
         };
         let why = schema.validate(&output).err()?.to_string();
-        Some(Broken::new(Fault::Output { output, why }))
+        Some(Failure::new(Fault::Output { output, why }))
     }
 }
 
-/// The items of every array in an order that does not depend on how they came.
+/// Sorts the items of every array and the members of every object.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => {
@@ -258,7 +259,7 @@ fn ended(outcome: &Outcome) -> String {
     }
 }
 
-/// A precondition over a state may answer otherwise when the state is another.
+/// A precondition on state may fail when the state has changed.
 fn is_own_pre(violation: &Violation) -> bool {
-    violation.kind == ConditionKind::Pre && violation.blame == crate::Blame::Model
+    violation.kind == ConditionKind::Pre && violation.blame == contract_runtime::Blame::Model
 }

@@ -1,20 +1,20 @@
-//! What can be wrong with a tool, as data.
+//! The problems that a verification reports.
 
 use std::fmt;
 
+use contract_runtime::__family::UPDATE_COMMAND as COMMAND;
+use contract_runtime::Lowering;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::generate::{MOST_CHARACTERS, MOST_ITEMS};
-use crate::Lowering;
-use crate::registry::manifest::freeze::COMMAND;
 
-/// What a tool was tried for.
+/// A layer of verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Layer {
-    /// The forms of a contract say the same: types, predicates, schema and portable rules. No body runs.
+    /// The forms of a contract agree: types, predicates, schema and portable rules. No body runs.
     Agreement,
     /// Each precondition accepts something and refuses something. No body runs.
     Meaning,
@@ -22,60 +22,60 @@ pub enum Layer {
     Promise,
 }
 
-/// One thing that is wrong with a tool, and the smallest input that shows it.
+/// One problem of a tool, with the smallest input that shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// The name by which a model calls the tool.
     pub tool: String,
-    /// What the tool was tried for.
+    /// What the tool was verified for.
     pub layer: Layer,
-    /// The condition, as violations call it, such as `divide.pre[0]`; `None` where no single one is at fault.
+    /// The id of the condition in violations, such as `divide.pre[0]`; `None` if no single one is at fault.
     pub clause: Option<String>,
-    /// The smallest arguments found that show it; `None` where it takes more than one call to see it.
+    /// The smallest arguments found that show the problem; `None` if it takes more than one call.
     pub input: Option<Value>,
-    /// What was seen.
+    /// What was observed.
     pub fault: Fault,
 }
 
-/// What was seen that should not be.
+/// The kind of problem, with its details.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fault {
-    /// There is no tool of that name to verify; nothing was tried.
+    /// The tool to verify does not exist; nothing was tried.
     NoSuchTool,
-    /// The registry has no tool at all; nothing was tried.
+    /// The registry is empty; nothing was tried.
     NoTools,
-    /// A schema or a rule could not be read by the judge that is to evaluate it.
+    /// A schema or a rule could not be read by its evaluator.
     Unreadable {
-        /// What the judge says.
+        /// The message of the evaluator.
         why: String,
     },
-    /// A call ended before its conditions were judged, for a reason that is none of its arguments.
+    /// A call ended before its conditions were evaluated, for a reason other than its arguments.
     Unjudged {
         /// How it ended.
         why: String,
     },
-    /// The schema of the types and the dispatcher differ about whether these are arguments of the tool.
+    /// The schema of the types and the dispatcher disagree on whether these arguments are valid.
     Types {
         /// Whether the schema accepts them.
         schema: bool,
-        /// What the dispatcher says.
+        /// The verdict of the dispatcher.
         dispatcher: String,
     },
-    /// Arguments that are no JSON object with each key once were taken all the same.
+    /// Arguments that are not a JSON object with unique keys were accepted.
     Text {
         /// The arguments as they were sent.
         sent: String,
     },
-    /// The keywords of a condition and its predicate differ.
+    /// The keywords of a condition and its predicate disagree.
     Schema {
         /// Whether the keywords accept the arguments.
         schema: bool,
-        /// Whether the predicate holds of them.
+        /// Whether the predicate holds for them.
         predicate: bool,
-        /// How much of the predicate the keywords claim to say.
+        /// How much of the predicate the keywords claim to express.
         lowering: Lowering,
     },
     /// The published schema accepts other arguments than the types and the keywords of all conditions together.
@@ -83,13 +83,13 @@ pub enum Fault {
         /// Whether the published schema accepts them.
         published: bool,
     },
-    /// The portable rule of a condition and its predicate differ.
+    /// The portable rule of a condition and its predicate disagree.
     Rule {
         /// The rule.
         rule: String,
-        /// What it says of the arguments.
+        /// The answer of the rule for the arguments.
         says: bool,
-        /// Whether the predicate holds of them.
+        /// Whether the predicate holds for them.
         predicate: bool,
     },
     /// The portable rule of a condition gave no answer for any arguments.
@@ -97,80 +97,81 @@ pub enum Fault {
         /// The rule.
         rule: String,
     },
-    /// A precondition panics, so that it cannot be judged.
+    /// A precondition panics, so it cannot be evaluated.
     ConditionPanicked,
-    /// A precondition answered differently when it was asked again about the same arguments.
+    /// A precondition gave different answers for the same arguments.
     Unsteady,
-    /// No arguments were found of which the precondition holds.
+    /// No arguments were found that satisfy the precondition.
     NeverHolds {
-        /// How many arguments of the right types were tried.
+        /// The number of arguments of the right types that were tried.
         tried: u32,
         /// Some of them.
         samples: Vec<Value>,
     },
-    /// No arguments were found that the precondition refuses.
+    /// No arguments were found that violate the precondition.
     NeverFails {
-        /// How many arguments of the right types were tried.
+        /// The number of arguments of the right types that were tried.
         tried: u32,
         /// Some of them.
         samples: Vec<Value>,
     },
-    /// A length is bounded by so much that no text or list is made to reach it, so nothing is known of the precondition.
+    /// A length bound is too large to generate a text or list that reaches it, so nothing is known about the
+    /// precondition.
     Unreached {
         /// The bound.
         bound: i128,
-        /// How many arguments of the right types were tried.
+        /// The number of arguments of the right types that were tried.
         tried: u32,
     },
-    /// Too few arguments were found that all preconditions accept.
+    /// Too few arguments were found that satisfy all preconditions.
     TooFewAccepted {
-        /// How many arguments of the right types were tried.
+        /// The number of arguments of the right types that were tried.
         tried: u32,
-        /// How many of them were accepted.
+        /// The number of arguments that were accepted.
         accepted: u32,
-        /// How many there must be.
+        /// The minimum.
         needed: u32,
     },
-    /// Arguments that were accepted when the edges of the tool were recorded are refused.
+    /// Arguments that were accepted when the boundaries of the tool were recorded are refused.
     NowRefused {
-        /// What the model is told.
+        /// The message for the model.
         message: String,
     },
-    /// Arguments that were refused when the edges of the tool were recorded are accepted.
+    /// Arguments that were refused when the boundaries of the tool were recorded are accepted.
     NowAccepted,
-    /// The edges of the tool could not be recorded.
+    /// The boundaries of the tool could not be recorded.
     Unrecorded {
-        /// What is wrong with the place.
+        /// The reason.
         why: String,
     },
     /// The body panicked on accepted arguments.
     BodyPanicked {
-        /// What the model is told.
+        /// The message for the model.
         message: String,
     },
     /// A postcondition, or an assertion in the body, did not hold.
     PromiseBroken {
-        /// What the model is told.
+        /// The message for the model.
         message: String,
     },
-    /// The body did not end in time.
+    /// The body did not finish in time.
     TimedOut {
-        /// The time it was given, in milliseconds.
+        /// The time limit, in milliseconds.
         milliseconds: u64,
     },
-    /// The result could not be given to the model.
+    /// The result could not be passed to the model.
     ResultRefused {
-        /// What the model is told.
+        /// The message for the model.
         message: String,
     },
-    /// The result is not what the output schema promises.
+    /// The result does not match the output schema.
     Output {
         /// The result.
         output: Value,
         /// What is wrong with it.
         why: String,
     },
-    /// The same call goes on to end differently, of a tool that says it is idempotent.
+    /// Repeated calls of a tool that claims to be idempotent end differently.
     NotIdempotent {
         /// How the second call ended.
         second: String,
@@ -228,12 +229,12 @@ impl fmt::Display for Fault {
                 "the schema of the types {} the arguments, the dispatcher says: {dispatcher}",
                 verdict(*schema)
             ),
-            Self::Text { sent } => write!(f, "the dispatcher took arguments that it must refuse: {sent}"),
+            Self::Text { sent } => write!(f, "the dispatcher accepted arguments that it must refuse: {sent}"),
             Self::Schema { schema, predicate, lowering } => {
                 let claim = if *lowering == Lowering::Exact { "all" } else { "a part" };
                 write!(
                     f,
-                    "the predicate {}, and the schema, which claims to say {claim} of it, {} the arguments",
+                    "the predicate {}, and the schema, which claims to express {claim} of it, {} the arguments",
                     holds(*predicate),
                     verdict(*schema)
                 )
@@ -251,11 +252,11 @@ impl fmt::Display for Fault {
                 "the predicate panics; guard it, for example with `checked_add` or a condition before it",
             ),
             Self::Unsteady => f.write_str(
-                "the predicate answered differently when it was asked again; it must depend on the arguments alone",
+                "the predicate returned something else when it was evaluated again; it must depend on the arguments alone",
             ),
             Self::NeverHolds { tried, samples } => write!(
                 f,
-                "no input was found of which it holds, in {tried}; if there are any, show one with `#[arg(example = ..)]`, or `examples` in the schema; \
+                "no input was found for which it holds, in {tried}; if there are any, show one with `#[arg(example = ..)]`, or `examples` in the schema; \
                  among those tried: {}",
                 listed(samples)
             ),
@@ -282,13 +283,13 @@ impl fmt::Display for Fault {
             ),
             Self::NowRefused { message } => write!(
                 f,
-                "it refuses what was accepted when the edges were recorded: {message}; if that is meant, run `{COMMAND}` and commit the file"
+                "it refuses what was accepted when the boundaries were recorded: {message}; if that is meant, run `{COMMAND}` and commit the file"
             ),
             Self::NowAccepted => write!(
                 f,
-                "what was refused when the edges were recorded is accepted; if that is meant, run `{COMMAND}` and commit the file"
+                "what was refused when the boundaries were recorded is accepted; if that is meant, run `{COMMAND}` and commit the file"
             ),
-            Self::Unrecorded { why } => write!(f, "its edges could not be recorded: {why}"),
+            Self::Unrecorded { why } => write!(f, "its boundaries could not be recorded: {why}"),
             Self::BodyPanicked { message } => write!(f, "the body panicked: {message}"),
             Self::PromiseBroken { message } => write!(f, "a promise was broken: {message}"),
             Self::TimedOut { milliseconds } => write!(f, "the body did not end within {milliseconds} ms"),
@@ -298,7 +299,7 @@ impl fmt::Display for Fault {
             }
             Self::NotIdempotent { second, third } => write!(
                 f,
-                "it says that it is idempotent, and the same call goes on to end differently: {second}, then {third}"
+                "it is declared `idempotent`, but the same call again ends differently: {second}, then {third}"
             ),
         }
     }

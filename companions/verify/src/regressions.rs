@@ -1,4 +1,4 @@
-//! Inputs that failed before: tried first, and kept when new ones fail.
+//! Failing inputs of earlier runs: they are tried first, and new ones are saved.
 //!
 //! The inputs themselves are kept and not the seeds they came from, so that they stay what they are when the generator, or the
 //! schema, changes. The file is a JSON object of lists by the names of the tools, made to be committed.
@@ -44,7 +44,7 @@ pub(super) fn load(path: &Path, tool: &str) -> Result<Vec<Value>, String> {
 
 fn no_list(file: &Path, tool: &str) -> String {
     format!(
-        "{}: `{tool}` is no list; write the inputs as `[{{..}}, {{..}}]`",
+        "{}: `{tool}` is not a list; write the inputs as `[{{..}}, {{..}}]`",
         file.display()
     )
 }

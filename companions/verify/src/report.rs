@@ -1,78 +1,116 @@
-//! What came of a verification.
+//! The report of a verification.
 
 use std::fmt;
 
+use contract_runtime::__family::methods;
 use serde::Serialize;
 
 use super::problem::{Fault, Layer, Problem};
+use super::skipped::{self, Skipped};
 
-/// What came of a verification: readable, and as data.
+/// The report of a verification, readable and as data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[must_use = "a report that nobody looks at fails no test; call `assert`"]
+#[must_use = "a report fails a test only through `assert`"]
 pub struct Report {
     pub(super) seed: u64,
     pub(super) tools: Vec<Verified>,
-    /// Why inputs that failed could not be kept.
+    pub(super) skipped: Vec<Skipped>,
+    /// Why failing inputs could not be saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unsaved: Option<String>,
 }
 
-/// What was done with one tool.
+/// The verification of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Verified {
     /// The name by which a model calls it.
     pub tool: String,
-    /// Inputs that were judged, right and wrong ones.
+    /// Inputs that were checked, valid and invalid ones.
     pub judged: u32,
-    /// Those that all preconditions accept.
+    /// Inputs that satisfy all preconditions.
     pub accepted: u32,
-    /// Those that the body was run with; zero where it must not be run.
+    /// Inputs that the body was run with; zero if it must not run, which [`Report::skipped`] lists.
     pub ran: u32,
-    /// What is wrong with it.
+    /// The problems of the tool.
     pub problems: Vec<Problem>,
+    /// Its body, where that was not run, or postconditions that were not judged.
+    #[serde(skip)]
+    pub(super) skipped: Option<Skipped>,
     /// The call of each problem that has an input, ready to be pasted.
     #[serde(skip)]
     pub(super) lines: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Returns whether there are no problems.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.problems().next().is_none()
     }
 
-    /// The number from which every input was made; [`Verifier::seed`](super::Verifier::seed) makes them again.
+    /// Returns the seed from which every input was generated; [`Verifier::seed`](super::Verifier::seed) generates them
+    /// again.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What was done, tool by tool.
+    /// Returns what was done, tool by tool.
     #[must_use]
     pub fn tools(&self) -> &[Verified] {
         &self.tools
     }
 
-    /// What is wrong, tool by tool.
+    /// Returns the problems, tool by tool.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.tools.iter().flat_map(|tool| &tool.problems)
     }
 
-    /// Fails the test that calls it, if anything is wrong.
+    /// Returns what was not tried, so that nothing is known about it.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_verify::{Skipped, Verifier};
+    ///
+    /// /// Pay.
+    /// #[tool]
+    /// #[pre(cents > 0)]
+    /// #[post(|left| *left >= 0)]
+    /// fn pay(cents: u32) -> i64 {
+    ///     -i64::from(cents)
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(pay).build()?;
+    /// let report = Verifier::new(registry).cases(100).run();
+    /// assert!(report.is_ok()); // and still the promise is broken by every call
+    /// assert!(matches!(&report.skipped()[0], Skipped::Body { tool, postconditions: 1, .. } if tool == "pay"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// Fails the calling test if there are problems.
+    ///
+    /// If there are none, it prints what was not tried, and how to enable it, to standard error, bypassing the test harness,
+    /// which hides the output of passing tests. What `run = false` leaves out on purpose is not mentioned.
     ///
     /// # Panics
     ///
-    /// With the report as its message, if there is a problem.
+    /// Panics with the report if there is a problem.
     #[track_caller]
     pub fn assert(&self) {
         assert!(self.is_ok(), "{self}");
+        for line in skipped::undecided(&self.skipped) {
+            methods::tell(&format!("verify: {line}"));
+        }
     }
 }
 
 impl Verified {
-    /// What is said of a tool that could not be tried.
+    /// The report on a tool that could not be verified.
     pub(super) fn of_problem(tool: &str, fault: Fault) -> Self {
         let problem = Problem {
             tool: tool.to_owned(),
@@ -107,6 +145,9 @@ impl fmt::Display for Report {
                 write!(f, "\n{line}")?;
             }
         }
+        for line in skipped::all(&self.skipped) {
+            write!(f, "\n{line}")?;
+        }
         if let Some(why) = &self.unsaved {
             write!(f, "\nthe inputs that failed could not be kept: {why}")?;
         }
@@ -122,6 +163,7 @@ impl fmt::Display for Verified {
             accepted,
             ran,
             problems,
+            skipped,
             ..
         } = self;
         let found = match problems.len() {
@@ -131,8 +173,12 @@ impl fmt::Display for Verified {
         };
         write!(
             f,
-            "{tool}: {found} ({judged} inputs judged, {accepted} accepted, {ran} run)"
+            "{tool}: {found} ({judged} inputs judged, {accepted} accepted, "
         )?;
+        match skipped {
+            Some(Skipped::Body { .. }) => f.write_str("body not run)")?,
+            _ => write!(f, "{ran} run)")?,
+        }
         for problem in problems {
             write!(f, "\n- {problem}")?;
             if let Some(input) = &problem.input {

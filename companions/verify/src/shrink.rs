@@ -1,19 +1,19 @@
-//! The smallest input of which something is true.
+//! Shrinks an input while a property still holds.
 //!
-//! Inputs are made smaller as JSON and not as they were generated: whatever bound an input was made for, a number comes down by
-//! halves to the one at which the answer changes, and an input that was read from a file comes down as well.
+//! Inputs are shrunk as JSON and not as they were generated: a number is bisected down to the one at which the answer changes,
+//! whatever bound it was generated for, and inputs read from a file are shrunk, too.
 
 use serde_json::{Map, Value, json};
 
 use super::integer;
 
-/// The most questions that are asked for one small input.
+/// The most candidates that are tried for one input.
 const QUESTIONS: usize = 3_000;
 
-/// A text of so many bytes costs one question more, because each takes longer.
+/// An input of so many bytes counts for one candidate more, because each takes longer.
 const LARGE: usize = 2_000;
 
-/// The smallest input found of which `fails` is still true; it is true of `input`.
+/// Returns the smallest input found for which `fails` is still true; it must be true for `input`.
 pub(super) fn smallest(input: Value, mut fails: impl FnMut(&Value) -> bool) -> Value {
     let mut best = input;
     let mut left = QUESTIONS;
@@ -37,8 +37,8 @@ pub(super) fn smallest(input: Value, mut fails: impl FnMut(&Value) -> bool) -> V
     }
 }
 
-/// Offers every simpler value, the simplest first, until one is taken. Each is simpler by an order without endless descents:
-/// fewer parts, then smaller parts.
+/// Offers every simpler value, the simplest first, until one is accepted. The order is well-founded: fewer parts, then smaller
+/// parts.
 fn smaller(value: &Value, offer: &mut dyn FnMut(Value) -> bool) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -55,14 +55,14 @@ fn smaller(value: &Value, offer: &mut dyn FnMut(Value) -> bool) -> bool {
     }
 }
 
-/// 0, then towards the number by halves of the way: the last that still fails is one beside the first that does not.
+/// 0, then bisects towards the number: the last one that still fails is next to the first one that does not.
 fn smaller_integer(number: i128, offer: &mut dyn FnMut(Value) -> bool) -> bool {
     if number < 0 && offer(integer::write(number.saturating_neg())) {
         return true;
     }
     let mut way = number;
     while way != 0 {
-        // The second is for what fails only at every other number.
+        // The second is for predicates that fail only at every other number.
         let beside = number - way + way.signum();
         if offer(integer::write(number - way)) || way.abs() > 1 && offer(integer::write(beside)) {
             return true;
@@ -76,10 +76,7 @@ fn smaller_float(number: f64, offer: &mut dyn FnMut(Value) -> bool) -> bool {
     if number.is_sign_negative() && offer(json!(-number)) {
         return true;
     }
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a cast of a float stops at the ends"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
     let whole = number.trunc() as i128;
     // An integer is simpler than any float; beyond 64 bits it is a float again.
     if number.abs() < 1e18
@@ -135,11 +132,11 @@ fn smaller_text(text: &str, offer: &mut dyn FnMut(Value) -> bool) -> bool {
     false
 }
 
-/// Nothing, then without one piece, of half the length, a quarter, and so on.
+/// Offers nothing at all, then all without one piece of half the length, a quarter, and so on.
 fn shorter<T: Clone>(parts: &[T], offer: &mut dyn FnMut(Vec<T>) -> bool) -> bool {
     let mut piece = parts.len();
     while piece > 0 {
-        // In a long list one place is as good as another.
+        // In a long list one position is as good as another.
         let places = if parts.len() / piece > 64 {
             1
         } else {

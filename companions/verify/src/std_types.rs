@@ -1,8 +1,8 @@
-//! What types of the standard library refuse although their schemas, which `schemars` wrote, do not say so.
+//! Values that types of the standard library refuse although their `schemars` schemas accept them.
 //!
-//! No author can change either side, so it is no fault of a tool.
+//! An author can change neither, so it is not a fault of the tool.
 
-/// How `serde` and the standard library say it.
+/// The messages of `serde` and the standard library.
 const REFUSALS: [&str; 8] = [
     // `Duration`, `SystemTime`, `Range`: they know their fields, and a schema that says nothing admits others.
     "expected `secs` or `nanos`",
@@ -17,7 +17,7 @@ const REFUSALS: [&str; 8] = [
     "expected a character",
 ];
 
-/// Whether a refusal is one of those.
+/// Whether a message is one of them.
 pub(super) fn is_known(refusal: &str) -> bool {
     REFUSALS.iter().any(|known| refusal.contains(known))
 }

@@ -1,21 +1,19 @@
-//! One tool under trial, with everything that judges it made once.
+//! One tool under verification, prepared once.
 
 use std::fmt::Write as _;
 
+use contract_runtime::__family::{TriedTool, try_check};
+use contract_runtime::Policy;
+use contract_runtime::{Outcome, Registry, ToolCall, ToolInfo};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-
-use crate::contract::policy::Policy;
-use crate::registry::entry::Entry;
-use crate::tool::Tool;
-use crate::{Outcome, Registry, ToolCall, ToolInfo};
 
 /// One tool under trial.
 pub(super) struct Subject<'r> {
     pub(super) registry: &'r Registry,
     pub(super) info: ToolInfo<'r>,
-    pub(super) entry: &'r Entry,
+    pub(super) tried: TriedTool<'r>,
     pub(super) runtime: &'r Runtime,
     /// Judges results, where the tool says what they are.
     pub(super) output: Option<Validator>,
@@ -28,7 +26,7 @@ impl<'r> Subject<'r> {
         Some(Self {
             registry,
             info,
-            entry: registry.entry(name)?,
+            tried: TriedTool::new(registry, name)?,
             runtime,
             output: info
                 .output_schema()
@@ -41,11 +39,6 @@ impl<'r> Subject<'r> {
         self.info.name()
     }
 
-    /// The tool as its author made it.
-    pub(super) fn tool(&self) -> &'r Tool {
-        &self.entry.tool
-    }
-
     /// Everything up to the body, under one policy for every condition.
     pub(super) fn check(&self, input: &Value, policy: Policy) -> Outcome {
         self.check_text(input.to_string(), policy)
@@ -54,7 +47,8 @@ impl<'r> Subject<'r> {
     /// [`check`](Self::check) of arguments as they would travel.
     pub(super) fn check_text(&self, arguments: String, policy: Policy) -> Outcome {
         let call = ToolCall::new("", self.name(), arguments);
-        self.runtime.block_on(self.registry.try_check(call, policy))
+        self.runtime
+            .block_on(try_check(self.registry, call, policy))
     }
 
     /// Whether a call with these arguments would reach the body.

@@ -1,49 +1,50 @@
-//! The trial of one tool: which inputs are tried, in which order, and what is remembered of them.
+//! Verifies one tool: which inputs are tried, in which order, and what is remembered of them.
 
 use std::collections::HashSet;
 use std::mem::Discriminant;
 
+use contract_runtime::Policy;
+use contract_runtime::{Registry, Status};
 use serde_json::Value;
 
-use super::agree::{Judges, Look};
-use super::double::{self, Doubles};
-use super::edges::{self, Edges};
+use super::agree::{Judges, Verdicts};
+use super::boundaries::{self, Boundaries};
+use super::fixtures::{self, Fixtures};
 use super::generate::{Generator, malformed};
-use super::meaning::Meaning;
 use super::problem::{Fault, Layer, Problem};
 use super::report::Verified;
+use super::skipped::Skipped;
 use super::subject::Subject;
-use super::{kept, quiet, reduce};
-use crate::contract::policy::Policy;
-use crate::{Registry, Status};
+use super::vacuity::Vacuity;
+use super::{panic_hook, postconditions, shrink};
 
-/// The inputs that are tried for one that is accepted, which the edges are then put into.
+/// How many inputs are tried to find an accepted one, into which boundary values are then put.
 const BASES: u32 = 400;
 
-/// How many more inputs are tried than were asked for, while a precondition has not been seen from both sides.
+/// How many times as many further inputs are tried while a precondition has only been true or only been false.
 const PERSISTENCE: u32 = 4;
 
-/// What a trial needs besides the tool.
+/// The configuration of a trial.
 pub(super) struct Effort<'e> {
     pub(super) cases: u32,
     pub(super) seed: u64,
-    pub(super) doubles: &'e Doubles,
+    pub(super) fixtures: &'e Fixtures,
     pub(super) runtime: &'e tokio::runtime::Runtime,
 }
 
-/// Tries one tool; `remembered` are inputs that failed before, `recorded` those that lay at its edges.
+/// Verifies one tool; `remembered` are inputs that failed before, `recorded` its recorded boundaries.
 pub(super) fn run(
     registry: &Registry,
     name: &str,
     remembered: &[Value],
-    recorded: &Edges,
+    recorded: &Boundaries,
     effort: &Effort<'_>,
 ) -> Verified {
     let mut verified = Verified {
         tool: name.to_owned(),
         ..Verified::default()
     };
-    let registry = match double::registry_for(registry, name, effort.doubles) {
+    let registry = match fixtures::registry_for(registry, name, effort.fixtures) {
         Ok(registry) => registry,
         Err(problem) => {
             verified.problems.push(*problem);
@@ -54,14 +55,21 @@ pub(super) fn run(
         return verified;
     };
     let tried_first: Vec<&Value> = remembered.iter().chain(recorded.all()).collect();
-    let accepted = quiet::here(|| {
+    let accepted = panic_hook::suppress(|| {
         verified.problems = recorded.moved(&subject);
         without_bodies(&subject, &tried_first, effort, &mut verified)
     });
-    if !accepted.is_empty() {
-        let kept = kept::run(&subject, effort.doubles, &accepted);
-        verified.ran = kept.ran;
-        verified.problems.extend(kept.problems);
+    let read_only = subject.info.hints().read_only == Some(true);
+    if effort.fixtures.may_run(subject.tried, read_only) {
+        let runs = postconditions::run(&subject, effort.fixtures, &accepted);
+        verified.ran = runs.ran;
+        // A body that panics or takes too long is the reason, and a problem of its own.
+        if runs.problems.is_empty() {
+            verified.skipped = Skipped::postconditions(&subject, &runs.judged);
+        }
+        verified.problems.extend(runs.problems);
+    } else {
+        verified.skipped = Some(Skipped::body(&subject, effort.fixtures));
     }
     let inputs = verified
         .problems
@@ -71,14 +79,18 @@ pub(super) fn run(
     verified
 }
 
-/// What lies at the edges of a tool, if it can be tried at all.
-pub(super) fn edges(registry: &Registry, name: &str, effort: &Effort<'_>) -> Option<Edges> {
-    let registry = double::registry_for(registry, name, effort.doubles).ok()?;
+/// Finds the boundaries of a tool, if it can be verified at all.
+pub(super) fn find_boundaries(
+    registry: &Registry,
+    name: &str,
+    effort: &Effort<'_>,
+) -> Option<Boundaries> {
+    let registry = fixtures::registry_for(registry, name, effort.fixtures).ok()?;
     let subject = Subject::new(&registry, name, effort.runtime)?;
-    Some(quiet::here(|| edges::find(&subject)))
+    Some(panic_hook::suppress(|| boundaries::find(&subject)))
 }
 
-/// The first two layers; the inputs that were accepted.
+/// Runs the first two layers, and returns the accepted inputs.
 fn without_bodies(
     subject: &Subject<'_>,
     tried_first: &[&Value],
@@ -88,7 +100,7 @@ fn without_bodies(
     let judges = Judges::new(subject, &mut verified.problems);
     let mut generator = Generator::new(
         subject.name(),
-        subject.entry.inputs.schema.json(),
+        subject.tried.types(),
         subject.info.input_schema(),
         subject.info.conditions(),
         effort.seed,
@@ -105,8 +117,8 @@ fn without_bodies(
             break;
         }
     }
-    for edge in generator.edges(&base) {
-        trial.judge(&edge, &mut generator);
+    for boundary in generator.boundaries(&base) {
+        trial.judge(&boundary, &mut generator);
     }
     for text in malformed(&base) {
         trial.refuse(text);
@@ -116,7 +128,7 @@ fn without_bodies(
         trial.judge(&input, &mut generator);
     }
     let mut more = effort.cases.max(250).saturating_mul(PERSISTENCE);
-    while more > 0 && trial.meaning.is_open(&judges) {
+    while more > 0 && trial.vacuity.is_open(&judges) {
         more -= 1;
         let input = generator.next();
         trial.judge(&input, &mut generator);
@@ -124,11 +136,11 @@ fn without_bodies(
     verified.judged = trial.judged;
     verified.accepted = u32::try_from(trial.accepted.len()).unwrap_or(u32::MAX);
     verified.problems.extend(trial.problems);
-    verified.problems.extend(trial.meaning.problems(&judges));
+    verified.problems.extend(trial.vacuity.problems(&judges));
     trial.accepted
 }
 
-/// The same thing gone wrong: which clause, what, and in which direction.
+/// Identifies a kind of fault: the clause, the fault, and its direction.
 type Key = (Option<usize>, Discriminant<Fault>, Option<bool>);
 
 fn key(place: Option<usize>, fault: &Fault) -> Key {
@@ -143,7 +155,7 @@ fn key(place: Option<usize>, fault: &Fault) -> Key {
 
 struct Trial<'t, 's, 'r> {
     judges: &'t Judges<'s, 'r>,
-    meaning: Meaning,
+    vacuity: Vacuity,
     judged: u32,
     seen: HashSet<String>,
     accepted: Vec<Value>,
@@ -155,7 +167,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
     fn new(judges: &'t Judges<'s, 'r>) -> Self {
         Self {
             judges,
-            meaning: Meaning::new(judges),
+            vacuity: Vacuity::new(judges),
             judged: 0,
             seen: HashSet::new(),
             accepted: Vec::new(),
@@ -164,33 +176,33 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         }
     }
 
-    /// Looks at an input, unless it was looked at before.
-    fn judge(&mut self, input: &Value, generator: &mut Generator<'_>) -> Look {
+    /// Judges an input, unless it was judged before.
+    fn judge(&mut self, input: &Value, generator: &mut Generator<'_>) -> Verdicts {
         if !self.seen.insert(input.to_string()) {
-            return Look::default();
+            return Verdicts::default();
         }
-        let mut look = self.judges.look(input);
+        let mut verdicts = self.judges.judge(input);
         self.judged = self.judged.saturating_add(1);
-        self.meaning.note(input, &look);
-        if look.accepted {
+        self.vacuity.note(input, &verdicts);
+        if verdicts.accepted {
             generator.accepted(input);
             self.accepted.push(input.clone());
         }
-        for (place, fault) in std::mem::take(&mut look.faults) {
+        for (place, fault) in std::mem::take(&mut verdicts.faults) {
             if self.known.insert(key(place, &fault)) {
                 let problem = self.smallest(input, place, fault);
                 self.problems.push(problem);
             }
         }
-        look
+        verdicts
     }
 
     /// The problem with the smallest input that shows it.
     fn smallest(&self, input: &Value, place: Option<usize>, fault: Fault) -> Problem {
         let wanted = key(place, &fault);
         let mut shown = fault;
-        let input = reduce::smallest(input.clone(), |candidate| {
-            let faults = self.judges.look(candidate).faults;
+        let input = shrink::smallest(input.clone(), |candidate| {
+            let faults = self.judges.judge(candidate).faults;
             let same = faults
                 .into_iter()
                 .find(|(place, fault)| key(*place, fault) == wanted);
@@ -209,7 +221,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         }
     }
 
-    /// Sends what is no JSON object with each key once.
+    /// Sends text that is not a JSON object with unique keys.
     fn refuse(&mut self, sent: String) {
         let outcome = self
             .judges

@@ -1,22 +1,22 @@
-//! Whether each precondition accepts something and refuses something, and whether all of them together accept enough.
+//! Checks that each precondition accepts and refuses something, and that all together accept enough.
 
+use contract_runtime::__family::Expression;
+use contract_runtime::__family::TypeKind;
+use contract_runtime::__family::guard;
 use serde_json::Value;
 
-use super::agree::{Clause, Judges, Look};
+use super::agree::{Clause, Judges, Verdicts};
 use super::generate::{MOST_CHARACTERS, MOST_ITEMS};
 use super::integer;
 use super::problem::{Fault, Layer, Problem};
-use crate::contract::expression::Expression;
-use crate::contract::panics::guard;
-use crate::tool::form::Form;
 
-/// The inputs of each kind that a report shows.
+/// The number of inputs that a report shows.
 const SAMPLES: usize = 4;
 
-/// One accepted input is wanted for so many that are of the right types.
+/// One in this many inputs of the right types must be accepted.
 const RARE: u32 = 50;
 
-/// What has been seen of one precondition.
+/// The counts of one precondition.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     held: u32,
@@ -26,19 +26,19 @@ struct Tally {
     samples: Vec<Value>,
 }
 
-/// What has been seen of all preconditions.
+/// The counts of all preconditions.
 #[derive(Debug)]
-pub(super) struct Meaning {
+pub(super) struct Vacuity {
     tallies: Vec<Tally>,
     pub(super) typed: u32,
     pub(super) accepted: u32,
-    /// The most bytes of one of them, as JSON.
+    /// The length of the longest of them in bytes, as JSON.
     longest: usize,
-    /// The author shows what is accepted: that can be, however seldom it is met by chance.
+    /// The author gives examples, so few random inputs need to be accepted.
     shown: bool,
 }
 
-impl Meaning {
+impl Vacuity {
     pub(super) fn new(judges: &Judges<'_, '_>) -> Self {
         Self {
             tallies: vec![Tally::default(); judges.clauses.len()],
@@ -54,15 +54,15 @@ impl Meaning {
         }
     }
 
-    /// Takes note of what the judges said of an input.
-    pub(super) fn note(&mut self, input: &Value, look: &Look) {
-        if !look.typed {
+    /// Counts the verdicts on an input.
+    pub(super) fn note(&mut self, input: &Value, verdicts: &Verdicts) {
+        if !verdicts.typed {
             return;
         }
         self.typed = self.typed.saturating_add(1);
-        self.accepted = self.accepted.saturating_add(u32::from(look.accepted));
-        self.longest = self.longest.max(look.bytes);
-        let seen = look.verdicts.iter().zip(&look.decided);
+        self.accepted = self.accepted.saturating_add(u32::from(verdicts.accepted));
+        self.longest = self.longest.max(verdicts.bytes);
+        let seen = verdicts.predicates.iter().zip(&verdicts.decided);
         for (tally, (verdict, decided)) in self.tallies.iter_mut().zip(seen) {
             match verdict {
                 Some(true) => tally.held = tally.held.saturating_add(1),
@@ -76,7 +76,7 @@ impl Meaning {
         }
     }
 
-    /// How many inputs must be accepted, of those that were tried.
+    /// The number of inputs that must be accepted, of those tried.
     pub(super) fn needed(&self) -> u32 {
         let enough = if self.shown { 1 } else { 20 };
         (self.typed / RARE).clamp(1, enough)
@@ -91,7 +91,7 @@ impl Meaning {
             })
     }
 
-    /// What is wrong with the preconditions, taken over all inputs.
+    /// The problems of the preconditions over all inputs.
     pub(super) fn problems(self, judges: &Judges<'_, '_>) -> Vec<Problem> {
         let tool = judges.subject.name();
         let needed = self.needed();
@@ -115,7 +115,7 @@ impl Meaning {
                 let rule = rule.text.clone();
                 problems.push(problem(id, Layer::Agreement, Fault::Silent { rule }));
             }
-            // What speaks of no argument is no matter of inputs: it may look at a context, or at the time.
+            // A condition without arguments does not depend on inputs: it may use a context, or the time.
             if !speaks(judges, clause) {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Meaning {
     }
 }
 
-/// The bound of a length beyond all texts, or all lists, that were tried.
+/// The length bound that no text or list that was tried has reached.
 fn far(expression: &Expression, judges: &Judges<'_, '_>, longest: usize) -> Option<i128> {
     let Expression::Compare(_, left, right) = expression else {
         let mut parts = expression.parts().into_iter();
@@ -171,7 +171,7 @@ fn far(expression: &Expression, judges: &Judges<'_, '_>, longest: usize) -> Opti
         _ => return None,
     };
     let is_list = matches!(measured, Expression::Parameter(name) if is_list(judges, name));
-    // As JSON, an item takes two bytes at least, with its comma.
+    // As JSON, an item takes at least two bytes, with its comma.
     let (most, tried) = if is_list {
         (MOST_ITEMS, longest / 2)
     } else {
@@ -182,8 +182,8 @@ fn far(expression: &Expression, judges: &Judges<'_, '_>, longest: usize) -> Opti
 }
 
 fn is_list(judges: &Judges<'_, '_>, name: &str) -> bool {
-    let mut parameters = judges.subject.tool().parameters.iter();
-    parameters.any(|one| one.name == name && matches!(one.form, Form::List(_)))
+    let mut parameters = judges.subject.tried.parameters().iter();
+    parameters.any(|one| one.name == name && matches!(one.kind, TypeKind::List(_)))
 }
 
 fn largest(expression: &Expression) -> Option<i128> {
@@ -199,13 +199,13 @@ fn largest(expression: &Expression) -> Option<i128> {
     own.into_iter().chain(parts).max()
 }
 
-/// Whether a condition is about arguments. One of a dynamic tool sees them all, and names none.
+/// Whether a condition depends on arguments. That of a dynamic tool sees all of them and names none.
 fn speaks(judges: &Judges<'_, '_>, clause: &Clause) -> bool {
     let schema = judges.subject.info.input_schema();
     let takes_some = schema
         .get("properties")
         .and_then(Value::as_object)
         .is_some_and(|properties| !properties.is_empty());
-    let is_dynamic = judges.subject.tool().parameters.is_empty();
+    let is_dynamic = judges.subject.tried.parameters().is_empty();
     !clause.condition.parameters().is_empty() || is_dynamic && takes_some
 }

@@ -1,20 +1,24 @@
-//! A thread for bodies, which can be left behind when one of them does not end.
+//! A thread that runs bodies, and can be abandoned when one does not end.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::quiet::Last;
-use crate::contract::policy::Policy;
-use crate::{Context, Outcome, Registry, ToolCall};
+use contract_runtime::__family::try_call;
+use contract_runtime::Policy;
+use contract_runtime::{Context, Outcome, Registry, Run, ToolCall, Watched};
 
-/// A little more than a call is given, so that one that can be ended by its own timer is.
+use super::panic_hook::LastPanic;
+
+/// Additional time, so that a call that its own timer can end is ended by it.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How a call of a body came back.
-pub(super) enum Back {
+/// How a call of a body ended.
+pub(super) enum CallEnd {
     Ended(Box<Outcome>),
-    /// It did not; its thread is lost.
+    /// It did not end; its thread is abandoned.
     Never,
     /// There is no thread for it.
     NoThread(String),
@@ -23,7 +27,9 @@ pub(super) enum Back {
 /// Runs one body after the other.
 pub(super) struct Worker {
     thread: Option<Thread>,
-    last: Last,
+    last: LastPanic,
+    run: Run,
+    judged: Arc<Mutex<BTreeSet<String>>>,
 }
 
 struct Thread {
@@ -33,75 +39,94 @@ struct Thread {
 
 struct Job {
     registry: Registry,
+    run: Run,
     call: ToolCall,
     time: Duration,
 }
 
 impl Worker {
     pub(super) fn new() -> Self {
+        let judged = Arc::<Mutex<BTreeSet<String>>>::default();
+        let heard = Arc::clone(&judged);
+        let run = Run::new().watch(move |watched| {
+            if let Watched::Check(check) = watched {
+                let mut judged = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                judged.insert(check.contract);
+            }
+        });
         Self {
             thread: None,
-            last: Last::default(),
+            last: LastPanic::default(),
+            run,
+            judged,
         }
     }
 
-    /// A whole call, with every condition enforced and this much time.
-    pub(super) fn call(&mut self, registry: &Registry, call: ToolCall, time: Duration) -> Back {
+    /// Makes a call with every condition enforced, and with a time limit.
+    pub(super) fn call(&mut self, registry: &Registry, call: ToolCall, time: Duration) -> CallEnd {
         self.last.take();
         let thread = match self.thread.take().map_or_else(|| start(&self.last), Ok) {
             Ok(thread) => thread,
-            Err(why) => return Back::NoThread(why),
+            Err(why) => return CallEnd::NoThread(why),
         };
         let job = Job {
             registry: registry.clone(),
+            run: self.run.clone(),
             call,
             time,
         };
         if thread.jobs.send(job).is_err() {
-            return Back::NoThread("the thread for bodies has ended".to_owned());
+            return CallEnd::NoThread("the thread for bodies has ended".to_owned());
         }
         match thread.outcomes.recv_timeout(time.saturating_add(GRACE)) {
             Ok(outcome) => {
                 self.thread = Some(thread);
-                Back::Ended(Box::new(outcome))
+                CallEnd::Ended(Box::new(outcome))
             }
-            Err(RecvTimeoutError::Timeout) => Back::Never,
+            Err(RecvTimeoutError::Timeout) => CallEnd::Never,
             Err(RecvTimeoutError::Disconnected) => {
-                Back::NoThread("the thread for bodies has ended".to_owned())
+                CallEnd::NoThread("the thread for bodies has ended".to_owned())
             }
         }
     }
 
-    /// What the last body that panicked said.
-    pub(super) fn last_words(&self) -> Option<String> {
+    /// The conditions that were evaluated, of any function.
+    pub(super) fn judged(&self) -> BTreeSet<String> {
+        let judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        judged.clone()
+    }
+
+    /// The message of the last panic.
+    pub(super) fn last_panic(&self) -> Option<String> {
         self.last.take()
     }
 }
 
-fn start(last: &Last) -> Result<Thread, String> {
+fn start(last: &LastPanic) -> Result<Thread, String> {
     let (jobs, asked) = channel::<Job>();
     let (answers, outcomes) = channel();
     let (here, there) = (last.clone(), last.clone());
     let work = move || {
-        here.keep();
+        here.install();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .on_thread_start(move || there.keep())
+            .on_thread_start(move || there.install())
             .build();
         let Ok(runtime) = runtime else { return };
         for Job {
             registry,
+            run,
             call,
             time,
         } in asked
         {
             let context = Context::new().timeout(time);
-            let running = registry.try_call(call, context, Policy::Enforce, false);
+            let running = try_call(&registry, call, context, &run, Policy::Enforce);
             if answers.send(runtime.block_on(running)).is_err() {
                 break;
             }
         }
-        // Dropping it would wait for `blocking` bodies that were given up.
+        // Dropping it would wait for `blocking` bodies that were abandoned.
         runtime.shutdown_background();
     };
     thread::Builder::new()

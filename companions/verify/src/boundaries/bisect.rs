@@ -1,23 +1,23 @@
-//! From an accepted input and a refused one to two neighbours with the same difference.
+//! Bisects between an accepted and a refused input down to two neighbours.
 
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value, json};
 
-use crate::verify::integer;
+use crate::integer;
 
-/// Doubles are halved by their bits, of which there are so many.
+/// Doubles are bisected by their bits, which takes at most this many steps.
 const HALVES: u32 = 70;
 
 /// Between these, doubles are further apart than integers, and integers are written as they are.
 const COARSE: f64 = 9_007_199_254_740_992.0;
 const WIDEST: f64 = 18_446_744_073_709_551_616.0;
 
-/// Where it is asked between two integers whether fractions are accepted.
+/// The fractions between two integers that are tried.
 const FRACTIONS: [f64; 3] = [0.5, 0.125, 1e-6];
 
-/// Two inputs side by side, of which the first is accepted and the second is not. `accepts` says of the first that it is
-/// accepted, and of the second that it is not.
+/// Returns two neighbouring inputs, of which the first is accepted and the second is not. `accepts` must be true for `accepted`
+/// and false for `refused`.
 pub(super) fn neighbours(
     accepted: &Value,
     refused: &Value,
@@ -49,7 +49,7 @@ fn numbers(
     let (mut kept, mut lost) = (accepted.clone(), refused.clone());
     if let (Some(one), Some(other)) = (integer::read(&kept), integer::read(&lost)) {
         (kept, lost) = integers((one, other), accepts);
-        // Where there is something between them, the answer may change there.
+        // The answer may change between them.
         let (Some(from), Some(to)) = (kept.as_f64(), lost.as_f64()) else {
             return (kept, lost);
         };
@@ -96,7 +96,7 @@ fn integers(
     (integer::write(one), integer::write(other))
 }
 
-/// A double that has integers between it and the next one, all of which JSON can say exactly.
+/// A double that is more than 1 away from the next one, as an integer.
 fn coarse(value: &Value) -> Option<i128> {
     let value = value.as_f64()?;
     #[allow(

@@ -1,33 +1,33 @@
-//! The file: one input to a line, and long texts in short, to be read in a review.
+//! The file of recorded inputs: one input per line, long texts abbreviated, readable in a review.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::Edges;
-use crate::verify::seeds;
+use super::Boundaries;
+use crate::regressions;
 
-/// A text of more characters is written as what it repeats.
+/// Longer texts are abbreviated by the characters that they repeat.
 const LONG: usize = 100;
 
-/// The most parts of a text in short; one with more is not recorded.
+/// The most parts of an abbreviated text; one with more is not recorded.
 const PARTS: usize = 8;
 
-/// The most that one part is repeated, whatever the file says.
+/// The most repetitions of one part, whatever the file says.
 const LONGEST: usize = 1 << 20;
 
-/// The key of a text in short: `{"$repeat": [["a", 4095], ["é", 1]]}`.
+/// The key of an abbreviated text: `{"$repeat": [["a", 4095], ["é", 1]]}`.
 const REPEAT: &str = "$repeat";
 
 const ACCEPTS: &str = "accepts";
 const REFUSES: &str = "refuses";
 
-pub(super) fn load(path: &Path, tool: &str) -> Result<Edges, String> {
-    let file = seeds::file(path, tool);
-    let all = seeds::read(&file)?;
+pub(super) fn load(path: &Path, tool: &str) -> Result<Boundaries, String> {
+    let file = regressions::file(path, tool);
+    let all = regressions::read(&file)?;
     let Some(own) = all.get(tool) else {
-        return Ok(Edges::default());
+        return Ok(Boundaries::default());
     };
     let list = |name| {
         let inputs = own
@@ -36,27 +36,27 @@ pub(super) fn load(path: &Path, tool: &str) -> Result<Edges, String> {
             .ok_or_else(|| format!("{}: `{tool}` has no list `{name}`", file.display()))?;
         Ok::<_, String>(inputs.iter().map(long).collect())
     };
-    Ok(Edges {
+    Ok(Boundaries {
         accepts: list(ACCEPTS)?,
         refuses: list(REFUSES)?,
     })
 }
 
-pub(super) fn save(path: &Path, tool: &str, edges: &Edges) -> Result<(), String> {
+pub(super) fn save(path: &Path, tool: &str, boundaries: &Boundaries) -> Result<(), String> {
     let list = |inputs: &[Value]| inputs.iter().filter_map(short).collect::<Value>();
-    let (accepts, refuses) = (list(&edges.accepts), list(&edges.refuses));
-    let nothing = edges.all().next().is_none();
+    let (accepts, refuses) = (list(&boundaries.accepts), list(&boundaries.refuses));
+    let nothing = boundaries.all().next().is_none();
     let own = (!nothing).then(|| json!({ ACCEPTS: accepts, REFUSES: refuses }));
-    seeds::replace(path, tool, own, written)
+    regressions::replace(path, tool, own, written)
 }
 
 /// Members of each tool on lines of their own, and each input on one.
 fn written(all: &Map<String, Value>) -> String {
     let mut text = String::from("{");
-    for (place, (tool, edges)) in all.iter().enumerate() {
+    for (place, (tool, boundaries)) in all.iter().enumerate() {
         let comma = if place == 0 { "" } else { "," };
         let _ = write!(text, "{comma}\n  {}: {{", json!(tool));
-        for (place, (name, inputs)) in edges.as_object().into_iter().flatten().enumerate() {
+        for (place, (name, inputs)) in boundaries.as_object().into_iter().flatten().enumerate() {
             let comma = if place == 0 { "" } else { "," };
             let inputs = inputs.as_array().map_or(&[][..], Vec::as_slice);
             let lines: Vec<String> = inputs
@@ -76,7 +76,7 @@ fn written(all: &Map<String, Value>) -> String {
     text
 }
 
-/// With long texts in short; nothing where that is not possible.
+/// Abbreviates long texts; `None` if that is not possible.
 fn short(value: &Value) -> Option<Value> {
     Some(match value {
         Value::String(text) if text.chars().nth(LONG).is_some() => {

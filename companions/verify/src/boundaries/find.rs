@@ -1,34 +1,34 @@
-//! Which arguments are worth recording: along each argument, where the answer of a condition changes.
+//! Finds boundaries: along each argument, where a condition changes its answer.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::Edges;
-use super::between::{Direction, direction, neighbours, order};
-use crate::verify::agree::Judges;
-use crate::verify::generate::Generator;
-use crate::verify::reduce;
-use crate::verify::subject::Subject;
+use super::Boundaries;
+use super::bisect::{Direction, direction, neighbours, order};
+use crate::agree::Judges;
+use crate::generate::Generator;
+use crate::shrink;
+use crate::subject::Subject;
 
-/// The same inputs wherever they are recorded.
+/// A fixed seed, so that every recording tries the same inputs.
 const SEED: u64 = 0;
 
-/// The inputs that are tried for one that is accepted.
+/// How many inputs are tried to find an accepted one.
 const BASES: u32 = 400;
 
-/// The inputs by chance, for conditions that refuse nothing along a single argument.
+/// The random inputs, for conditions that no single argument breaks.
 const CHANCE: u32 = 2_000;
 
-/// The changes of one condition along one argument that are looked at.
+/// The most changes of one condition along one argument that are examined.
 const LOOKS: usize = 24;
 
-/// Those of them that are recorded in each direction: all of numbers, where a condition may name several, and else the
-/// simplest.
+/// How many of them are recorded in each direction: several for numbers, for which a condition may have several bounds,
+/// otherwise the simplest.
 const NUMBERS: usize = 8;
 const OTHERS: usize = 1;
 
-/// What the judges say of one input.
+/// The answer to one input.
 #[derive(Clone, Debug, PartialEq)]
 enum Answer {
     /// It is not an input of the tool, or could not be judged.
@@ -40,59 +40,59 @@ enum Answer {
 
 struct Finder<'f, 's, 'r> {
     judges: &'f Judges<'s, 'r>,
-    edges: Edges,
+    boundaries: Boundaries,
     known: HashSet<String>,
-    /// The conditions that have an edge.
+    /// The conditions that have a boundary.
     met: HashSet<usize>,
 }
 
-/// Two inputs side by side, of which one is accepted, and the condition that refuses the other.
+/// Two neighbouring inputs, of which one is accepted, and the condition that refuses the other.
 struct Pair {
     accepted: Value,
     refused: Value,
     clause: usize,
 }
 
-/// The edges of a tool. No body runs.
-pub(in crate::verify) fn find(subject: &Subject<'_>) -> Edges {
+/// Finds the boundaries of a tool. No body runs.
+pub(crate) fn find(subject: &Subject<'_>) -> Boundaries {
     let judges = Judges::new(subject, &mut Vec::new());
     let mut finder = Finder {
         judges: &judges,
-        edges: Edges::default(),
+        boundaries: Boundaries::default(),
         known: HashSet::new(),
         met: HashSet::new(),
     };
     let mut generator = Generator::new(
         subject.name(),
-        subject.entry.inputs.schema.json(),
+        subject.tried.types(),
         subject.info.input_schema(),
         subject.info.conditions(),
         SEED,
     );
     if judges.clauses.is_empty() {
-        return finder.edges;
+        return finder.boundaries;
     }
     let mut bases = (0..BASES).map(|_| generator.right());
     let Some(base) = bases.find(|input| finder.accepts(input)) else {
-        return finder.edges;
+        return finder.boundaries;
     };
-    let base = reduce::smallest(base, |input| finder.accepts(input));
-    finder.along(&base, generator.edges(&base));
+    let base = shrink::smallest(base, |input| finder.accepts(input));
+    finder.along(&base, generator.boundaries(&base));
     finder.by_chance(&base, &mut generator);
-    finder.edges
+    finder.boundaries
 }
 
 impl Finder<'_, '_, '_> {
     fn ask(&self, input: &Value) -> Answer {
-        let look = self.judges.look(input);
-        if !look.typed {
+        let verdicts = self.judges.judge(input);
+        if !verdicts.typed {
             return Answer::None;
         }
-        if look.accepted {
+        if verdicts.accepted {
             return Answer::Accepted;
         }
         let mut failed = Vec::new();
-        for (clause, verdict) in look.verdicts.iter().enumerate() {
+        for (clause, verdict) in verdicts.predicates.iter().enumerate() {
             match verdict {
                 Some(true) => {}
                 Some(false) => failed.push(clause),
@@ -106,16 +106,16 @@ impl Finder<'_, '_, '_> {
         self.ask(input) == Answer::Accepted
     }
 
-    /// Refused by this condition and by no other, so that nothing hides a change of it.
+    /// Whether this condition alone refuses the input, so that no other hides a change of it.
     fn only(&self, input: &Value, clause: usize) -> bool {
         self.ask(input) == Answer::Refused(vec![clause])
     }
 
-    /// Looks at inputs that are the base but for one argument, in the order of that argument.
-    fn along(&mut self, base: &Value, edges: Vec<Value>) {
+    /// Examines inputs that differ from the base in one argument, in the order of that argument.
+    fn along(&mut self, base: &Value, boundaries: Vec<Value>) {
         let mut lines: HashMap<String, Vec<(Value, Value, Answer)>> = HashMap::new();
         let mut names = Vec::new();
-        for input in edges {
+        for input in boundaries {
             let Some(name) = differing(base, &input) else {
                 continue;
             };
@@ -202,7 +202,7 @@ impl Finder<'_, '_, '_> {
                     if let [clause] = by.as_slice()
                         && !self.met.contains(clause)
                     {
-                        let refused = reduce::smallest(input, |input| self.only(input, *clause));
+                        let refused = shrink::smallest(input, |input| self.only(input, *clause));
                         let pair = self.nearest(base, &refused, *clause);
                         self.record(pair);
                     }
@@ -214,7 +214,7 @@ impl Finder<'_, '_, '_> {
 
     fn nearest(&self, accepted: &Value, refused: &Value, clause: usize) -> Pair {
         let (kept, lost) = neighbours(accepted, refused, &mut |input| self.accepts(input));
-        // On the way another condition may have come first.
+        // Bisection may have ended at another condition.
         let is_near = self.only(&lost, clause);
         let (accepted, refused) = if is_near {
             (kept, lost)
@@ -232,11 +232,11 @@ impl Finder<'_, '_, '_> {
     fn record(&mut self, pair: Pair) -> bool {
         self.met.insert(pair.clause);
         if self.known.insert(pair.accepted.to_string()) {
-            self.edges.accepts.push(pair.accepted);
+            self.boundaries.accepts.push(pair.accepted);
         }
         let is_new = self.known.insert(pair.refused.to_string());
         if is_new {
-            self.edges.refuses.push(pair.refused);
+            self.boundaries.refuses.push(pair.refused);
         }
         is_new
     }

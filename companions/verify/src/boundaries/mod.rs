@@ -1,40 +1,40 @@
-//! Arguments that are just accepted and arguments that are just refused, recorded once and held to from then on.
+//! Records accepted and refused arguments at each boundary, and compares later runs with them.
 //!
-//! Four forms of one condition agree about a bound that is wrong in all of them, and a bound that became tighter shuts out
-//! the very inputs that a promise would have been tried with. What was accepted and refused before tells both.
+//! The forms of a condition agree on a bound that is wrong in all of them, and a bound that became tighter refuses the very inputs
+//! that would have shown a broken postcondition. A record of what was accepted and refused before detects both.
 //!
 //! | file | what is in it |
 //! |---|---|
 //! | `find` | which arguments are worth recording |
-//! | `between` | from an accepted input and a refused one to two neighbours |
-//! | `file` | how they are written |
+//! | `bisect` | from an accepted input and a refused one to two neighbours |
+//! | `file` | the file format |
 
-mod between;
+mod bisect;
 mod file;
 mod find;
 
 use std::path::Path;
 
+use contract_runtime::Policy;
 use serde_json::Value;
-
-use super::problem::{Fault, Layer, Problem};
-use super::subject::Subject;
-use crate::contract::policy::Policy;
 
 pub(super) use find::find;
 
-/// The most inputs of one tool that are reported as newly accepted: which condition let them in cannot be seen.
+use super::problem::{Fault, Layer, Problem};
+use super::subject::Subject;
+
+/// The most newly accepted inputs that are reported for one tool, because the condition that changed is unknown.
 const SHOWN: usize = 3;
 
-/// What lies at the edge of what a tool accepts.
+/// The accepted and the refused inputs at the boundaries of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Edges {
+pub(super) struct Boundaries {
     pub(super) accepts: Vec<Value>,
     pub(super) refuses: Vec<Value>,
 }
 
-impl Edges {
-    /// Those of one tool, if they were recorded.
+impl Boundaries {
+    /// Loads those of one tool, if they were recorded.
     ///
     /// # Errors
     ///
@@ -43,11 +43,11 @@ impl Edges {
         file::load(path, tool)
     }
 
-    /// Records them in the place of those that were there.
+    /// Replaces the recorded ones.
     ///
     /// # Errors
     ///
-    /// What is wrong with the place, if nothing can be written there.
+    /// Why the file cannot be written.
     pub(super) fn save(&self, path: &Path, tool: &str) -> Result<(), String> {
         file::save(path, tool, self)
     }
@@ -56,8 +56,7 @@ impl Edges {
         self.accepts.iter().chain(&self.refuses)
     }
 
-    /// What is judged otherwise than when it was recorded: of each condition one input that it refuses now, and some that
-    /// are accepted now.
+    /// The changes since they were recorded: for each condition one input that it now refuses, and some that are now accepted.
     pub(super) fn moved(&self, subject: &Subject<'_>) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let problem = |clause, input: &Value, fault| Problem {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use contract_runtime::Builder;
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Layer};
+use contract_verify::{Fault, Layer, Skipped};
 use serde_json::json;
 
 use super::{found, only, report, verifier};
@@ -42,6 +42,67 @@ fn a_body_with_effects_is_not_run() {
     assert!(report.tools()[0].accepted > 10, "{report}");
     assert_eq!(report.tools()[0].ran, 0);
     assert_eq!(REAL.0.load(Ordering::Relaxed), 0);
+}
+
+/// Write a line that somebody has decided not to write in a test.
+#[tool]
+#[pre(line > 0)]
+#[verify(run = false)]
+fn write_never(line: u32) -> u32 {
+    line
+}
+
+/// Read a line.
+#[tool(read_only)]
+#[pre(line > 0)]
+#[post(|read| *read == line)]
+fn read_line(line: u32) -> u32 {
+    line
+}
+
+#[test]
+fn a_report_tells_which_bodies_were_not_run() {
+    let builder = Registry::builder()
+        .tool(write_for_real)
+        .tool(write_never)
+        .tool(read_line)
+        .context_arc(Arc::clone(&REAL));
+    let report = report(builder);
+    report.assert();
+    assert_eq!(
+        json!(report)["skipped"],
+        json!([
+            {"kind": "body", "tool": "write_for_real", "postconditions": 1, "decided": false},
+            {"kind": "body", "tool": "write_never", "postconditions": 0, "decided": true},
+        ])
+    );
+    assert!(matches!(
+        report.skipped(),
+        [
+            Skipped::Body { decided: false, .. },
+            Skipped::Body { decided: true, .. }
+        ]
+    ));
+    let text = report.to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    let [first, second, third, undecided, decided] = lines.as_slice() else {
+        panic!("{text}");
+    };
+    assert!(first.starts_with("read_line: ok") && first.ends_with(" run)"));
+    assert!(
+        second.starts_with("write_for_real: ok") && second.ends_with(" accepted, body not run)")
+    );
+    assert!(third.ends_with(", body not run)"));
+    assert_eq!(
+        *undecided,
+        "the body of `write_for_real` was not run, so its postcondition was not tried; it is not `read_only`: write \
+         `#[verify(run, setup = ..)]` above it, if it may be run with values that are not the real ones, else \
+         `#[verify(run = false)]`"
+    );
+    assert_eq!(
+        *decided,
+        "the body of `write_never` was not run; `run = false` says so"
+    );
 }
 
 /// Write a line, the first and only one.
@@ -168,7 +229,7 @@ fn lines(#[context] ledger: &Ledger) -> u32 {
 }
 
 mod missing {
-    contract_runtime::verify!(super::lines_given, setup = super::fresh);
+    contract_verify::verify!(super::lines_given, setup = super::fresh);
 
     #[test]
     #[should_panic(expected = "setup = on_paper")]
@@ -178,7 +239,7 @@ mod missing {
 
     fn verify_lines_of_the_ledger() {
         let builder = contract_runtime::Registry::builder().tool(super::lines);
-        contract_runtime::__private::verifier_of_registry(builder, env!("CARGO_TARGET_TMPDIR"))
+        contract_verify::__private::verifier_of_registry(builder, env!("CARGO_TARGET_TMPDIR"))
             .run()
             .assert();
     }
@@ -189,4 +250,64 @@ mod missing {
 #[post(|count| *count == 0)]
 fn lines_given(#[context] ledger: &Ledger) -> u32 {
     ledger.0.load(Ordering::Relaxed)
+}
+
+/// Take money out.
+#[tool(read_only)]
+#[pre(cents > 0)]
+#[post(|left| *left < cents)]
+#[post(|left| *left > 0)]
+#[post(err |_| cents > 0)]
+fn pay_out(cents: u32) -> Result<u32, String> {
+    Err(format!("the account is empty: {cents}"))
+}
+
+/// Put money in.
+#[tool(read_only, name = "save")]
+#[post(|total| *total == cents)]
+#[post(err |refusal: &String| !refusal.is_empty())]
+fn pay_in(cents: u32) -> Result<u32, String> {
+    Ok(cents)
+}
+
+/// Look at the account.
+#[tool(read_only)]
+#[pre(cents > 0)]
+#[post(|same| *same == cents)]
+#[post(err |refusal: &String| !refusal.is_empty())]
+fn compare(cents: u32) -> Result<u32, String> {
+    (cents > 100)
+        .then_some(cents)
+        .ok_or("too little".to_owned())
+}
+
+#[test]
+fn a_report_tells_which_postconditions_were_not_judged() {
+    let builder = Registry::builder().tool(pay_out).tool(pay_in);
+    let report = report(builder.tool(compare));
+    report.assert();
+    assert_eq!(
+        json!(report)["skipped"],
+        json!([
+            {"kind": "postconditions", "tool": "pay_out", "conditions": ["pay_out.post[1]", "pay_out.post[2]"]},
+            {"kind": "postconditions", "tool": "save", "conditions": ["save.post[1]"]},
+        ])
+    );
+    let advice = "write `#[verify(setup = ..)]` above it to run it with other values, a narrower precondition, or \
+                  `#[arg(example = ..)]`";
+    let text = report.to_string();
+    let lines: Vec<&str> = text.lines().skip(3).collect();
+    assert_eq!(
+        lines,
+        [
+            format!(
+                "`pay_out.post[1]` and `pay_out.post[2]` were not tried, because no run of `pay_out` returned \
+                 what they judge (`Ok`, or `Err` where they say `err`); {advice}"
+            ),
+            format!(
+                "`save.post[1]` was not tried, because no run of `save` returned what it judges (`Ok`, or `Err` where it says \
+                 `err`); {advice}"
+            ),
+        ]
+    );
 }

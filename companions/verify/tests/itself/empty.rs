@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Layer};
+use contract_verify::{Fault, Layer};
 use serde_json::json;
 
 use super::{found, only, report};

@@ -2,15 +2,16 @@
 //!
 //! The macros make all forms from one line, so what is shown of a condition is exchanged by hand for something else.
 
+use std::sync::Arc;
+
 use contract_runtime::__private::{
     self as rt, Comparison, Condition, ConditionKind, Contract, Expression, Spec,
 };
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Layer, Report};
+use contract_verify::{Fault, Layer, Report};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
-use std::sync::Arc;
 
 use super::{found, only, report};
 

@@ -24,8 +24,8 @@ mod lies;
 mod right;
 mod written;
 
-use contract_runtime::verify::{Fault, Layer, Problem, Report, Verifier};
 use contract_runtime::{Builder, Registry};
+use contract_verify::{Fault, Layer, Problem, Report, Verifier};
 use serde_json::Value;
 
 fn verifier(builder: Builder) -> Verifier {

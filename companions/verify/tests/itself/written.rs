@@ -11,10 +11,10 @@ fn divide(dividend: i64, divisor: i64) -> i64 {
     dividend / divisor
 }
 
-contract_runtime::verify!(divide);
+contract_verify::verify!(divide);
 
 mod by_path {
-    contract_runtime::verify!(super::divide, seed = 3, cases = 20 + 30);
+    contract_verify::verify!(super::divide, seed = 3, cases = 20 + 30);
 
     pub(super) fn is_written() {
         verify_divide();
@@ -24,7 +24,7 @@ mod by_path {
 mod of_a_registry {
     use super::*;
 
-    contract_runtime::verify_all!(Registry::builder().tool(divide), cases = 50);
+    contract_verify::verify_all!(Registry::builder().tool(divide), cases = 50);
 
     pub(super) fn is_written() {
         verify_all();
@@ -34,7 +34,7 @@ mod of_a_registry {
 mod of_a_built_registry {
     use super::*;
 
-    contract_runtime::verify_all!(
+    contract_verify::verify_all!(
         Registry::builder().tool(divide).build(),
         seed = 3,
         run = false
@@ -54,14 +54,14 @@ fn half(number: u32) -> u32 {
 #[should_panic(expected = "is not a tool")]
 fn a_function_that_is_no_tool_is_refused() {
     assert_eq!(half(4), 2);
-    let _ = contract_runtime::__private::verifier_of_function(half, env!("CARGO_TARGET_TMPDIR"));
+    let _ = contract_verify::__private::verifier_of_function(half, env!("CARGO_TARGET_TMPDIR"));
 }
 
 #[test]
 #[should_panic(expected = "verify_all!(registry!().with(state))")]
 fn a_package_without_tools_is_refused() {
     let home = env!("CARGO_TARGET_TMPDIR");
-    let _ = contract_runtime::__private::verifier_of_package("no-such-package", home);
+    let _ = contract_verify::__private::verifier_of_package("no-such-package", home);
 }
 
 /// Each of these compiles only if the macro beside it wrote a test of that name.

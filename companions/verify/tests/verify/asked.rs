@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Report, Verifier};
+use contract_verify::{Fault, Report, Verifier};
 use serde_json::{Value, json};
 
 use super::right;

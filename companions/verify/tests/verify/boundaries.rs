@@ -1,4 +1,4 @@
-//! Edges: what was just accepted and just refused is recorded once, and a bound that moves is found.
+//! Boundaries: what was just accepted and just refused is recorded once, and a bound that moves is found.
 //!
 //! Recording is asked for by the environment of the process, so it happens in a process of its own: these tests run
 //! themselves again.
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Layer, Report, Verifier};
 use contract_runtime::{Builder, matches_pattern};
+use contract_verify::{Fault, Layer, Report, Verifier};
 use serde_json::{Value, json};
 
 /// Where a test that records is told to record.
@@ -110,9 +110,9 @@ moved!(high, add, !numbers.is_empty() && numbers.len() <= 4 && numbers.iter().al
 moved!(pair, divide, !(dividend == i64::MIN && divisor == -2), (dividend: i64, divisor: i64));
 moved!(wide, count, many > u128::from(u64::MAX), (many: u128));
 
-fn report(builder: Builder, edges: &Path) -> Report {
+fn report(builder: Builder, boundaries: &Path) -> Report {
     let registry = builder.build().unwrap();
-    Verifier::new(registry).seed(3).edges(edges).run()
+    Verifier::new(registry).seed(3).boundaries(boundaries).run()
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn record() {
     report(before::tools(), Path::new(&place)).assert();
 }
 
-/// The edges of the tools before, in a place of this test's own.
+/// The boundaries of the tools before, in a place of this test's own.
 fn recorded(place: &str) -> PathBuf {
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(place);
     let _ = fs::remove_dir_all(&place);
     let _ = fs::remove_file(&place);
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["edges::record", "--exact", "--ignored"])
+        .args(["boundaries::record", "--exact", "--ignored"])
         .env("UPDATE_CONTRACTS", "1")
         .env(HERE, &place)
         .output()
@@ -139,7 +139,7 @@ fn recorded(place: &str) -> PathBuf {
 
 #[test]
 fn what_is_recorded_are_neighbours() {
-    let place = recorded("edges-neighbours");
+    let place = recorded("boundaries-neighbours");
     let read = |tool: &str| -> Value {
         let file = place.join(format!("{tool}.json"));
         serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
@@ -169,25 +169,31 @@ fn what_is_recorded_are_neighbours() {
         "{name}"
     );
     assert!(name.lines().all(|line| line.len() < 120), "{name}");
-    assert!(!place.join("anything.json").exists(), "it has no edges");
+    assert!(
+        !place.join("anything.json").exists(),
+        "it has no boundaries"
+    );
 }
 
 #[test]
 fn recording_twice_gives_the_same() {
     let read = |place: &Path| fs::read_to_string(place).unwrap();
-    let (one, other) = (recorded("edges-one.json"), recorded("edges-other.json"));
+    let (one, other) = (
+        recorded("boundaries-one.json"),
+        recorded("boundaries-other.json"),
+    );
     assert_eq!(read(&one), read(&other));
 }
 
 #[test]
 fn what_has_not_moved_is_not_reported() {
-    let place = recorded("edges-still");
+    let place = recorded("boundaries-still");
     report(before::tools(), &place).assert();
 }
 
 #[test]
 fn every_bound_that_moved_is_found_in_whatever_form() {
-    let place = recorded("edges-moved");
+    let place = recorded("boundaries-moved");
     let one = |builder: Builder, accepts: bool| {
         let report = report(builder, &place);
         let found = report.problems().any(|problem| {
@@ -219,17 +225,17 @@ fn every_bound_that_moved_is_found_in_whatever_form() {
 
 #[test]
 fn what_moved_is_not_kept_as_an_input_that_failed() {
-    let place = recorded("edges-kept");
+    let place = recorded("boundaries-kept");
     let kept = place.join("kept.json");
     let registry = Registry::builder().tool(zero::weigh).build().unwrap();
-    let verifier = Verifier::new(registry).seed(3).edges(&place);
+    let verifier = Verifier::new(registry).seed(3).boundaries(&place);
     assert!(!verifier.regressions(&kept).run().is_ok());
     assert!(!kept.exists());
 }
 
 #[test]
-fn edges_that_cannot_be_read_fail_loudly() {
-    let place = recorded("edges-broken.json");
+fn boundaries_that_cannot_be_read_fail_loudly() {
+    let place = recorded("boundaries-broken.json");
     for (text, told) in [
         ("[1", "line 1"),
         (r#"{"weigh": {"accepts": []}}"#, "`refuses`"),
@@ -240,6 +246,9 @@ fn edges_that_cannot_be_read_fail_loudly() {
         let Fault::Unreadable { why } = fault else {
             panic!("{report}");
         };
-        assert!(why.contains(told) && why.contains("edges-broken"), "{why}");
+        assert!(
+            why.contains(told) && why.contains("boundaries-broken"),
+            "{why}"
+        );
     }
 }

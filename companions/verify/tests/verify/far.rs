@@ -1,7 +1,7 @@
 //! Bounds far away, and types without end.
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Report, Verifier};
+use contract_verify::{Fault, Report, Verifier};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

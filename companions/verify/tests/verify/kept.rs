@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Report, Verifier};
+use contract_verify::{Fault, Report, Verifier};
 use serde_json::{Value, json};
 
 /// Break what is promised.
@@ -56,7 +56,7 @@ fn inputs_that_are_no_list_are_told() {
     let report = verify("breaks", &place);
     let why = unreadable(&report);
     assert!(
-        why.ends_with("`breaks` is no list; write the inputs as `[{..}, {..}]`"),
+        why.ends_with("`breaks` is not a list; write the inputs as `[{..}, {..}]`"),
         "{why}"
     );
 }

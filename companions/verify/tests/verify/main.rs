@@ -9,7 +9,7 @@
 )]
 
 mod asked;
-mod edges;
+mod boundaries;
 mod far;
 mod kept;
 mod right;

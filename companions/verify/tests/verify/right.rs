@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::Verifier;
+use contract_verify::Verifier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

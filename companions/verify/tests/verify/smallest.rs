@@ -1,7 +1,7 @@
 //! The input that is reported is the smallest that fails.
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Problem, Verifier};
+use contract_verify::{Fault, Problem, Verifier};
 use serde_json::{Value, json};
 
 /// The problem of a broken promise, with several seeds: it is the same input each time.

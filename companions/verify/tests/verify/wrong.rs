@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::{Fault, Layer, Problem, Verifier};
+use contract_verify::{Fault, Layer, Problem, Verifier};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
