@@ -1,4 +1,4 @@
-//! One connection: both directions at once, until something ends it.
+//! One WebSocket connection: sends and receives concurrently until something ends it.
 
 use std::future::Future;
 use std::ops::ControlFlow;
@@ -16,27 +16,27 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::protocol::{BackendMessage, ExecutorMessage, write};
-use super::toolbelt::shown;
+use super::toolbelt::sanitize;
 
-/// Messages that wait for a slow peer; then whoever says more waits.
+/// How many outgoing messages may wait for a slow peer; beyond that, the sender waits.
 pub(super) const QUEUE: usize = 64;
 
-/// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long the closing handshake may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A message, as the line sees it.
-pub(super) trait Frame: Serialize {
-    /// Nothing is said after it.
+/// A message that is sent over a connection.
+pub(super) trait OutgoingMessage: Serialize {
+    /// Whether the connection ends after this message.
     fn is_last(&self) -> bool;
 }
 
-impl Frame for BackendMessage {
+impl OutgoingMessage for BackendMessage {
     fn is_last(&self) -> bool {
         matches!(self, Self::Finished(_))
     }
 }
 
-impl Frame for ExecutorMessage {
+impl OutgoingMessage for ExecutorMessage {
     fn is_last(&self) -> bool {
         false
     }
@@ -44,147 +44,156 @@ impl Frame for ExecutorMessage {
 
 /// Why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// The last message was said, or heard.
+pub(super) enum ConnectionEnd {
+    /// The last message was sent or received.
     Done,
-    /// The other side said goodbye.
-    Closed { code: u16, reason: String },
-    /// This side ends it, and says why.
-    Dismissed(CloseCode, String),
-    /// The line broke.
+    /// The peer closed the connection.
+    ClosedByPeer { code: u16, reason: String },
+    /// This side closed the connection, with a code and a reason.
+    ClosedHere(CloseCode, String),
+    /// The connection broke.
     Broken(String),
 }
 
-impl Ended {
-    pub(super) fn dismissed(code: CloseCode, reason: impl Into<String>) -> Self {
-        Self::Dismissed(code, reason.into())
+impl ConnectionEnd {
+    pub(super) fn closed_here(code: CloseCode, reason: impl Into<String>) -> Self {
+        Self::ClosedHere(code, reason.into())
     }
 }
 
-/// Says what is in the queue and hears what comes, until one of them or `over` ends it.
+/// Sends the messages of the queue and handles those received, until either of them or `until` ends the connection.
 ///
-/// A peer that says nothing for `silence`, or takes nothing for as long, is taken for lost.
-pub(super) async fn talk<S, M>(
+/// A peer that sends nothing, or accepts nothing, for `silence` is considered disconnected.
+pub(super) async fn run_connection<S, M>(
     socket: WebSocketStream<S>,
     queue: &mut mpsc::Receiver<M>,
     silence: Duration,
-    mut hear: impl FnMut(&str) -> ControlFlow<Ended>,
-    over: impl Future<Output = Ended>,
-) -> Ended
+    mut on_text: impl FnMut(&str) -> ControlFlow<ConnectionEnd>,
+    until: impl Future<Output = ConnectionEnd>,
+) -> ConnectionEnd
 where
     S: AsyncRead + AsyncWrite + Unpin,
-    M: Frame,
+    M: OutgoingMessage,
 {
     let (mut sink, mut stream) = socket.split();
-    // Whoever pings waits for the answers to go out: they would pile up otherwise, and nobody need read them.
+    // A peer that pings is not read until the pongs are flushed: otherwise they would pile up for a peer that reads nothing.
     let (pinged, mut pings) = mpsc::channel(1);
-    let say = async {
+    let send = async {
         loop {
-            let said = tokio::select! {
+            let sent = tokio::select! {
                 message = queue.recv() => {
                     let Some(message) = message else {
-                        return Ended::Done;
+                        return ConnectionEnd::Done;
                     };
-                    let said = timeout(silence, sink.send(Message::text(write(&message)))).await;
-                    if matches!(said, Ok(Ok(()))) && message.is_last() {
-                        return Ended::Done;
+                    let sent = timeout(silence, sink.send(Message::text(write(&message)))).await;
+                    if matches!(sent, Ok(Ok(()))) && message.is_last() {
+                        return ConnectionEnd::Done;
                     }
-                    said
+                    sent
                 }
                 Some(()) = pings.recv() => timeout(silence, sink.flush()).await,
             };
-            match said {
+            match sent {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => return Ended::Broken(plainly(&error)),
-                Err(_) => return Ended::Broken(format!("it took nothing for {silence:?}")),
+                Ok(Err(error)) => return ConnectionEnd::Broken(describe(&error)),
+                Err(_) => {
+                    return ConnectionEnd::Broken(format!("it accepted nothing for {silence:?}"));
+                }
             }
         }
     };
-    let listen = async {
+    let receive = async {
         loop {
             let Ok(frame) = timeout(silence, stream.next()).await else {
-                return Ended::Broken(format!("it said nothing for {silence:?}"));
+                return ConnectionEnd::Broken(format!("it sent nothing for {silence:?}"));
             };
             match frame {
                 Some(Ok(Message::Text(text))) => {
-                    if let ControlFlow::Break(ended) = hear(&text) {
+                    if let ControlFlow::Break(ended) = on_text(&text) {
                         return ended;
                     }
                 }
                 Some(Ok(Message::Ping(_))) => {
-                    // The other end is there as long as this is.
+                    // The receiver lives as long as this future.
                     let _ = pinged.send(()).await;
                 }
                 Some(Ok(Message::Pong(_) | Message::Frame(_))) => {}
                 Some(Ok(Message::Binary(_))) => {
-                    return Ended::dismissed(CloseCode::Unsupported, "only text is spoken here");
+                    return ConnectionEnd::closed_here(
+                        CloseCode::Unsupported,
+                        "only text messages are supported",
+                    );
                 }
-                Some(Ok(Message::Close(frame))) => return closed(frame),
-                Some(Err(error)) => return failed(&error),
-                None => return Ended::Broken("the connection broke".to_owned()),
+                Some(Ok(Message::Close(frame))) => return end_of_close_frame(frame),
+                Some(Err(error)) => return end_of_error(&error),
+                None => return ConnectionEnd::Broken("the connection broke".to_owned()),
             }
-            // A read brings thousands of small frames: after some of them the others have their turn.
+            // One read can bring thousands of small frames: yield to other tasks now and then.
             tokio::task::coop::consume_budget().await;
         }
     };
     let ended = tokio::select! {
-        ended = say => ended,
-        ended = listen => ended,
-        ended = over => ended,
+        ended = send => ended,
+        ended = receive => ended,
+        ended = until => ended,
     };
-    part(&mut sink, &ended).await;
+    send_close_frame(&mut sink, &ended).await;
     ended
 }
 
-/// Ends a connection that has not come to talk.
-pub(super) async fn dismiss<S>(mut socket: WebSocketStream<S>, code: CloseCode, reason: &str)
+/// Closes a connection with a code and a reason.
+pub(super) async fn close<S>(mut socket: WebSocketStream<S>, code: CloseCode, reason: &str)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    part(&mut socket, &Ended::dismissed(code, reason)).await;
+    send_close_frame(&mut socket, &ConnectionEnd::closed_here(code, reason)).await;
 }
 
-/// What a connection that failed is told, or that it needs not be told anything.
-pub(super) fn failed(error: &Error) -> Ended {
+/// Maps a WebSocket error to the end of the connection.
+pub(super) fn end_of_error(error: &Error) -> ConnectionEnd {
     match error {
-        Error::Capacity(_) => Ended::dismissed(CloseCode::Size, "the message is too large"),
-        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-            Ended::Broken("the connection broke".to_owned())
+        Error::Capacity(_) => {
+            ConnectionEnd::closed_here(CloseCode::Size, "the message is too large")
         }
-        Error::Protocol(_) => Ended::dismissed(CloseCode::Protocol, "the frame breaks RFC 6455"),
-        Error::Utf8(_) => Ended::dismissed(CloseCode::Invalid, "the text is not UTF-8"),
-        error => Ended::Broken(plainly(error)),
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            ConnectionEnd::Broken("the connection broke".to_owned())
+        }
+        Error::Protocol(_) => {
+            ConnectionEnd::closed_here(CloseCode::Protocol, "the frame breaks RFC 6455")
+        }
+        Error::Utf8(_) => ConnectionEnd::closed_here(CloseCode::Invalid, "the text is not UTF-8"),
+        error => ConnectionEnd::Broken(describe(error)),
     }
 }
 
-pub(super) fn closed(frame: Option<CloseFrame>) -> Ended {
+pub(super) fn end_of_close_frame(frame: Option<CloseFrame>) -> ConnectionEnd {
     frame.map_or_else(
-        || Ended::Broken("the connection was closed".to_owned()),
-        |frame| Ended::Closed {
+        || ConnectionEnd::Broken("the connection was closed".to_owned()),
+        |frame| ConnectionEnd::ClosedByPeer {
             code: frame.code.into(),
-            reason: shown(&frame.reason, 123),
+            reason: sanitize(&frame.reason, 123),
         },
     )
 }
 
-/// Without what the other side may have put into it.
-fn plainly(error: &Error) -> String {
+/// Describes an error without any text of the peer.
+fn describe(error: &Error) -> String {
     match error {
         Error::Io(error) => format!("the connection broke: {}", error.kind()),
         _ => "the connection broke".to_owned(),
     }
 }
 
-async fn part<S>(sink: &mut S, ended: &Ended)
+async fn send_close_frame<S>(sink: &mut S, ended: &ConnectionEnd)
 where
     S: Sink<Message, Error = Error> + Unpin,
 {
     let message = match ended {
-        Ended::Dismissed(code, reason) => Some(closing(*code, reason)),
-        Ended::Done => Some(Message::Close(None)),
-        // The answer to its goodbye is written already, and goes out with the rest.
-        Ended::Closed { .. } => None,
-        Ended::Broken(_) => return,
+        ConnectionEnd::ClosedHere(code, reason) => Some(close_frame(*code, reason)),
+        ConnectionEnd::Done => Some(Message::Close(None)),
+        // The reply to its close frame is queued already; closing the sink flushes it.
+        ConnectionEnd::ClosedByPeer { .. } => None,
+        ConnectionEnd::Broken(_) => return,
     };
     let goodbye = async {
         if let Some(message) = message {
@@ -192,10 +201,10 @@ where
         }
         let _ = sink.close().await;
     };
-    let _ = timeout(GOODBYE, goodbye).await;
+    let _ = timeout(CLOSE_TIMEOUT, goodbye).await;
 }
 
-fn closing(code: CloseCode, reason: &str) -> Message {
+fn close_frame(code: CloseCode, reason: &str) -> Message {
     // A close frame holds 125 bytes, two of them the code (RFC 6455, 5.5, 2011).
     let mut ends = (0..=reason.len().min(123)).rev();
     let end = ends.find(|end| reason.is_char_boundary(*end)).unwrap_or(0);
@@ -216,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// The other parts of a connection, and other connections, have their turn while one is flooded.
+    /// A flooded connection does not starve its other half, nor other connections.
     #[tokio::test]
     async fn a_flood_of_small_frames_lets_others_have_their_turn() {
         const FRAMES: usize = 20_000;
@@ -231,24 +240,24 @@ mod tests {
         let (_out, mut queue) = mpsc::channel::<BackendMessage>(1);
         let heard = AtomicUsize::new(0);
         let (mut before, mut most) = (0, 0);
-        let over = std::future::poll_fn(|_| {
+        let until = std::future::poll_fn(|_| {
             let now = heard.load(Ordering::Relaxed);
             most = most.max(now - before);
             before = now;
             Poll::Pending
         });
-        let hear = |_: &str| match heard.fetch_add(1, Ordering::Relaxed) + 1 {
-            FRAMES => ControlFlow::Break(Ended::Done),
+        let on_text = |_: &str| match heard.fetch_add(1, Ordering::Relaxed) + 1 {
+            FRAMES => ControlFlow::Break(ConnectionEnd::Done),
             _ => ControlFlow::Continue(()),
         };
         let silence = Duration::from_secs(30);
-        let ended = talk(socket, &mut queue, silence, hear, over).await;
-        assert_eq!(ended, Ended::Done);
+        let ended = run_connection(socket, &mut queue, silence, on_text, until).await;
+        assert_eq!(ended, ConnectionEnd::Done);
         let most = most.max(FRAMES - before);
         assert!(most <= 256, "{most} frames in one turn");
     }
 
-    /// Answers to pings are not kept for a peer that reads none: it is not read either, and is taken for lost.
+    /// Pongs do not pile up for a peer that reads none: it is not read any further, and is considered disconnected.
     #[tokio::test(start_paused = true)]
     async fn a_peer_that_pings_and_does_not_read_is_read_no_further() {
         // As many as would fill every buffer many times over.
@@ -265,9 +274,13 @@ mod tests {
         });
         let socket = WebSocketStream::from_raw_socket(here, Role::Server, None).await;
         let (_out, mut queue) = mpsc::channel::<BackendMessage>(1);
-        let (silence, hear) = (Duration::from_secs(30), |_: &str| ControlFlow::Continue(()));
-        let ended = talk(socket, &mut queue, silence, hear, std::future::pending()).await;
-        assert_eq!(ended, Ended::Broken("it took nothing for 30s".to_owned()));
+        let (silence, on_text) = (Duration::from_secs(30), |_: &str| ControlFlow::Continue(()));
+        let ended =
+            run_connection(socket, &mut queue, silence, on_text, std::future::pending()).await;
+        assert_eq!(
+            ended,
+            ConnectionEnd::Broken("it accepted nothing for 30s".to_owned())
+        );
         let sent = sent.load(Ordering::Relaxed);
         assert!(sent < 5_000, "{sent} pings were read");
         flood.abort();

@@ -1,39 +1,41 @@
+//! Artifacts as they are sent.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::Artifact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::remote::toolbelt::depth;
-use crate::tool::Artifact;
+use crate::toolbelt::depth;
 
-/// JSON is read to 128 levels, of which the message around an artifact takes a few.
+/// The deepest JSON of an artifact: JSON is parsed to 128 levels, of which the surrounding message takes a few.
 pub(super) const DEEPEST: usize = 120;
 
-/// Something that a result carries beside its text.
+/// An artifact of a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WireArtifact {
-    /// A picture.
+    /// An image.
     Image {
-        /// Such as `image/png` (RFC 6838).
+        /// The media type, such as `image/png` (RFC 6838).
         media_type: String,
         /// The bytes of the file in Base64 (RFC 4648, section 4).
         data: String,
     },
     /// A file.
     File {
-        /// The name to show, without a folder.
+        /// The file name, without a directory.
         name: String,
-        /// Such as `text/csv` (RFC 6838).
+        /// The media type, such as `text/csv` (RFC 6838).
         media_type: String,
         /// The bytes of the file in Base64 (RFC 4648, section 4).
         data: String,
     },
-    /// Structured data; also a note in the place of what could not be sent.
+    /// Structured data; also used for a note that replaces an artifact that could not be sent.
     Value {
-        /// What it is.
+        /// The name of the value.
         name: String,
         /// The data.
         value: Value,
@@ -64,6 +66,10 @@ impl From<&Artifact> for WireArtifact {
                 name: name.clone(),
                 value: value.clone(),
             },
+            _ => note(
+                "artifact",
+                "left out: it is of a kind that no message holds",
+            ),
         }
     }
 }
@@ -74,7 +80,7 @@ impl From<WireArtifact> for Artifact {
         match sent {
             WireArtifact::Image { media_type, data } => match bytes(&data) {
                 Ok(data) => Self::Image { media_type, data },
-                Err(_) => note("image", "left out: what came is no Base64").into(),
+                Err(_) => note("image", "left out: it is not valid Base64").into(),
             },
             WireArtifact::File {
                 name,
@@ -86,7 +92,7 @@ impl From<WireArtifact> for Artifact {
                     media_type,
                     data,
                 },
-                Err(_) => note(&name, "left out: what came is no Base64").into(),
+                Err(_) => note(&name, "left out: it is not valid Base64").into(),
             },
             WireArtifact::Value { name, value } => Self::Value { name, value },
         }
@@ -136,7 +142,7 @@ pub(super) fn note(name: &str, why: &str) -> WireArtifact {
     }
 }
 
-/// What follows the last separator of any system: nobody who saves a file under its name leaves the folder.
+/// Returns what follows the last separator of any system, so that saving the file cannot leave the directory.
 fn file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     match last {

@@ -1,3 +1,5 @@
+//! Messages from the backend to its executor.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -5,83 +7,84 @@ use serde_json::Value;
 use super::ids::CallKey;
 use super::read::Fault;
 
-/// What a backend says to its executor.
+/// A message from a backend to its executor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BackendMessage {
-    /// The answer to the handshake.
+    /// Accepts the handshake.
     HandshakeOk(Box<Accepted>),
-    /// Make this call; the answer is `tool_result`, or `cancelled`.
+    /// Requests a call; the answer is `tool_result`, or `cancelled`.
     RunTool(Box<RunTool>),
-    /// Give this call up, if it has not ended; the answer is `cancelled`, once it has.
+    /// Cancels a call, if it has not ended; the answer is `cancelled`, once it has.
     CancelTool(CallKey),
-    /// The end of this call is known here; the journal may forget it.
+    /// Acknowledges the end of a call; the journal may forget the call.
     Ack(CallKey),
-    /// The backend has seen what it needs to begin.
+    /// The backend has finished inspecting the executor's environment and is ready to begin.
     BootstrapFinished,
-    /// A piece of what the model says.
+    /// A piece of the model's answer.
     AgentMessageDelta(AgentDelta),
-    /// The task is over; nothing more will be asked.
+    /// The task is over; no more calls will be requested.
     Finished(Finished),
-    /// Are you there?
+    /// Asks for a `pong`.
     Ping,
-    /// I am here: the answer to `ping`.
+    /// The answer to `ping`.
     Pong,
-    /// Something came that is no message, and was left out.
+    /// A frame was malformed and was ignored.
     Fault(Fault),
 }
 
-/// The tools of an executor as its backend took them.
+/// The answer to a handshake: which tools the backend accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Accepted {
-    /// Counts the connections of the task, from 1: a later one takes over. It belongs into the next handshake.
+    /// The number of this connection of the task, from 1; a later one supersedes it. The executor sends it in its next
+    /// handshake.
     pub epoch: u64,
-    /// The names of the tools that the model can use; no others are called.
+    /// The names of the accepted tools; no others are called.
     pub toolbelt: Vec<String>,
-    /// What was not taken, and why: the first hundred by name, each once; a last one without a name counts the others.
+    /// The refused tools, with reasons: the first 100 by name, each once; a last entry without a name counts the others.
     pub refused: Vec<Refusal>,
-    /// How often the backend asks whether the executor is there, in milliseconds; a side that hears nothing for twice
-    /// as long takes the other for lost.
+    /// The interval between pings, in milliseconds; a peer that sends nothing for twice this long is considered
+    /// disconnected.
     pub keep_alive_ms: u64,
 }
 
-/// A tool that was not taken.
+/// A refused tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// Its name, shortened where it is long.
+    /// Its name, shortened if it is long.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// One attempt at one call.
+/// A request for one attempt at a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RunTool {
-    /// Which.
+    /// The key of the attempt.
     #[serde(flatten)]
     pub key: CallKey,
     /// The name of the tool.
     pub tool_name: String,
-    /// Which answer of the model asks for it, counted from 0; for whoever shows it beside that answer.
+    /// The number of the model's answer that requested the call, from 0, so that a program can show both together.
     pub generation_id: u64,
-    /// The arguments, an object.
+    /// The arguments, as an object.
     pub parameters: Value,
-    /// How long the call may take, in milliseconds from its arrival.
+    /// The time limit of the call, in milliseconds from its arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
 }
 
-/// A piece of what the model says.
+/// A piece of the model's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct AgentDelta {
-    /// Which answer of the model it belongs to.
+    /// The number of the model's answer that it belongs to, from 0.
     pub generation_id: u64,
-    /// The piece.
+    /// The text of the piece.
     pub text: String,
 }
 
@@ -89,7 +92,7 @@ pub struct AgentDelta {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Finished {
-    /// Whether it ended as it was meant to.
+    /// Whether the task succeeded.
     pub success: bool,
     /// The last answer, or the reason.
     pub message: String,

@@ -1,3 +1,5 @@
+//! The ids of tasks, calls and journals.
+
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
@@ -22,7 +24,7 @@ pub struct CallId(Uuid);
 pub struct JournalId(Uuid);
 
 impl JournalId {
-    /// The id of a journal that is new.
+    /// Generates the id of a new journal.
     #[must_use]
     pub fn random() -> Self {
         Self(Uuid::new_v4())
@@ -30,7 +32,7 @@ impl JournalId {
 }
 
 impl TaskId {
-    /// An id that nobody can guess.
+    /// Generates an unguessable id.
     #[must_use]
     pub fn random() -> Self {
         Self(Uuid::new_v4())
@@ -38,33 +40,75 @@ impl TaskId {
 }
 
 impl CallId {
-    /// The next id.
+    /// Generates the next id.
     #[must_use]
     pub fn next() -> Self {
         Self(Uuid::now_v7())
     }
 }
 
-/// One attempt at one call: what results, cancellations and journal entries speak of.
+/// The key of one attempt at a call, which results, cancellations and journal entries refer to.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct CallKey {
-    /// The call: the same in each attempt at it.
+    /// The id of the call, the same for each attempt at it.
     pub tool_id: CallId,
-    /// Which attempt, from 1.
-    #[serde(deserialize_with = "from_one")]
+    /// The number of the attempt, from 1.
+    #[serde(deserialize_with = "from_one", skip_serializing_if = "is_no_attempt")]
     #[schemars(range(min = 1))]
     pub attempt: u32,
 }
+
+/// Stands for an omitted attempt number; no attempt has this number.
+const NO_ATTEMPT: u32 = 0;
 
 fn from_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     NonZeroU32::deserialize(deserializer).map(NonZeroU32::get)
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_no_attempt(attempt: &u32) -> bool {
+    *attempt == NO_ATTEMPT
+}
+
+impl CallKey {
+    /// Whether the attempt number was omitted: then the attempt in flight is meant.
+    pub(crate) fn has_no_attempt(self) -> bool {
+        is_no_attempt(&self.attempt)
+    }
+}
+
+/// The key of a call in a message of an executor.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(super) struct ReceivedKey {
+    /// The id of the call, the same for each attempt at it.
+    tool_id: CallId,
+    /// The number of the attempt, from 1; if omitted, the attempt in flight is meant.
+    attempt: Option<NonZeroU32>,
+}
+
+impl From<ReceivedKey> for CallKey {
+    fn from(ReceivedKey { tool_id, attempt }: ReceivedKey) -> Self {
+        let attempt = attempt.map_or(NO_ATTEMPT, NonZeroU32::get);
+        Self { tool_id, attempt }
+    }
+}
+
+/// Deserialises a key whose attempt number may be omitted.
+pub(crate) fn received_key<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<CallKey, D::Error> {
+    ReceivedKey::deserialize(deserializer).map(CallKey::from)
+}
+
 impl fmt::Display for CallKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.tool_id, self.attempt)
+        self.tool_id.fmt(f)?;
+        if self.has_no_attempt() {
+            return Ok(());
+        }
+        write!(f, "#{}", self.attempt)
     }
 }
 

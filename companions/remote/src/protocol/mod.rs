@@ -1,14 +1,14 @@
-//! What backend and executor say to each other: JSON text frames, `{"type": …, "payload": …}`, over one WebSocket.
+//! The messages of the protocol: JSON text frames, `{"type": …, "payload": …}`, over one WebSocket.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `executor` | what an executor says |
-//! | `backend` | what a backend says |
+//! | `executor` | messages from the executor |
+//! | `backend` | messages from the backend |
 //! | `reply` | the end of a call as a message, and back |
-//! | `artifact` | pictures and files inside JSON |
-//! | `ids` | who and what is spoken of |
-//! | `shown` | texts of the other side, as they may be shown |
-//! | `read` | a frame as a message, or why it is none |
+//! | `artifact` | images and files inside JSON |
+//! | `ids` | ids of tasks, calls and journals |
+//! | `sanitize` | sanitised texts of the peer |
+//! | `read` | parsing a frame, or why it is malformed |
 
 mod artifact;
 mod backend;
@@ -16,7 +16,7 @@ mod executor;
 mod ids;
 mod read;
 mod reply;
-mod shown;
+mod sanitize;
 #[cfg(test)]
 mod tests;
 
@@ -26,9 +26,10 @@ pub use executor::{
     Cancelled, Entry, EntryState, ExecutorMessage, Handshake, Platform, ToolProgress, ToolReply,
     Verdict,
 };
+pub(crate) use ids::received_key;
 pub use ids::{CallId, CallKey, JournalId, TaskId};
 pub use read::{Fault, Malformed};
 pub(crate) use read::{read, write};
 
-/// The version of the protocol; a peer that speaks another is told so and sent away.
+/// The protocol version; a peer with another one is rejected.
 pub const PROTOCOL: u32 = 1;

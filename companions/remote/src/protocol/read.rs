@@ -1,48 +1,50 @@
+//! Parses frames, and describes malformed ones.
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::shown::FromAfar;
-use crate::remote::toolbelt::shown;
+use super::sanitize::Sanitize;
+use crate::toolbelt::sanitize;
 
-/// Why a frame is no message; nothing of the frame is repeated but the name of its type.
+/// Why a frame is not a valid message; only the name of its type is repeated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
     /// The text is not JSON.
     #[error("the frame is not JSON, at line {line}, column {column}")]
     NotJson {
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// From 1.
+        /// The column, from 1.
         column: usize,
     },
-    /// There is no `type`.
+    /// The `type` is missing.
     #[error("the frame has no `type`")]
     NoType,
-    /// The type has no such payload.
+    /// The payload does not match the type.
     #[error("`{kind}` does not come with such a payload")]
     Payload {
         /// The type.
         kind: String,
     },
-    /// No message of this version has the type.
-    #[error("`{kind}` is no message of protocol {version}")]
+    /// No message of this version has this type.
+    #[error("`{kind}` is not a message of protocol {version}")]
     Unknown {
         /// The type, shortened where it is long.
         kind: String,
-        /// [`PROTOCOL`](super::PROTOCOL).
+        /// The supported version, [`PROTOCOL`](super::PROTOCOL).
         version: u32,
     },
 }
 
-/// What was wrong with a frame; the third of a connection ends it.
+/// Reports a malformed frame; the third one on a connection closes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Fault {
-    /// In words.
+    /// What is wrong with the frame.
     pub message: String,
 }
 
@@ -54,14 +56,14 @@ impl From<Malformed> for Fault {
     }
 }
 
-/// Reads one frame; its texts may be shown to anybody.
+/// Parses one frame, and sanitises its texts.
 pub(crate) fn read<M>(text: &str, kinds: &[&str]) -> Result<M, Malformed>
 where
-    M: DeserializeOwned + FromAfar,
+    M: DeserializeOwned + Sanitize,
 {
     let error = match serde_json::from_str::<M>(text) {
         Ok(mut message) => {
-            message.fit_to_show();
+            message.sanitize();
             return Ok(message);
         }
         Err(error) => error,
@@ -79,7 +81,7 @@ where
         None => Malformed::NoType,
         Some(kind) if kinds.contains(&&*kind) => Malformed::Payload { kind },
         Some(kind) => Malformed::Unknown {
-            kind: shown(&kind, 40),
+            kind: sanitize(&kind, 40),
             version: super::PROTOCOL,
         },
     })

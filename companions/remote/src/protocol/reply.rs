@@ -1,24 +1,26 @@
+//! Replies, cut to the size of one message, and checked for contradictions.
+
+use contract_runtime::{
+    CallError, Content, InvalidArguments, Outcome, OutputKind, Status, Violation,
+};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::artifact::{DEEPEST, note};
 use super::{CallKey, Cancelled, ToolReply, Verdict};
-use crate::remote::LARGEST;
-use crate::remote::toolbelt::depth;
-use crate::tool::outcome::End;
-use crate::tool::reply::{Ended, Output};
-use crate::{InvalidArguments, Outcome, Status, Violation};
+use crate::MAX_MESSAGE_BYTES;
+use crate::toolbelt::depth;
 
 /// The largest reply, in bytes: a message holds little beside it.
-const ROOM: usize = LARGEST - (64 << 10);
+const ROOM: usize = MAX_MESSAGE_BYTES - (64 << 10);
 
 /// The most characters of an error, where the rest would not go into a message.
 const ERROR: usize = 10_000;
 
 impl ToolReply {
-    /// How a call ended, in a form that fits into one message.
+    /// Builds the reply of an outcome, so that it fits into one message.
     ///
-    /// Artifacts that do not fit are replaced by notes, the largest first; a result that does not fit alone is an error.
+    /// Artifacts that do not fit are replaced by notes, the largest first; a result that does not fit by itself is an error.
     pub(crate) fn of(key: CallKey, outcome: &Outcome) -> Self {
         let mut reply = Self {
             key,
@@ -28,8 +30,11 @@ impl ToolReply {
                 Verdict::Error
             },
             outcome: outcome.status(),
-            result: outcome.output().map(str::to_owned),
-            is_json: matches!(&outcome.end, End::Ok(output) if output.is_json),
+            result: outcome
+                .output()
+                .filter(|_| outcome.output_kind() != Some(OutputKind::Nothing))
+                .map(str::to_owned),
+            is_json: outcome.output_kind() == Some(OutputKind::Json),
             error: outcome.error(),
             artifacts: outcome.artifacts().iter().map(Into::into).collect(),
             violation: outcome
@@ -44,7 +49,7 @@ impl ToolReply {
         reply
     }
 
-    /// A call that failed before it reached a tool, or without one.
+    /// Builds the reply of a call that failed before it reached a tool, or without one.
     pub(crate) fn failed(key: CallKey, error: impl Into<String>) -> Self {
         Self {
             key,
@@ -101,7 +106,7 @@ impl ToolReply {
             ),
             (None, error) => error.unwrap_or_default().chars().take(ERROR).collect(),
         };
-        // What the other side cannot be shown in full is told as a failure, in words.
+        // What does not fit into a message is reported as a failure.
         *self = Self::failed(self.key, error);
     }
 
@@ -117,14 +122,14 @@ impl ToolReply {
         serde_json::to_vec(self).map_or(usize::MAX, |text| text.len())
     }
 
-    /// A call whose end was told in a way that contradicts itself.
+    /// Builds the reply of a call whose end was reported in a contradictory way.
     pub(crate) fn contradictory(key: CallKey, why: &str) -> Self {
         let error =
             format!("unknown outcome: what the executor says of its end contradicts itself: {why}");
         Self::failed(key, error)
     }
 
-    /// What in it contradicts something else in it.
+    /// Returns what is contradictory in the reply, if anything.
     pub(crate) fn contradiction(&self) -> Option<String> {
         let success = self.status == Verdict::Success;
         if success != (self.outcome == Status::Ok) {
@@ -148,35 +153,32 @@ impl ToolReply {
         }
         let text = self.result.as_deref().unwrap_or_default();
         let is_json = !self.is_json || serde_json::from_str::<IgnoredAny>(text).is_ok();
-        (!is_json).then(|| "`is_json` is true, and `result` is no JSON".to_owned())
+        (!is_json).then(|| "`is_json` is true, and `result` is not JSON".to_owned())
     }
 
-    /// How the call ended, as the registry of this side takes it; what contradicts itself is a failure.
-    pub(crate) fn into_output(self) -> Result<Output, Ended> {
+    /// Converts the reply for the registry; a contradictory one is a failure.
+    pub(crate) fn into_content(self) -> Result<Content, CallError> {
         if let Some(why) = self.contradiction() {
             let error = Self::contradictory(self.key, &why).error;
-            return Err(Ended::Failed(error.unwrap_or_default()));
+            return Err(CallError::Failed(error.unwrap_or_default()));
         }
         let error = self.error.unwrap_or_default();
         match self.outcome {
             Status::Ok => {
-                let artifacts: Vec<_> = self.artifacts.into_iter().map(Into::into).collect();
-                Ok(Output {
-                    text: self.result.unwrap_or_default(),
-                    is_json: self.is_json,
-                    artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
-                })
+                let content = match (self.result, self.is_json) {
+                    (None, _) => Content::default(),
+                    (Some(text), true) => Content::json_text(text)
+                        .map_err(|error| CallError::Failed(error.to_string()))?,
+                    (Some(text), false) => Content::text(text),
+                };
+                let artifacts = self.artifacts.into_iter().map(Into::into);
+                Ok(artifacts.fold(content, Content::with))
             }
-            Status::Violation => match read::<Violation>(self.violation) {
-                Some(violation) => Err(Ended::Violation(violation)),
-                None => Err(Ended::Failed(error)),
-            },
-            Status::InvalidArguments => match read::<InvalidArguments>(self.invalid_arguments) {
-                Some(invalid) => Err(Ended::Invalid(invalid)),
-                None => Err(Ended::Failed(error)),
-            },
-            Status::Failed => Err(Ended::Failed(error)),
-            status => Err(Ended::Said {
+            Status::Violation => Err(read::<Violation>(self.violation)
+                .map_or(CallError::Failed(error), CallError::Violation)),
+            Status::InvalidArguments => Err(read::<InvalidArguments>(self.invalid_arguments)
+                .map_or(CallError::Failed(error), CallError::InvalidArguments)),
+            status => Err(CallError::Ended {
                 status,
                 error,
                 may_still_run: self.may_still_run,
@@ -187,10 +189,11 @@ impl ToolReply {
 
 impl From<Cancelled> for ToolReply {
     fn from(cancelled: Cancelled) -> Self {
+        // The message does not distinguish a call that was not started from one that was interrupted.
         let rest = if cancelled.may_still_run {
             "; it may still be running"
         } else {
-            ""
+            "; whether it took effect is not known"
         };
         Self {
             outcome: Status::Cancelled,
@@ -200,7 +203,7 @@ impl From<Cancelled> for ToolReply {
     }
 }
 
-/// A violation whose values are too much for a message still says which condition did not hold.
+/// Drops the values of a violation that are too large for a message; it still names the broken condition.
 fn without_values(violation: &mut Value) {
     if let Some(values) = violation.get_mut("values") {
         *values = Value::Object(serde_json::Map::new());

@@ -1,58 +1,58 @@
-//! Texts of the other side: what reaches a terminal, a log or a model moves no cursor and turns no line around.
+//! Sanitises texts of the peer before they reach a terminal, a log or a model.
 
 use serde_json::{Map, Value};
 
 use super::artifact::WireArtifact;
 use super::{BackendMessage, ExecutorMessage, ToolReply};
-use crate::remote::toolbelt::{shown, told};
+use crate::toolbelt::{sanitize, sanitize_prose};
 
-/// The most characters of the name of something; a file has no more on any system.
+/// The most characters of a name; no system allows longer file names.
 const NAME: usize = 255;
 
-/// The most characters of a remark: a report, a fault, a reason.
+/// The most characters of a report, a fault or a reason.
 const REMARK: usize = 1_000;
 
 /// The most characters of one text of a violation or of a problem.
 const SENTENCE: usize = 10_000;
 
-/// Something that the other side has written.
-pub(crate) trait FromAfar {
-    /// Takes out of its texts what nobody should be shown; results, values and files are data, and stay as they are.
-    fn fit_to_show(&mut self);
+/// A message that the peer has written.
+pub(crate) trait Sanitize {
+    /// Sanitises its texts; results, values and files are data, and stay as they are.
+    fn sanitize(&mut self);
 }
 
-impl FromAfar for ExecutorMessage {
-    fn fit_to_show(&mut self) {
+impl Sanitize for ExecutorMessage {
+    fn sanitize(&mut self) {
         match self {
             Self::Handshake(handshake) => {
-                // Its tools and its platform are judged where they are taken.
+                // Its tools and its platform are sanitised when they are evaluated.
                 for entry in &mut handshake.unacknowledged {
                     if let Some(reply) = &mut entry.reply {
-                        reply.fit_to_show();
+                        reply.sanitize();
                     }
                 }
             }
-            Self::ToolResult(reply) => reply.fit_to_show(),
-            Self::ToolProgress(report) => tell(&mut report.message, REMARK),
-            Self::Fault(fault) => tell(&mut fault.message, REMARK),
+            Self::ToolResult(reply) => reply.sanitize(),
+            Self::ToolProgress(report) => clean_prose(&mut report.message, REMARK),
+            Self::Fault(fault) => clean_prose(&mut fault.message, REMARK),
             Self::Cancelled(_) | Self::Ping | Self::Pong => {}
         }
     }
 }
 
-impl FromAfar for BackendMessage {
-    fn fit_to_show(&mut self) {
+impl Sanitize for BackendMessage {
+    fn sanitize(&mut self) {
         match self {
             Self::HandshakeOk(accepted) => {
-                accepted.toolbelt.iter_mut().for_each(name);
+                accepted.toolbelt.iter_mut().for_each(clean_name);
                 for refusal in &mut accepted.refused {
-                    name(&mut refusal.name);
-                    tell(&mut refusal.reason, REMARK);
+                    clean_name(&mut refusal.name);
+                    clean_prose(&mut refusal.reason, REMARK);
                 }
             }
-            Self::AgentMessageDelta(delta) => tell(&mut delta.text, usize::MAX),
-            Self::Finished(finished) => tell(&mut finished.message, usize::MAX),
-            Self::Fault(fault) => tell(&mut fault.message, REMARK),
+            Self::AgentMessageDelta(delta) => clean_prose(&mut delta.text, usize::MAX),
+            Self::Finished(finished) => clean_prose(&mut finished.message, usize::MAX),
+            Self::Fault(fault) => clean_prose(&mut fault.message, REMARK),
             Self::RunTool(_)
             | Self::CancelTool(_)
             | Self::Ack(_)
@@ -63,65 +63,67 @@ impl FromAfar for BackendMessage {
     }
 }
 
-impl FromAfar for ToolReply {
-    fn fit_to_show(&mut self) {
+impl Sanitize for ToolReply {
+    fn sanitize(&mut self) {
         if let Some(error) = &mut self.error {
-            // The registry cuts it, as it cuts a result: with its end, where the cause often stands.
-            tell(error, usize::MAX);
+            // The registry shortens it like a result: it keeps the end, which often has the cause.
+            clean_prose(error, usize::MAX);
         }
         for artifact in &mut self.artifacts {
             match artifact {
-                WireArtifact::Image { media_type, .. } => name(media_type),
+                WireArtifact::Image { media_type, .. } => clean_name(media_type),
                 WireArtifact::File {
                     name: file,
                     media_type,
                     ..
                 } => {
-                    name(file);
-                    name(media_type);
+                    clean_name(file);
+                    clean_name(media_type);
                 }
-                WireArtifact::Value { name: of, .. } => name(of),
+                WireArtifact::Value { name: of, .. } => clean_name(of),
             }
         }
         if let Some(violation) = &mut self.violation {
             let values = violation.get_mut("values").map(Value::take);
-            sentences(violation);
+            clean_texts(violation);
             for of in ["contract", "tool", "call_id"] {
                 if let Some(Value::String(text)) = violation.get_mut(of) {
-                    name(text);
+                    clean_name(text);
                 }
             }
             if let (Some(Value::Object(values)), Some(place)) =
                 (values, violation.get_mut("values"))
             {
-                let named = values.into_iter().map(|(of, value)| (named(&of), value));
+                let named = values
+                    .into_iter()
+                    .map(|(of, value)| (to_clean_name(&of), value));
                 *place = Value::Object(named.collect::<Map<_, _>>());
             }
         }
         if let Some(invalid) = &mut self.invalid_arguments {
-            sentences(invalid);
+            clean_texts(invalid);
         }
     }
 }
 
-fn tell(text: &mut String, most: usize) {
-    *text = told(text, most);
+fn clean_prose(text: &mut String, most: usize) {
+    *text = sanitize_prose(text, most);
 }
 
-fn name(text: &mut String) {
-    *text = named(text);
+fn clean_name(text: &mut String) {
+    *text = to_clean_name(text);
 }
 
-fn named(text: &str) -> String {
-    shown(&text.replace('\n', ""), NAME)
+fn to_clean_name(text: &str) -> String {
+    sanitize(&text.replace('\n', ""), NAME)
 }
 
-/// Every text of a value; its names are read by nobody who does not know them.
-fn sentences(value: &mut Value) {
+/// Sanitises every text of a value, but not the names of its members.
+fn clean_texts(value: &mut Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {
-            Value::String(text) => tell(text, SENTENCE),
+            Value::String(text) => clean_prose(text, SENTENCE),
             Value::Array(items) => left.extend(items),
             Value::Object(members) => left.extend(members.values_mut()),
             _ => {}

@@ -1,13 +1,11 @@
-//! Replies that chance has written.
+//! Random replies.
 
+use contract_runtime::{Artifact, Content};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{key, outcome};
-use crate::Artifact;
-use crate::remote::protocol::{CallId, ToolReply, read, write};
-use crate::tool::outcome::End;
-use crate::tool::reply::Output;
+use crate::protocol::{CallId, ToolReply, read, write};
 
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![".{0,20}", "[\u{0}-\u{1f}\"\\\\]{0,20}"]
@@ -16,27 +14,20 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_result_arrives_as_it_was(
-        (text, is_json) in any_text().prop_flat_map(|text| {
-            let json = Value::from(text.clone()).to_string();
-            prop_oneof![Just((text, false)), Just((json, true))]
+        content in any_text().prop_flat_map(|text| {
+            let json = Content::json(&Value::from(text.clone()));
+            prop_oneof![Just(Content::text(text)), Just(json)]
         }),
         files in prop::collection::vec(("[ -~é𝄞]{0,20}", prop::collection::vec(any::<u8>(), 0..50)), 0..4),
     ) {
-        let artifacts: Vec<_> = files
-            .into_iter()
-            .map(|(kind, data)| Artifact::image(kind, data))
-            .collect();
-        let output = Output {
-            text,
-            is_json,
-            artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
-        };
-        let reply = ToolReply::of(key(), &outcome(End::Ok(output.clone())));
+        let artifacts = files.into_iter().map(|(kind, data)| Artifact::image(kind, data));
+        let content = artifacts.fold(content, Content::with);
+        let reply = ToolReply::of(key(), &outcome(Ok(content.clone())));
         let text = write(&reply);
         let came: ToolReply = read(&text, &[]).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(&came, &reply);
-        let came = came.into_output().map_err(|ended| TestCaseError::fail(format!("{ended:?}")))?;
-        prop_assert_eq!(came, output);
+        let came = came.into_content().map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(came, content);
     }
 
     #[test]
@@ -44,7 +35,7 @@ proptest! {
         reply["tool_id"] = json!(CallId::next());
         if let Ok(reply) = serde_json::from_value::<ToolReply>(reply) {
             let contradicts = reply.contradiction().is_some();
-            let came = reply.into_output();
+            let came = reply.into_content();
             prop_assert!(!(contradicts && came.is_ok()));
         }
     }

@@ -1,17 +1,18 @@
-//! The end of a call, there and back.
+//! Round trips of an outcome through a reply.
 
+use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 
-use serde_json::json;
+use contract_runtime::prelude::*;
+use contract_runtime::{Backing, CallError, DynamicContext, Status};
+use serde_json::{Map, Value, json};
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
 use super::{
     CallId, CallKey, Cancelled, ExecutorMessage, ToolReply, Verdict, WireArtifact, read, write,
 };
-use crate::prelude::*;
-use crate::remote::LARGEST;
-use crate::tool::outcome::End;
-use crate::tool::reply::{Ended, Output};
-use crate::{Artifact, InvalidArguments};
+use crate::MAX_MESSAGE_BYTES;
 
 mod anything;
 
@@ -24,35 +25,40 @@ fn key() -> CallKey {
     }
 }
 
-fn outcome(end: End) -> Outcome {
-    Outcome::new("1".to_owned(), "tool".to_owned(), end)
+type Answer = Result<Content, CallError>;
+
+/// Answers its only call.
+struct Answers(Mutex<Option<Answer>>);
+
+impl Backing for Answers {
+    async fn call(&self, _: Map<String, Value>, _: DynamicContext) -> Answer {
+        let answer = self.0.lock().ok().and_then(|mut answer| answer.take());
+        answer.unwrap_or_else(|| Err(failed("called twice")))
+    }
+}
+
+fn failed(error: impl Into<String>) -> CallError {
+    CallError::Failed(error.into())
+}
+
+/// The outcome of a call that is answered like this.
+fn outcome(answer: Answer) -> Outcome {
+    let spec = DynamicSpec::new("tool", "Do anything.");
+    let tool = Tool::backed(spec, Answers(Mutex::new(Some(answer))));
+    let builder = Registry::builder().with(vec![tool]);
+    let registry = builder.max_output_chars(usize::MAX).build().unwrap();
+    registry.call_blocking(ToolCall::new("1", "tool", "{}"))
 }
 
 /// A tool elsewhere, which ended like this, as an entry of a registry here.
 fn there_and_back(there: &Outcome) -> Result<Outcome, Box<dyn std::error::Error>> {
     let message = ExecutorMessage::ToolResult(Box::new(ToolReply::of(key(), there)));
     let text = write(&message);
-    assert!(text.len() <= LARGEST, "{} bytes", text.len());
+    assert!(text.len() <= MAX_MESSAGE_BYTES, "{} bytes", text.len());
     let ExecutorMessage::ToolResult(reply) = read(&text, &["tool_result"])? else {
         return Err("another message".into());
     };
-    let end = match reply.into_output() {
-        Ok(output) => End::Ok(output),
-        Err(Ended::Violation(violation)) => End::Violation(violation),
-        Err(Ended::Invalid(invalid)) => End::InvalidArguments(invalid),
-        Err(Ended::Failed(error)) => End::Failed(error),
-        Err(Ended::Said {
-            status,
-            error,
-            may_still_run,
-        }) => End::Said {
-            status,
-            error,
-            may_still_run,
-        },
-        Err(other) => return Err(format!("{other:?}").into()),
-    };
-    Ok(outcome(end))
+    Ok(outcome(reply.into_content()))
 }
 
 fn equal(here: &Outcome, there: &Outcome) {
@@ -67,51 +73,40 @@ fn equal(here: &Outcome, there: &Outcome) {
 }
 
 /// Give back what is asked for.
-#[tool(crate = crate)]
+#[tool]
 #[pre(!text.is_empty(), "say something")]
 #[post(|given| given != "broken", "what was said is broken")]
 fn give(text: String, #[arg(default = 1)] times: u8) -> String {
     text.repeat(times.into())
 }
 
-#[tokio::test]
-async fn every_end_of_a_call_arrives_as_it_was() -> Tested {
-    let after = Duration::from_millis(1_500);
-    let ends = [
-        End::Ok(Output::default()),
-        End::Failed("no such file".to_owned()),
-        End::Failed(String::new()),
-        End::Panicked,
-        End::UnknownTool {
-            nearest: Some("tools".to_owned()),
-        },
-        End::UnknownTool { nearest: None },
-        End::TimedOut {
-            after,
-            may_still_run: true,
-        },
-        End::TimedOut {
-            after: Duration::ZERO,
-            may_still_run: false,
-        },
-        End::Cancelled {
-            reason: "the call was cancelled",
-            may_still_run: true,
-        },
-        End::Cancelled {
-            reason: "not started",
-            may_still_run: false,
-        },
-        End::Overloaded { limit: 3 },
-        End::Said {
-            status: Status::Cancelled,
-            error: "no steps are left".to_owned(),
-            may_still_run: false,
-        },
-        End::InvalidArguments(Box::new(InvalidArguments::too_large(1, 2))),
+#[test]
+fn every_end_of_a_call_arrives_as_it_was() -> Tested {
+    let mut answers = vec![
+        Ok(Content::default()),
+        Ok(Content::text("")),
+        Err(failed("no such file")),
+        Err(failed("")),
     ];
-    for end in ends {
-        let there = outcome(end);
+    let statuses = [
+        Status::Failed,
+        Status::UnknownTool,
+        Status::Panicked,
+        Status::TimedOut,
+        Status::Cancelled,
+        Status::Overloaded,
+    ];
+    for status in statuses {
+        answers.extend([false, true].map(|may_still_run| {
+            Err(CallError::Ended {
+                status,
+                error: format!("it ended as {status}"),
+                may_still_run,
+            })
+        }));
+    }
+    for answer in answers {
+        let there = outcome(answer);
         equal(&there_and_back(&there)?, &there);
     }
     let registry = Registry::builder().tool(give).build()?;
@@ -124,7 +119,7 @@ async fn every_end_of_a_call_arrives_as_it_was() -> Tested {
     ];
     let mut seen = Vec::new();
     for arguments in calls {
-        let there = registry.call(ToolCall::new("1", "give", arguments)).await;
+        let there = registry.call_blocking(ToolCall::new("1", "give", arguments));
         equal(&there_and_back(&there)?, &there);
         seen.push(there.status());
     }
@@ -140,18 +135,22 @@ async fn every_end_of_a_call_arrives_as_it_was() -> Tested {
     Ok(())
 }
 
+fn done_with(artifacts: impl IntoIterator<Item = Artifact>) -> Content {
+    artifacts
+        .into_iter()
+        .fold(Content::text("done"), Content::with)
+}
+
 #[test]
 fn artifacts_arrive_byte_for_byte() -> Tested {
-    let artifacts = vec![
-        Artifact::image("image/png", [0, 255, 128, 10]),
-        Artifact::file("a.csv", "text/csv", Vec::new()),
-        Artifact::value("figures", json!({"a": [1, null, "\u{0}é"]})),
-    ];
-    let there = outcome(End::Ok(Output {
-        text: "{\"a\":1}".to_owned(),
-        is_json: true,
-        artifacts: Some(Box::new(artifacts)),
-    }));
+    let content = Content::json_text("{\"a\":1}")?
+        .with(Artifact::image("image/png", [0, 255, 128, 10]))
+        .with(Artifact::file("a.csv", "text/csv", Vec::new()))
+        .with(Artifact::value(
+            "figures",
+            json!({"a": [1, null, "\u{0}é"]}),
+        ));
+    let there = outcome(Ok(content));
     let here = there_and_back(&there)?;
     equal(&here, &there);
     assert_eq!(here.value(), Some(json!({"a": 1})));
@@ -160,15 +159,11 @@ fn artifacts_arrive_byte_for_byte() -> Tested {
 
 #[test]
 fn what_a_message_cannot_hold_is_replaced_by_a_note_and_the_rest_kept() -> Tested {
-    let large = Artifact::file("film.mp4", "video/mp4", vec![1; LARGEST]);
+    let large = Artifact::file("film.mp4", "video/mp4", vec![1; MAX_MESSAGE_BYTES]);
     let small = Artifact::image("image/png", vec![2; 1_000]);
     let middle = Artifact::value("list", vec![7; 1 << 20]);
-    let artifacts = vec![small.clone(), large, middle.clone()];
-    let there = outcome(End::Ok(Output {
-        text: "done".to_owned(),
-        is_json: false,
-        artifacts: Some(Box::new(artifacts)),
-    }));
+    let artifacts = [small.clone(), large, middle.clone()];
+    let there = outcome(Ok(done_with(artifacts)));
     let here = there_and_back(&there)?;
     assert_eq!(here.output(), Some("done"));
     let [first, note, last] = here.artifacts() else {
@@ -187,23 +182,19 @@ fn what_a_message_cannot_hold_is_replaced_by_a_note_and_the_rest_kept() -> Teste
 
     // So many that not even their notes have room.
     let many = vec![Artifact::value("x".repeat(90), "y".repeat(200)); 60_000];
-    let there = outcome(End::Ok(Output {
-        text: "done".to_owned(),
-        is_json: false,
-        artifacts: Some(Box::new(many)),
-    }));
+    let there = outcome(Ok(done_with(many)));
     let here = there_and_back(&there)?;
     assert_eq!((here.output(), here.artifacts().len()), (Some("done"), 1));
     Ok(())
 }
 
-#[tokio::test]
-async fn a_result_or_a_violation_that_is_too_large_is_said_in_words() -> Tested {
-    for text in ["x".repeat(LARGEST), "\u{1}".repeat(LARGEST / 4)] {
-        let there = outcome(End::Ok(Output {
-            text,
-            ..Output::default()
-        }));
+#[test]
+fn a_result_or_a_violation_that_is_too_large_is_said_in_words() -> Tested {
+    for text in [
+        "x".repeat(MAX_MESSAGE_BYTES),
+        "\u{1}".repeat(MAX_MESSAGE_BYTES / 4),
+    ] {
+        let there = outcome(Ok(Content::text(text)));
         let here = there_and_back(&there)?;
         assert_eq!(here.status(), Status::Failed);
         assert!(
@@ -211,47 +202,38 @@ async fn a_result_or_a_violation_that_is_too_large_is_said_in_words() -> Tested 
                 .is_some_and(|error| error.contains("ask it for less at once"))
         );
     }
-    let registry = Registry::builder().tool(give).build()?;
-    let call = ToolCall::new("1", "give", r#"{"text":""}"#);
-    let mut there = registry.call(call).await;
-    if let End::Violation(violation) = &mut there.end {
-        violation
-            .values
-            .insert("text".to_owned(), "x".repeat(2 * LARGEST).into());
-    }
-    let here = there_and_back(&there)?;
+    let large = "x".repeat(2 * MAX_MESSAGE_BYTES);
+    let here = there_and_back(&violated_with(large.into())?)?;
     let violation = here.violation().ok_or("no violation")?;
     assert_eq!(violation.contract, "give.pre[0]");
     assert!(violation.values.is_empty());
-    let there = outcome(End::Failed("x".repeat(2 * LARGEST)));
+    let there = outcome(Err(failed("x".repeat(2 * MAX_MESSAGE_BYTES))));
     let here = there_and_back(&there)?;
     assert_eq!(here.error().map(|error| error.len()), Some(10_000));
     Ok(())
 }
 
-#[tokio::test]
-async fn values_that_no_reader_of_json_takes_are_left_out() -> Tested {
+/// A violation of the precondition of `give`, with this value.
+fn violated_with(value: Value) -> Result<Outcome, Box<dyn std::error::Error>> {
+    let registry = Registry::builder().tool(give).build()?;
+    let there = registry.call_blocking(ToolCall::new("1", "give", r#"{"text":""}"#));
+    let mut violation = there.violation().cloned().ok_or("no violation")?;
+    violation.values.insert("text".to_owned(), value);
+    Ok(outcome(Err(CallError::Violation(Box::new(violation)))))
+}
+
+#[test]
+fn values_that_no_reader_of_json_takes_are_left_out() -> Tested {
     let deep = |levels| (0..levels).fold(json!(1), |inner, _| json!([inner]));
     for levels in [100, 119, 120, 126, 500] {
-        let there = outcome(End::Ok(Output {
-            text: "done".to_owned(),
-            is_json: false,
-            artifacts: Some(Box::new(vec![Artifact::value("deep", deep(levels))])),
-        }));
+        let there = outcome(Ok(done_with([Artifact::value("deep", deep(levels))])));
         let here = there_and_back(&there)?;
         let [Artifact::Value { value, .. }] = here.artifacts() else {
             return Err("no artifact".into());
         };
         assert_eq!(value.is_array(), levels < 120, "{levels}");
     }
-    let registry = Registry::builder().tool(give).build()?;
-    let mut there = registry
-        .call(ToolCall::new("1", "give", r#"{"text":""}"#))
-        .await;
-    if let End::Violation(violation) = &mut there.end {
-        violation.values.insert("text".to_owned(), deep(126));
-    }
-    let here = there_and_back(&there)?;
+    let here = there_and_back(&violated_with(deep(126))?)?;
     assert_eq!(here.status(), Status::Violation);
     Ok(())
 }
@@ -265,7 +247,7 @@ fn a_reply_that_contradicts_itself_is_a_failure() -> Tested {
         error: None,
         ..ToolReply::failed(key(), "")
     };
-    assert!(fine.clone().into_output().is_ok());
+    assert!(fine.clone().into_content().is_ok());
     let contradictions = [
         ToolReply {
             status: Verdict::Error,
@@ -285,8 +267,10 @@ fn a_reply_that_contradicts_itself_is_a_failure() -> Tested {
         },
     ];
     for reply in contradictions {
-        let came = reply.into_output();
-        assert!(matches!(came, Err(Ended::Failed(error)) if error.starts_with("unknown outcome")));
+        let came = reply.into_content();
+        assert!(
+            matches!(came, Err(CallError::Failed(error)) if error.starts_with("unknown outcome"))
+        );
     }
     // What a later release says in another way has ended all the same.
     let failed = ToolReply::failed(key(), "why");
@@ -303,7 +287,7 @@ fn a_reply_that_contradicts_itself_is_a_failure() -> Tested {
         },
     ];
     for reply in unreadable {
-        assert!(matches!(reply.into_output(), Err(Ended::Failed(error)) if error == "why"));
+        assert!(matches!(reply.into_content(), Err(CallError::Failed(error)) if error == "why"));
     }
     let broken = ToolReply {
         artifacts: vec![
@@ -324,26 +308,52 @@ fn a_reply_that_contradicts_itself_is_a_failure() -> Tested {
         ],
         ..fine
     };
-    let output = broken.into_output().map_err(|ended| format!("{ended:?}"))?;
-    let artifacts = *output.artifacts.ok_or("no artifacts")?;
-    let note = Artifact::value("image", "left out: what came is no Base64");
+    let content = broken.into_content()?;
+    let note = Artifact::value("image", "left out: it is not valid Base64");
     let named = |name: &str, data: &[u8]| Artifact::file(name, "", data);
-    assert_eq!(artifacts, [note, named("passwd", b"a"), named("file", b"")]);
+    assert_eq!(
+        content.artifacts(),
+        [note, named("passwd", b"a"), named("file", b"")]
+    );
     Ok(())
 }
 
-#[test]
-fn a_cancellation_is_a_reply() {
-    for may_still_run in [false, true] {
+static STARTED: Semaphore = Semaphore::const_new(0);
+
+/// Wait until it is dropped.
+#[tool]
+async fn wait() {
+    STARTED.add_permits(1);
+    std::future::pending::<()>().await;
+}
+
+/// Wait, and cannot be stopped.
+#[tool(blocking)]
+fn sleep() {
+    STARTED.add_permits(1);
+    thread::sleep(Duration::from_millis(100));
+}
+
+#[tokio::test]
+async fn a_cancellation_is_a_reply() -> Tested {
+    let registry = Registry::builder().tool(wait).tool(sleep).build()?;
+    for (name, may_still_run) in [("wait", false), ("sleep", true)] {
+        let token = CancellationToken::new();
+        let context = Context::new().cancellation(token.clone());
+        let call = registry.call_with(ToolCall::new("1", name, "{}"), context);
+        let cancel = async {
+            STARTED.acquire().await.map(SemaphorePermit::forget)?;
+            token.cancel();
+            Ok::<_, AcquireError>(())
+        };
+        let (local, cancelled) = tokio::join!(call, cancel);
+        cancelled?;
         let cancelled = Cancelled {
             key: key(),
             may_still_run,
         };
-        let local = outcome(End::Cancelled {
-            reason: "the call was cancelled",
-            may_still_run,
-        });
         let reply = ToolReply::from(cancelled.clone());
         assert_eq!(reply, ToolReply::of(cancelled.key, &local));
     }
+    Ok(())
 }
