@@ -1,9 +1,11 @@
+//! A hash of a call's tool name and arguments, to recognise a repeated request.
+
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// Whether two requests under one key are the same request: SHA-256 of the tool and of its arguments with sorted keys.
 ///
-/// Numbers are told apart as they are written, so that `1` and `1.0` are two requests.
+/// Numbers are compared as text, so that `1` and `1.0` are two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArgumentsHash(pub(super) [u8; 32]);
 

@@ -1,4 +1,4 @@
-//! The file.
+//! The journal's file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::ErrorKind::UnexpectedEof;
@@ -11,9 +11,9 @@ use redb::{
 };
 
 use super::JournalError;
-use super::index::{Index, Limits, Place, Write};
+use super::index::{CallRef, Index, Limits, Write};
 use super::record;
-use crate::remote::protocol::{JournalId, TaskId, ToolReply};
+use crate::protocol::{JournalId, TaskId, ToolReply};
 
 const FORMAT: u32 = 1;
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("journal");
@@ -29,26 +29,26 @@ const CACHE: usize = 4 << 20;
 pub(super) struct Disk(Database);
 
 impl Disk {
-    /// Opens a file or makes one; what is found is what a process that is gone has left.
+    /// Opens a file, or creates one, and loads its index.
     pub(super) fn open<B: StorageBackend>(
         backend: B,
         path: &Path,
         limits: Limits,
     ) -> Result<(Self, Index, JournalId), JournalError> {
-        look(&backend, path)?;
+        check_file(&backend, path)?;
         let database = Builder::new()
             .set_cache_size(CACHE)
-            // A page that something else has changed may hold any key, so every page is looked at before one is believed.
+            // A page that something else has changed may hold any key, so every page is checked before one is trusted.
             .set_check_integrity_on_open(true)
             .create_with_backend(backend)
-            .map_err(|error| refused(path, error))?;
+            .map_err(|error| open_error(path, error))?;
         let disk = Self(database);
         let damaged = |error: redb::Error| JournalError::Damaged {
             path: path.to_owned(),
             reason: error.to_string(),
         };
         if disk.is_empty().map_err(damaged)? {
-            disk.make().map_err(|error| stopped(path, &error))?;
+            disk.create().map_err(|error| stopped_error(path, &error))?;
         }
         let id = disk.check(path)?;
         let index = disk.load(limits).map_err(damaged)?;
@@ -63,7 +63,7 @@ impl Disk {
         Ok(self.0.begin_read()?.list_tables()?.next().is_none())
     }
 
-    fn make(&self) -> Result<(), redb::Error> {
+    fn create(&self) -> Result<(), redb::Error> {
         let transaction = self.0.begin_write()?;
         {
             let mut meta = transaction.open_table(META)?;
@@ -76,9 +76,9 @@ impl Disk {
         Ok(transaction.commit()?)
     }
 
-    /// That this is a journal, of a format that is known here, and which one.
+    /// Checks that this is a journal of a supported format; returns its id.
     fn check(&self, path: &Path) -> Result<JournalId, JournalError> {
-        let stranger = || JournalError::NotAJournal {
+        let not_a_journal = || JournalError::NotAJournal {
             path: path.to_owned(),
         };
         let read = |key| -> Result<Option<Vec<u8>>, redb::Error> {
@@ -91,16 +91,16 @@ impl Disk {
             Ok(found)
         };
         let bytes = |key| match read(key) {
-            Ok(found) => found.ok_or_else(stranger),
+            Ok(found) => found.ok_or_else(not_a_journal),
             Err(redb::Error::TableDoesNotExist(_) | redb::Error::TableTypeMismatch { .. }) => {
-                Err(stranger())
+                Err(not_a_journal())
             }
             Err(error) => Err(JournalError::Damaged {
                 path: path.to_owned(),
                 reason: error.to_string(),
             }),
         };
-        let format = bytes("format")?.try_into().map_err(|_| stranger())?;
+        let format = bytes("format")?.try_into().map_err(|_| not_a_journal())?;
         let found = u32::from_be_bytes(format);
         if found > FORMAT {
             return Err(JournalError::NewerFormat {
@@ -109,28 +109,28 @@ impl Disk {
                 supported: FORMAT,
             });
         }
-        let id = bytes("id")?.try_into().map_err(|_| stranger())?;
+        let id = bytes("id")?.try_into().map_err(|_| not_a_journal())?;
         Ok(JournalId::from_bytes(id))
     }
 
-    /// Nothing, when a record is not as it was written.
+    /// Loads the index; `None` if a record fails its checksum.
     fn load(&self, limits: Limits) -> Result<Option<Index>, redb::Error> {
         let transaction = self.0.begin_read()?;
         let mut calls = BTreeMap::new();
         for row in transaction.open_table(CALLS)?.iter()? {
             let (key, value) = row?;
-            let body = record::open("calls", key.value(), value.value());
-            let (Some(place), Some(call)) =
-                (record::place(key.value()), body.and_then(record::call))
+            let body = record::verify("calls", key.value(), value.value());
+            let (Some(call_ref), Some(call)) =
+                (record::call_ref(key.value()), body.and_then(record::call))
             else {
                 return Ok(None);
             };
-            calls.insert(place, call);
+            calls.insert(call_ref, call);
         }
         let mut tasks = HashMap::new();
         for row in transaction.open_table(TASKS)?.iter()? {
             let (key, value) = row?;
-            let body = record::open("tasks", key.value(), value.value());
+            let body = record::verify("tasks", key.value(), value.value());
             let Some(task) = body.and_then(record::task) else {
                 return Ok(None);
             };
@@ -139,7 +139,7 @@ impl Disk {
         let floor = match transaction.open_table(META)?.get("floor")? {
             None => None,
             Some(value) => {
-                let body = record::open("journal", b"floor", value.value());
+                let body = record::verify("journal", b"floor", value.value());
                 let Some(key) = body.and_then(|mut body| record::key(&mut body)) else {
                     return Ok(None);
                 };
@@ -149,7 +149,7 @@ impl Disk {
         Ok(Some(Index::load(calls, tasks, floor, limits)))
     }
 
-    /// Brings changes to the disk, all of them or none; without any it repeats what is there.
+    /// Commits changes to the disk, all or none; an empty commit makes the previous one durable twice.
     pub(super) fn commit(&self, writes: Vec<Write>) -> Result<(), redb::Error> {
         let transaction = self.0.begin_write()?;
         if !writes.is_empty() {
@@ -158,30 +158,35 @@ impl Disk {
             let mut tasks = transaction.open_table(TASKS)?;
             for write in writes {
                 match write {
-                    Write::Call(place, call) => {
-                        let key = record::place_bytes(place);
+                    Write::Call(call_ref, call) => {
+                        let key = record::call_ref_bytes(call_ref);
                         let body = record::call_bytes(&call);
-                        calls.insert(&key, record::close("calls", &key, body).as_slice())?;
+                        calls
+                            .insert(&key, record::with_checksum("calls", &key, body).as_slice())?;
                     }
-                    Write::Reply(place, body) => {
-                        let key = record::place_bytes(place);
-                        replies.insert(&key, record::close("replies", &key, body).as_slice())?;
+                    Write::Reply(call_ref, body) => {
+                        let key = record::call_ref_bytes(call_ref);
+                        replies.insert(
+                            &key,
+                            record::with_checksum("replies", &key, body).as_slice(),
+                        )?;
                     }
-                    Write::Forget(place) => {
-                        let key = record::place_bytes(place);
+                    Write::Forget(call_ref) => {
+                        let key = record::call_ref_bytes(call_ref);
                         calls.remove(&key)?;
                         replies.remove(&key)?;
                     }
                     Write::Task(id, task) => {
                         let (key, body) = (id.to_bytes(), record::task_bytes(&task));
-                        tasks.insert(&key, record::close("tasks", &key, body).as_slice())?;
+                        tasks
+                            .insert(&key, record::with_checksum("tasks", &key, body).as_slice())?;
                     }
                     Write::ForgetTask(id) => {
                         tasks.remove(&id.to_bytes())?;
                     }
                     Write::Floor(key) => {
                         let body = record::key_bytes(key).to_vec();
-                        let record = record::close("journal", b"floor", body);
+                        let record = record::with_checksum("journal", b"floor", body);
                         transaction
                             .open_table(META)?
                             .insert("floor", record.as_slice())?;
@@ -192,27 +197,27 @@ impl Disk {
         Ok(transaction.commit()?)
     }
 
-    /// The result of a call that has finished; nothing, when it is not as it was written.
-    pub(super) fn reply(&self, place: Place) -> Result<Option<ToolReply>, redb::Error> {
-        let key = record::place_bytes(place);
+    /// Reads the result of a finished call; `None` if it fails its checksum.
+    pub(super) fn reply(&self, call_ref: CallRef) -> Result<Option<ToolReply>, redb::Error> {
+        let key = record::call_ref_bytes(call_ref);
         let replies = self.0.begin_read()?.open_table(REPLIES)?;
         let record = replies.get(&key)?;
         Ok(record.and_then(|record| {
-            record::open("replies", &key, record.value()).and_then(record::reply)
+            record::verify("replies", &key, record.value()).and_then(record::reply)
         }))
     }
 }
 
-pub(super) fn stopped(path: &Path, error: &redb::Error) -> JournalError {
+pub(super) fn stopped_error(path: &Path, error: &redb::Error) -> JournalError {
     JournalError::Stopped {
         path: path.to_owned(),
         reason: error.to_string(),
     }
 }
 
-/// Looks at a file before the store does, under its lock: other files are left alone, and one whose making was cut off
-/// is made anew.
-fn look<B: StorageBackend>(backend: &B, path: &Path) -> Result<(), JournalError> {
+/// Checks a file before the store opens it, under its lock: other files are left alone, and one whose creation was
+/// interrupted is created anew.
+fn check_file<B: StorageBackend>(backend: &B, path: &Path) -> Result<(), JournalError> {
     let held = match backend.try_lock_range(Unbounded, Unbounded) {
         Ok(true) => true,
         Ok(false) => {
@@ -221,13 +226,13 @@ fn look<B: StorageBackend>(backend: &B, path: &Path) -> Result<(), JournalError>
             });
         }
         Err(BackendError::Unsupported) => false,
-        Err(error) => return Err(refused(path, error.into())),
+        Err(error) => return Err(open_error(path, error.into())),
     };
-    let ours = is_ours(backend).map_err(|error| refused(path, error.into()));
+    let ours = is_redb_file(backend).map_err(|error| open_error(path, error.into()));
     if held {
         backend
             .unlock_range(Unbounded, Unbounded)
-            .map_err(|error| refused(path, error.into()))?;
+            .map_err(|error| open_error(path, error.into()))?;
     }
     if ours? {
         Ok(())
@@ -239,15 +244,15 @@ fn look<B: StorageBackend>(backend: &B, path: &Path) -> Result<(), JournalError>
 }
 
 /// Whether a file is empty or begins as the store's files do (redb, "Design", section "Database file header").
-fn is_ours<B: StorageBackend>(backend: &B) -> std::io::Result<bool> {
+fn is_redb_file<B: StorageBackend>(backend: &B) -> std::io::Result<bool> {
     const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
     const HEADER: usize = 320;
-    /// The store makes its files of zeros, then writes a header without its first nine bytes, then these. A file that is
-    /// cut off before that is this long at most, and holds nothing behind the header.
-    const UNMADE: u64 = 1 << 20;
+    /// The store creates its files with zeros, then writes a header without its first nine bytes, then these. A file that
+    /// was interrupted before that is at most this long, and has only zeros after the header.
+    const MAX_UNINITIALISED: u64 = 1 << 20;
 
     let length = backend.len()?;
-    let mut start = vec![0; usize::try_from(length.min(UNMADE)).unwrap_or(0)];
+    let mut start = vec![0; usize::try_from(length.min(MAX_UNINITIALISED)).unwrap_or(0)];
     backend.read(0, &mut start)?;
     if start.is_empty() || start.starts_with(&MAGIC) {
         return Ok(true);
@@ -256,20 +261,20 @@ fn is_ours<B: StorageBackend>(backend: &B) -> std::io::Result<bool> {
         .iter()
         .take(MAGIC.len())
         .chain(start.iter().skip(HEADER));
-    if length <= UNMADE && rest.all(|byte| *byte == 0) {
+    if length <= MAX_UNINITIALISED && rest.all(|byte| *byte == 0) {
         backend.set_len(0)?;
         return Ok(true);
     }
     Ok(false)
 }
 
-fn refused(path: &Path, error: DatabaseError) -> JournalError {
+fn open_error(path: &Path, error: DatabaseError) -> JournalError {
     let path = path.to_owned();
     match error {
         DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => {
             JournalError::InUse { path }
         }
-        // It names places that the file does not have.
+        // It refers to offsets beyond the end of the file.
         DatabaseError::Storage(StorageError::Io(error)) if error.kind() == UnexpectedEof => {
             JournalError::Damaged {
                 path,

@@ -1,29 +1,31 @@
+//! Errors of the journal.
+
 use std::path::PathBuf;
 
-use crate::remote::protocol::CallKey;
+use crate::protocol::CallKey;
 
-/// What can go wrong with a [`Journal`](super::Journal); a call whose step was not written down must not be run.
+/// An error of a [`Journal`](super::Journal); a call whose step was not written must not be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The file could not be opened or made.
+    /// The file could not be opened or created.
     #[error("the journal {} cannot be opened: {reason}", path.display())]
     Open {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
-    /// Somebody else has the file open, in this process or in another one.
+    /// The file is already open, in this process or in another one.
     #[error("the journal {} is open elsewhere; give each executor a file of its own", path.display())]
     InUse {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The file holds something else, and was left as it is.
-    #[error("{} is no journal, and was left as it is; name a file that does not exist yet", path.display())]
+    /// The file is not a journal, and was left as it is.
+    #[error("{} is not a journal, and was left as it is; name a file that does not exist yet", path.display())]
     NotAJournal {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A later release wrote the file.
@@ -33,57 +35,57 @@ pub enum JournalError {
         path.display()
     )]
     NewerFormat {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What it has.
+        /// The format of the file.
         found: u32,
-        /// What is read here.
+        /// The supported format.
         supported: u32,
     },
-    /// The file has been changed by something else; what it says of calls that ran cannot be believed.
+    /// Another program has changed the file, so its record of calls cannot be trusted.
     #[error(
         "the journal {} is damaged: {reason}; keep it for a closer look, and name a new file",
         path.display()
     )]
     Damaged {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What does not fit.
+        /// What is inconsistent.
         reason: String,
     },
-    /// A step could not be written, and none is taken any more: what is on disk is known again when the file is opened anew.
+    /// A step could not be written, and no further ones are accepted: only reopening the file tells what is on disk.
     #[error(
-        "the journal {} could not be written, and takes nothing more until it is opened again: {reason}",
+        "the journal {} could not be written, and accepts nothing more until it is opened again: {reason}",
         path.display()
     )]
     Stopped {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What went wrong first.
+        /// The first failure.
         reason: String,
     },
-    /// Too much is kept for backends that have not said they have it.
+    /// The journal holds too many results that backends have not acknowledged.
     #[error(
-        "the journal {} holds {calls} calls ({bytes} bytes of results) that no backend has acknowledged, and takes no new one; \
+        "the journal {} holds {calls} calls ({bytes} bytes of results) that no backend has acknowledged, and accepts no new ones; \
          let their backends come back, or name a new file",
         path.display()
     )]
     Full {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// How many calls.
+        /// The number of calls.
         calls: usize,
-        /// How long their results are together.
+        /// The total size of their results.
         bytes: u64,
     },
-    /// A step that does not follow from the one before; nothing was changed.
+    /// A step does not follow from the previous one; nothing was changed.
     #[error("call {key} cannot be {step}: it is {found}")]
     OutOfOrder {
-        /// Which call.
+        /// The call.
         key: CallKey,
-        /// What was asked for.
+        /// The requested step.
         step: &'static str,
-        /// How far the call is.
+        /// The state of the call.
         found: &'static str,
     },
 }

@@ -1,13 +1,13 @@
-//! What the journal knows, in memory: the rules, without a file.
+//! The journal's state machine, in memory.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::{ArgumentsHash, JournalError};
-use crate::remote::protocol::{CallId, CallKey, TaskId};
+use crate::protocol::{CallId, CallKey, TaskId};
 
-pub(super) type Place = (TaskId, CallKey);
+pub(super) type CallRef = (TaskId, CallKey);
 
-/// How much is kept.
+/// The limits of a journal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Acknowledged calls that are kept to answer a repetition. A run has 100 steps unless it is told otherwise, and a
@@ -39,11 +39,11 @@ impl Default for Limits {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Accepted by a process that is gone, so that nothing of it is under way.
-    Left,
+    /// Accepted by an earlier process, and not started.
+    Abandoned,
     Accepted,
     Started,
-    /// Started by a process that is gone.
+    /// Started by an earlier process.
     InDoubt,
     Finished,
 }
@@ -51,7 +51,7 @@ pub(super) enum Stage {
 impl Stage {
     fn name(self) -> &'static str {
         match self {
-            Self::Left => "accepted by a process that is gone",
+            Self::Abandoned => "accepted by a process that is gone",
             Self::Accepted => "accepted",
             Self::Started => "started",
             Self::InDoubt => "in doubt",
@@ -64,7 +64,7 @@ impl Stage {
 pub(super) struct Call {
     pub(super) hash: ArgumentsHash,
     pub(super) stage: Stage,
-    /// Its place in the order of acknowledgements, from 1.
+    /// Its position in the order of acknowledgements, from 1.
     pub(super) acknowledged: Option<u64>,
     pub(super) reply_bytes: u64,
 }
@@ -74,23 +74,23 @@ pub(super) struct Task {
     pub(super) epoch: u64,
     /// The greatest key that was forgotten; what is not known up to here may have run.
     pub(super) forgotten: Option<CallKey>,
-    /// Its place in the order of changes.
+    /// Its position in the order of changes.
     pub(super) touched: u64,
 }
 
 /// A change that has to reach the file.
 #[derive(Debug)]
 pub(super) enum Write {
-    Call(Place, Call),
-    Reply(Place, Vec<u8>),
-    Forget(Place),
+    Call(CallRef, Call),
+    Reply(CallRef, Vec<u8>),
+    Forget(CallRef),
     Task(TaskId, Task),
     ForgetTask(TaskId),
     Floor(CallKey),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum AcceptResult {
     New,
     Known(Stage),
     Different,
@@ -100,9 +100,9 @@ pub(super) enum Taken {
 
 #[derive(Debug)]
 pub(super) struct Index {
-    calls: BTreeMap<Place, Call>,
+    calls: BTreeMap<CallRef, Call>,
     /// What is acknowledged, oldest first.
-    closed: VecDeque<Place>,
+    closed: VecDeque<CallRef>,
     closed_bytes: u64,
     open_bytes: u64,
     tasks: HashMap<TaskId, Task>,
@@ -115,16 +115,16 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// As it is read back from a file; what was under way then is so no more, for only one process has a file open.
+    /// Builds the index of a file. What was in flight then no longer is: only one process has the file open.
     pub(super) fn load(
-        calls: BTreeMap<Place, Call>,
+        calls: BTreeMap<CallRef, Call>,
         tasks: HashMap<TaskId, Task>,
         floor: Option<CallKey>,
         limits: Limits,
     ) -> Self {
-        let mut closed: Vec<(u64, Place)> = calls
+        let mut closed: Vec<(u64, CallRef)> = calls
             .iter()
-            .filter_map(|(place, call)| Some((call.acknowledged?, *place)))
+            .filter_map(|(call_ref, call)| Some((call.acknowledged?, *call_ref)))
             .collect();
         closed.sort_unstable();
         let bytes = |acknowledged: bool| {
@@ -137,7 +137,7 @@ impl Index {
         let mut index = Self {
             closed_bytes: bytes(true),
             open_bytes: bytes(false),
-            closed: closed.into_iter().map(|(_, place)| place).collect(),
+            closed: closed.into_iter().map(|(_, call_ref)| call_ref).collect(),
             clock: clock.unwrap_or(0),
             calls,
             tasks,
@@ -147,29 +147,29 @@ impl Index {
         };
         for call in index.calls.values_mut() {
             call.stage = match call.stage {
-                Stage::Accepted => Stage::Left,
+                Stage::Accepted => Stage::Abandoned,
                 Stage::Started => Stage::InDoubt,
                 other => other,
             };
         }
-        index.forget();
+        index.prune();
         index
     }
 
-    pub(super) fn accept(&mut self, place: Place, hash: ArgumentsHash) -> Taken {
+    pub(super) fn accept(&mut self, call_ref: CallRef, hash: ArgumentsHash) -> AcceptResult {
         let open = self.calls.len() - self.closed.len();
-        match self.calls.get(&place).copied() {
-            Some(call) if call.hash != hash => Taken::Different,
-            Some(call) if call.stage == Stage::Left => {
+        match self.calls.get(&call_ref).copied() {
+            Some(call) if call.hash != hash => AcceptResult::Different,
+            Some(call) if call.stage == Stage::Abandoned => {
                 let stage = Stage::Accepted;
                 // On disk it is the same.
-                self.calls.insert(place, Call { stage, ..call });
-                Taken::New
+                self.calls.insert(call_ref, Call { stage, ..call });
+                AcceptResult::New
             }
-            Some(call) => Taken::Known(call.stage),
-            None if Some(place.1) <= self.forgotten(place.0) => Taken::TooOld,
+            Some(call) => AcceptResult::Known(call.stage),
+            None if Some(call_ref.1) <= self.forgotten(call_ref.0) => AcceptResult::TooOld,
             None if open >= self.limits.open || self.open_bytes >= self.limits.open_bytes => {
-                Taken::Full {
+                AcceptResult::Full {
                     calls: open,
                     bytes: self.open_bytes,
                 }
@@ -181,28 +181,28 @@ impl Index {
                     acknowledged: None,
                     reply_bytes: 0,
                 };
-                self.put(place, call);
-                Taken::New
+                self.insert(call_ref, call);
+                AcceptResult::New
             }
         }
     }
 
     /// Lets a call begin, once.
-    pub(super) fn start(&mut self, place: Place) -> Result<(), JournalError> {
-        let stage = self.calls.get(&place).map(|call| call.stage);
-        match self.calls.get(&place) {
+    pub(super) fn start(&mut self, call_ref: CallRef) -> Result<(), JournalError> {
+        let stage = self.calls.get(&call_ref).map(|call| call.stage);
+        match self.calls.get(&call_ref) {
             Some(call) if call.stage == Stage::Accepted => {
                 let stage = Stage::Started;
-                self.put(place, Call { stage, ..*call });
+                self.insert(call_ref, Call { stage, ..*call });
                 Ok(())
             }
-            _ => Err(out_of_order(place, "started", stage)),
+            _ => Err(out_of_order(call_ref, "started", stage)),
         }
     }
 
-    pub(super) fn finish(&mut self, place: Place, reply: Vec<u8>) -> Result<(), JournalError> {
-        match self.calls.get(&place) {
-            // The first end stands, and nobody waits for what is acknowledged.
+    pub(super) fn finish(&mut self, call_ref: CallRef, reply: Vec<u8>) -> Result<(), JournalError> {
+        match self.calls.get(&call_ref) {
+            // The first end stands, and an acknowledged call is not waited for.
             Some(call) if call.stage == Stage::Finished || call.acknowledged.is_some() => Ok(()),
             Some(call) => {
                 let call = Call {
@@ -211,28 +211,28 @@ impl Index {
                     ..*call
                 };
                 self.open_bytes += call.reply_bytes;
-                self.put(place, call);
-                self.writes.push(Write::Reply(place, reply));
+                self.insert(call_ref, call);
+                self.writes.push(Write::Reply(call_ref, reply));
                 Ok(())
             }
-            None if Some(place.1) <= self.forgotten(place.0) => Ok(()),
-            None => Err(out_of_order(place, "finished", None)),
+            None if Some(call_ref.1) <= self.forgotten(call_ref.0) => Ok(()),
+            None => Err(out_of_order(call_ref, "finished", None)),
         }
     }
 
-    pub(super) fn acknowledge(&mut self, place: Place) -> Result<(), JournalError> {
-        let Some(call) = self.calls.get(&place) else {
+    pub(super) fn acknowledge(&mut self, call_ref: CallRef) -> Result<(), JournalError> {
+        let Some(call) = self.calls.get(&call_ref) else {
             return Ok(());
         };
         match call.stage {
             _ if call.acknowledged.is_some() => Ok(()),
-            // Nothing of it ran, and nobody wants it to.
-            Stage::Accepted | Stage::Left => {
-                self.calls.remove(&place);
-                self.writes.push(Write::Forget(place));
+            // It has not run, and is not wanted any more.
+            Stage::Accepted | Stage::Abandoned => {
+                self.calls.remove(&call_ref);
+                self.writes.push(Write::Forget(call_ref));
                 Ok(())
             }
-            Stage::Started => Err(out_of_order(place, "acknowledged", Some(call.stage))),
+            Stage::Started => Err(out_of_order(call_ref, "acknowledged", Some(call.stage))),
             Stage::InDoubt | Stage::Finished => {
                 self.clock += 1;
                 let call = Call {
@@ -241,24 +241,24 @@ impl Index {
                 };
                 self.open_bytes -= call.reply_bytes;
                 self.closed_bytes += call.reply_bytes;
-                self.closed.push_back(place);
-                self.put(place, call);
-                self.forget();
+                self.closed.push_back(call_ref);
+                self.insert(call_ref, call);
+                self.prune();
                 Ok(())
             }
         }
     }
 
-    /// Calls of a task whose end nobody has acknowledged, by key.
+    /// Returns the calls of a task whose end was not acknowledged, by key.
     pub(super) fn unacknowledged(&self, task: TaskId) -> Vec<(CallKey, Stage)> {
-        self.of(task)
+        self.calls_of(task)
             .filter(|(_, call)| call.acknowledged.is_none())
             .map(|((_, key), call)| (*key, call.stage))
             .collect()
     }
 
-    pub(super) fn reply_bytes(&self, place: Place) -> u64 {
-        self.calls.get(&place).map_or(0, |call| call.reply_bytes)
+    pub(super) fn reply_bytes(&self, call_ref: CallRef) -> u64 {
+        self.calls.get(&call_ref).map_or(0, |call| call.reply_bytes)
     }
 
     pub(super) fn epoch(&self, task: TaskId) -> u64 {
@@ -269,7 +269,7 @@ impl Index {
         self.touch(task, |task| task.epoch = epoch);
     }
 
-    fn of(&self, task: TaskId) -> impl Iterator<Item = (&Place, &Call)> {
+    fn calls_of(&self, task: TaskId) -> impl Iterator<Item = (&CallRef, &Call)> {
         let key = |id, attempt| {
             let tool_id = CallId::from_bytes([id; 16]);
             (task, CallKey { tool_id, attempt })
@@ -283,21 +283,21 @@ impl Index {
             .map_or(self.floor, |task| task.forgotten)
     }
 
-    fn put(&mut self, place: Place, call: Call) {
-        self.calls.insert(place, call);
-        self.writes.push(Write::Call(place, call));
+    fn insert(&mut self, call_ref: CallRef, call: Call) {
+        self.calls.insert(call_ref, call);
+        self.writes.push(Write::Call(call_ref, call));
     }
 
-    fn forget(&mut self) {
+    fn prune(&mut self) {
         while self.closed.len() > self.limits.kept || self.closed_bytes > self.limits.kept_bytes {
-            let Some(place) = self.closed.pop_front() else {
+            let Some(call_ref) = self.closed.pop_front() else {
                 return;
             };
-            let call = self.calls.remove(&place);
+            let call = self.calls.remove(&call_ref);
             self.closed_bytes -= call.map_or(0, |call| call.reply_bytes);
-            self.writes.push(Write::Forget(place));
-            self.touch(place.0, |task| {
-                task.forgotten = task.forgotten.max(Some(place.1));
+            self.writes.push(Write::Forget(call_ref));
+            self.touch(call_ref.0, |task| {
+                task.forgotten = task.forgotten.max(Some(call_ref.1));
             });
         }
     }
@@ -314,7 +314,7 @@ impl Index {
         self.writes.push(Write::Task(id, *task));
         while self.tasks.len() > self.limits.tasks {
             let oldest = self.tasks.iter().filter(|(other, _)| **other != id);
-            let oldest = oldest.filter(|(other, _)| self.of(**other).next().is_none());
+            let oldest = oldest.filter(|(other, _)| self.calls_of(**other).next().is_none());
             let Some((other, task)) = oldest.min_by_key(|(_, task)| task.touched) else {
                 return;
             };
@@ -331,9 +331,9 @@ impl Index {
     }
 }
 
-fn out_of_order(place: Place, step: &'static str, stage: Option<Stage>) -> JournalError {
+fn out_of_order(call_ref: CallRef, step: &'static str, stage: Option<Stage>) -> JournalError {
     JournalError::OutOfOrder {
-        key: place.1,
+        key: call_ref.1,
         step,
         found: stage.map_or("not known", Stage::name),
     }

@@ -1,50 +1,56 @@
-//! What an executor knows of its calls, on disk: whether one ran is asked here and nowhere else.
+//! The executor's durable log of its calls, and the only source on whether a call ran.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `arguments` | whether a repeated call is the same call |
 //! | `disk` | the file |
-//! | `error` | what can go wrong |
-//! | `index` | the rules, in memory |
+//! | `error` | errors |
+//! | `index` | the state machine, in memory |
 //! | `record` | records as bytes |
-//! | `writer` | the thread that has the file |
+//! | `reopen` | reopening after a failed write |
+//! | `thread` | the thread that owns the file, and how it is started |
+//! | `writer` | what that thread does |
 
 mod arguments;
 mod disk;
 mod error;
 mod index;
 mod record;
+mod reopen;
 #[cfg(any(test, fuzzing))]
 mod tests;
+mod thread;
 mod writer;
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, mpsc as blocking};
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(any(test, fuzzing))]
 use redb::StorageBackend;
 use redb::backends::{FileBackend, InMemoryBackend};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 pub(crate) use arguments::ArgumentsHash;
 pub use error::JournalError;
 #[cfg(fuzzing)]
 pub use tests::damage::recovered;
 
-use self::disk::Disk;
 use self::index::Limits;
-use self::writer::{Answer, Ask, QUEUE, Writer};
+use self::reopen::Reopen;
+use self::thread::Thread;
+use self::writer::{Answer, Request};
 use super::protocol::{CallKey, Entry, JournalId, TaskId, ToolReply};
 
-/// The record, on disk, of what ran: no call runs twice because a connection, a process or a machine went down.
+/// A durable record of the calls that ran: no call runs twice because a connection, a process or a machine went down.
 ///
-/// An executor writes that a call begins before it begins, and how it ended before anybody is told. What had begun when
+/// An executor records a call before it begins, and how it ended before its result is sent. A call that had begun when
 /// its process went down is in doubt for good, and is never begun again. The journal lives as long as its file, and one
 /// executor at a time has it; clones share it.
 ///
 /// ```
-/// use contract_runtime::remote::{Journal, JournalError};
+/// use contract_remote::{Journal, JournalError};
 ///
 /// # let folder = std::env::temp_dir().join(format!("journal-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
@@ -71,18 +77,25 @@ pub struct Journal(Arc<Shared>);
 struct Shared {
     id: JournalId,
     path: PathBuf,
-    why: Arc<OnceLock<String>>,
-    /// Gone while it is dropped, which is how the thread learns of it.
-    queue: Option<mpsc::Sender<Ask>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Thread>,
+    /// `None` for a journal in memory.
+    reopen: Option<Reopen>,
+    /// Held while it is being reopened.
+    reopening: Mutex<()>,
 }
 
-/// What the journal says to a call that came in.
+impl Shared {
+    fn thread(&self) -> MutexGuard<'_, Thread> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The journal's answer to a request for a call.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Admission {
-    /// It was not known, or was accepted by a process that is gone and not begun; it may be started.
+    /// It was not known, or was accepted and not started by an earlier process; it may be started.
     New,
-    /// It is known, with these arguments.
+    /// It is known, with the same arguments.
     Known(State),
     /// It is known, with other arguments.
     Different,
@@ -90,14 +103,14 @@ pub(crate) enum Admission {
     TooOld,
 }
 
-/// How far a call has come.
+/// The state of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum State {
     /// It has not begun.
     Accepted,
     /// It began in this process, and has not ended.
     Started,
-    /// It began in a process that is gone.
+    /// It began in an earlier process.
     InDoubt,
     /// How it ended.
     Finished(Box<ToolReply>),
@@ -106,13 +119,13 @@ pub(crate) enum State {
 /// A call whose end was not acknowledged, with its result.
 #[cfg(any(test, fuzzing))]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Kept {
+pub(crate) struct UnacknowledgedCall {
     pub(crate) key: CallKey,
     pub(crate) state: State,
 }
 
 impl Journal {
-    /// Opens the journal in a file, or makes one where there is no file.
+    /// Opens the journal in a file, and creates the file if it does not exist.
     ///
     /// The whole file is read and checked, which blocks: tens of milliseconds for a small one.
     ///
@@ -124,12 +137,24 @@ impl Journal {
     /// written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, JournalError> {
         let path = path.as_ref();
+        let thread = Self::start_in(path, true)?;
+        let again = path.to_owned();
+        let reopen = Reopen::new(move || Self::start_in(&again, false));
+        Ok(Self::of(thread, path, Some(reopen)))
+    }
+
+    /// Starts the thread that owns the file, which is created if `create` is set.
+    fn start_in(path: &Path, create: bool) -> Result<Thread, JournalError> {
         let failed = |reason: String| JournalError::Open {
             path: path.to_owned(),
             reason,
         };
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        options
+            .read(true)
+            .write(true)
+            .create(create)
+            .truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options
@@ -137,112 +162,78 @@ impl Journal {
             .map_err(|error| failed(error.to_string()))?;
         let is_new = file.metadata().is_ok_and(|data| data.len() == 0);
         let backend = FileBackend::new(file).map_err(|error| failed(error.to_string()))?;
-        let journal = Self::start_with(backend, path, Limits::default())?;
+        let thread = Thread::start(backend, path, Limits::default())?;
         if is_new {
-            keep_name(path).map_err(|error| failed(error.to_string()))?;
+            sync_directory(path).map_err(|error| failed(error.to_string()))?;
         }
-        Ok(journal)
+        Ok(thread)
     }
 
-    /// A journal that is lost with its process, for tests and for executors whose tools only read.
+    /// Creates a journal that is lost with its process, for tests and for executors whose tools only read.
     #[must_use]
     pub fn in_memory() -> Self {
         let path = Path::new("(in memory)");
-        Self::start_with(InMemoryBackend::new(), path, Limits::default()).unwrap_or_else(|error| {
-            // There is no thread to be had. It says so whenever it is asked.
-            let why = OnceLock::from(error.to_string());
-            Self(Arc::new(Shared {
-                id: JournalId::random(),
-                path: path.to_owned(),
-                why: Arc::new(why),
-                queue: None,
-                thread: None,
-            }))
-        })
+        let thread = Thread::start(InMemoryBackend::new(), path, Limits::default());
+        // Without a thread, every operation fails with the reason.
+        let thread = thread.unwrap_or_else(|error| Thread::none(error.to_string()));
+        Self::of(thread, path, None)
     }
 
-    /// A journal on a disk of the test's own.
+    /// Opens a journal on a test's own disk, which can be reopened.
+    #[cfg(any(test, fuzzing))]
+    fn start_with<B: StorageBackend + Clone>(
+        disk: B,
+        path: &Path,
+        limits: Limits,
+    ) -> Result<Self, JournalError> {
+        let again = path.to_owned();
+        let open = move || Thread::start(disk.clone(), &again, limits);
+        let thread = open()?;
+        Ok(Self::of(thread, path, Some(Reopen::new(open))))
+    }
+
+    /// Opens a journal on a test's own disk.
     #[cfg(test)]
-    pub(super) fn on(disk: impl StorageBackend) -> Result<Self, JournalError> {
+    pub(super) fn on(disk: impl StorageBackend + Clone) -> Result<Self, JournalError> {
         Self::start_with(disk, Path::new("(test)"), Limits::default())
     }
 
-    /// Which journal this is: as old as its file, and like no other.
+    fn of(thread: Thread, path: &Path, reopen: Option<Reopen>) -> Self {
+        Self(Arc::new(Shared {
+            id: thread.id,
+            path: path.to_owned(),
+            thread: Mutex::new(thread),
+            reopen,
+            reopening: Mutex::default(),
+        }))
+    }
+
+    /// Returns the id of this journal, which is unique and as old as its file.
     #[must_use]
     pub fn id(&self) -> JournalId {
         self.0.id
     }
 
-    fn start_with<B: StorageBackend>(
-        backend: B,
-        path: &Path,
-        limits: Limits,
-    ) -> Result<Self, JournalError> {
-        let (opened, told) = blocking::sync_channel(1);
-        let (queue, asks) = mpsc::channel(QUEUE);
-        let why = Arc::new(OnceLock::new());
-        let thread = std::thread::Builder::new().name("journal".to_owned());
-        let thread = thread.spawn({
-            let (path, why) = (path.to_owned(), why.clone());
-            move || match Disk::open(backend, &path, limits) {
-                Ok((disk, index, id)) => {
-                    let _ = opened.send(Ok(id));
-                    let held = writer::Held::default();
-                    Writer {
-                        disk,
-                        index,
-                        queue: asks,
-                        path,
-                        why,
-                        held,
-                    }
-                    .run();
-                }
-                Err(error) => {
-                    let _ = opened.send(Err(error));
-                }
-            }
-        });
-        let thread = thread.map_err(|error| JournalError::Open {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?;
-        let mut shared = Shared {
-            id: JournalId::random(),
-            path: path.to_owned(),
-            why,
-            queue: Some(queue),
-            thread: Some(thread),
-        };
-        // The store asserts, in builds that do, what a file that it wrote cannot fail; then its thread ends in silence.
-        shared.id = told.recv().unwrap_or_else(|_| {
-            Err(JournalError::Damaged {
-                path: path.to_owned(),
-                reason: "it cannot be read".to_owned(),
-            })
-        })?;
-        Ok(Self(Arc::new(shared)))
-    }
-
-    /// Takes note of a call; on disk when it returns.
+    /// Records a call; on disk when it returns.
     ///
-    /// None of these is safe to give up half-way: the step is taken, and nobody hears of it.
+    /// None of these is cancel safe: the step is taken, and its result is lost.
     pub(crate) async fn accept(
         &self,
         task: TaskId,
         key: CallKey,
         hash: ArgumentsHash,
     ) -> Result<Admission, JournalError> {
-        self.ask(|answer| Ask::Accept((task, key), hash, answer))
+        self.request(|answer| Request::Accept((task, key), hash, answer))
             .await
     }
 
     /// Lets a call that was accepted begin, once; on disk when it returns.
     pub(crate) async fn start(&self, task: TaskId, key: CallKey) -> Result<(), JournalError> {
-        self.ask(|answer| Ask::Start((task, key), answer)).await
+        self.request(|answer| Request::Start((task, key), answer))
+            .await
     }
 
-    /// Takes note of how a call ended; on disk when it returns. The first end stands.
+    /// Records how a call ended; on disk when it returns. The first end stands.
     pub(crate) async fn finish(
         &self,
         task: TaskId,
@@ -250,72 +241,74 @@ impl Journal {
         reply: ToolReply,
     ) -> Result<(), JournalError> {
         let reply = record::reply_bytes(&reply);
-        self.ask(|answer| Ask::Finish((task, key), reply, answer))
+        self.request(|answer| Request::Finish((task, key), reply, answer))
             .await
     }
 
-    /// Takes note that the backend has the end of a call, or wants none of one that has not begun.
+    /// Records that the backend has the end of a call, or does not want a call that has not begun.
     ///
-    /// It is on disk with the next step that must be. A call that is running cannot be acknowledged.
+    /// It is on disk with the next commit. A running call cannot be acknowledged.
     pub(crate) async fn acknowledge(&self, task: TaskId, key: CallKey) -> Result<(), JournalError> {
-        self.ask(|answer| Ask::Acknowledge((task, key), answer))
+        self.request(|answer| Request::Acknowledge((task, key), answer))
             .await
     }
 
-    /// The calls of a task whose end was not acknowledged, by key, with as many bytes of results as there is room for.
+    /// Returns the calls of a task whose end was not acknowledged, by key, with at most `room` bytes of results.
     ///
-    /// A larger result stays where it is: nobody reads it before it is asked for.
+    /// A larger result is not read before it is requested.
     pub(crate) async fn unacknowledged_within(
         &self,
         task: TaskId,
         room: u64,
     ) -> Result<Vec<Entry>, JournalError> {
-        self.ask(|answer| Ask::Unacknowledged(task, room, answer))
+        self.request(|answer| Request::Unacknowledged(task, room, answer))
             .await
     }
 
-    /// The last epoch that the executor was told, 0 when it was told none.
+    /// Returns the last epoch that the backend assigned to the executor, or 0.
     pub(crate) async fn epoch(&self, task: TaskId) -> Result<u64, JournalError> {
-        self.ask(|answer| Ask::Epoch(task, answer)).await
+        self.request(|answer| Request::Epoch(task, answer)).await
     }
 
-    /// Takes note of an epoch; on disk when it returns.
+    /// Records an epoch; on disk when it returns.
     ///
-    /// An executor that did not know that it was there before would take the task from one that came later.
+    /// An executor that did not know its epoch would supersede one that connected later.
     pub(crate) async fn set_epoch(&self, task: TaskId, epoch: u64) -> Result<(), JournalError> {
-        self.ask(|answer| Ask::SetEpoch(task, epoch, answer)).await
+        self.request(|answer| Request::SetEpoch(task, epoch, answer))
+            .await
     }
 
-    async fn ask<T>(&self, make: impl FnOnce(Answer<T>) -> Ask) -> Result<T, JournalError> {
-        let (answer, told) = oneshot::channel();
-        if let Some(queue) = &self.0.queue
+    async fn request<T>(&self, make: impl FnOnce(Answer<T>) -> Request) -> Result<T, JournalError> {
+        let (answer, result) = oneshot::channel();
+        let (queue, status) = {
+            let thread = self.0.thread();
+            (thread.queue.clone(), Arc::clone(&thread.status))
+        };
+        if let Some(queue) = queue
             && queue.send(make(answer)).await.is_ok()
-            && let Ok(told) = told.await
+            && let Ok(result) = result.await
         {
-            return told;
+            return result;
         }
-        let reason = self.0.why.get();
-        Err(JournalError::Stopped {
+        status.has_stopped.store(true, Ordering::SeqCst);
+        Err(self.stopped())
+    }
+
+    fn stopped(&self) -> JournalError {
+        JournalError::Stopped {
             path: self.0.path.clone(),
-            reason: reason
-                .map_or("the store gave up", String::as_str)
-                .to_owned(),
-        })
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            // So that the file can be opened again at once.
-            let _ = thread.join();
+            reason: self.stopped_because(),
         }
     }
+
+    fn stopped_because(&self) -> String {
+        let why = self.0.thread().status.why.get().cloned();
+        why.unwrap_or_else(|| "the store gave up".to_owned())
+    }
 }
 
-/// Keeps the name of a new file through a loss of power; its content is the store's affair.
-fn keep_name(path: &Path) -> std::io::Result<()> {
+/// Syncs the directory of a new file, so that its name survives a loss of power; the store syncs its content.
+fn sync_directory(path: &Path) -> std::io::Result<()> {
     if cfg!(unix) {
         let folder = path
             .parent()

@@ -1,46 +1,46 @@
-//! Records as bytes, each with a checksum over its table, its key and itself.
+//! Serialises records, each with a checksum over its table, its key and itself.
 //!
 //! The store checks its pages when a file is opened, and not when it reads them later.
 
 use sha2::{Digest as _, Sha256};
 
 use super::ArgumentsHash;
-use super::index::{Call, Place, Stage, Task};
-use crate::remote::protocol::{CallId, CallKey, TaskId, ToolReply};
+use super::index::{Call, CallRef, Stage, Task};
+use crate::protocol::{CallId, CallKey, TaskId, ToolReply};
 
-const SUM: usize = 8;
+const CHECKSUM: usize = 8;
 
-fn sum(table: &str, key: &[u8], body: &[u8]) -> [u8; SUM] {
+fn checksum(table: &str, key: &[u8], body: &[u8]) -> [u8; CHECKSUM] {
     let mut hasher = Sha256::new();
     hasher.update(table);
     hasher.update([0]);
     hasher.update(key);
     hasher.update(body);
     let whole: [u8; 32] = hasher.finalize().into();
-    std::array::from_fn(|place| whole[place])
+    std::array::from_fn(|call_ref| whole[call_ref])
 }
 
-pub(super) fn close(table: &str, key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
-    let sum = sum(table, key, &body);
+pub(super) fn with_checksum(table: &str, key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+    let sum = checksum(table, key, &body);
     body.extend(sum);
     body
 }
 
-/// The body of a record, if it is as it was written.
-pub(super) fn open<'a>(table: &str, key: &[u8], record: &'a [u8]) -> Option<&'a [u8]> {
-    let (body, found) = record.split_last_chunk::<SUM>()?;
-    (*found == sum(table, key, body)).then_some(body)
+/// Returns the body of a record if its checksum is right.
+pub(super) fn verify<'a>(table: &str, key: &[u8], record: &'a [u8]) -> Option<&'a [u8]> {
+    let (body, found) = record.split_last_chunk::<CHECKSUM>()?;
+    (*found == checksum(table, key, body)).then_some(body)
 }
 
-/// A call, as it is looked up.
-pub(super) fn place_bytes((task, key): Place) -> [u8; 36] {
+/// Encodes the key of a call.
+pub(super) fn call_ref_bytes((task, key): CallRef) -> [u8; 36] {
     let mut bytes = [0; 36];
     bytes[..16].copy_from_slice(&task.to_bytes());
     bytes[16..].copy_from_slice(&key_bytes(key));
     bytes
 }
 
-pub(super) fn place(bytes: &[u8; 36]) -> Option<Place> {
+pub(super) fn call_ref(bytes: &[u8; 36]) -> Option<CallRef> {
     let mut rest = bytes.as_slice();
     let task = TaskId::from_bytes(take(&mut rest)?);
     Some((task, key(&mut rest)?))
@@ -63,7 +63,7 @@ pub(super) fn key(rest: &mut &[u8]) -> Option<CallKey> {
 
 pub(super) fn call_bytes(call: &Call) -> Vec<u8> {
     let stage = match call.stage {
-        Stage::Left | Stage::Accepted => 1,
+        Stage::Abandoned | Stage::Accepted => 1,
         Stage::Started | Stage::InDoubt => 2,
         Stage::Finished => 3,
     };

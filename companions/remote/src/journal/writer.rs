@@ -1,83 +1,84 @@
-//! The one thread that reads and writes the file: what has come in meanwhile goes to the disk together.
+//! Reads and writes the file on one thread; queued requests share a commit.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::disk::Disk;
-use super::index::{Index, Place, Stage, Taken};
+use super::index::{AcceptResult, CallRef, Index, Stage};
+use super::thread::ThreadStatus;
 use super::{Admission, ArgumentsHash, JournalError, State};
-use crate::remote::protocol::{Entry, EntryState, TaskId, ToolReply};
+use crate::protocol::{Entry, EntryState, TaskId, ToolReply};
 
-/// Steps that wait, and that go to the disk together at most; each may hold a result.
+/// The most requests that wait, and that share one commit; each may hold a result.
 pub(super) const QUEUE: usize = 256;
-/// Changes that wait for a step which has to be on disk.
-const LAZY: usize = 1024;
+/// The most changes that wait for a step which has to be on disk.
+const MAX_DEFERRED: usize = 1024;
 
 pub(super) type Answer<T> = oneshot::Sender<Result<T, JournalError>>;
 
 #[derive(Debug)]
-pub(super) enum Ask {
-    Accept(Place, ArgumentsHash, Answer<Admission>),
-    Start(Place, Answer<()>),
-    Finish(Place, Vec<u8>, Answer<()>),
-    Acknowledge(Place, Answer<()>),
+pub(super) enum Request {
+    Accept(CallRef, ArgumentsHash, Answer<Admission>),
+    Start(CallRef, Answer<()>),
+    Finish(CallRef, Vec<u8>, Answer<()>),
+    Acknowledge(CallRef, Answer<()>),
     Unacknowledged(TaskId, u64, Answer<Vec<Entry>>),
     Epoch(TaskId, Answer<u64>),
     SetEpoch(TaskId, u64, Answer<()>),
 }
 
-/// Says what was asked for, when the disk has it.
-type Release = Box<dyn FnOnce() + Send>;
+/// Sends a reply once its change is on disk.
+type DeferredReply = Box<dyn FnOnce() + Send>;
 
 pub(super) struct Writer {
     pub(super) disk: Disk,
     pub(super) index: Index,
-    pub(super) queue: mpsc::Receiver<Ask>,
+    pub(super) queue: mpsc::Receiver<Request>,
     pub(super) path: PathBuf,
-    /// Why it stopped. Whoever waits is not answered then, and looks here.
-    pub(super) why: Arc<OnceLock<String>>,
-    pub(super) held: Held,
+    /// Read by callers that get no answer because the thread has stopped.
+    pub(super) status: Arc<ThreadStatus>,
+    pub(super) pending: PendingReplies,
 }
 
-/// Answers that wait for the disk.
+/// Replies that wait for the disk.
 #[derive(Default)]
-pub(super) struct Held {
-    /// For the next commit.
-    written: Vec<Release>,
-    /// For the next two.
-    started: Vec<Release>,
-    /// For the second of two.
-    repeated: Vec<Release>,
-    /// For those that came before them, and for no commit of their own.
-    read: Vec<Release>,
+pub(super) struct PendingReplies {
+    /// Wait for the next commit.
+    written: Vec<DeferredReply>,
+    /// Wait for the next two.
+    started: Vec<DeferredReply>,
+    /// Wait for the second of two.
+    repeated: Vec<DeferredReply>,
+    /// Wait for earlier replies, and need no commit of their own.
+    read: Vec<DeferredReply>,
 }
 
 impl Writer {
-    /// Works until nobody can ask any more, or until the disk fails.
+    /// Handles requests until the queue is closed or the disk fails.
     pub(super) fn run(mut self) {
         if let Err(error) = self.work() {
-            // Before the answers are dropped, which is when others look.
-            let _ = self.why.set(error.to_string());
+            // Before the replies are dropped, which is when callers read it.
+            let _ = self.status.why.set(error.to_string());
         }
     }
 
     fn work(&mut self) -> Result<(), redb::Error> {
         loop {
-            if self.held.repeated.is_empty() {
+            if self.pending.repeated.is_empty() {
                 match self.queue.blocking_recv() {
-                    Some(ask) => self.take(ask)?,
+                    Some(request) => self.take(request)?,
                     None => break,
                 }
             }
             for _ in 1..QUEUE {
                 match self.queue.try_recv() {
-                    Ok(ask) => self.take(ask)?,
+                    Ok(request) => self.take(request)?,
                     Err(_) => break,
                 }
             }
-            self.settle()?;
+            self.flush()?;
         }
         if !self.index.writes.is_empty() {
             self.commit()?;
@@ -85,30 +86,32 @@ impl Writer {
         Ok(())
     }
 
-    fn take(&mut self, ask: Ask) -> Result<(), redb::Error> {
-        match ask {
-            Ask::Accept(place, hash, answer) => self.accept(place, hash, answer)?,
-            Ask::Start(place, answer) => match self.index.start(place) {
-                Ok(()) => self.held.started.push(release(answer, ())),
-                Err(error) => tell(answer, Err(error)),
+    fn take(&mut self, request: Request) -> Result<(), redb::Error> {
+        match request {
+            Request::Accept(call_ref, hash, answer) => self.accept(call_ref, hash, answer)?,
+            Request::Start(call_ref, answer) => match self.index.start(call_ref) {
+                Ok(()) => self.pending.started.push(deferred(answer, ())),
+                Err(error) => respond(answer, Err(error)),
             },
-            Ask::Finish(place, reply, answer) => match self.index.finish(place, reply) {
-                Ok(()) => self.held.written.push(release(answer, ())),
-                Err(error) => tell(answer, Err(error)),
+            Request::Finish(call_ref, reply, answer) => match self.index.finish(call_ref, reply) {
+                Ok(()) => self.pending.written.push(deferred(answer, ())),
+                Err(error) => respond(answer, Err(error)),
             },
-            Ask::Acknowledge(place, answer) => tell(answer, self.index.acknowledge(place)),
-            Ask::Unacknowledged(task, room, answer) => {
+            Request::Acknowledge(call_ref, answer) => {
+                respond(answer, self.index.acknowledge(call_ref));
+            }
+            Request::Unacknowledged(task, room, answer) => {
                 let kept = self.unacknowledged(task, room)?;
-                tell(answer, kept);
+                respond(answer, kept);
             }
-            Ask::Epoch(task, answer) => {
-                // One that is not on disk yet is no epoch.
+            Request::Epoch(task, answer) => {
+                // After earlier changes: an epoch counts only once it is on disk.
                 let epoch = self.index.epoch(task);
-                self.held.read.push(release(answer, epoch));
+                self.pending.read.push(deferred(answer, epoch));
             }
-            Ask::SetEpoch(task, epoch, answer) => {
+            Request::SetEpoch(task, epoch, answer) => {
                 self.index.set_epoch(task, epoch);
-                self.held.written.push(release(answer, ()));
+                self.pending.written.push(deferred(answer, ()));
             }
         }
         Ok(())
@@ -116,28 +119,28 @@ impl Writer {
 
     fn accept(
         &mut self,
-        place: Place,
+        call_ref: CallRef,
         hash: ArgumentsHash,
         answer: Answer<Admission>,
     ) -> Result<(), redb::Error> {
-        let admission = match self.index.accept(place, hash) {
-            Taken::New => Admission::New,
-            Taken::Known(stage) => match self.state(place, stage)? {
+        let admission = match self.index.accept(call_ref, hash) {
+            AcceptResult::New => Admission::New,
+            AcceptResult::Known(stage) => match self.state(call_ref, stage)? {
                 Ok(known) => Admission::Known(known),
                 Err(error) => {
-                    tell(answer, Err(error));
+                    respond(answer, Err(error));
                     return Ok(());
                 }
             },
-            Taken::Different => Admission::Different,
-            Taken::TooOld => Admission::TooOld,
-            Taken::Full { calls, bytes } => {
+            AcceptResult::Different => Admission::Different,
+            AcceptResult::TooOld => Admission::TooOld,
+            AcceptResult::Full { calls, bytes } => {
                 let path = self.path.clone();
-                tell(answer, Err(JournalError::Full { path, calls, bytes }));
+                respond(answer, Err(JournalError::Full { path, calls, bytes }));
                 return Ok(());
             }
         };
-        self.held.written.push(release(answer, admission));
+        self.pending.written.push(deferred(answer, admission));
         Ok(())
     }
 
@@ -148,16 +151,16 @@ impl Writer {
     ) -> Result<Result<Vec<Entry>, JournalError>, redb::Error> {
         let mut kept = Vec::new();
         for (key, stage) in self.index.unacknowledged(task) {
-            let place = (task, key);
+            let call_ref = (task, key);
             let (state, reply) = match stage {
-                Stage::Left | Stage::Accepted => (EntryState::Accepted, None),
+                Stage::Abandoned | Stage::Accepted => (EntryState::Accepted, None),
                 Stage::Started => (EntryState::Running, None),
                 Stage::InDoubt => (EntryState::InDoubt, None),
-                Stage::Finished => match room.checked_sub(self.index.reply_bytes(place)) {
+                Stage::Finished => match room.checked_sub(self.index.reply_bytes(call_ref)) {
                     None => (EntryState::Finished, None),
                     Some(left) => {
                         room = left;
-                        match self.reply(place)? {
+                        match self.reply(call_ref)? {
                             Ok(reply) => (EntryState::Finished, Some(reply)),
                             Err(error) => return Ok(Err(error)),
                         }
@@ -171,47 +174,50 @@ impl Writer {
 
     fn state(
         &mut self,
-        place: Place,
+        call_ref: CallRef,
         stage: Stage,
     ) -> Result<Result<State, JournalError>, redb::Error> {
         Ok(Ok(match stage {
-            Stage::Left | Stage::Accepted => State::Accepted,
+            Stage::Abandoned | Stage::Accepted => State::Accepted,
             Stage::Started => State::Started,
             Stage::InDoubt => State::InDoubt,
-            Stage::Finished => match self.reply(place)? {
+            Stage::Finished => match self.reply(call_ref)? {
                 Ok(reply) => State::Finished(reply),
                 Err(error) => return Ok(Err(error)),
             },
         }))
     }
 
-    fn reply(&mut self, place: Place) -> Result<Result<Box<ToolReply>, JournalError>, redb::Error> {
-        // It may have finished a moment ago.
+    fn reply(
+        &mut self,
+        call_ref: CallRef,
+    ) -> Result<Result<Box<ToolReply>, JournalError>, redb::Error> {
+        // It may have finished just now, and not be on disk yet.
         if !self.index.writes.is_empty() {
-            self.settle()?;
+            self.flush()?;
         }
-        let reply = self.disk.reply(place)?;
+        let reply = self.disk.reply(call_ref)?;
         Ok(reply.map(Box::new).ok_or_else(|| JournalError::Damaged {
             path: self.path.clone(),
-            reason: format!("the result of call {} is not as it was written", place.1),
+            reason: format!("the result of call {} is not as it was written", call_ref.1),
         }))
     }
 
-    /// Brings to the disk what somebody waits for, and says so.
-    fn settle(&mut self) -> Result<(), redb::Error> {
-        let waits = !self.held.written.is_empty() || !self.held.started.is_empty();
+    /// Commits what callers wait for, and sends their replies.
+    fn flush(&mut self) -> Result<(), redb::Error> {
+        let waits = !self.pending.written.is_empty() || !self.pending.started.is_empty();
         let changed = !self.index.writes.is_empty();
-        let full = self.index.writes.len() > LAZY;
-        if !self.held.repeated.is_empty() || (waits && changed) || full {
+        let full = self.index.writes.len() > MAX_DEFERRED;
+        if !self.pending.repeated.is_empty() || (waits && changed) || full {
             self.commit()?;
         }
-        let mut held = std::mem::take(&mut self.held);
-        // A page that is damaged later sends the store back by one commit, to where the call had not begun and would begin
-        // again. So a start is said only when the commit after it is on disk as well.
-        self.held.repeated = held.started;
-        held.repeated.append(&mut held.written);
-        for release in held.repeated.into_iter().chain(held.read) {
-            release();
+        let mut pending = std::mem::take(&mut self.pending);
+        // If a page is damaged later, the store rolls back by one commit, to where the call had not begun and would begin
+        // again. So a start is confirmed only when the commit after it is on disk as well.
+        self.pending.repeated = pending.started;
+        pending.repeated.append(&mut pending.written);
+        for deferred in pending.repeated.into_iter().chain(pending.read) {
+            deferred();
         }
         Ok(())
     }
@@ -221,11 +227,11 @@ impl Writer {
     }
 }
 
-/// Whoever asked may have gone.
-fn tell<T>(answer: Answer<T>, told: Result<T, JournalError>) {
-    let _ = answer.send(told);
+/// Sends a reply; the caller may have been dropped.
+fn respond<T>(answer: Answer<T>, result: Result<T, JournalError>) {
+    let _ = answer.send(result);
 }
 
-fn release<T: Send + 'static>(answer: Answer<T>, told: T) -> Release {
-    Box::new(move || tell(answer, Ok(told)))
+fn deferred<T: Send + 'static>(answer: Answer<T>, result: T) -> DeferredReply {
+    Box::new(move || respond(answer, Ok(result)))
 }

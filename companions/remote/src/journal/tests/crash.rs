@@ -1,4 +1,4 @@
-//! Power goes between any two writes, and of what was not synchronised any part may be on the disk.
+//! Power failure between any two writes; any part of what was not synchronised may be on the disk.
 
 use super::damage::{Mark, possible, sectors};
 use super::medium::{Event, Medium};

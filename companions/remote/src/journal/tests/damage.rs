@@ -1,11 +1,11 @@
-//! What a process wrote, what befell the file, and whether what is found then is true.
+//! Writes, damages and reopens a journal, and checks that what it says is true.
 //!
 //! All of it is read from bytes, so that a fuzzer can look for the worst; see `fuzz_targets/journal_recovery.rs`.
 
 use super::medium::{Event, Medium, apply};
 use super::model::{ATTEMPTS, CALLS, LIMITS, Model, Step, TASKS, heard, is_durable, take};
 use super::{Admission, JournalError, State, hash, key, open, task, wait};
-use crate::remote::protocol::{CallKey, JournalId};
+use crate::protocol::{CallKey, JournalId};
 
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;

@@ -1,8 +1,10 @@
+//! Failing writes.
+
 use super::crash::script;
 use super::damage::{Mark, possible};
 use super::medium::{Event, Medium, apply};
 use super::model::{LIMITS, Model, found, is_durable, take};
-use super::{JournalError, hash, key, open, task, wait};
+use super::{Admission, JournalError, State, hash, key, open, reply, task, wait};
 
 /// Writes until the disk fails after so many events; whether it did.
 fn fails_after(good_for: usize) -> bool {
@@ -102,4 +104,47 @@ fn its_file_can_be_opened_again() {
     let again = open(&medium, LIMITS).unwrap();
     assert_eq!(again.id(), journal.id());
     assert!(wait(again.unacknowledged(task(0))).is_ok());
+}
+
+#[test]
+fn it_is_opened_again_where_it_is_and_knows_what_was_written() {
+    let medium = Medium::default();
+    let journal = open(&medium, LIMITS).unwrap();
+    let (begun, next) = (key(0, 1), key(0, 2));
+    assert!(wait(journal.accept(task(0), begun, hash(0))).is_ok());
+    assert!(wait(journal.start(task(0), begun)).is_ok());
+    assert_eq!(journal.reopen(), Ok(()), "there is nothing to do");
+
+    medium.lock().good_for = Some(0);
+    assert!(wait(journal.accept(task(0), next, hash(0))).is_err());
+    let again = journal.reopen();
+    assert!(
+        matches!(
+            again,
+            Err(JournalError::Open { .. } | JournalError::Stopped { .. })
+        ),
+        "{again:?}"
+    );
+    let asked = wait(journal.epoch(task(0)));
+    assert!(
+        matches!(&asked, Err(JournalError::Stopped { reason, .. })
+        if reason.contains("full") || reason.contains("space")),
+        "{asked:?}"
+    );
+
+    medium.lock().good_for = None;
+    assert_eq!(journal.reopen(), Ok(()));
+    let found = wait(journal.accept(task(0), begun, hash(0)));
+    assert_eq!(found, Ok(Admission::Known(State::InDoubt)));
+    // The process that begins a call knows how it ends.
+    assert!(wait(journal.finish(task(0), begun, reply(begun, "done"))).is_ok());
+    let found = wait(journal.accept(task(0), begun, hash(0)));
+    assert!(
+        matches!(found, Ok(Admission::Known(State::Finished(_)))),
+        "{found:?}"
+    );
+    assert_eq!(
+        wait(journal.accept(task(0), next, hash(0))),
+        Ok(Admission::New)
+    );
 }

@@ -1,10 +1,10 @@
-//! `cargo test --release -- --ignored --nocapture journal::tests::figures`
+//! Measures the journal: `cargo test --release -- --ignored --nocapture journal::tests::figures`.
 
 use std::time::Instant;
 
 use super::files::Folder;
 use super::{Journal, hash, reply, task};
-use crate::remote::protocol::{CallId, CallKey};
+use crate::protocol::{CallId, CallKey};
 
 const TEXT: usize = 512;
 

@@ -1,3 +1,5 @@
+//! Locking, permissions and foreign or damaged files.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! A process that is killed.
+//! Recovery after the process is killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;

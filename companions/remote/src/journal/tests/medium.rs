@@ -1,4 +1,4 @@
-//! A disk that outlives who writes to it, remembers every write, and fails when it is told to.
+//! A simulated disk that outlives its writer, records every write, and fails on demand.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};

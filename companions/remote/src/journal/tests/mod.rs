@@ -1,3 +1,5 @@
+//! Tests of the journal.
+//!
 //! | file | asks |
 //! |---|---|
 //! | `crash` | what is left when power goes between any two writes |
@@ -44,15 +46,18 @@ use serde_json::json;
 
 use self::medium::Medium;
 use super::index::Limits;
-use super::{Admission, ArgumentsHash, Journal, JournalError, Kept, State};
-use crate::remote::protocol::{CallId, CallKey, EntryState, TaskId, ToolReply};
+use super::{Admission, ArgumentsHash, Journal, JournalError, State, UnacknowledgedCall};
+use crate::protocol::{CallId, CallKey, EntryState, TaskId, ToolReply};
 
 impl Journal {
     /// As for a handshake that has room for everything.
-    pub(crate) async fn unacknowledged(&self, task: TaskId) -> Result<Vec<Kept>, JournalError> {
+    pub(crate) async fn unacknowledged(
+        &self,
+        task: TaskId,
+    ) -> Result<Vec<UnacknowledgedCall>, JournalError> {
         let entries = self.unacknowledged_within(task, u64::MAX).await?;
         let entries = entries.into_iter();
-        let kept = entries.map(|entry| Kept {
+        let kept = entries.map(|entry| UnacknowledgedCall {
             key: entry.key,
             state: match (entry.state, entry.reply) {
                 (EntryState::Accepted, _) => State::Accepted,

@@ -1,13 +1,13 @@
-//! The rules of the journal, written plainly: lists that are searched, and no file.
+//! A reference model of the journal: plain lists, and no file.
 
 use std::path::Path;
 
 use super::super::disk::Disk;
-use super::super::index::{Limits, Stage, Taken};
+use super::super::index::{AcceptResult, Limits, Stage};
 use super::super::{Admission, Journal, JournalError, State};
 use super::medium::Medium;
 use super::{hash, key, reply, task, wait};
-use crate::remote::protocol::{CallKey, ToolReply};
+use crate::protocol::{CallKey, ToolReply};
 
 pub(super) const TASKS: u8 = 3;
 pub(super) const CALLS: u32 = 4;
@@ -42,7 +42,7 @@ struct Entry {
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct TaskModel {
     task: u8,
     epoch: u64,
     forgotten: Option<CallKey>,
@@ -53,7 +53,7 @@ pub(super) struct Model {
     /// Acknowledged ones first, in that order.
     entries: Vec<Entry>,
     /// The one that was changed last comes last.
-    tasks: Vec<Kept>,
+    tasks: Vec<TaskModel>,
     floor: Option<CallKey>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Model {
 pub(super) struct Told {
     epochs: Vec<u64>,
     open: Vec<Vec<(CallKey, Stage, Option<ToolReply>)>>,
-    calls: Vec<(Taken, Option<ToolReply>)>,
+    calls: Vec<(AcceptResult, Option<ToolReply>)>,
 }
 
 pub(super) fn every_key() -> impl Iterator<Item = CallKey> {
@@ -83,7 +83,7 @@ impl Model {
     /// Takes a step, and says whether it may be taken.
     pub(super) fn step(&mut self, step: Step) -> bool {
         match step {
-            Step::Accept(task, key, hash) => self.accept(task, key, hash) == Taken::New,
+            Step::Accept(task, key, hash) => self.accept(task, key, hash) == AcceptResult::New,
             Step::Start(task, key) => match self.find(task, key) {
                 Some(entry) if entry.stage == Stage::Accepted => {
                     entry.stage = Stage::Started;
@@ -111,11 +111,11 @@ impl Model {
         }
     }
 
-    fn accept(&mut self, task: u8, key: CallKey, hash: u8) -> Taken {
+    fn accept(&mut self, task: u8, key: CallKey, hash: u8) -> AcceptResult {
         let old = Some(key) <= self.forgotten(task);
         let Some(entry) = self.find(task, key) else {
             if old {
-                return Taken::TooOld;
+                return AcceptResult::TooOld;
             }
             self.entries.push(Entry {
                 task,
@@ -125,16 +125,16 @@ impl Model {
                 reply: None,
                 acknowledged: false,
             });
-            return Taken::New;
+            return AcceptResult::New;
         };
         if entry.hash != hash {
-            return Taken::Different;
+            return AcceptResult::Different;
         }
-        if entry.stage == Stage::Left {
+        if entry.stage == Stage::Abandoned {
             entry.stage = Stage::Accepted;
-            return Taken::New;
+            return AcceptResult::New;
         }
-        Taken::Known(entry.stage)
+        AcceptResult::Known(entry.stage)
     }
 
     fn acknowledge(&mut self, task: u8, key: CallKey) -> bool {
@@ -148,7 +148,7 @@ impl Model {
         }
         match entry.stage {
             Stage::Started => return false,
-            Stage::Accepted | Stage::Left => {
+            Stage::Accepted | Stage::Abandoned => {
                 self.entries.remove(at);
             }
             Stage::InDoubt | Stage::Finished => {
@@ -184,10 +184,10 @@ impl Model {
         }
     }
 
-    fn touch(&mut self, task: u8) -> &mut Kept {
+    fn touch(&mut self, task: u8) -> &mut TaskModel {
         let at = self.tasks.iter().position(|known| known.task == task);
         let known = at.map_or(
-            Kept {
+            TaskModel {
                 task,
                 epoch: 0,
                 forgotten: self.floor,
@@ -201,7 +201,7 @@ impl Model {
     fn trim(&mut self, spared: u8) {
         while self.tasks.len() > LIMITS.tasks {
             let has_entries = |task| self.entries.iter().any(|entry| entry.task == task);
-            let free = |known: &Kept| known.task != spared && !has_entries(known.task);
+            let free = |known: &TaskModel| known.task != spared && !has_entries(known.task);
             let Some(at) = self.tasks.iter().position(free) else {
                 return;
             };
@@ -214,7 +214,7 @@ impl Model {
     pub(super) fn orphan(mut self) -> Self {
         for entry in &mut self.entries {
             entry.stage = match entry.stage {
-                Stage::Accepted => Stage::Left,
+                Stage::Accepted => Stage::Abandoned,
                 Stage::Started => Stage::InDoubt,
                 other => other,
             };
@@ -236,7 +236,7 @@ impl Model {
             let mut copy = self.clone();
             let taken = copy.accept(task, key, 0);
             let reply = copy.find(task, key).and_then(|entry| entry.reply.clone());
-            let reply = reply.filter(|_| taken == Taken::Known(Stage::Finished));
+            let reply = reply.filter(|_| taken == AcceptResult::Known(Stage::Finished));
             (taken, reply)
         };
         let epoch = |task| {
@@ -280,7 +280,7 @@ pub(super) fn found(bytes: &[u8]) -> Result<Told, JournalError> {
         for key in every_key() {
             let taken = index.accept((task(number), key), hash(0));
             let reply = match taken {
-                Taken::Known(stage) => stored(task(number), key, stage),
+                AcceptResult::Known(stage) => stored(task(number), key, stage),
                 _ => None,
             };
             calls.push((taken, reply));
@@ -344,7 +344,7 @@ impl Model {
     pub(super) fn heard(&self) -> Heard {
         let Told { epochs, open, .. } = self.told();
         let state = |stage: Stage, reply: Option<ToolReply>| match stage {
-            Stage::Left | Stage::Accepted => State::Accepted,
+            Stage::Abandoned | Stage::Accepted => State::Accepted,
             Stage::Started => State::Started,
             Stage::InDoubt => State::InDoubt,
             Stage::Finished => State::Finished(Box::new(reply.unwrap())),

@@ -1,3 +1,5 @@
+//! Random sequences of steps and crashes, compared with a plain model.
+
 use proptest::prelude::*;
 
 use super::medium::{Event, Medium, apply};

@@ -1,7 +1,9 @@
+//! The steps of a call, and when entries are forgotten.
+
 use serde_json::json;
 
 use super::super::index::Limits;
-use super::super::{Admission, Kept, State};
+use super::super::{Admission, State, UnacknowledgedCall};
 use super::medium::Medium;
 use super::{ArgumentsHash, Journal, JournalError, hash, key, open, reply, task, wait};
 
@@ -51,7 +53,7 @@ fn a_call_is_new_once() {
 
     wait(journal.acknowledge(task(0), key)).unwrap();
     assert_eq!(accept(&journal, 1), Admission::Known(finished(1, "first")));
-    let kept = Kept {
+    let kept = UnacknowledgedCall {
         key: again,
         state: State::Accepted,
     };
@@ -109,7 +111,7 @@ fn what_was_begun_before_is_in_doubt_for_good() {
     for _ in 0..2 {
         let journal = open(&medium, Limits::default()).unwrap();
         let states = [State::Accepted, State::InDoubt, finished(3, "done")];
-        let kept = (1..).zip(states).map(|(number, state)| Kept {
+        let kept = (1..).zip(states).map(|(number, state)| UnacknowledgedCall {
             key: key(number, 1),
             state,
         });

@@ -1,3 +1,5 @@
+//! Concurrent calls share one disk synchronisation.
+
 use std::sync::Arc;
 
 use super::super::index::Limits;
