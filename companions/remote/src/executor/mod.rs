@@ -1,53 +1,58 @@
-//! The side that acts.
+//! The executor: connects to a backend and runs its calls.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `dial`, `reach` | one attempt to reach the backend: TCP, TLS, the upgrade |
-//! | `line` | one connection: handshake, then frames |
-//! | `desk` | the calls: to the journal, to the registry, to the journal, to the backend |
-//! | `leaving` | the end that waits for calls |
-//! | `reconnect` | how long it waits before it dials again |
-//! | `event` | what its user is told |
+//! | `connect`, `ws_connect` | one attempt to connect to the backend: TCP, TLS, the upgrade |
+//! | `connection` | one connection: handshake, then frames |
+//! | `call_table` | the calls: journaled, run, journaled again, and answered |
+//! | `drain` | the shutdown that drains calls |
+//! | `recovery` | recovery from a journal that cannot be written |
+//! | `reconnect` | the delays between attempts to connect |
+//! | `event` | the events of an executor |
 
-mod desk;
-mod dial;
+mod call_table;
+mod connect;
+mod connection;
+mod drain;
 mod event;
-mod leaving;
-mod line;
-mod reach;
 mod reconnect;
+mod recovery;
 #[cfg(test)]
 mod simulated;
 #[cfg(test)]
 mod tests;
+mod ws_connect;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use desk::Desk;
-use dial::{Failed, dial};
+use call_table::CallTable;
+use connect::{ConnectError, connect};
+use drain::Drain;
 pub use event::ExecutorEvent;
-use leaving::Leaving;
-pub(super) use reach::check;
 pub use reconnect::Reconnect;
+pub(super) use ws_connect::check_url;
 
 use super::RemoteError;
 use super::backend::{LONGEST, SHORTEST};
-use super::journal::Journal;
-use super::line::Ended;
+use super::connection::ConnectionEnd;
+use super::journal::{Journal, JournalError};
 use super::protocol::{Handshake, PROTOCOL, Platform, TaskId};
 use super::token::Token;
-use crate::Registry;
 
-/// A registry that runs its tools for a backend.
+/// The callback for events.
+type EventCallback = Arc<dyn Fn(ExecutorEvent) + Send + Sync>;
+
+/// Runs the tools of a registry for a backend.
 #[derive(Clone)]
 #[must_use = "an executor does nothing until it connects"]
 pub struct Executor {
@@ -56,8 +61,8 @@ pub struct Executor {
     journal: Option<Journal>,
     reconnect: Reconnect,
     working_directory: String,
-    tell: Arc<dyn Fn(ExecutorEvent) + Send + Sync>,
-    #[cfg(feature = "remote-tls")]
+    on_event: EventCallback,
+    #[cfg(feature = "tls")]
     roots: Option<super::tls::Roots>,
 }
 
@@ -73,20 +78,20 @@ impl fmt::Debug for Executor {
     }
 }
 
-/// An executor that works, until its task is over or it is dropped.
+/// A running executor, which works until its task is over or it is dropped.
 #[derive(Debug)]
 #[must_use = "dropping it ends its connection and cancels its calls"]
-pub struct Connected {
-    /// There is none without a runtime.
+pub struct ExecutorHandle {
+    /// `None` without a runtime.
     work: Option<JoinHandle<Result<(), RemoteError>>>,
-    over: DropGuard,
-    leaving: Arc<Leaving>,
+    stop: DropGuard,
+    drain: Arc<Drain>,
 }
 
-/// How long a goodbye may take after the last call.
-const GOODBYE: Duration = Duration::from_secs(2);
+/// How long closing the connection may take after the last call.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl Connected {
+impl ExecutorHandle {
     /// Waits until the task is over.
     ///
     /// # Errors
@@ -97,10 +102,10 @@ impl Connected {
             .await
     }
 
-    /// Waits until the task is over, or until `leave` is: then no more calls are taken, those at work have as long as `drain`
-    /// to end, and what runs even then is cancelled.
+    /// Waits until the task is over, or until `leave` completes: then no more calls are accepted, running ones have
+    /// `drain_timeout` to end, and those that still run are cancelled.
     ///
-    /// A call that was not taken waits at the backend for the executor that dials in next, as one that was cut off does.
+    /// A call that was not accepted waits at the backend for the next executor that connects, as after a broken connection.
     ///
     /// # Errors
     ///
@@ -108,32 +113,28 @@ impl Connected {
     pub async fn ended_or_shutdown(
         self,
         leave: impl Future<Output = ()>,
-        drain: Duration,
+        drain_timeout: Duration,
     ) -> Result<(), RemoteError> {
-        let Self {
-            work,
-            over,
-            leaving,
-        } = self;
+        let Self { work, stop, drain } = self;
         let mut work = work.ok_or(RemoteError::NoRuntime)?;
         tokio::select! {
             ended = &mut work => return ended.unwrap_or(Err(RemoteError::Gone)),
             () = leave => {}
         }
         tokio::select! {
-            // Nothing is left that could come to an end.
+            // There is nothing left to drain.
             _ = &mut work => return Ok(()),
-            () = leaving.leave(drain) => {}
+            () = drain.run(drain_timeout) => {}
         }
-        drop(over);
-        // Whoever is left is told that it is over, or is gone.
-        let _ = tokio::time::timeout(GOODBYE, work).await;
+        drop(stop);
+        // The connection closes with a reason, unless it is broken already.
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, work).await;
         Ok(())
     }
 }
 
 impl Executor {
-    /// Offers the tools of a registry by name: the backend knows them.
+    /// Offers the tools of a registry by name; the backend must know them.
     pub fn new(registry: Registry) -> Self {
         Self {
             registry,
@@ -141,74 +142,75 @@ impl Executor {
             journal: None,
             reconnect: Reconnect::default(),
             working_directory: ".".to_owned(),
-            tell: Arc::new(|_| {}),
-            #[cfg(feature = "remote-tls")]
+            on_event: Arc::new(|_| {}),
+            #[cfg(feature = "tls")]
             roots: None,
         }
     }
 
-    /// Offers them with all that describes them: the backend need not know them.
+    /// Offers the tools with their full descriptions, so that the backend need not know them.
     pub fn custom(mut self) -> Self {
         self.custom = true;
         self
     }
 
-    /// Where it is written which calls ran; without, in memory, so that a restart of this process leaves calls in doubt.
+    /// Sets the journal that records which calls ran; by default it is in memory, so that a restart of this process
+    /// leaves calls in doubt.
     pub fn journal(mut self, journal: Journal) -> Self {
         self.journal = Some(journal);
         self
     }
 
-    /// How it dials again after its connection broke.
+    /// Sets how the executor reconnects after its connection broke; by default it retries without a limit.
     pub fn reconnect(mut self, reconnect: Reconnect) -> Self {
         self.reconnect = reconnect;
         self
     }
 
-    /// The folder that the tools work in, as the backend is told; `.` where it is nobody's business.
+    /// Sets the working directory that is reported to the backend; `.` if it should not be known.
     pub fn working_directory(mut self, shown: impl Into<String>) -> Self {
         self.working_directory = shown.into();
         self
     }
 
-    /// Whom it trusts to say who a backend is, in PEM; without, the certificates of the system.
+    /// Sets the root certificates that authenticate the backend, in PEM; by default those of the system.
     ///
     /// # Errors
     ///
     /// [`RemoteError::Tls`] where they cannot be read.
-    #[cfg(feature = "remote-tls")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "remote-tls")))]
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn roots(mut self, certificates: impl AsRef<[u8]>) -> Result<Self, RemoteError> {
         self.roots = Some(super::tls::Roots::new(certificates.as_ref())?);
         Ok(self)
     }
 
-    /// Is told what happens, on the way of every message: it must not wait.
-    pub fn on_event(mut self, tell: impl Fn(ExecutorEvent) + Send + Sync + 'static) -> Self {
-        self.tell = Arc::new(move |event| {
-            // Its panic is its own: the calls go on.
-            let _ = catch_unwind(AssertUnwindSafe(|| tell(event)));
+    /// Sets a callback for events; it is called while messages are processed and must not block.
+    pub fn on_event(mut self, on_event: impl Fn(ExecutorEvent) + Send + Sync + 'static) -> Self {
+        self.on_event = Arc::new(move |event| {
+            // A panic of the callback must not end the calls.
+            let _ = catch_unwind(AssertUnwindSafe(|| on_event(event)));
         });
         self
     }
 
-    /// Dials in to a task, in the background.
+    /// Connects to a task, in the background.
     ///
     /// That is a task of the tokio runtime in which this is called, one with I/O and time (`enable_all`). Without a
-    /// runtime nothing is dialled, and [`Connected::ended`] says so.
-    pub fn connect(self, address: impl Into<String>, token: impl Into<Token>) -> Connected {
+    /// runtime no connection is made, and [`ExecutorHandle::ended`] returns an error.
+    pub fn connect(self, address: impl Into<String>, token: impl Into<Token>) -> ExecutorHandle {
         let (address, token) = (address.into(), token.into());
-        let over = CancellationToken::new();
-        let ends = over.clone();
-        let leaving = Arc::new(Leaving::default());
-        let leaves = Arc::clone(&leaving);
+        let stop = CancellationToken::new();
+        let ends = stop.clone();
+        let drain = Arc::new(Drain::default());
+        let leaves = Arc::clone(&drain);
         let runtime = tokio::runtime::Handle::try_current().ok();
-        Connected {
+        ExecutorHandle {
             work: runtime.map(|runtime| {
                 runtime.spawn(async move { self.work(&address, &token, ends, leaves).await })
             }),
-            over: over.drop_guard(),
-            leaving,
+            stop: stop.drop_guard(),
+            drain,
         }
     }
 
@@ -216,118 +218,150 @@ impl Executor {
         self,
         address: &str,
         token: &Token,
-        over: CancellationToken,
-        leaving: Arc<Leaving>,
+        stop: CancellationToken,
+        drain: Arc<Drain>,
     ) -> Result<(), RemoteError> {
         let task = address.rsplit('/').next().and_then(|id| id.parse().ok());
         let task = task.ok_or_else(|| RemoteError::Connect {
-            address: reach::shown(address),
+            address: ws_connect::redact(address),
             reason: "the address does not end with the id of a task".to_owned(),
         })?;
-        self.over_lines(task, over, leaving, || dial(&self, address, token))
+        self.run_connections(task, stop, drain, || connect(&self, address, token))
             .await
     }
 
-    /// One connection after the other, until the task is over.
-    async fn over_lines<S, D>(
+    /// Reconnects until the task is over.
+    async fn run_connections<S, D>(
         &self,
         task: TaskId,
-        over: CancellationToken,
-        leaving: Arc<Leaving>,
-        dial: impl Fn() -> D,
+        stop: CancellationToken,
+        drain: Arc<Drain>,
+        connect: impl Fn() -> D,
     ) -> Result<(), RemoteError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
-        D: Future<Output = Result<WebSocketStream<S>, Failed>>,
+        D: Future<Output = Result<WebSocketStream<S>, ConnectError>>,
     {
         let journal = self.journal.clone().unwrap_or_else(Journal::in_memory);
         let registry = self.registry.clone();
-        let desk = Desk::new(registry, journal.clone(), task, over.clone(), leaving);
-        let mut attempt = 0;
+        let on_event = Arc::clone(&self.on_event);
+        let calls = CallTable::new(registry, journal, task, stop.clone(), drain, on_event);
+        let mut attempt = 0_u32;
         loop {
-            let dialled = tokio::select! {
-                dialled = dial() => dialled,
-                () = over.cancelled() => return Ok(()),
+            if !self.recover(&calls, &stop).await? {
+                return Ok(());
+            }
+            let connected = tokio::select! {
+                connected = connect() => connected,
+                () = stop.cancelled() => return Ok(()),
             };
-            let (reason, wait) = match dialled {
-                Ok(socket) => match self.attached(socket, &desk, &journal, &over).await? {
-                    (_, Ended::Done) => return Ok(()),
-                    (_, Ended::Closed { code, reason }) if is_final(code) => {
+            let (reason, wait) = match connected {
+                Ok(socket) => match self.serve(socket, &calls, &stop).await? {
+                    (_, ConnectionEnd::Done) => return Ok(()),
+                    (_, ConnectionEnd::ClosedByPeer { code, reason }) if is_final(code) => {
                         return Err(RemoteError::Refused { code, reason });
                     }
-                    (_, Ended::Dismissed(_, reason)) => {
+                    (_, ConnectionEnd::ClosedHere(_, reason)) if calls.failure().is_none() => {
                         return Err(RemoteError::Protocol(reason));
                     }
-                    (let_in, Ended::Closed { reason, .. } | Ended::Broken(reason)) => {
-                        if let_in {
+                    (
+                        accepted,
+                        ConnectionEnd::ClosedByPeer { reason, .. }
+                        | ConnectionEnd::Broken(reason)
+                        | ConnectionEnd::ClosedHere(_, reason),
+                    ) => {
+                        if accepted {
                             attempt = 0;
                         }
                         (reason, Duration::ZERO)
                     }
                 },
-                Err(Failed::ForGood(error)) => return Err(error),
-                Err(Failed::Now { reason, wait }) => (reason, wait),
+                Err(ConnectError::Permanent(error)) => return Err(error),
+                Err(ConnectError::Transient { reason, wait }) => (reason, wait),
             };
-            (self.tell)(ExecutorEvent::Lost {
+            (self.on_event)(ExecutorEvent::Lost {
                 reason: reason.clone(),
             });
-            attempt += 1;
-            if attempt > self.reconnect.attempts {
-                return Err(RemoteError::Lost {
-                    reason,
-                    attempts: self.reconnect.attempts,
-                });
+            if calls.failure().is_some() {
+                // It reconnects only once the journal can be written.
+                continue;
+            }
+            attempt = attempt.saturating_add(1);
+            if let Some(attempts) = self.reconnect.is_exhausted(attempt) {
+                tracing::warn!(%task, reason, attempts, "the backend is lost; giving up");
+                return Err(RemoteError::Lost { reason, attempts });
             }
             let after = wait.saturating_add(self.reconnect.delay(attempt));
-            (self.tell)(ExecutorEvent::Dialling {
+            tracing::warn!(%task, reason, attempt, ?after, "the backend is lost; reconnecting");
+            (self.on_event)(ExecutorEvent::Reconnecting {
                 attempt,
                 of: self.reconnect.attempts,
                 after,
             });
             tokio::select! {
                 () = tokio::time::sleep(after) => {}
-                () = over.cancelled() => return Ok(()),
+                () = stop.cancelled() => return Ok(()),
             }
         }
     }
 
-    /// One connection: whether the backend let it in, and how it ended.
-    async fn attached<S>(
+    /// Serves one connection; returns whether the backend accepted it, and how it ended.
+    async fn serve<S>(
         &self,
         socket: WebSocketStream<S>,
-        desk: &Arc<Desk>,
-        journal: &Journal,
-        over: &CancellationToken,
-    ) -> Result<(bool, Ended), RemoteError>
+        calls: &Arc<CallTable>,
+        stop: &CancellationToken,
+    ) -> Result<(bool, ConnectionEnd), RemoteError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        // What ends from here on waits for this connection; what ended before is in the handshake.
-        let mut queue = desk.attach();
-        let handshake = self.handshake(desk, journal).await?;
-        let (socket, accepted) = match line::enter(socket, handshake).await {
+        // A call that ends from here on replies over this connection; those that ended before are in the handshake.
+        let mut queue = calls.attach();
+        let handshake = match self.handshake(calls).await {
+            Ok(handshake) => handshake,
+            Err(error) => {
+                calls.record_failure(&error);
+                if calls.failure().is_none() {
+                    return Err(error.into());
+                }
+                return Ok((false, ConnectionEnd::Broken(error.to_string())));
+            }
+        };
+        let (socket, accepted) = match connection::send_handshake(socket, handshake).await {
             Ok(entered) => entered,
             Err(ended) => return Ok((false, ended)),
         };
-        if let Err(error) = journal.set_epoch(desk.task(), accepted.epoch).await {
+        if let Err(error) = calls.journal.set_epoch(calls.task(), accepted.epoch).await {
             tracing::warn!(%error, "the epoch could not be written");
+            calls.record_failure(&error);
         }
         let keep_alive = Duration::from_millis(accepted.keep_alive_ms).clamp(SHORTEST, LONGEST);
-        (self.tell)(ExecutorEvent::Attached {
+        (self.on_event)(ExecutorEvent::Attached {
             epoch: accepted.epoch,
             toolbelt: accepted.toolbelt,
             refused: accepted.refused,
         });
         let leaves = async {
-            over.cancelled().await;
-            Ended::dismissed(CloseCode::Away, "the executor leaves")
+            tokio::select! {
+                () = stop.cancelled() => ConnectionEnd::closed_here(CloseCode::Away, "the executor leaves"),
+                why = calls.wait_for_failure() => ConnectionEnd::closed_here(CloseCode::Again, why),
+            }
         };
-        let ended = line::work(socket, desk, &mut queue, keep_alive, &*self.tell, leaves).await;
-        desk.detach();
+        let ended = connection::run(
+            socket,
+            calls,
+            &mut queue,
+            keep_alive,
+            &*self.on_event,
+            leaves,
+        )
+        .await;
+        calls.detach();
         Ok((true, ended))
     }
 
-    async fn handshake(&self, desk: &Desk, journal: &Journal) -> Result<Handshake, RemoteError> {
+    async fn handshake(&self, calls: &CallTable) -> Result<Handshake, JournalError> {
+        let journal = &calls.journal;
         let (mut known_tools, mut custom_tools) = (Vec::new(), Vec::new());
         for tool in self.registry.manifest().tools {
             if self.custom {
@@ -338,8 +372,8 @@ impl Executor {
         }
         Ok(Handshake {
             protocol: PROTOCOL,
-            task: desk.task(),
-            epoch: journal.epoch(desk.task()).await?,
+            task: calls.task(),
+            epoch: journal.epoch(calls.task()).await?,
             journal: journal.id(),
             known_tools,
             custom_tools,
@@ -351,12 +385,12 @@ impl Executor {
                     u32::try_from(threads.get()).unwrap_or(u32::MAX)
                 }),
             },
-            unacknowledged: desk.entries().await?,
+            unacknowledged: calls.journal_entries().await?,
         })
     }
 }
 
-/// Whether a goodbye is meant for good: a policy or the protocol was broken, rather than the backend going away.
+/// Whether a close code is final: a policy or the protocol was violated, rather than the backend going away.
 fn is_final(code: u16) -> bool {
     let codes = [
         CloseCode::Policy,

@@ -1,3 +1,5 @@
+//! An executor over simulated connections, without a network.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,31 +9,32 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_util::sync::CancellationToken;
 
 use super::Executor;
-use super::dial::Failed;
-use crate::remote::RemoteError;
-use crate::remote::protocol::TaskId;
+use super::connect::ConnectError;
+use crate::RemoteError;
+use crate::protocol::TaskId;
 
 impl Executor {
-    /// As it works when it is connected, over lines that are made elsewhere; `None` is a backend that is away.
-    pub(in crate::remote) async fn simulated<S>(
+    /// Runs the executor over the given streams; `None` is a backend that cannot be reached.
+    pub(crate) async fn simulated<S>(
         self,
         task: TaskId,
-        over: CancellationToken,
+        stop: CancellationToken,
         line: impl Fn() -> Option<S>,
     ) -> Result<(), RemoteError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let dial = || {
+        let connect = || {
             let line = line();
             async move {
-                let line = line.ok_or_else(|| Failed::Now {
+                let line = line.ok_or_else(|| ConnectError::Transient {
                     reason: "the backend is away".to_owned(),
                     wait: Duration::ZERO,
                 })?;
                 Ok(WebSocketStream::from_raw_socket(line, Role::Client, None).await)
             }
         };
-        self.over_lines(task, over, Arc::default(), dial).await
+        self.run_connections(task, stop, Arc::default(), connect)
+            .await
     }
 }

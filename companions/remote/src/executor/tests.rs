@@ -1,18 +1,26 @@
-use std::sync::Arc;
+//! Repeated calls, large handshakes, and reconnection attempts.
+
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_runtime::Registry;
+use futures_util::StreamExt as _;
 use serde_json::json;
+use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Desk;
-use crate::Registry;
-use crate::remote::Journal;
-use crate::remote::journal::ArgumentsHash;
-use crate::remote::protocol::{
+use super::call_table::CallTable;
+use super::{Executor, ExecutorEvent, Reconnect};
+use crate::journal::ArgumentsHash;
+use crate::protocol::{
     CallId, CallKey, EntryState, ExecutorMessage, RunTool, TaskId, ToolReply, WireArtifact,
 };
+use crate::{Journal, RemoteError};
 
 const SOON: Duration = Duration::from_secs(30);
 
@@ -44,23 +52,28 @@ async fn told(queue: &mut mpsc::Receiver<ExecutorMessage>) -> ToolReply {
 async fn a_call_that_comes_again_otherwise_is_answered_and_not_run() {
     let (journal, task) = (Journal::in_memory(), TaskId::random());
     let registry = Registry::builder().build().unwrap();
-    let desk = Desk::new(
+    let calls = CallTable::new(
         registry,
         journal,
         task,
         CancellationToken::new(),
         Arc::default(),
+        Arc::new(|_| {}),
     );
-    let (mut queue, key) = (desk.attach(), key());
-    desk.asked(run(key, 1));
+    let (mut queue, key) = (calls.attach(), key());
+    calls.handle_request(run(key, 1));
     let first = told(&mut queue).await;
-    assert_eq!(first.outcome, crate::Status::UnknownTool, "{first:?}");
-    desk.asked(run(key, 2));
+    assert_eq!(
+        first.outcome,
+        contract_runtime::Status::UnknownTool,
+        "{first:?}"
+    );
+    calls.handle_request(run(key, 2));
     let other = told(&mut queue).await;
     assert_eq!(other.key, key);
     let error = other.error.unwrap_or_default();
     assert!(error.starts_with("unknown outcome: "), "{error}");
-    desk.asked(run(key, 1));
+    calls.handle_request(run(key, 1));
     assert_eq!(told(&mut queue).await, first, "the first end stands");
 }
 
@@ -85,14 +98,15 @@ async fn a_handshake_brings_as_many_results_as_it_has_room_for() {
         keys.push(key);
     }
     let registry = Registry::builder().build().unwrap();
-    let desk = Desk::new(
+    let calls = CallTable::new(
         registry,
         journal,
         task,
         CancellationToken::new(),
         Arc::default(),
+        Arc::new(|_| {}),
     );
-    let entries = desk.entries().await.unwrap();
+    let entries = calls.journal_entries().await.unwrap();
     let bytes = serde_json::to_vec(&entries).unwrap().len();
     assert!(bytes < (1 << 20) + (16 << 10), "{bytes}");
     let brought: Vec<_> = entries.iter().map(|entry| entry.key).collect();
@@ -100,4 +114,82 @@ async fn a_handshake_brings_as_many_results_as_it_has_room_for() {
     assert!(entries.iter().all(|one| one.state == EntryState::Finished));
     let without: Vec<_> = (0..12).filter(|at| entries[*at].reply.is_none()).collect();
     assert_eq!(without, [3, 6, 9], "the first fits, and all small ones do");
+}
+
+/// What an executor told of its attempts.
+#[derive(Clone, Default)]
+struct Attempts(Arc<Mutex<Vec<Attempt>>>);
+
+/// Its number, after how many it gives up, and how long it waits.
+type Attempt = (u32, Option<u32>, Duration);
+
+impl Attempts {
+    fn made(&self) -> Vec<Attempt> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// An executor without tools, over streams of this test.
+fn dials(
+    reconnect: Reconnect,
+    line: impl Fn() -> Option<DuplexStream> + Send + Sync + 'static,
+) -> (JoinHandle<Result<(), RemoteError>>, Attempts) {
+    let attempts = Attempts::default();
+    let told = attempts.clone();
+    let executor = Executor::new(Registry::builder().build().unwrap())
+        .reconnect(reconnect)
+        .on_event(move |event| {
+            if let ExecutorEvent::Reconnecting { attempt, of, after } = event {
+                told.0.lock().unwrap().push((attempt, of, after));
+            }
+        });
+    let work = async move {
+        let stop = CancellationToken::new();
+        executor.simulated(TaskId::random(), stop, line).await
+    };
+    (tokio::spawn(work), attempts)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_is_away_for_a_day_is_dialled_until_it_is_back() {
+    let day = Duration::from_secs(24 * 3600);
+    let began = Instant::now();
+    let (lines, mut connected) = mpsc::unbounded_channel();
+    let (work, attempts) = dials(Reconnect::default(), move || {
+        (began.elapsed() >= day).then(|| {
+            let (near, far) = duplex(1 << 16);
+            let _ = lines.send(far);
+            near
+        })
+    });
+    let far = connected.recv().await.expect("it still reconnects");
+    assert!(began.elapsed() < day + Duration::from_secs(31));
+    let mut backend = WebSocketStream::from_raw_socket(far, Role::Server, None).await;
+    let shake = backend.next().await.unwrap().unwrap().into_text().unwrap();
+    assert!(shake.contains(r#""type":"handshake""#), "{shake}");
+    work.abort();
+    let made = attempts.made();
+    assert!(made.iter().zip(1..).all(|(made, number)| made.0 == number));
+    assert!(made.iter().all(|(_, of, _)| of.is_none()));
+    assert!(
+        made.iter()
+            .all(|(.., after)| *after <= Duration::from_secs(30))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_a_limit_each_attempt_waits_twice_as_long_as_the_last_and_then_it_gives_up() {
+    let reconnect = Reconnect::default().attempts(5).jitter(false);
+    let (work, attempts) = dials(reconnect, || None);
+    let ended = work.await.unwrap();
+    assert!(
+        matches!(&ended, Err(RemoteError::Lost { attempts: 5, .. })),
+        "{ended:?}"
+    );
+    let waits = [1, 2, 4, 8, 16].map(Duration::from_secs);
+    let expected: Vec<_> = (1..)
+        .zip(waits)
+        .map(|(at, wait)| (at, Some(5), wait))
+        .collect();
+    assert_eq!(attempts.made(), expected);
 }

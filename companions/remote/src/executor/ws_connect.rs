@@ -1,3 +1,5 @@
+//! Parses the backend's address and opens the WebSocket connection, with TLS where required.
+
 use std::convert::Infallible;
 use std::io;
 
@@ -17,66 +19,70 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use crate::remote::RemoteError;
-#[cfg(feature = "remote-tls")]
-use crate::remote::tls::{Roots, connector, explained};
-use crate::remote::token::Token;
+use crate::RemoteError;
+#[cfg(feature = "tls")]
+use crate::tls::{Roots, connector, explained};
+use crate::token::Token;
 
 pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// Why a backend could not be reached.
 #[derive(Debug)]
-pub(super) enum Unreached {
-    /// It would be the same another time.
-    ForGood(String),
-    /// The backend answered, and did not let the executor in.
-    Refused {
+pub(super) enum WsConnectError {
+    /// Retrying would not help.
+    Permanent(String),
+    /// The backend rejected the upgrade.
+    Rejected {
         status: StatusCode,
-        /// In how many seconds it may.
+        /// After how many seconds to retry.
         retry_after: Option<u64>,
     },
-    /// Another time it may work.
-    Broken(String),
+    /// A retry may succeed.
+    Transient(String),
 }
 
-/// Where to, in the parts that are needed.
+/// The parts of an address.
 #[derive(Debug, PartialEq, Eq)]
-struct Goal {
+struct Target {
     tls: bool,
     authority: Authority,
     port: u16,
     path: String,
 }
 
-impl Goal {
-    fn new(address: &str) -> Result<Self, Unreached> {
-        let wrong = |why: &str| Unreached::ForGood(why.to_owned());
+impl Target {
+    fn new(address: &str) -> Result<Self, WsConnectError> {
+        let wrong = |why: &str| WsConnectError::Permanent(why.to_owned());
         if address.contains('#') {
-            return Err(wrong("the address takes no fragment"));
+            return Err(wrong("the address must not have a fragment"));
         }
-        let uri: Uri = address.parse().map_err(|_| wrong("the address is none"))?;
+        let uri: Uri = address
+            .parse()
+            .map_err(|_| wrong("the address is not valid"))?;
         let tls = match uri.scheme_str() {
             Some("ws") => false,
             Some("wss") => true,
-            _ => return Err(wrong("the address begins with `ws://` or `wss://`")),
+            _ => return Err(wrong("the address must begin with `ws://` or `wss://`")),
         };
         if uri.query().is_some() {
-            return Err(wrong("the address takes no query; a token is given apart"));
+            return Err(wrong(
+                "the address must not have a query; give the token separately",
+            ));
         }
         let Some(authority) = uri.authority().cloned() else {
-            return Err(wrong("the address names no host"));
+            return Err(wrong("the address has no host"));
         };
         if authority.as_str().contains('@') {
             return Err(wrong(
-                "the address takes no password; a token is given apart",
+                "the address must not have a password; give the token separately",
             ));
         }
-        // What is no number is none to `Authority::port`.
+        // `Authority::port` returns `None` for an invalid port.
         let port = match authority.as_str().strip_prefix(authority.host()) {
             Some("") | None => Some(if tls { 443 } else { 80 }),
             Some(port) => port.strip_prefix(':').and_then(|port| port.parse().ok()),
         };
-        let port = port.ok_or_else(|| wrong("the port is none"))?;
+        let port = port.ok_or_else(|| wrong("the port is not valid"))?;
         let path = uri.path().to_owned();
         Ok(Self {
             tls,
@@ -95,21 +101,23 @@ impl Goal {
     }
 }
 
-/// Whether executors could dial in at this address.
-pub(in crate::remote) fn check(base: &str) -> Result<(), RemoteError> {
-    let wrong = |reason| RemoteError::ReachedAt {
-        base: crate::tool::arguments::escaped(&shown(base)),
+/// Checks that executors could connect to this address.
+pub(crate) fn check_url(url: &str) -> Result<(), RemoteError> {
+    let wrong = |reason| RemoteError::PublicUrl {
+        url: contract_runtime::__family::escaped(&redact(url)),
         reason,
     };
-    match Goal::new(base) {
+    match Target::new(url) {
         Ok(_) => Ok(()),
-        Err(Unreached::ForGood(reason) | Unreached::Broken(reason)) => Err(wrong(reason)),
-        Err(Unreached::Refused { status, .. }) => Err(wrong(status.to_string())),
+        Err(WsConnectError::Permanent(reason) | WsConnectError::Transient(reason)) => {
+            Err(wrong(reason))
+        }
+        Err(WsConnectError::Rejected { status, .. }) => Err(wrong(status.to_string())),
     }
 }
 
-/// An address as it may be told: somebody may have put a token into it.
-pub(super) fn shown(address: &str) -> String {
+/// Removes a password and a query from an address: they may hold a token.
+pub(super) fn redact(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     // Up to the authority, the authority, and the path.
     let begins = address.find("://").map_or(0, |at| at + "://".len());
@@ -119,86 +127,89 @@ pub(super) fn shown(address: &str) -> String {
     format!("{scheme}{host}{path}")
 }
 
-/// Dials, speaks TLS where the address says so, and asks to be let in.
+/// Connects, with TLS if the address says so, and upgrades to a WebSocket.
 ///
 /// tungstenite's own client writes the whole request into the log, token and all; hyper's writes nothing.
-pub(super) async fn reach(
+pub(super) async fn ws_connect(
     address: &str,
     token: &Token,
-    #[cfg(feature = "remote-tls")] roots: Option<&Roots>,
+    #[cfg(feature = "tls")] roots: Option<&Roots>,
     config: WebSocketConfig,
-) -> Result<Socket, Unreached> {
-    let goal = Goal::new(address)?;
-    let dialled = TcpStream::connect((goal.host(), goal.port)).await;
-    let stream = dialled.map_err(|error| broken(&error))?;
+) -> Result<Socket, WsConnectError> {
+    let target = Target::new(address)?;
+    let connected = TcpStream::connect((target.host(), target.port)).await;
+    let stream = connected.map_err(|error| broken(&error))?;
     stream.set_nodelay(true).map_err(|error| broken(&error))?;
-    if !goal.tls {
-        return ask(stream, &goal, token, config).await;
+    if !target.tls {
+        return send_upgrade(stream, &target, token, config).await;
     }
-    #[cfg(feature = "remote-tls")]
+    #[cfg(feature = "tls")]
     {
-        let for_good = |error: RemoteError| Unreached::ForGood(error.to_string());
+        let for_good = |error: RemoteError| WsConnectError::Permanent(error.to_string());
         let connector = connector(roots).map_err(for_good)?;
-        let name = goal.host().to_owned().try_into();
-        let name = name.map_err(|_| Unreached::ForGood("the host is no name".to_owned()))?;
+        let name = target.host().to_owned().try_into();
+        let name =
+            name.map_err(|_| WsConnectError::Permanent("the host name is not valid".to_owned()))?;
         let stream = connector.connect(name, stream).await.map_err(|error| {
             let (told, for_good) = explained(&error);
             if for_good {
-                Unreached::ForGood(told)
+                WsConnectError::Permanent(told)
             } else {
-                Unreached::Broken(told)
+                WsConnectError::Transient(told)
             }
         })?;
-        ask(stream, &goal, token, config).await
+        send_upgrade(stream, &target, token, config).await
     }
-    #[cfg(not(feature = "remote-tls"))]
-    Err(Unreached::ForGood(
+    #[cfg(not(feature = "tls"))]
+    Err(WsConnectError::Permanent(
         "`wss://` needs the feature `remote-tls` of contract-runtime".to_owned(),
     ))
 }
 
-fn broken(error: &io::Error) -> Unreached {
-    Unreached::Broken(error.to_string())
+fn broken(error: &io::Error) -> WsConnectError {
+    WsConnectError::Transient(error.to_string())
 }
 
 /// The request that makes a WebSocket of a connection (RFC 6455, 4.1, 2011).
-fn request(goal: &Goal, token: &Token, key: &str) -> Result<Request<String>, Unreached> {
+fn request(target: &Target, token: &Token, key: &str) -> Result<Request<String>, WsConnectError> {
     let bearer = HeaderValue::try_from(format!("Bearer {}", token.reveal()));
-    let mut bearer =
-        bearer.map_err(|_| Unreached::ForGood("the token is no value of a header".to_owned()))?;
+    let mut bearer = bearer.map_err(|_| {
+        WsConnectError::Permanent("the token cannot be sent in a header".to_owned())
+    })?;
     bearer.set_sensitive(true);
-    Request::get(&goal.path)
-        .header(HOST, goal.authority.as_str())
+    Request::get(&target.path)
+        .header(HOST, target.authority.as_str())
         .header(CONNECTION, "Upgrade")
         .header(UPGRADE, "websocket")
         .header(SEC_WEBSOCKET_VERSION, "13")
         .header(SEC_WEBSOCKET_KEY, key)
         .header(AUTHORIZATION, bearer)
         .body(String::new())
-        .map_err(|_| Unreached::ForGood("the address is none".to_owned()))
+        .map_err(|_| WsConnectError::Permanent("the address is not valid".to_owned()))
 }
 
-async fn ask<S>(
+async fn send_upgrade<S>(
     stream: S,
-    goal: &Goal,
+    target: &Target,
     token: &Token,
     config: WebSocketConfig,
-) -> Result<Socket, Unreached>
+) -> Result<Socket, WsConnectError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let key = generate_key();
-    let request = request(goal, token, &key)?;
-    let gone = |_| Unreached::Broken("the connection broke before it was answered".to_owned());
+    let request = request(target, token, &key)?;
+    let gone =
+        |_| WsConnectError::Transient("the connection broke before it was answered".to_owned());
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(gone)?;
     let drive = async {
-        // How it ended, whoever asks is told.
+        // The sender gets its error.
         let _ = connection.with_upgrades().await;
         std::future::pending::<Infallible>().await
     };
     let ask = async {
         let response = sender.send_request(request).await.map_err(gone)?;
-        judge(&response, &key)?;
+        check_response(&response, &key)?;
         hyper::upgrade::on(response).await.map_err(gone)
     };
     let upgraded = tokio::select! {
@@ -209,17 +220,17 @@ where
     Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await)
 }
 
-fn judge<B>(response: &Response<B>, key: &str) -> Result<(), Unreached> {
+fn check_response<B>(response: &Response<B>, key: &str) -> Result<(), WsConnectError> {
     let headers = response.headers();
     let status = response.status();
     if status != StatusCode::SWITCHING_PROTOCOLS {
         let wanted = headers.get(UPGRADE).map(HeaderValue::as_bytes);
         if wanted.is_some_and(|wanted| wanted.starts_with(b"TLS/")) {
-            let why = "the backend speaks TLS; the address begins with `wss://`";
-            return Err(Unreached::ForGood(why.to_owned()));
+            let why = "the backend speaks TLS; the address must begin with `wss://`";
+            return Err(WsConnectError::Permanent(why.to_owned()));
         }
         let retry_after = headers.get(RETRY_AFTER);
-        return Err(Unreached::Refused {
+        return Err(WsConnectError::Rejected {
             status,
             retry_after: retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
         });
@@ -232,14 +243,14 @@ fn judge<B>(response: &Response<B>, key: &str) -> Result<(), Unreached> {
     let accept = headers.get(SEC_WEBSOCKET_ACCEPT);
     if !upgraded || accept.is_none_or(|accept| accept != derive_accept_key(key.as_bytes()).as_str())
     {
-        return Err(Unreached::ForGood(
-            "what answered is no WebSocket".to_owned(),
+        return Err(WsConnectError::Permanent(
+            "what answered is not a WebSocket".to_owned(),
         ));
     }
     // Nothing was offered, so nothing can have been taken.
     if headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
         let why = "the answer chose an extension that was not offered";
-        return Err(Unreached::ForGood(why.to_owned()));
+        return Err(WsConnectError::Permanent(why.to_owned()));
     }
     Ok(())
 }
@@ -267,11 +278,11 @@ mod tests {
             ),
             ("ws://[::1]/", false, "::1", 80, "/"),
         ] {
-            let goal = Goal::new(address);
-            let goal = goal
+            let target = Target::new(address);
+            let target = target
                 .as_ref()
-                .map(|goal| (goal.tls, goal.host(), goal.port, &*goal.path));
-            assert_eq!(goal.ok(), Some((tls, host, port, path)), "{address}");
+                .map(|target| (target.tls, target.host(), target.port, &*target.path));
+            assert_eq!(target.ok(), Some((tls, host, port, path)), "{address}");
         }
         for address in [
             "",
@@ -282,11 +293,14 @@ mod tests {
             "ws://127.0.0.1/executor/x?token=secret",
             "ws://127.0.0.1/\r\nX: y",
         ] {
-            let refused = Goal::new(address).err();
+            let refused = Target::new(address).err();
             let told = format!("{refused:?}");
-            assert!(matches!(refused, Some(Unreached::ForGood(_))), "{address}");
+            assert!(
+                matches!(refused, Some(WsConnectError::Permanent(_))),
+                "{address}"
+            );
             assert!(!told.contains("secret"), "{told}");
-            assert!(!shown(address).contains("secret"), "{address}");
+            assert!(!redact(address).contains("secret"), "{address}");
         }
     }
 }
