@@ -1,3 +1,5 @@
+//! One executor connection on the backend's side: handshake, messages, liveness.
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +14,19 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_util::sync::CancellationToken;
 
-use super::doors::LEAVING;
+use super::drain::SHUTTING_DOWN;
+use super::pinned_tools::TOOLS_CHANGED;
 use super::session::Session;
-use super::settled::OTHERS;
-use super::task::{Open, Turn};
-use crate::remote::line::{Ended, QUEUE, dismiss, failed, talk};
-use crate::remote::protocol::{
+use super::task::{ClaimGuard, OpenTask};
+use crate::connection::{ConnectionEnd, QUEUE, close, end_of_error, run_connection};
+use crate::protocol::{
     Accepted, BackendMessage, CallKey, Entry, EntryState, ExecutorMessage, Fault, Handshake,
-    JournalId, Malformed, PROTOCOL, ToolReply, read, write,
+    JournalId, Malformed, PROTOCOL, TaskId, ToolReply, read, received_key, write,
 };
-use crate::remote::store::StoreError;
+use crate::store::StoreError;
 
 /// The types of message that an executor may send.
-const KINDS: [&str; 7] = [
+const MESSAGE_TYPES: [&str; 7] = [
     "handshake",
     "tool_result",
     "tool_progress",
@@ -34,44 +36,44 @@ const KINDS: [&str; 7] = [
     "fault",
 ];
 
-/// Frames that are no messages before a connection is closed.
-const FAULTS: usize = 3;
+/// The number of malformed frames after which a connection is closed.
+const MAX_FAULTS: usize = 3;
 
-/// How long an executor may take to say who it is.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long an executor may take to send its handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Bytes of a handshake that are read at once; 5 MiB of tools take 70 ms, in which this thread would do nothing else.
-const LARGE: usize = 256 << 10;
+/// The largest handshake that is parsed on this thread, in bytes; 5 MiB of tools take 70 ms, which would block it.
+const MAX_INLINE_PARSE: usize = 256 << 10;
 
-/// Why an earlier executor is sent away.
-pub(super) const OVER: &str = "another executor has taken over";
+/// The close reason for an executor that another one has superseded.
+pub(super) const SUPERSEDED: &str = "another executor has taken over";
 
-/// A connection whose handshake was taken and answered.
-pub(super) struct Entered<S> {
+/// A connection whose handshake was accepted and answered.
+pub(super) struct AcceptedConnection<S> {
     pub(super) socket: WebSocketStream<S>,
     pub(super) handshake: Handshake,
     pub(super) session: Session,
     pub(super) epoch: u64,
-    /// A later one takes over.
+    /// Cancelled when a later connection supersedes this one.
     pub(super) over: CancellationToken,
 }
 
-/// Serves one executor until it goes.
+/// Serves one executor until its connection ends.
 pub(super) async fn serve<S>(
     socket: WebSocketStream<S>,
-    open: &Arc<Open>,
-    leaving: CancellationToken,
+    open: &Arc<OpenTask>,
+    shutdown: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     #[cfg(feature = "redis")]
-    if let Some(post) = &open.post {
-        return super::post::serve(socket, open, post, leaving).await;
+    if let Some(cluster) = &open.cluster {
+        return super::cluster::serve(socket, open, cluster, shutdown).await;
     }
-    let Some(entered) = enter(socket, open).await else {
+    let Some(entered) = accept_handshake(socket, open).await else {
         return;
     };
-    let Entered {
+    let AcceptedConnection {
         socket,
         handshake,
         session,
@@ -79,46 +81,59 @@ pub(super) async fn serve<S>(
         over,
     } = entered;
     #[cfg(feature = "redis")]
-    if open.calls.ledger.is_shared() && super::task::may_be_outdated(&handshake, epoch) {
-        open.detached(epoch);
-        return dismiss(socket, CloseCode::Again, super::task::ELSEWHERE).await;
+    if open.calls.task_store.is_shared() && super::task::may_be_stale(&handshake, epoch) {
+        open.detach(epoch);
+        return close(socket, CloseCode::Again, super::task::REPLACED).await;
     }
     let (out, mut queue) = mpsc::channel(QUEUE);
-    if !open.attached(epoch, &handshake, session, out.clone()) {
-        let (code, reason) = open.farewell(handshake.journal);
-        return dismiss(socket, code, reason).await;
+    if !open.attach(epoch, &handshake, session, out.clone()) {
+        let (code, reason) = open.close_reason(handshake.journal);
+        return close(socket, code, reason).await;
     }
-    let _present = Present { open, epoch };
+    let _present = DetachOnDrop { open, epoch };
     let ended = tokio::select! {
-        ended = work(socket, open, handshake.journal, (&mut queue, &out), (over, leaving)) => ended,
-        never = ask(&out, open.settings.keep_alive) => match never {},
+        ended = run(socket, open, handshake.journal, (&mut queue, &out), (over, shutdown)) => ended,
+        never = send_pings(&out, open.settings.keep_alive) => match never {},
     };
-    tracing::debug!(task = %open.id, epoch, ?ended, "the connection of an executor ended");
+    log_end(open.id, epoch, &ended);
 }
 
-/// An executor that is attached; it is lost however its connection ends, also when the backend is dropped.
-struct Present<'o> {
-    open: &'o Arc<Open>,
+/// Logs how the connection of an executor ended; an executor that cannot work says why.
+pub(super) fn log_end(task: TaskId, epoch: u64, ended: &ConnectionEnd) {
+    match ended {
+        ConnectionEnd::ClosedByPeer { code, reason } if *code == u16::from(CloseCode::Again) => {
+            tracing::warn!(%task, epoch, reason, "an executor left until it can work again");
+        }
+        ended => tracing::debug!(%task, epoch, ?ended, "the connection of an executor ended"),
+    }
+}
+
+/// Detaches an executor when it is dropped, however its connection ends, even when the backend is dropped.
+struct DetachOnDrop<'o> {
+    open: &'o Arc<OpenTask>,
     epoch: u64,
 }
 
-impl Drop for Present<'_> {
+impl Drop for DetachOnDrop<'_> {
     fn drop(&mut self) {
-        self.open.detached(self.epoch);
+        self.open.detach(self.epoch);
     }
 }
 
-/// Hears a handshake, and answers it.
-pub(super) async fn enter<S>(mut socket: WebSocketStream<S>, open: &Arc<Open>) -> Option<Entered<S>>
+/// Receives a handshake, checks it and answers it.
+pub(super) async fn accept_handshake<S>(
+    mut socket: WebSocketStream<S>,
+    open: &Arc<OpenTask>,
+) -> Option<AcceptedConnection<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let heard = match heard(&mut socket).await {
+    let heard = match receive_first_text(&mut socket).await {
         Ok(text) => {
-            // In the order in which they came, from here to the claim: one that an executor has left behind must not take
-            // over from its next.
-            let turn = open.turn().await;
-            read_handshake(text)
+            // Handshakes are processed in the order of arrival, from here to the claim: a connection that an executor has
+            // abandoned must not supersede its next one.
+            let turn = open.lock_claim().await;
+            parse_handshake(text)
                 .await
                 .map(|handshake| (turn, handshake))
         }
@@ -126,16 +141,16 @@ where
     };
     let (turn, handshake) = match heard {
         Ok(heard) => heard,
-        Err(Ended::Dismissed(code, reason)) => {
-            dismiss(socket, code, &reason).await;
+        Err(ConnectionEnd::ClosedHere(code, reason)) => {
+            close(socket, code, &reason).await;
             return None;
         }
         Err(_) => return None,
     };
-    let (handshake, session, epoch, over) = match taken(handshake, open, turn).await {
+    let (handshake, session, epoch, over) = match admit_executor(handshake, open, turn).await {
         Ok(taken) => taken,
         Err((code, reason)) => {
-            dismiss(socket, code, &reason).await;
+            close(socket, code, &reason).await;
             return None;
         }
     };
@@ -145,13 +160,17 @@ where
         refused: session.toolbelt().refused().to_vec(),
         keep_alive_ms: u64::try_from(open.settings.keep_alive.as_millis()).unwrap_or(u64::MAX),
     }));
-    let said = timeout(HANDSHAKE, socket.send(Message::text(write(&accepted)))).await;
+    let said = timeout(
+        HANDSHAKE_TIMEOUT,
+        socket.send(Message::text(write(&accepted))),
+    )
+    .await;
     if !matches!(said, Ok(Ok(()))) {
-        // It has taken over from the connection before, whose end says nothing any more.
-        open.detached(epoch);
+        // It has superseded the previous connection, whose end detaches nothing any more.
+        open.detach(epoch);
         return None;
     }
-    Some(Entered {
+    Some(AcceptedConnection {
         socket,
         handshake,
         session,
@@ -160,71 +179,85 @@ where
     })
 }
 
-async fn heard<S>(socket: &mut WebSocketStream<S>) -> Result<Utf8Bytes, Ended>
+async fn receive_first_text<S>(socket: &mut WebSocketStream<S>) -> Result<Utf8Bytes, ConnectionEnd>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let first = async {
         loop {
             match socket.next().await {
-                // Of these the line takes care.
+                // The WebSocket layer answers these.
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 other => return other,
             }
         }
     };
-    match timeout(HANDSHAKE, first).await {
+    match timeout(HANDSHAKE_TIMEOUT, first).await {
         Ok(Some(Ok(Message::Text(text)))) => Ok(text),
-        Ok(Some(Err(error))) => Err(failed(&error)),
-        // Of a machine that was asleep, perhaps: another time it may come.
-        Err(_) => Err(Ended::dismissed(CloseCode::Again, "no handshake came")),
-        Ok(_) => Err(Ended::dismissed(CloseCode::Policy, "no handshake came")),
+        Ok(Some(Err(error))) => Err(end_of_error(&error)),
+        // The machine may have been asleep: a retry may work.
+        Err(_) => Err(ConnectionEnd::closed_here(
+            CloseCode::Again,
+            "no handshake arrived",
+        )),
+        Ok(_) => Err(ConnectionEnd::closed_here(
+            CloseCode::Policy,
+            "no handshake arrived",
+        )),
     }
 }
 
-async fn read_handshake(text: Utf8Bytes) -> Result<Handshake, Ended> {
-    if text.len() <= LARGE {
-        return handshake_of(&text);
+async fn parse_handshake(text: Utf8Bytes) -> Result<Handshake, ConnectionEnd> {
+    if text.len() <= MAX_INLINE_PARSE {
+        return parse_handshake_text(&text);
     }
-    let read = tokio::task::spawn_blocking(move || handshake_of(&text)).await;
-    read.unwrap_or_else(|_| Err(Ended::dismissed(CloseCode::Away, LEAVING)))
+    let read = tokio::task::spawn_blocking(move || parse_handshake_text(&text)).await;
+    read.unwrap_or_else(|_| Err(ConnectionEnd::closed_here(CloseCode::Away, SHUTTING_DOWN)))
 }
 
-fn handshake_of(text: &str) -> Result<Handshake, Ended> {
-    match read::<ExecutorMessage>(text, &KINDS) {
+fn parse_handshake_text(text: &str) -> Result<Handshake, ConnectionEnd> {
+    match read::<ExecutorMessage>(text, &MESSAGE_TYPES) {
         Ok(ExecutorMessage::Handshake(mut handshake)) => {
-            let entries = handshake.unacknowledged.iter_mut();
-            for reply in entries.filter_map(|entry| entry.reply.as_mut()) {
+            for entry in &mut handshake.unacknowledged {
+                let Some(reply) = &mut entry.reply else {
+                    continue;
+                };
+                if reply.key.has_no_attempt() && reply.key.tool_id == entry.key.tool_id {
+                    reply.key = entry.key;
+                }
                 if let Some(why) = reply.contradiction() {
                     **reply = ToolReply::contradictory(reply.key, &why);
                 }
             }
             Ok(*handshake)
         }
-        Ok(_) => Err(Ended::dismissed(
+        Ok(_) => Err(ConnectionEnd::closed_here(
             CloseCode::Protocol,
-            "the first message is a handshake",
+            "the first message must be a handshake",
         )),
-        Err(malformed) => Err(Ended::dismissed(CloseCode::Protocol, malformed.to_string())),
+        Err(malformed) => Err(ConnectionEnd::closed_here(
+            CloseCode::Protocol,
+            malformed.to_string(),
+        )),
     }
 }
 
-async fn taken(
+async fn admit_executor(
     handshake: Handshake,
-    open: &Arc<Open>,
-    turn: Turn<'_>,
+    open: &Arc<OpenTask>,
+    turn: ClaimGuard<'_>,
 ) -> Result<(Handshake, Session, u64, CancellationToken), (CloseCode, String)> {
     let policy = |why: String| (CloseCode::Policy, why);
-    // Another time it may work.
+    // A retry may work.
     let again = |error: StoreError| (CloseCode::Again, error.to_string());
-    judge(&handshake, open).map_err(policy)?;
-    if !open.calls.is_home().await.map_err(again)? {
-        let (code, reason) = open.farewell(handshake.journal);
+    check_handshake(&handshake, open).map_err(policy)?;
+    if !open.calls.is_owner().await.map_err(again)? {
+        let (code, reason) = open.close_reason(handshake.journal);
         return Err((code, reason.to_owned()));
     }
-    let (handshake, session) = open.judge(handshake).await.map_err(policy)?;
-    if !open.settle(&handshake, &session).await.map_err(again)? {
-        return Err(policy(OTHERS.to_owned()));
+    let (handshake, session) = open.evaluate(handshake).await.map_err(policy)?;
+    if !open.pin(&handshake, &session).await.map_err(again)? {
+        return Err(policy(TOOLS_CHANGED.to_owned()));
     }
     match open.claim(&handshake, turn).await.map_err(again)? {
         Ok((epoch, over)) => Ok((handshake, session, epoch, over)),
@@ -232,11 +265,11 @@ async fn taken(
     }
 }
 
-fn judge(handshake: &Handshake, open: &Open) -> Result<(), String> {
+fn check_handshake(handshake: &Handshake, open: &OpenTask) -> Result<(), String> {
     if handshake.protocol != PROTOCOL {
         let theirs = handshake.protocol;
         return Err(format!(
-            "protocol {theirs} is not spoken here, {PROTOCOL} is"
+            "protocol {theirs} is not supported, only {PROTOCOL} is"
         ));
     }
     if handshake.task != open.id {
@@ -253,8 +286,8 @@ fn judge(handshake: &Handshake, open: &Open) -> Result<(), String> {
     Ok(())
 }
 
-/// Asks whether the executor is there, for as long as it is asked itself.
-pub(super) async fn ask(
+/// Pings the executor at the keep-alive interval, forever.
+pub(super) async fn send_pings(
     out: &mpsc::Sender<BackendMessage>,
     keep_alive: Duration,
 ) -> std::convert::Infallible {
@@ -262,29 +295,28 @@ pub(super) async fn ask(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        // A full queue says it as well.
+        // A full queue keeps the connection busy anyway.
         let _ = out.try_send(BackendMessage::Ping);
     }
 }
 
-async fn work<S>(
+async fn run<S>(
     socket: WebSocketStream<S>,
-    open: &Arc<Open>,
+    open: &Arc<OpenTask>,
     journal: JournalId,
     (queue, out): (
         &mut mpsc::Receiver<BackendMessage>,
         &mpsc::Sender<BackendMessage>,
     ),
-    (over, leaving): (CancellationToken, CancellationToken),
-) -> Ended
+    (over, shutdown): (CancellationToken, CancellationToken),
+) -> ConnectionEnd
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut hearing = Hearing::default();
+    let mut reader = MessageReader::default();
     let hear = |text: &str| {
-        open.watch.heard();
-        match hearing.hear(text, out) {
-            ControlFlow::Continue(Some(message)) => open.hear(message),
+        match reader.read(text, out) {
+            ControlFlow::Continue(Some(message)) => open.handle_message(message),
             ControlFlow::Continue(None) => {}
             ControlFlow::Break(ended) => return ControlFlow::Break(ended),
         }
@@ -292,44 +324,44 @@ where
     };
     let ends = async {
         tokio::select! {
-            () = over.cancelled() => left(open, journal),
-            () = open.calls.moved() => left(open, journal),
-            () = leaving.cancelled() => Ended::dismissed(CloseCode::Away, LEAVING),
+            () = over.cancelled() => end_of_superseded(open, journal),
+            () = open.calls.moved() => end_of_superseded(open, journal),
+            () = shutdown.cancelled() => ConnectionEnd::closed_here(CloseCode::Away, SHUTTING_DOWN),
         }
     };
     let silence = open.settings.keep_alive.saturating_mul(2);
-    talk(socket, queue, silence, hear, ends).await
+    run_connection(socket, queue, silence, hear, ends).await
 }
 
-fn left(open: &Open, journal: JournalId) -> Ended {
-    let (code, reason) = open.farewell(journal);
-    Ended::dismissed(code, reason)
+fn end_of_superseded(open: &OpenTask, journal: JournalId) -> ConnectionEnd {
+    let (code, reason) = open.close_reason(journal);
+    ConnectionEnd::closed_here(code, reason)
 }
 
-/// Reads frames, answers those that are about the line itself, and counts those that are none.
+/// Reads frames: answers those about the connection itself, and counts malformed ones.
 #[derive(Debug, Default)]
-pub(super) struct Hearing {
+pub(super) struct MessageReader {
     faults: usize,
 }
 
-impl Hearing {
-    /// A message for the task, if it is one.
-    pub(super) fn hear(
+impl MessageReader {
+    /// Reads one frame; returns the message if it is for the task.
+    pub(super) fn read(
         &mut self,
         text: &str,
         out: &mpsc::Sender<BackendMessage>,
-    ) -> ControlFlow<Ended, Option<ExecutorMessage>> {
-        if self.faults >= FAULTS {
-            return too_many();
+    ) -> ControlFlow<ConnectionEnd, Option<ExecutorMessage>> {
+        if self.faults >= MAX_FAULTS {
+            return end_of_faults();
         }
-        let (fault, reply): (Fault, _) = match read::<ExecutorMessage>(text, &KINDS) {
+        let (fault, reply): (Fault, _) = match read::<ExecutorMessage>(text, &MESSAGE_TYPES) {
             Ok(ExecutorMessage::Ping) => {
                 let _ = out.try_send(BackendMessage::Pong);
                 return ControlFlow::Continue(None);
             }
             Ok(ExecutorMessage::Pong) => return ControlFlow::Continue(None),
             Ok(ExecutorMessage::Handshake(_)) => {
-                let message = "there was a handshake before".to_owned();
+                let message = "there was already a handshake".to_owned();
                 (Fault { message }, None)
             }
             Ok(ExecutorMessage::ToolResult(reply)) => match reply.contradiction() {
@@ -342,38 +374,39 @@ impl Hearing {
             },
             Ok(message) => return ControlFlow::Continue(Some(message)),
             Err(malformed) => {
-                let reply = unreadable(text, &malformed);
+                let reply = reply_to_unreadable(text, &malformed);
                 (malformed.into(), reply)
             }
         };
         let _ = out.try_send(BackendMessage::Fault(fault));
         self.faults += 1;
         match reply {
-            // Its call has ended all the same; after the last fault nothing else is heard.
+            // Its call has ended all the same; after the last fault nothing else is read.
             Some(reply) => {
                 ControlFlow::Continue(Some(ExecutorMessage::ToolResult(Box::new(reply))))
             }
-            None if self.faults >= FAULTS => too_many(),
+            None if self.faults >= MAX_FAULTS => end_of_faults(),
             None => ControlFlow::Continue(None),
         }
     }
 }
 
-fn too_many<T>() -> ControlFlow<Ended, T> {
+fn end_of_faults<T>() -> ControlFlow<ConnectionEnd, T> {
     let reason = "too many faults";
-    ControlFlow::Break(Ended::dismissed(CloseCode::Protocol, reason))
+    ControlFlow::Break(ConnectionEnd::closed_here(CloseCode::Protocol, reason))
 }
 
-/// The end of a call that is told in a way that is not understood: it has ended all the same.
-fn unreadable(text: &str, malformed: &Malformed) -> Option<ToolReply> {
+/// Returns the reply for a call whose result cannot be read: the call has ended all the same.
+fn reply_to_unreadable(text: &str, malformed: &Malformed) -> Option<ToolReply> {
     #[derive(Deserialize)]
-    struct Frame {
+    struct OutgoingMessage {
+        #[serde(deserialize_with = "received_key")]
         payload: CallKey,
     }
     if !matches!(malformed, Malformed::Payload { kind } if kind == "tool_result") {
         return None;
     }
-    let Frame { payload: key } = serde_json::from_str(text).ok()?;
+    let OutgoingMessage { payload: key } = serde_json::from_str(text).ok()?;
     let why =
         "unknown outcome: the executor says how it ended in a way that is not understood here";
     Some(ToolReply::failed(key, why))

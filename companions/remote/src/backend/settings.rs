@@ -1,31 +1,34 @@
+//! The settings of a backend.
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::Manifest;
+
 use super::Backend;
-use crate::registry::Manifest;
-use crate::remote::safeguards::Safeguards;
+use crate::safeguards::Safeguards;
 #[cfg(feature = "redis")]
-use crate::remote::store::RedisStore;
-use crate::remote::store::Store;
+use crate::store::RedisStore;
+use crate::store::Store;
 #[cfg(feature = "redis")]
-use crate::remote::store::relay::Relay;
-use crate::remote::toolbelt::Limits;
+use crate::store::relay::Relay;
+use crate::toolbelt::Limits;
 
-/// What a side may ask for as the time between two signs of life.
-pub(in crate::remote) const SHORTEST: Duration = Duration::from_millis(100);
-pub(in crate::remote) const LONGEST: Duration = Duration::from_secs(3600);
+/// The range of the keep-alive interval.
+pub(crate) const SHORTEST: Duration = Duration::from_millis(100);
+pub(crate) const LONGEST: Duration = Duration::from_secs(3600);
 
-/// What the tasks of a backend have in common.
+/// The settings that the tasks of a backend share.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) known: Manifest,
     pub(super) limits: Limits,
-    /// In memory where there is none.
+    /// In memory if `None`.
     pub(super) store: Option<Arc<dyn Store>>,
     pub(super) safeguards: Safeguards,
     pub(super) grace: Duration,
     pub(super) keep_alive: Duration,
-    /// Who it is among several.
+    /// The name of this backend among several.
     pub(super) name: Option<Arc<str>>,
     #[cfg(feature = "redis")]
     pub(super) relay: Option<Relay>,
@@ -48,22 +51,22 @@ impl Settings {
 }
 
 impl Backend {
-    /// What a handshake may bring.
+    /// Sets the limits on a handshake.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
     }
 
-    /// Where tasks and calls are written down; without, in memory, so that they end with this process.
+    /// Sets where tasks and calls are stored; by default in memory, so that they end with this process.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.settings.store = Some(store);
         self
     }
 
-    /// Shares its work with the other backends of a store: an executor may dial in to any of them.
+    /// Shares the work with the other backends of a store: an executor may connect to any of them.
     ///
     /// The name is that of this backend and no other one, 1 to 64 characters as in [`Store`]; one that is restarted under
-    /// its name goes on where it was.
+    /// its name continues where it was.
     #[cfg(feature = "redis")]
     #[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
     pub fn shared(mut self, store: &RedisStore, name: impl Into<Arc<str>>) -> Self {
@@ -73,13 +76,13 @@ impl Backend {
         self
     }
 
-    /// What ends a run that goes nowhere.
+    /// Sets the safeguards that end a run which makes no progress.
     pub fn safeguards(mut self, safeguards: Safeguards) -> Self {
         self.settings.safeguards = safeguards;
         self
     }
 
-    /// How long calls wait for an executor whose connection broke; one minute by default.
+    /// Sets how long calls wait for an executor whose connection broke; the default is one minute.
     ///
     /// Calls that were sent end as "unknown outcome" then, and those that were not, as not run.
     pub fn grace(mut self, grace: Duration) -> Self {
@@ -87,7 +90,7 @@ impl Backend {
         self
     }
 
-    /// How often each side makes sure that the other is there; 15 seconds by default.
+    /// Sets how often each side checks that the other is alive; the default is 15 seconds.
     ///
     /// A peer that is silent for twice as long is taken for lost. From 100 ms to an hour; what is outside is moved there.
     pub fn keep_alive(mut self, keep_alive: Duration) -> Self {

@@ -1,3 +1,6 @@
+//! Validates an executor's upgrade request and checks its token.
+
+use contract_runtime::__family::OriginCheck;
 use hyper::header::{
     ALLOW, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
     HeaderValue, ORIGIN, RETRY_AFTER, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING,
@@ -7,32 +10,32 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::crowd::TooMany;
-use super::doors::COME_BACK;
-use super::state::Why;
-use crate::remote::protocol::TaskId;
+use super::admission::Throttled;
+use super::drain::RETRY_AFTER_SECONDS;
+use super::state::Rejection;
+use crate::protocol::TaskId;
 
 /// Characters of a `Sec-WebSocket-Key`: 16 bytes in base64 (RFC 6455, 4.1, 2011).
 const KEY: usize = 24;
 
-/// What a backend keeps of a token: enough to know it again, nothing to show.
-pub(super) fn hash(token: &[u8]) -> [u8; 32] {
+/// Hashes a token; a backend stores nothing else of it.
+pub(super) fn hash_token(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// Somebody who is not let in: what is answered.
+/// A rejected request, and the response to it.
 #[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) why: Why,
+pub(super) struct UpgradeError {
+    pub(super) reason: Rejection,
     status: StatusCode,
     text: &'static str,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
-impl Refused {
-    fn new(why: Why, status: StatusCode, text: &'static str) -> Self {
+impl UpgradeError {
+    fn new(reason: Rejection, status: StatusCode, text: &'static str) -> Self {
         Self {
-            why,
+            reason,
             status,
             text,
             header: None,
@@ -45,48 +48,53 @@ impl Refused {
     }
 
     fn malformed(text: &'static str) -> Self {
-        Self::new(Why::Malformed, StatusCode::BAD_REQUEST, text)
+        Self::new(Rejection::Malformed, StatusCode::BAD_REQUEST, text)
     }
 
-    pub(super) fn no_store() -> Self {
-        let text = "what this backend needs to know is out of reach";
-        Self::new(Why::Store, StatusCode::SERVICE_UNAVAILABLE, text).with(RETRY_AFTER, COME_BACK)
+    pub(super) fn store_unavailable() -> Self {
+        let text = "the store of this backend cannot be reached";
+        Self::new(Rejection::Store, StatusCode::SERVICE_UNAVAILABLE, text)
+            .with(RETRY_AFTER, RETRY_AFTER_SECONDS)
     }
 
     pub(super) fn shutting_down() -> Self {
         let text = "the backend is shutting down";
-        Self::new(Why::ShuttingDown, StatusCode::SERVICE_UNAVAILABLE, text)
-            .with(RETRY_AFTER, COME_BACK)
+        Self::new(
+            Rejection::ShuttingDown,
+            StatusCode::SERVICE_UNAVAILABLE,
+            text,
+        )
+        .with(RETRY_AFTER, RETRY_AFTER_SECONDS)
     }
 
-    /// It spoke without TLS where there must be some.
-    pub(super) fn bare() -> Self {
+    /// A plaintext connection where TLS is required.
+    pub(super) fn tls_required() -> Self {
         // RFC 2817, 4.2, 2000.
         let (status, text) = (
             StatusCode::UPGRADE_REQUIRED,
-            "the address begins with `wss://`",
+            "the address must begin with `wss://`",
         );
-        Self::new(Why::Tls, status, text).with(UPGRADE, HeaderValue::from_static("TLS/1.2"))
+        Self::new(Rejection::Tls, status, text).with(UPGRADE, HeaderValue::from_static("TLS/1.2"))
     }
 
-    pub(super) fn no_upgrade() -> Self {
+    pub(super) fn upgrade_failed() -> Self {
         Self::malformed("the connection cannot become a WebSocket")
     }
 
-    /// For those who have shown the token: there is such a task.
-    pub(super) fn closed() -> Self {
+    /// Only for requests with the right token: it reveals that the task exists.
+    pub(super) fn task_not_open() -> Self {
         let text = "the task is not open here, or not again yet";
-        Self::new(Why::Closed, StatusCode::SERVICE_UNAVAILABLE, text).with(RETRY_AFTER, 1_u64)
+        Self::new(Rejection::Closed, StatusCode::SERVICE_UNAVAILABLE, text).with(RETRY_AFTER, 1_u64)
     }
 
-    /// Says nothing of the task: another token may be wrong for one that is there.
-    pub(super) fn token() -> Self {
+    /// Does not reveal whether the task exists.
+    pub(super) fn invalid_token() -> Self {
         let text = "the header `Authorization: Bearer ..` does not name the token of this task";
-        Self::new(Why::Token, StatusCode::UNAUTHORIZED, text)
+        Self::new(Rejection::Token, StatusCode::UNAUTHORIZED, text)
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
-    pub(super) fn answer(self) -> Response<String> {
+    pub(super) fn into_response(self) -> Response<String> {
         let mut response = Response::new(format!("{}\n", self.text));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -98,69 +106,83 @@ impl Refused {
     }
 }
 
-impl From<TooMany> for Refused {
-    fn from(too_many: TooMany) -> Self {
-        let text = match too_many.why {
-            Why::Rate => "too many executors come at once; `Retry-After` says when there is room",
+impl From<Throttled> for UpgradeError {
+    fn from(too_many: Throttled) -> Self {
+        let text = match too_many.reason {
+            Rejection::Rate => {
+                "too many executors connect at once; `Retry-After` says when to try again"
+            }
             _ => "there are too many connections; `Retry-After` says when to try again",
         };
-        Self::new(too_many.why, StatusCode::SERVICE_UNAVAILABLE, text)
-            .with(RETRY_AFTER, too_many.seconds)
+        Self::new(too_many.reason, StatusCode::SERVICE_UNAVAILABLE, text)
+            .with(RETRY_AFTER, too_many.retry_after)
     }
 }
 
-/// The task that a request is for, when it is one that only an executor sends.
+/// Validates the upgrade request of an executor; returns the id of its task.
 ///
-/// Nothing here depends on the host: a page that has the name of this machine lied about still cannot send the token.
-pub(super) fn executor<B>(request: &Request<B>, origins: &[String]) -> Result<TaskId, Refused> {
+/// Nothing here depends on the host: a web page that rebinds its DNS name to this machine still cannot send the token.
+pub(super) fn validate_request<B>(
+    request: &Request<B>,
+    origins: &OriginCheck,
+) -> Result<TaskId, UpgradeError> {
     if request.version() != Version::HTTP_11 {
         let status = StatusCode::HTTP_VERSION_NOT_SUPPORTED;
-        return Err(Refused::new(
-            Why::Malformed,
+        return Err(UpgradeError::new(
+            Rejection::Malformed,
             status,
-            "only HTTP/1.1 is spoken here",
+            "only HTTP/1.1 is supported",
         ));
     }
     if request.method() != Method::GET {
         let status = StatusCode::METHOD_NOT_ALLOWED;
-        return Err(
-            Refused::new(Why::Malformed, status, "an executor asks with GET")
-                .with(ALLOW, HeaderValue::from_static("GET")),
-        );
+        return Err(UpgradeError::new(
+            Rejection::Malformed,
+            status,
+            "an executor connects with GET",
+        )
+        .with(ALLOW, HeaderValue::from_static("GET")));
     }
     let (uri, headers) = (request.uri(), request.headers());
     if uri.authority().is_some() {
-        return Err(Refused::malformed("the target of the request is a path"));
+        return Err(UpgradeError::malformed(
+            "the target of the request must be a path",
+        ));
     }
     if uri.query().is_some() {
-        return Err(Refused::malformed(
-            "the address takes no query; a token goes into the header `Authorization`",
+        return Err(UpgradeError::malformed(
+            "the address must not have a query; give the token in the header `Authorization`",
         ));
     }
     let Some(id) = uri.path().strip_prefix("/executor/") else {
-        let (status, text) = (StatusCode::NOT_FOUND, "executors ask for `/executor/TASK`");
-        return Err(Refused::new(Why::Malformed, status, text));
+        let (status, text) = (
+            StatusCode::NOT_FOUND,
+            "executors connect to `/executor/TASK`",
+        );
+        return Err(UpgradeError::new(Rejection::Malformed, status, text));
     };
-    for origin in headers.get_all(ORIGIN) {
-        let known = |known: &String| origin.as_bytes().eq_ignore_ascii_case(known.as_bytes());
-        if !origins.iter().any(known) {
-            let text = "this Origin is not let in; the backend may allow it";
-            return Err(Refused::new(Why::Origin, StatusCode::FORBIDDEN, text));
-        }
+    let sent = headers.get_all(ORIGIN).iter().map(HeaderValue::as_bytes);
+    if origins.check_origins(sent).is_err() {
+        let text = "this Origin is not allowed; the backend may allow it";
+        return Err(UpgradeError::new(
+            Rejection::Origin,
+            StatusCode::FORBIDDEN,
+            text,
+        ));
     }
     let length = headers.get(CONTENT_LENGTH);
     if headers.contains_key(TRANSFER_ENCODING) || length.is_some_and(|length| length != "0") {
-        return Err(Refused::malformed("the request takes no body"));
+        return Err(UpgradeError::malformed("the request must not have a body"));
     }
-    upgrade(headers)?;
-    // One spelling for one task, so that what watches the way sees the same as what stands at its end.
+    check_upgrade_headers(headers)?;
+    // One spelling for one task, so that a proxy sees the same path as the backend.
     let task = id.parse::<TaskId>().ok();
     task.filter(|task| task.to_string() == id)
-        .ok_or_else(Refused::token)
+        .ok_or_else(UpgradeError::invalid_token)
 }
 
 /// RFC 6455, 4.2.1, 2011.
-fn upgrade(headers: &HeaderMap) -> Result<(), Refused> {
+fn check_upgrade_headers(headers: &HeaderMap) -> Result<(), UpgradeError> {
     let names = |header: &HeaderName, word: &str| {
         let values = headers.get_all(header).iter();
         let mut words = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
@@ -168,8 +190,8 @@ fn upgrade(headers: &HeaderMap) -> Result<(), Refused> {
     };
     let wanted = StatusCode::UPGRADE_REQUIRED;
     if !names(&CONNECTION, "upgrade") || !names(&UPGRADE, "websocket") {
-        let text = "this is a WebSocket; the request asks for no upgrade to one";
-        return Err(Refused::new(Why::Malformed, wanted, text)
+        let text = "this is a WebSocket endpoint; the request does not ask for an upgrade";
+        return Err(UpgradeError::new(Rejection::Malformed, wanted, text)
             .with(UPGRADE, HeaderValue::from_static("websocket")));
     }
     let only = |header: &HeaderName| {
@@ -177,28 +199,33 @@ fn upgrade(headers: &HeaderMap) -> Result<(), Refused> {
         values.next().filter(|_| values.next().is_none())
     };
     if only(&SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
-        let text = "this WebSocket is of version 13";
-        return Err(Refused::new(Why::Malformed, wanted, text)
+        let text = "only version 13 of WebSocket is supported";
+        return Err(UpgradeError::new(Rejection::Malformed, wanted, text)
             .with(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")));
     }
     if only(&SEC_WEBSOCKET_KEY).is_none_or(|key| key.len() != KEY) {
-        return Err(Refused::malformed("`Sec-WebSocket-Key` is not 16 bytes"));
+        return Err(UpgradeError::malformed(
+            "`Sec-WebSocket-Key` is not 16 bytes",
+        ));
     }
     Ok(())
 }
 
-/// Whether the request shows the token with this hash; it takes as long for a task that is not there.
-pub(super) fn token(headers: &HeaderMap, hashed: Option<[u8; 32]>) -> Result<(), Refused> {
-    let mut shown = headers.get_all(AUTHORIZATION).iter();
-    let (Some(shown), None) = (shown.next(), shown.next()) else {
-        return Err(Refused::token());
+/// Checks the token of a request against a hash, in the same time for a task that does not exist.
+pub(super) fn check_token(
+    headers: &HeaderMap,
+    hashed: Option<[u8; 32]>,
+) -> Result<(), UpgradeError> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(values), None) = (values.next(), values.next()) else {
+        return Err(UpgradeError::invalid_token());
     };
     // The scheme is a word without case (RFC 9110, 11.1, 2022).
-    let token = shown
+    let token = values
         .as_bytes()
         .split_at_checked("Bearer ".len())
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "))
-        .map(|(_, token)| hash(token));
+        .map(|(_, token)| hash_token(token));
     let right = token
         .unwrap_or_default()
         .ct_eq(&hashed.unwrap_or([0xff; 32]));
@@ -206,6 +233,6 @@ pub(super) fn token(headers: &HeaderMap, hashed: Option<[u8; 32]>) -> Result<(),
     if there && bool::from(right) {
         Ok(())
     } else {
-        Err(Refused::token())
+        Err(UpgradeError::invalid_token())
     }
 }
