@@ -1,38 +1,40 @@
+//! One attempt of a call, and a guard that gives each attempt exactly one end.
+
 use std::sync::Arc;
 use std::time::Instant;
 
+use contract_runtime::__family::now;
+use contract_runtime::Progress;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
-use super::later::Unwritten;
-use super::progress::Progressing;
-use super::{Calls, Open};
-use crate::remote::backend::event::SessionEvent;
-use crate::remote::protocol::{BackendMessage, CallKey, JournalId, RunTool, ToolReply};
-use crate::remote::store::ledger::{CallRecord, Ending};
-use crate::tool::Progress;
-use crate::tool::context::now;
+use super::progress::ProgressReporter;
+use super::write_retry::PendingWrite;
+use super::{Calls, OpenCall};
+use crate::backend::event::SessionEvent;
+use crate::protocol::{BackendMessage, CallKey, JournalId, RunTool, ToolReply};
+use crate::store::task_store::{Ending, StoredCall};
 
-/// A call that is asked for.
+/// A requested call.
 #[derive(Debug)]
-pub(in crate::remote) struct Asked {
+pub(crate) struct CallRequest {
     /// The model's id.
-    pub(in crate::remote) call_id: String,
-    pub(in crate::remote) tool_name: String,
-    pub(in crate::remote) parameters: Map<String, Value>,
-    pub(in crate::remote) idempotent: bool,
-    pub(in crate::remote) until: Option<Instant>,
-    pub(in crate::remote) progress: Progress,
+    pub(crate) call_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) parameters: Map<String, Value>,
+    pub(crate) idempotent: bool,
+    pub(crate) until: Option<Instant>,
+    pub(crate) progress: Progress,
 }
 
-impl Asked {
+impl CallRequest {
     pub(super) fn record(
         &self,
         key: CallKey,
         generation_id: u64,
         journal: Option<JournalId>,
-    ) -> CallRecord {
-        CallRecord {
+    ) -> StoredCall {
+        StoredCall {
             key,
             call_id: self.call_id.clone(),
             tool_name: self.tool_name.clone(),
@@ -46,15 +48,15 @@ impl Asked {
 
 /// How an attempt ended.
 #[derive(Debug)]
-pub(in crate::remote) enum Came {
+pub(crate) enum AttemptOutcome {
     Reply(Box<ToolReply>),
-    /// It may have run.
+    /// It may or may not have run.
     InDoubt(String),
-    /// It did not.
+    /// It did not run.
     NotRun(String),
 }
 
-impl Came {
+impl AttemptOutcome {
     fn ending(&self) -> Ending {
         match self {
             Self::Reply(reply) => Ending::Reply(reply.clone()),
@@ -68,8 +70,8 @@ impl Came {
     }
 }
 
-/// A call as it was sent, or would have been.
-pub(super) fn run_of(record: CallRecord) -> RunTool {
+/// Returns the message that sends a stored call.
+pub(super) fn run_tool(record: StoredCall) -> RunTool {
     RunTool {
         key: record.key,
         tool_name: record.tool_name,
@@ -79,20 +81,20 @@ pub(super) fn run_of(record: CallRecord) -> RunTool {
     }
 }
 
-impl Open {
-    /// A call that an earlier process sent, or was about to.
-    pub(super) fn left_behind(record: CallRecord, end: oneshot::Sender<Came>) -> Self {
+impl OpenCall {
+    /// Rebuilds a call that an earlier process sent, or was about to send.
+    pub(super) fn orphaned(record: StoredCall, end: oneshot::Sender<AttemptOutcome>) -> Self {
         Self {
             sent: record.journal,
-            run: run_of(record),
+            run: run_tool(record),
             until: None,
             end,
-            progress: Progressing::default(),
-            left_behind: true,
+            progress: ProgressReporter::default(),
+            orphaned: true,
         }
     }
 
-    /// As it is sent now.
+    /// Returns the message to send now, with the time that is left.
     pub(super) fn run(&self) -> RunTool {
         let left = self
             .until
@@ -104,96 +106,96 @@ impl Open {
     }
 }
 
-/// Gives an attempt exactly one end: the one that came, or `cancelled` if nobody waits for it any more.
+/// Gives an attempt exactly one end: its outcome, or `cancelled` if the caller no longer waits for it.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct AttemptGuard {
     calls: Arc<Calls>,
     key: CallKey,
-    /// What it takes in the store.
+    /// Its size in the store.
     bytes: usize,
-    end: End,
+    end: EndState,
 }
 
-/// How far the end of an attempt is.
+/// How much of the end of an attempt has been recorded.
 #[derive(Debug)]
-enum End {
+enum EndState {
     None,
-    /// It came, and is told; it may not have been written.
-    Came(Ending),
+    /// It is known and its event was emitted; it may not have been written.
+    Pending(Ending),
     Written,
 }
 
-impl Guard {
+impl AttemptGuard {
     pub(super) fn new(calls: &Arc<Calls>, key: CallKey, bytes: usize) -> Self {
         Self {
             calls: Arc::clone(calls),
             key,
             bytes,
-            end: End::None,
+            end: EndState::None,
         }
     }
 
-    fn told(&self, status: crate::Status) {
+    fn emit_ended(&self, status: contract_runtime::Status) {
         let key = self.key;
         self.calls
             .events
-            .tell(SessionEvent::CallEnded { key, status });
+            .emit(SessionEvent::CallEnded { key, status });
     }
 
-    /// Writes the end down, and lets the journal forget the call.
-    pub(super) async fn ends(&mut self, came: Came) -> Came {
-        let ending = came.ending();
-        self.told(ending.status());
-        self.end = End::Came(ending.clone());
-        let written = self.calls.end(self.key, self.bytes, &ending).await;
-        self.end = End::Written;
+    /// Stores the end, and acknowledges it, so that the journal may forget the call.
+    pub(super) async fn finish(&mut self, outcome: AttemptOutcome) -> AttemptOutcome {
+        let ending = outcome.ending();
+        self.emit_ended(ending.status());
+        self.end = EndState::Pending(ending.clone());
+        let written = self.calls.record_end(self.key, self.bytes, &ending).await;
+        self.end = EndState::Written;
         match written {
-            Ok(()) => self.calls.say(BackendMessage::Ack(self.key)).await,
-            // The journal keeps it, and the next handshake brings it once more.
+            Ok(()) => self.calls.send(BackendMessage::Ack(self.key)).await,
+            // The journal keeps it, and the next handshake sends it again.
             Err(error) => {
-                tracing::warn!(key = %self.key, %error, "the end of a call could not be written");
-                self.calls.end_later(Unwritten {
+                tracing::warn!(key = %self.key, %error, "the outcome of a call could not be written");
+                self.calls.retry_write(PendingWrite {
                     key: self.key,
                     ending,
                     record: None,
                 });
             }
         }
-        came
+        outcome
     }
 }
 
-impl Drop for Guard {
+impl Drop for AttemptGuard {
     fn drop(&mut self) {
-        let came = match std::mem::replace(&mut self.end, End::Written) {
-            End::Written => return,
-            End::Came(ending) => Some(ending),
-            End::None => None,
+        let outcome = match std::mem::replace(&mut self.end, EndState::Written) {
+            EndState::Written => return,
+            EndState::Pending(ending) => Some(ending),
+            EndState::None => None,
         };
-        if came.is_none() {
+        if outcome.is_none() {
             let mut state = self.calls.state();
             state.open.remove(&self.key);
             state.abandon(self.key);
             drop(state);
-            self.told(crate::Status::Cancelled);
+            self.emit_ended(contract_runtime::Status::Cancelled);
         }
-        // Without a runtime nothing can be said or written any more; the next process finds the call open.
+        // Without a runtime nothing can be sent or written any more; the next process finds the call open.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
         let (calls, key, bytes) = (Arc::clone(&self.calls), self.key, self.bytes);
         runtime.spawn(async move {
-            if let Some(ending) = came {
-                return calls.end_late(key, &ending).await;
+            if let Some(ending) = outcome {
+                return calls.record_late(key, &ending).await;
             }
-            calls.say(BackendMessage::CancelTool(key)).await;
+            calls.send(BackendMessage::CancelTool(key)).await;
             let ending = Ending::Cancelled {
-                reason: "nobody waits for it any more".to_owned(),
+                reason: "the caller no longer waits for it".to_owned(),
                 may_still_run: true,
             };
-            if let Err(error) = calls.end(key, bytes, &ending).await {
-                tracing::warn!(%key, %error, "the end of a call could not be written");
-                calls.end_later(Unwritten {
+            if let Err(error) = calls.record_end(key, bytes, &ending).await {
+                tracing::warn!(%key, %error, "the outcome of a call could not be written");
+                calls.retry_write(PendingWrite {
                     key,
                     ending,
                     record: None,

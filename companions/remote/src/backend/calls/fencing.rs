@@ -1,45 +1,47 @@
-use super::Calls;
-use crate::remote::protocol::CallKey;
-use crate::remote::store::StoreError;
-use crate::remote::store::ledger::Ending;
+//! Whether this process still owns the task and may write how its calls end.
 
-/// Why calls end that were under way, and no more are made.
-pub(in crate::remote::backend) const TAKEN_OVER: &str = "another backend took the task over";
+use super::Calls;
+use crate::protocol::CallKey;
+use crate::store::StoreError;
+use crate::store::task_store::Ending;
+
+/// Why calls in flight end, and no more are made.
+pub(in crate::backend) const TAKEN_OVER: &str = "another backend took the task over";
 
 impl Calls {
-    /// Whether the calls of the task are made here still.
+    /// Whether this process still owns the task.
     ///
-    /// Once another backend has taken it over they end for those who wait for them, and what becomes of them is said there.
-    pub(in crate::remote::backend) async fn is_home(&self) -> Result<bool, StoreError> {
-        if !self.has_moved() && !self.ledger.is_home().await? {
+    /// If not, its calls end for those who wait here; the new owner records what becomes of them.
+    pub(in crate::backend) async fn is_owner(&self) -> Result<bool, StoreError> {
+        if !self.is_taken_over() && !self.task_store.is_owner().await? {
             self.moved.cancel();
-            self.state().line = None;
+            self.state().executor = None;
             self.close(TAKEN_OVER);
         }
-        Ok(!self.has_moved())
+        Ok(!self.is_taken_over())
     }
 
-    /// Whether it is known here that another backend has taken the task over.
-    pub(in crate::remote::backend) fn has_moved(&self) -> bool {
+    /// Whether it is known that another backend has taken the task over.
+    pub(in crate::backend) fn is_taken_over(&self) -> bool {
         self.moved.is_cancelled()
     }
 
-    /// Waits until it is known here that another backend has taken the task over.
-    pub(in crate::remote::backend) async fn moved(&self) {
+    /// Waits until it is known that another backend has taken the task over.
+    pub(in crate::backend) async fn moved(&self) {
         self.moved.cancelled().await;
     }
 
-    /// Whether an end may be written from here: what is known, by anybody; what is only supposed, by the home.
+    /// Whether this process may store an end: a known one always, an assumed one only as the owner.
     pub(super) async fn may_end(&self, key: CallKey, ending: &Ending) -> Result<bool, StoreError> {
         let is_known = match ending {
             Ending::Reply(_) | Ending::NotRun { .. } => true,
             Ending::Unknown { .. } | Ending::Cancelled { .. } => false,
         };
         if !is_known {
-            return self.is_home().await;
+            return self.is_owner().await;
         }
-        // A later home may have dropped the call since.
-        Ok(!self.has_moved() || self.ledger.begun(key).await?.is_some())
+        // A later owner may have pruned the call since.
+        Ok(!self.is_taken_over() || self.task_store.stored_size(key).await?.is_some())
     }
 }
 
@@ -49,22 +51,22 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use contract_runtime::Progress;
     use serde_json::Map;
     use tokio::sync::mpsc;
     use tokio::time::timeout;
 
     use super::*;
-    use crate::Progress;
-    use crate::remote::backend::calls::{Asked, Came};
-    use crate::remote::backend::entry::Entry;
-    use crate::remote::protocol::{BackendMessage, JournalId, TaskId};
-    use crate::remote::store::ledger::Ledger;
-    use crate::remote::store::{EmbeddedStore, Store};
+    use crate::backend::calls::{AttemptOutcome, CallRequest};
+    use crate::backend::listener::ListenerConfig;
+    use crate::protocol::{BackendMessage, JournalId, TaskId};
+    use crate::store::task_store::TaskStore;
+    use crate::store::{EmbeddedStore, Store};
 
     const SOON: Duration = Duration::from_secs(30);
 
-    fn asked() -> Asked {
-        Asked {
+    fn request() -> CallRequest {
+        CallRequest {
             call_id: String::new(),
             tool_name: "mark".to_owned(),
             parameters: Map::new(),
@@ -74,33 +76,33 @@ mod tests {
         }
     }
 
-    /// No letter tells it: it looks by itself.
+    /// No message says so: it reads the store.
     #[tokio::test]
     async fn an_earlier_home_sends_no_call_and_guesses_no_end() {
         let store = EmbeddedStore::in_memory().expect("a thread");
         let task = TaskId::random();
         let [mut one, mut other] =
-            [(); 2].map(|()| Ledger::new(Arc::new(store.clone()) as _, task));
-        one.claim_home("one", "1").await.unwrap();
-        let entrance = Entry::default().open((Ipv4Addr::LOCALHOST, 0).into());
-        let calls = Calls::new(one, Duration::from_secs(3600), Arc::new(entrance));
+            [(); 2].map(|()| TaskStore::new(Arc::new(store.clone()) as _, task));
+        one.claim_ownership("one", "1").await.unwrap();
+        let listener = ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into());
+        let calls = Calls::new(one, Duration::from_secs(3600), Arc::new(listener));
         let (out, mut said) = mpsc::channel(64);
-        assert!(calls.attached(out, JournalId::random(), Vec::new()));
+        assert!(calls.attach(out, JournalId::random(), Vec::new()));
         let earlier = Arc::clone(&calls);
-        let under_way = tokio::spawn(async move { earlier.call(asked()).await });
+        let under_way = tokio::spawn(async move { earlier.call(request()).await });
         let sent = timeout(SOON, said.recv()).await.expect("a call");
         assert!(matches!(sent, Some(BackendMessage::RunTool(_))), "{sent:?}");
 
-        other.claim_home("other", "1").await.unwrap();
-        let came = timeout(SOON, calls.call(asked())).await.expect("an end");
+        other.claim_ownership("other", "1").await.unwrap();
+        let outcome = timeout(SOON, calls.call(request())).await.expect("an end");
         assert!(
-            matches!(&came, Came::NotRun(why) if why == TAKEN_OVER),
-            "{came:?}"
+            matches!(&outcome, AttemptOutcome::NotRun(why) if why == TAKEN_OVER),
+            "{outcome:?}"
         );
-        let came = timeout(SOON, under_way).await.expect("an end").unwrap();
+        let outcome = timeout(SOON, under_way).await.expect("an end").unwrap();
         assert!(
-            matches!(&came, Came::InDoubt(why) if why == TAKEN_OVER),
-            "{came:?}"
+            matches!(&outcome, AttemptOutcome::InDoubt(why) if why == TAKEN_OVER),
+            "{outcome:?}"
         );
         assert!(said.try_recv().is_err(), "nothing more is said");
         let written = async {
@@ -115,9 +117,9 @@ mod tests {
             "{endings:?}"
         );
         assert_eq!(endings.len(), 1);
-        // The call that was sent is open for the new home; the other one was not made.
+        // The call that was sent is open for the new owner; the other one was not made.
         assert_eq!(other.calls().await.unwrap().open.len(), 1);
         let (out, _said) = mpsc::channel(64);
-        assert!(!calls.attached(out, JournalId::random(), Vec::new()));
+        assert!(!calls.attach(out, JournalId::random(), Vec::new()));
     }
 }

@@ -1,34 +1,36 @@
+//! Reconciles open calls with the executor's journal after a handshake.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::open::run_of;
-use super::{Calls, Came, Line, State};
-use crate::remote::protocol::{BackendMessage, CallKey, Entry, EntryState, JournalId, ToolReply};
-use crate::remote::store::ledger::Ending;
+use super::attempt::run_tool;
+use super::{AttachedExecutor, AttemptOutcome, Calls, State};
+use crate::protocol::{BackendMessage, CallKey, Entry, EntryState, JournalId, ToolReply};
+use crate::store::task_store::Ending;
 
-/// Calls that were given up and may still end.
+/// How many abandoned calls are remembered, which may still end.
 const ABANDONED: usize = 256;
 
-/// What a handshake asks for.
+/// What to do after a handshake.
 #[derive(Debug, Default)]
-struct Plan {
-    /// Sent again, under the same key: the journal says that it did not run, or has its result.
+struct Reconciliation {
+    /// To send again, under the same key: the journal says that it did not run, or has its result.
     send: Vec<CallKey>,
-    /// Nobody waits for these any more.
+    /// To cancel: nobody waits for these any more.
     cancel: Vec<CallKey>,
     late: Vec<ToolReply>,
     doubtful: Vec<CallKey>,
-    /// They have ended, with results that were too large for the handshake.
+    /// Ended, with results that were too large for the handshake.
     large: Vec<CallKey>,
-    /// They did not run, and nobody wants them to.
+    /// They did not run, and are not wanted any more.
     unwanted: Vec<CallKey>,
 }
 
 impl Calls {
-    /// A new connection: what its journal says is the truth about every call. `false` if another backend is asked now.
-    pub(in crate::remote::backend) fn attached(
+    /// Attaches a connection, whose journal decides what became of each call. `false` if another backend owns the task.
+    pub(in crate::backend) fn attach(
         self: &Arc<Self>,
         out: mpsc::Sender<BackendMessage>,
         journal: JournalId,
@@ -36,33 +38,33 @@ impl Calls {
     ) -> bool {
         let plan = {
             let mut state = self.state();
-            if self.has_moved() {
+            if self.is_taken_over() {
                 return false;
             }
             state.changes += 1;
-            state.given_up = None;
-            state.line = Some(Line { out, journal });
+            state.unavailable = None;
+            state.executor = Some(AttachedExecutor { out, journal });
             state.journal = Some(journal);
             state.plan(journal, entries)
         };
         let calls = Arc::clone(self);
-        // The queue of the connection is bounded, and nobody empties it yet.
-        tokio::spawn(async move { calls.follow(plan).await });
+        // The queue of the connection is bounded, and not being drained yet.
+        tokio::spawn(async move { calls.apply(plan).await });
         true
     }
 
-    async fn follow(self: Arc<Self>, plan: Plan) {
+    async fn apply(self: Arc<Self>, plan: Reconciliation) {
         for key in plan.cancel {
-            self.say(BackendMessage::CancelTool(key)).await;
+            self.send(BackendMessage::CancelTool(key)).await;
         }
         for key in plan.send {
-            self.send(key).await;
+            self.send_call(key).await;
         }
         for key in plan.unwanted {
-            self.say(BackendMessage::Ack(key)).await;
+            self.send(BackendMessage::Ack(key)).await;
         }
         for reply in plan.late {
-            self.too_late(Box::new(reply));
+            self.record_late_reply(Box::new(reply));
         }
         for key in plan.large {
             self.fetch(key).await;
@@ -70,27 +72,38 @@ impl Calls {
         for key in plan.doubtful {
             let reason = "the executor was restarted while it was under way".to_owned();
             let ending = Ending::Unknown { reason };
-            self.end_late(key, &ending).await;
+            self.record_late(key, &ending).await;
         }
     }
 
-    /// Asked for again, a call that has ended is not made: its result comes.
+    /// Requests a result: a call that has ended is not run again.
     async fn fetch(&self, key: CallKey) {
-        match self.ledger.without_end(key).await {
+        match self.task_store.open_call(key).await {
             Ok(Some(record)) => {
                 self.state().abandon(key);
-                let run = BackendMessage::RunTool(Box::new(run_of(record)));
-                self.say(run).await;
+                let run = BackendMessage::RunTool(Box::new(run_tool(record)));
+                self.send(run).await;
             }
-            Ok(None) => self.say(BackendMessage::Ack(key)).await,
-            // The next handshake says it once more.
-            Err(error) => tracing::debug!(%key, %error, "a result could not be asked for"),
+            Ok(None) => self.send(BackendMessage::Ack(key)).await,
+            // The next handshake sends it again.
+            Err(error) => tracing::debug!(%key, %error, "a result could not be requested"),
         }
     }
 }
 
 impl State {
-    /// Whether a call was given up here before; asked once.
+    /// Resolves a key without an attempt number: to the attempt in flight, or else to an abandoned one.
+    pub(super) fn resolve_key(&self, key: CallKey) -> CallKey {
+        if !key.has_no_attempt() {
+            return key;
+        }
+        let of_call = |one: &&CallKey| one.tool_id == key.tool_id;
+        let open = self.open.keys().filter(of_call).max();
+        let meant = open.or_else(|| self.abandoned.iter().filter(of_call).max());
+        meant.copied().unwrap_or(key)
+    }
+
+    /// Whether a call was abandoned here; forgets it.
     pub(super) fn was_abandoned(&mut self, key: CallKey) -> bool {
         let place = self.abandoned.iter().position(|one| *one == key);
         place.is_some_and(|place| self.abandoned.remove(place).is_some())
@@ -98,33 +111,33 @@ impl State {
 
     pub(super) fn abandon(&mut self, key: CallKey) {
         if self.abandoned.len() == ABANDONED {
-            // Its result, if one comes, is brought by the next handshake.
+            // The next handshake brings its result, if there is one.
             self.abandoned.pop_front();
         }
         self.abandoned.push_back(key);
     }
 
-    fn plan(&mut self, journal: JournalId, entries: Vec<Entry>) -> Plan {
-        let mut plan = Plan::default();
+    fn plan(&mut self, journal: JournalId, entries: Vec<Entry>) -> Reconciliation {
+        let mut plan = Reconciliation::default();
         let mut entries: HashMap<CallKey, Entry> = entries
             .into_iter()
-            .map(|entry| (entry.key, entry))
+            .map(|listener| (listener.key, listener))
             .collect();
         let keys: Vec<CallKey> = self.open.keys().copied().collect();
         for key in keys {
-            let entry = entries.remove(&key);
+            let listener = entries.remove(&key);
             let Some(open) = self.open.get(&key) else {
                 continue;
             };
-            let known = open.sent.map_or(!open.left_behind, |sent| sent == journal);
-            let wanted = !open.left_behind;
-            let came = match entry.map(|entry| (entry.state, entry.reply)) {
-                Some((EntryState::Finished, Some(reply))) => Some(Came::Reply(reply)),
+            let known = open.sent.map_or(!open.orphaned, |sent| sent == journal);
+            let wanted = !open.orphaned;
+            let outcome = match listener.map(|listener| (listener.state, listener.reply)) {
+                Some((EntryState::Finished, Some(reply))) => Some(AttemptOutcome::Reply(reply)),
                 Some((EntryState::Running, _)) => None,
-                Some((EntryState::InDoubt, _)) => Some(Came::InDoubt(
+                Some((EntryState::InDoubt, _)) => Some(AttemptOutcome::InDoubt(
                     "the executor was restarted while it was under way".to_owned(),
                 )),
-                // Too large for a handshake: asked for again, it is given and not run.
+                // Too large for a handshake: requested again, its result is sent and it is not run.
                 Some((EntryState::Finished, _)) => {
                     plan.send.push(key);
                     None
@@ -133,25 +146,25 @@ impl State {
                     plan.send.push(key);
                     None
                 }
-                Some((EntryState::Accepted, _)) | None if known => Some(Came::NotRun(
+                Some((EntryState::Accepted, _)) | None if known => Some(AttemptOutcome::NotRun(
                     "the backend was restarted before it began".to_owned(),
                 )),
-                Some((EntryState::Accepted, _)) => Some(Came::NotRun(
+                Some((EntryState::Accepted, _)) => Some(AttemptOutcome::NotRun(
                     "the executor was restarted before it began".to_owned(),
                 )),
-                None => Some(Came::InDoubt(
+                None => Some(AttemptOutcome::InDoubt(
                     "another executor came back, and its journal does not know the call".to_owned(),
                 )),
             };
-            if let Some(came) = came
+            if let Some(outcome) = outcome
                 && let Some(open) = self.open.remove(&key)
             {
-                // Whoever waited may just have stopped; its guard says so.
-                let _ = open.end.send(came);
+                // The caller may just have stopped waiting; its guard handles that.
+                let _ = open.end.send(outcome);
             }
         }
-        for (key, entry) in entries {
-            match (entry.state, entry.reply) {
+        for (key, listener) in entries {
+            match (listener.state, listener.reply) {
                 (EntryState::Finished, Some(reply)) => plan.late.push(*reply),
                 (EntryState::Running, _) => {
                     self.abandon(key);

@@ -1,17 +1,19 @@
+//! Concurrent calls, pruning, and results that arrive late.
+
 use std::collections::{BTreeSet, HashSet};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use contract_runtime::{Progress, Status};
 use serde_json::Map;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::ended::{KEPT, SPARE};
+use super::history::{MAX_CALLS, PRUNE_BATCH};
 use super::*;
-use crate::remote::backend::entry::Entry;
-use crate::remote::protocol::{Cancelled, Entry as Told, EntryState, TaskId};
-use crate::remote::store::{EmbeddedStore, Store};
-use crate::{Progress, Status};
+use crate::backend::listener::ListenerConfig;
+use crate::protocol::{Cancelled, Entry, EntryState, TaskId};
+use crate::store::{EmbeddedStore, Store};
 
 const SOON: Duration = Duration::from_secs(30);
 
@@ -19,13 +21,13 @@ const SOON: Duration = Duration::from_secs(30);
 const WIDE: usize = 64;
 
 fn calls(store: &EmbeddedStore, task: TaskId) -> Arc<Calls> {
-    let ledger = Ledger::new(Arc::new(store.clone()), task);
-    let entrance = Entry::default().open((Ipv4Addr::LOCALHOST, 0).into());
-    Calls::new(ledger, Duration::from_secs(3600), Arc::new(entrance))
+    let task_store = TaskStore::new(Arc::new(store.clone()), task);
+    let listener = ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into());
+    Calls::new(task_store, Duration::from_secs(3600), Arc::new(listener))
 }
 
-fn asked(tool: &str, text: &str) -> Asked {
-    Asked {
+fn request(tool: &str, text: &str) -> CallRequest {
+    CallRequest {
         call_id: String::new(),
         tool_name: tool.to_owned(),
         parameters: Map::from_iter([("text".to_owned(), text.into())]),
@@ -35,7 +37,7 @@ fn asked(tool: &str, text: &str) -> Asked {
     }
 }
 
-fn replied(key: CallKey) -> ToolReply {
+fn handle_reply(key: CallKey) -> ToolReply {
     ToolReply {
         outcome: Status::Ok,
         ..ToolReply::failed(key, "")
@@ -47,14 +49,14 @@ async fn answer(calls: Arc<Calls>, mut heard: mpsc::Receiver<BackendMessage>) {
     while let Some(message) = heard.recv().await {
         match message {
             BackendMessage::RunTool(run) if run.tool_name == "echo" => {
-                calls.replied(replied(run.key));
+                calls.handle_reply(handle_reply(run.key));
                 if run.key.tool_id.to_bytes()[15] < 32 {
-                    calls.replied(replied(run.key));
+                    calls.handle_reply(handle_reply(run.key));
                 }
             }
             BackendMessage::CancelTool(key) => {
                 let may_still_run = false;
-                calls.replied(Cancelled { key, may_still_run }.into());
+                calls.handle_reply(Cancelled { key, may_still_run }.into());
             }
             _ => {}
         }
@@ -68,7 +70,7 @@ async fn names(store: &EmbeddedStore, task: TaskId, prefix: &str) -> Vec<String>
 
 /// Waits until the store holds no more than it may between two prunings.
 async fn bounded(store: &EmbeddedStore, task: TaskId, open: usize) -> usize {
-    let most = 2 * (KEPT + SPARE) + open;
+    let most = 2 * (MAX_CALLS + PRUNE_BATCH) + open;
     let few = async {
         loop {
             let count = names(store, task, "").await.len();
@@ -86,14 +88,14 @@ async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
     let (store, task) = (EmbeddedStore::in_memory().unwrap(), TaskId::random());
     let (made, journal) = (calls(&store, task), JournalId::random());
     let (out, heard) = mpsc::channel(WIDE);
-    made.attached(out, journal, Vec::new());
+    made.attach(out, journal, Vec::new());
     let executor = tokio::spawn(answer(Arc::clone(&made), heard));
 
     // These are open all the time.
     let waiting: Vec<_> = (0..5)
         .map(|_| {
             let made = Arc::clone(&made);
-            tokio::spawn(async move { made.call(asked("wait", "")).await })
+            tokio::spawn(async move { made.call(request("wait", "")).await })
         })
         .collect();
     let five = async {
@@ -115,14 +117,14 @@ async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
         under_way.spawn(async move {
             // One in ten is given up.
             let tool = if number % 10 == 3 { "wait" } else { "echo" };
-            let call = caller.call(asked(tool, &number.to_string()));
+            let call = caller.call(request(tool, &number.to_string()));
             let patience = if tool == "wait" {
                 Duration::from_millis(1)
             } else {
                 SOON
             };
-            let came = timeout(patience, call).await;
-            assert_eq!(came.is_ok(), tool == "echo", "{came:?}");
+            let outcome = timeout(patience, call).await;
+            assert_eq!(outcome.is_ok(), tool == "echo", "{outcome:?}");
         });
         if number == 100 {
             let there = names(&store, task, "ending.").await;
@@ -138,7 +140,7 @@ async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
         call.unwrap();
     }
     let count = bounded(&store, task, 5).await;
-    assert!(count > 2 * KEPT, "the latest are kept: {count}");
+    assert!(count > 2 * MAX_CALLS, "the latest are kept: {count}");
     let left: BTreeSet<String> = names(&store, task, "call.").await.into_iter().collect();
     assert!(open.is_subset(&left), "one that is open was dropped");
     let first = first.expect("one had ended");
@@ -148,11 +150,11 @@ async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
 
     // Another process finds what is open, and nothing else.
     let again = calls(&store, task);
-    let found = again.ledger.calls().await.unwrap();
-    assert!(found.ended.len() >= KEPT, "{}", found.ended.len());
+    let found = again.task_store.calls().await.unwrap();
+    assert!(found.ended.len() >= MAX_CALLS, "{}", found.ended.len());
     let keys: Vec<CallKey> = found.open.iter().map(|call| call.key).collect();
     assert_eq!(keys.len(), 5);
-    again.left_behind(found);
+    again.orphaned(found);
     let (out, mut heard) = mpsc::channel(WIDE);
     // What it hears of a call that was dropped, it acknowledges.
     let (id, attempt) = first["ending.".len()..].split_once('.').unwrap();
@@ -160,12 +162,12 @@ async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
         tool_id: id.parse().unwrap(),
         attempt: attempt.parse().unwrap(),
     };
-    let told = keys.iter().chain([&dropped]).map(|key| Told {
+    let told = keys.iter().chain([&dropped]).map(|key| Entry {
         key: *key,
         state: EntryState::Finished,
-        reply: Some(Box::new(replied(*key))),
+        reply: Some(Box::new(handle_reply(*key))),
     });
-    again.attached(out, journal, told.collect());
+    again.attach(out, journal, told.collect());
     timeout(SOON, again.settled()).await.unwrap();
     let mut acknowledged = HashSet::new();
     while acknowledged.len() < 6 {
@@ -175,12 +177,12 @@ async fn a_task_of_twenty_thousand_calls_keeps_the_latest() {
         }
     }
     assert!(acknowledged.contains(&dropped));
-    assert_eq!(again.ledger.begun(dropped).await.unwrap(), None);
+    assert_eq!(again.task_store.stored_size(dropped).await.unwrap(), None);
     for key in keys {
-        let ending = again.ledger.ending(key).await.unwrap();
+        let ending = again.task_store.ending(key).await.unwrap();
         assert!(matches!(ending, Some(Ending::Reply(_))), "{ending:?}");
     }
-    assert_eq!(again.ledger.ending(dropped).await.unwrap(), None);
+    assert_eq!(again.task_store.ending(dropped).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -194,20 +196,20 @@ async fn a_result_that_no_handshake_holds_is_fetched() {
     // Nobody waits for these any more: the end of one could not be written, and that of the other was.
     let [without, with, stranger] = [key(1), key(1), key(1)];
     for key in [without, with] {
-        let record = asked("echo", "text").record(key, 7, Some(journal));
-        made.ledger.begin_call(&record).await.unwrap();
+        let record = request("echo", "text").record(key, 7, Some(journal));
+        made.task_store.begin_call(&record).await.unwrap();
     }
-    let reason = "nobody waits for it any more".to_owned();
+    let reason = "the caller no longer waits for it".to_owned();
     let ending = Ending::NotRun { reason };
-    made.ledger.end_call(with, &ending).await.unwrap();
+    made.task_store.end_call(with, &ending).await.unwrap();
 
     let (out, mut heard) = mpsc::channel(WIDE);
-    let told = [without, with, stranger].map(|key| Told {
+    let told = [without, with, stranger].map(|key| Entry {
         key,
         state: EntryState::Finished,
         reply: None,
     });
-    assert!(made.attached(out, journal, told.into()));
+    assert!(made.attach(out, journal, told.into()));
     let mut acknowledged = BTreeSet::new();
     while acknowledged.len() < 3 {
         match timeout(SOON, heard.recv()).await.unwrap() {
@@ -215,12 +217,50 @@ async fn a_result_that_no_handshake_holds_is_fetched() {
             Some(BackendMessage::RunTool(run)) => {
                 assert_eq!((run.key, run.generation_id), (without, 7));
                 assert_eq!(run.parameters, serde_json::json!({"text": "text"}));
-                made.replied(replied(without));
+                made.handle_reply(handle_reply(without));
             }
             other => panic!("{other:?}"),
         }
     }
-    let written = made.ledger.ending(without).await.unwrap();
+    let written = made.task_store.ending(without).await.unwrap();
     assert!(matches!(written, Some(Ending::Reply(_))), "{written:?}");
-    assert_eq!(made.ledger.ending(with).await.unwrap(), Some(ending));
+    assert_eq!(made.task_store.ending(with).await.unwrap(), Some(ending));
+}
+
+/// A result without an attempt is that of the attempt under way, whichever it is.
+#[tokio::test]
+async fn a_result_that_names_no_attempt_ends_the_one_under_way() {
+    let (store, task) = (EmbeddedStore::in_memory().unwrap(), TaskId::random());
+    let made = calls(&store, task);
+    let (out, mut heard) = mpsc::channel(WIDE);
+    assert!(made.attach(out, JournalId::random(), Vec::new()));
+    let call = tokio::spawn({
+        let (made, mut request) = (Arc::clone(&made), request("echo", ""));
+        request.idempotent = true;
+        async move { made.call(request).await }
+    });
+    let Some(BackendMessage::RunTool(first)) = timeout(SOON, heard.recv()).await.unwrap() else {
+        panic!("no call");
+    };
+    // Another executor, whose journal does not know the call: it is in doubt, and tried again.
+    let (out, mut heard) = mpsc::channel(WIDE);
+    assert!(made.attach(out, JournalId::random(), Vec::new()));
+    let again = loop {
+        match timeout(SOON, heard.recv()).await.unwrap() {
+            Some(BackendMessage::RunTool(again)) => break again,
+            Some(_) => {}
+            None => panic!("no call"),
+        }
+    };
+    assert_eq!((first.key.attempt, again.key.attempt), (1, 2));
+    let literal = serde_json::json!({
+        "tool_id": again.key.tool_id, "status": "success", "result": "done",
+    });
+    made.handle_reply(serde_json::from_value(literal).unwrap());
+    let outcome = timeout(SOON, call).await.unwrap().unwrap();
+    let AttemptOutcome::Reply(reply) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!((reply.key, reply.outcome), (again.key, Status::Ok));
+    assert_eq!(reply.result.as_deref(), Some("done"));
 }
