@@ -1,41 +1,44 @@
+//! Opens, reopens and closes tasks.
+
 use std::collections::hash_map;
 use std::sync::Arc;
 
-use super::door;
-use super::server::Listening;
-use super::task::{Open, Task};
-use crate::remote::RemoteError;
-use crate::remote::protocol::TaskId;
-use crate::remote::store::ledger::Ledger;
-use crate::remote::token::Token;
+use super::server::BackendHandle;
+use super::task::{OpenTask, Task};
+use super::upgrade;
+use crate::RemoteError;
+use crate::protocol::TaskId;
+use crate::store::task_store::TaskStore;
+use crate::token::Token;
 
-impl Listening {
-    /// Opens a task, with an id and a token that nobody can guess.
+impl BackendHandle {
+    /// Opens a task, with an unguessable id and token.
     ///
-    /// The token is for the executor of the task and nobody else; here only a hash of it is kept.
+    /// The token is a secret of the task's executor; the backend keeps only its hash.
     ///
     /// # Errors
     ///
     /// [`RemoteError::Store`] when the task cannot be written down.
     pub async fn task(&self) -> Result<(Task, Token), RemoteError> {
         let (id, token) = (TaskId::random(), Token::random());
-        let hash = door::hash(token.reveal().as_bytes());
+        let hash = upgrade::hash_token(token.reveal().as_bytes());
         #[cfg_attr(
             not(feature = "redis"),
             expect(unused_mut, reason = "nobody else has it")
         )]
-        let mut ledger = self.ledger(id);
-        ledger.open_task(hash).await?;
+        let mut task_store = self.task_store(id);
+        task_store.open_task(hash).await?;
         #[cfg(feature = "redis")]
-        if let Some(post) = &self.shared.post {
-            post.moves_in(&mut ledger).await?;
+        if let Some(cluster) = &self.shared.cluster {
+            cluster.claim(&mut task_store).await?;
         }
-        let open = self.made(id, hash, ledger);
+        let open = self.build(id, hash, task_store);
         self.shared.tasks().insert(id, Arc::clone(&open));
-        Ok((self.shown(open), token))
+        Ok((self.handle(open), token))
     }
 
-    /// A task that an earlier process opened, with the token that its executor has; `None` if the store knows none.
+    /// Reopens a task that an earlier process opened, with its executor's existing token; `None` if the store does not
+    /// know it.
     ///
     /// Calls that were under way then end as the executor's journal says; [`Task::settled`] waits for that. Of several
     /// backends this one makes the calls of the task from here on, and one that did before makes none.
@@ -44,52 +47,54 @@ impl Listening {
     ///
     /// [`RemoteError::Store`] when it cannot be read.
     pub async fn reopen(&self, id: TaskId) -> Result<Option<Task>, RemoteError> {
-        let there = self.shared.tasks().get(&id).cloned();
-        if let Some(open) = there {
-            if open.calls.is_home().await? {
-                return Ok(Some(self.shown(open)));
+        let existing = self.shared.tasks().get(&id).cloned();
+        if let Some(open) = existing {
+            if open.calls.is_owner().await? {
+                return Ok(Some(self.handle(open)));
             }
-            self.shared.drop_moved(id);
+            self.shared.drop_taken_over(id);
         }
         #[cfg_attr(
             not(feature = "redis"),
             expect(unused_mut, reason = "nobody else has it")
         )]
-        let mut ledger = self.ledger(id);
-        let Some(hash) = ledger.token_hash().await? else {
+        let mut task_store = self.task_store(id);
+        let Some(hash) = task_store.token_hash().await? else {
             return Ok(None);
         };
         #[cfg(feature = "redis")]
-        let before = match &self.shared.post {
-            Some(post) => post.moves_in(&mut ledger).await?,
+        let earlier = match &self.shared.cluster {
+            Some(cluster) => cluster.claim(&mut task_store).await?,
             None => None,
         };
-        let open = self.made(id, hash, ledger);
+        let open = self.build(id, hash, task_store);
         #[cfg(feature = "redis")]
-        if self.shared.post.is_some() {
-            open.leaves_behind().await?;
+        if self.shared.cluster.is_some() {
+            open.ignore_earlier().await?;
         }
-        let kept = open.kept().await?;
+        let kept = open.load_stored().await?;
         match self.shared.tasks().entry(id) {
-            // Somebody else has opened it meanwhile, and it may be at work.
-            hash_map::Entry::Occupied(there) => {
-                return Ok(Some(self.shown(Arc::clone(there.get()))));
+            // It was opened concurrently, and may be in use.
+            hash_map::Entry::Occupied(existing) => {
+                return Ok(Some(self.handle(Arc::clone(existing.get()))));
             }
             hash_map::Entry::Vacant(place) => {
-                open.recall(kept);
+                open.restore(kept);
                 place.insert(Arc::clone(&open));
             }
         }
-        let task = self.shown(open);
-        // Only now, as the executor may be back at once.
+        let task = self.handle(open);
+        // Only now: the executor may reconnect at once.
         #[cfg(feature = "redis")]
-        if let Some(post) = &self.shared.post {
-            post.moved_in(&task.open.calls.ledger, before).await?;
+        if let Some(cluster) = &self.shared.cluster {
+            cluster
+                .announce_ownership(&task.open.calls.task_store, earlier)
+                .await?;
         }
         Ok(Some(task))
     }
 
-    /// Closes a task: its executor is not let in again, and nothing of it is kept.
+    /// Closes a task: its executor is not accepted again, and everything kept about it is deleted.
     ///
     /// # Errors
     ///
@@ -102,26 +107,26 @@ impl Listening {
         Ok(self.shared.store.forget(id).await?)
     }
 
-    fn ledger(&self, id: TaskId) -> Ledger {
-        Ledger::new(Arc::clone(&self.shared.store), id)
+    fn task_store(&self, id: TaskId) -> TaskStore {
+        TaskStore::new(Arc::clone(&self.shared.store), id)
     }
 
-    fn made(&self, id: TaskId, hash: [u8; 32], ledger: Ledger) -> Arc<Open> {
+    fn build(&self, id: TaskId, hash: [u8; 32], task_store: TaskStore) -> Arc<OpenTask> {
         let shared = &self.shared;
-        Open::new(
+        OpenTask::new(
             id,
             hash,
             Arc::clone(&shared.settings),
-            ledger,
-            Arc::clone(&shared.owner),
-            Arc::clone(&shared.entrance),
+            task_store,
+            Arc::clone(&shared.backend_name),
+            Arc::clone(&shared.listener),
             #[cfg(feature = "redis")]
             None,
         )
     }
 
-    fn shown(&self, open: Arc<Open>) -> Task {
-        let address = self.shared.entrance.address_of(open.id).into();
+    fn handle(&self, open: Arc<OpenTask>) -> Task {
+        let address = self.shared.listener.url_of(open.id).into();
         Task { open, address }
     }
 }

@@ -1,47 +1,52 @@
+//! The messages between backends.
+
 use serde::{Deserialize, Serialize};
 
-use crate::remote::protocol::{BackendMessage, ExecutorMessage, Handshake, TaskId};
+use crate::protocol::{BackendMessage, ExecutorMessage, Handshake, TaskId};
 
-/// What backends write to each other; each may be lost, and each may come twice.
+/// A message between backends; it may be lost or duplicated.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Letter {
-    /// To the home: an executor has dialled in here.
+pub(super) enum ClusterMessage {
+    /// To the owner: an executor has connected to this backend.
     Attached {
         epoch: u64,
-        host: String,
+        #[serde(rename = "host")]
+        gateway: String,
         handshake: Box<Handshake>,
     },
-    /// To the home: its executor says this. Counted from 1: one that is missing may come after others.
+    /// To the owner: a message of its executor. Numbered from 1, to detect lost messages.
     Heard {
         task: TaskId,
         epoch: u64,
         number: u64,
         message: ExecutorMessage,
     },
-    /// To the home: so many messages its executor has said. The last may be lost, and none after it tells.
+    /// To the owner: how many messages were forwarded, to detect the loss of the last one.
     HeardUpTo {
         task: TaskId,
         epoch: u64,
         number: u64,
     },
-    /// To the home: the connection broke.
+    /// To the owner: the connection ended.
     Lost { task: TaskId, epoch: u64 },
-    /// To the host: tell the executor. Counted from 1.
+    /// To the gateway: a message for the executor. Numbered from 1.
     Say {
-        home: String,
+        #[serde(rename = "home")]
+        owner: String,
         task: TaskId,
         epoch: u64,
         number: u64,
         message: BackendMessage,
     },
-    /// To the host: so many messages it was to tell the executor.
+    /// To the gateway: how many messages were sent, to detect the loss of the last one.
     SayUpTo {
         task: TaskId,
         epoch: u64,
         number: u64,
     },
-    /// To the host: end the connection, if it is of this epoch or an earlier one. To an earlier home: look who it is now.
+    /// To the gateway: close the connection, if it is of this epoch or an earlier one. To an earlier owner: check who owns
+    /// the task now.
     Over {
         task: TaskId,
         epoch: u64,
@@ -49,21 +54,22 @@ pub(super) enum Letter {
     },
 }
 
-/// Why a connection is ended from afar.
+/// Why the owner closes a connection to another backend.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::remote::backend) enum Reason {
-    /// Another executor, or another connection of the same, has taken over.
+pub(in crate::backend) enum Reason {
+    /// Another executor has superseded it.
     TakenOver,
-    /// The task has a new home, which needs a handshake.
+    /// The task has a new owner, which needs a handshake.
     Moved,
-    /// The home did not take it.
+    /// The owner rejected it.
     Refused(String),
 }
 
 impl Reason {
-    /// Where an executor is ended by another connection of its own, it may have left that one behind: it dials again.
-    pub(in crate::remote::backend) fn taken_over(by_itself: bool) -> Self {
+    /// Returns the reason when a later connection exists. If it is of the same executor, that may have abandoned it, so it
+    /// is asked to reconnect.
+    pub(in crate::backend) fn taken_over(by_itself: bool) -> Self {
         if by_itself {
             Self::Moved
         } else {
@@ -72,20 +78,20 @@ impl Reason {
     }
 }
 
-/// Which of a connection's messages has come.
+/// Where a message is in the sequence of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::remote::backend) enum Order {
+pub(in crate::backend) enum SequenceCheck {
     Next,
-    /// It came before.
-    Again,
-    /// One before it did not come, or not yet: only a handshake says what it was. Said once.
+    /// It was received before.
+    Duplicate,
+    /// An earlier one is missing: only a handshake can resolve that. Reported once.
     Gap,
 }
 
-impl Order {
-    pub(in crate::remote::backend) fn of(heard: &mut u64, number: u64) -> Self {
+impl SequenceCheck {
+    pub(in crate::backend) fn of(heard: &mut u64, number: u64) -> Self {
         if number <= *heard {
-            return Self::Again;
+            return Self::Duplicate;
         }
         if number > *heard + 1 {
             *heard = u64::MAX;
@@ -95,8 +101,8 @@ impl Order {
         Self::Next
     }
 
-    /// Whether fewer have come than were written. Said once.
-    pub(in crate::remote::backend) fn is_behind(heard: &mut u64, number: u64) -> bool {
+    /// Whether messages are missing. Reported once.
+    pub(in crate::backend) fn is_behind(heard: &mut u64, number: u64) -> bool {
         let is_behind = *heard < number;
         if is_behind {
             *heard = u64::MAX;
