@@ -1,92 +1,95 @@
+//! The events of a session.
+
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use contract_runtime::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
-use crate::Status;
-use crate::remote::protocol::{CallKey, Refusal};
-use crate::remote::safeguards::Tripped;
+use crate::protocol::{CallKey, Refusal};
+use crate::safeguards::Tripped;
 
-/// What happens to a session, for whoever watches it.
+/// An event of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// An executor has been let in.
+    /// An executor has been accepted.
     Attached {
-        /// Counts the connections of the task, from 1.
+        /// The number of this connection of the task, from 1.
         epoch: u64,
-        /// The tools that were not taken.
+        /// The tools that were refused.
         refused: Vec<Refusal>,
     },
     /// The connection to the executor broke.
     Lost {
-        /// How long calls wait for it to come back.
+        /// How long calls wait for the executor to come back.
         grace: Duration,
     },
-    /// It did not come back in time; calls that were under way ended.
+    /// The executor did not come back in time; calls in flight ended.
     GivenUp,
-    /// A call was written down, and is sent.
+    /// A call was stored, and is being sent.
     CallBegan {
-        /// Which.
+        /// The key of the call.
         #[serde(flatten)]
         key: CallKey,
-        /// The model's id of it; a later attempt has the same.
+        /// The model's id of the call; a later attempt has the same id.
         call_id: String,
         /// The name of the tool.
         tool: String,
     },
-    /// A call that is under way has come so far; a tool that reports more often than ten times a second is heard that often.
+    /// A progress report of a running call; a tool that reports more often than ten times a second is reported that
+    /// often.
     CallProgress {
-        /// Which.
+        /// The key of the call.
         #[serde(flatten)]
         key: CallKey,
-        /// The model's id of it.
+        /// The model's id of the call.
         call_id: String,
-        /// How much is done, in a unit of the tool's own.
+        /// How much is done, in a unit of the tool's choice.
         done: f64,
-        /// How much there is to do, where it is known.
+        /// How much there is to do, if that is known.
         total: Option<f64>,
-        /// In words; may be empty.
+        /// What is being done; may be empty.
         message: String,
     },
     /// A call has ended.
     CallEnded {
-        /// Which.
+        /// The key of the call.
         #[serde(flatten)]
         key: CallKey,
-        /// How.
+        /// How the call ended.
         #[schemars(with = "String")]
         status: Status,
     },
-    /// A safeguard ends the run.
+    /// A safeguard ended the run.
     Tripped(Tripped),
     /// The task is over.
     Finished {
-        /// Whether it ended as it was meant to.
+        /// Whether it ended successfully.
         success: bool,
     },
 }
 
-/// How many events may wait for one who watches.
-const WAITING: usize = 256;
+/// How many events may wait for a receiver.
+const CAPACITY: usize = 256;
 
-/// Tells those who watch a session. The room for what waits is there once somebody does.
+/// Broadcasts the events of a session. The queue is allocated with the first subscription.
 #[derive(Debug, Default)]
 pub(super) struct Events(OnceLock<broadcast::Sender<SessionEvent>>);
 
 impl Events {
-    pub(super) fn tell(&self, event: SessionEvent) {
-        if let Some(watched) = self.0.get() {
-            // Whoever watched may have gone.
-            let _ = watched.send(event);
+    pub(super) fn emit(&self, event: SessionEvent) {
+        if let Some(sender) = self.0.get() {
+            // There may be no receiver left.
+            let _ = sender.send(event);
         }
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<SessionEvent> {
-        let watched = self.0.get_or_init(|| broadcast::Sender::new(WAITING));
-        watched.subscribe()
+        let sender = self.0.get_or_init(|| broadcast::Sender::new(CAPACITY));
+        sender.subscribe()
     }
 }

@@ -1,9 +1,11 @@
+//! Connection limits.
+
 use std::time::Duration;
 
-/// How many connections a backend holds, and how fast it takes them.
+/// How many connections a backend holds, and how fast it accepts them.
 ///
 /// ```
-/// use contract_runtime::remote::ConnectionLimits;
+/// use contract_remote::ConnectionLimits;
 ///
 /// let mut small = ConnectionLimits::default();
 /// assert_eq!((small.connections, small.per_second), (16_384, 256));
@@ -12,19 +14,19 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionLimits {
-    /// Connections at a time, those that have not shown a token yet included. The system has to allow as many open files.
+    /// Concurrent connections, including those that have not authenticated yet. The system must allow as many open files.
     pub connections: usize,
-    /// Connections at a time that show the token of one task.
+    /// Concurrent connections that authenticate for one task.
     pub per_task: usize,
-    /// Executors that are let in per second, in the long run.
+    /// Executors accepted per second, on average.
     pub per_second: u32,
-    /// Executors that are let in at once, after a time in which none came.
+    /// Executors accepted in one burst, after an idle time.
     pub burst: u32,
-    /// How often the executor of one task is let in within a minute.
+    /// How often the executor of one task is accepted within a minute.
     pub per_task_and_minute: u32,
-    /// How long a header may take, and so may the handshake of TLS before it.
+    /// How long a request header may take, and likewise the TLS handshake before it.
     pub header: Duration,
-    /// How long a peer may leave unread what waits for it.
+    /// How long a peer may leave sent data unread.
     pub unread: Duration,
 }
 
@@ -33,7 +35,7 @@ impl Default for ConnectionLimits {
     /// a header, 20 for a peer that does not read.
     ///
     /// 5,000 executors that lost one backend are back within 18 seconds. A task has more than one connection only while
-    /// an executor takes over from one that is gone without a word, and one that dials as [`Executor`](crate::remote::Executor)
+    /// an executor supersedes one that disconnected silently, and one that reconnects as [`Executor`](crate::Executor)
     /// does comes back less than 60 times in a minute.
     fn default() -> Self {
         Self {

@@ -1,58 +1,58 @@
-//! The tools of a task: those of its first executor, for as long as there is the task.
+//! The tools of a task: those of its first executor, for the life of the task.
 
 use std::sync::Arc;
 
-use super::session::{Session, fit_to_show};
-use super::task::Open;
-use crate::remote::protocol::{Finished, Handshake};
-use crate::remote::store::StoreError;
-use crate::remote::store::ledger::Found;
-use crate::remote::toolbelt::Toolbelt;
+use super::session::{Session, sanitize_platform};
+use super::task::OpenTask;
+use crate::protocol::{Finished, Handshake};
+use crate::store::StoreError;
+use crate::store::task_store::StoredCalls;
+use crate::toolbelt::Toolbelt;
 
-/// Why an executor is sent away that has changed.
-pub(super) const OTHERS: &str = "the tools of a task do not change, and these are others";
+/// The close reason for an executor whose tools have changed.
+pub(super) const TOOLS_CHANGED: &str = "the tools of a task cannot change, and these differ";
 
-/// Names of tools that are looked up at once. Whoever brings more, or tools of its own, is judged beside the work of others:
-/// 128 tools with 50 rules each take 0.4 s (two cores, release build, November 2026).
-const AT_ONCE: usize = 16;
+/// How many known tools are evaluated on this thread; more of them, or custom tools, are evaluated on a blocking
+/// thread: 128 tools with 50 rules each take 0.4 s (two cores, release build, November 2026).
+const MAX_INLINE_TOOLS: usize = 16;
 
-/// What an earlier process has left of a task.
+/// The stored state of a task.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) settled: Option<Toolbelt>,
+pub(super) struct StoredTask {
+    pub(super) pinned: Option<Toolbelt>,
     pub(super) finished: Option<Finished>,
-    pub(super) calls: Found,
+    pub(super) calls: StoredCalls,
 }
 
-impl Open {
-    /// The session of a handshake, which is given back.
-    pub(super) async fn judge(
+impl OpenTask {
+    /// Evaluates a handshake; returns it with its session.
+    pub(super) async fn evaluate(
         self: &Arc<Self>,
         handshake: Handshake,
     ) -> Result<(Handshake, Session), String> {
-        if is_quick(&handshake) {
-            let session = self.take(&handshake)?;
+        if is_cheap(&handshake) {
+            let session = self.build_session(&handshake)?;
             return Ok((handshake, session));
         }
         let open = Arc::clone(self);
-        let judged = tokio::task::spawn_blocking(move || {
-            let session = open.take(&handshake)?;
+        let evaluated = tokio::task::spawn_blocking(move || {
+            let session = open.build_session(&handshake)?;
             Ok((handshake, session))
         });
         let stopping = |_| Err("the backend is stopping".to_owned());
-        judged.await.unwrap_or_else(stopping)
+        evaluated.await.unwrap_or_else(stopping)
     }
 
-    fn take(self: &Arc<Self>, handshake: &Handshake) -> Result<Session, String> {
-        let taken = self.toolbelt_of(handshake);
-        let other = |settled: &Arc<Toolbelt>| !settled.same_tools(&taken);
-        if self.settled.get().is_some_and(other) {
-            return Err(OTHERS.to_owned());
+    fn build_session(self: &Arc<Self>, handshake: &Handshake) -> Result<Session, String> {
+        let toolbelt = self.toolbelt_of(handshake);
+        let differs = |pinned: &Arc<Toolbelt>| !pinned.same_tools(&toolbelt);
+        if self.pinned.get().is_some_and(differs) {
+            return Err(TOOLS_CHANGED.to_owned());
         }
-        let there = self.session.borrow().clone();
-        match there {
+        let existing = self.session.borrow().clone();
+        match existing {
             Some(session) => Ok(session),
-            None => Session::new(self, Arc::new(taken), &handshake.platform)
+            None => Session::new(self, Arc::new(toolbelt), &handshake.platform)
                 .map_err(|error| error.to_string()),
         }
     }
@@ -61,71 +61,74 @@ impl Open {
         Toolbelt::of(handshake, &self.settings.known, &self.settings.limits)
     }
 
-    /// Whether the tools of a session are those of the task; the first are written down, and stand.
-    pub(super) async fn settle(
+    /// Pins the tools of the first session, in the store too; returns whether those of this session are the same.
+    pub(super) async fn pin(
         self: &Arc<Self>,
         handshake: &Handshake,
         session: &Session,
     ) -> Result<bool, StoreError> {
-        // They were compared when they were judged.
-        if self.settled.get().is_some() {
+        // They were compared in `evaluate`.
+        if self.pinned.get().is_some() {
             return Ok(true);
         }
-        let brought = taken_of(handshake, session.toolbelt());
-        let stands = self.calls.ledger.settle(&brought).await?;
-        let same = stands.known_tools == brought.known_tools
-            && stands.custom_tools == brought.custom_tools;
+        let accepted = accepted_part(handshake, session.toolbelt());
+        let stored = self.calls.task_store.pin_handshake(&accepted).await?;
+        let same = stored.known_tools == accepted.known_tools
+            && stored.custom_tools == accepted.custom_tools;
         if !same
             && !self
-                .judge_kept(stands)
+                .toolbelt_of_stored(stored)
                 .await?
                 .same_tools(session.toolbelt())
         {
             return Ok(false);
         }
-        self.settled.get_or_init(|| Arc::clone(&session.toolbelt));
+        self.pinned.get_or_init(|| Arc::clone(&session.toolbelt));
         Ok(true)
     }
 
-    /// A store is trusted no more than a line.
-    async fn judge_kept(self: &Arc<Self>, handshake: Handshake) -> Result<Toolbelt, StoreError> {
-        if is_quick(&handshake) {
+    /// Evaluates a stored handshake: a store is trusted no more than a connection.
+    async fn toolbelt_of_stored(
+        self: &Arc<Self>,
+        handshake: Handshake,
+    ) -> Result<Toolbelt, StoreError> {
+        if is_cheap(&handshake) {
             return Ok(self.toolbelt_of(&handshake));
         }
         let open = Arc::clone(self);
-        let judged = tokio::task::spawn_blocking(move || open.toolbelt_of(&handshake));
-        judged.await.map_err(|_| StoreError::Closed)
+        let evaluated = tokio::task::spawn_blocking(move || open.toolbelt_of(&handshake));
+        evaluated.await.map_err(|_| StoreError::Closed)
     }
 
-    /// What an earlier process has left of the task.
-    pub(super) async fn kept(self: &Arc<Self>) -> Result<Kept, StoreError> {
-        let ledger = &self.calls.ledger;
-        let settled = match ledger.handshake().await? {
-            Some(handshake) => Some(self.judge_kept(handshake).await?),
+    /// Loads what an earlier process has stored of the task.
+    pub(super) async fn load_stored(self: &Arc<Self>) -> Result<StoredTask, StoreError> {
+        let task_store = &self.calls.task_store;
+        let pinned = match task_store.handshake().await? {
+            Some(handshake) => Some(self.toolbelt_of_stored(handshake).await?),
             None => None,
         };
-        Ok(Kept {
-            settled,
-            finished: ledger.finished().await?,
-            calls: ledger.calls().await?,
+        Ok(StoredTask {
+            pinned,
+            finished: task_store.finished().await?,
+            calls: task_store.calls().await?,
         })
     }
 }
 
-fn is_quick(handshake: &Handshake) -> bool {
-    handshake.custom_tools.is_empty() && handshake.known_tools.len() <= AT_ONCE
+fn is_cheap(handshake: &Handshake) -> bool {
+    handshake.custom_tools.is_empty() && handshake.known_tools.len() <= MAX_INLINE_TOOLS
 }
 
-/// Of a handshake what its tools were taken from: that is what a store keeps.
-fn taken_of(handshake: &Handshake, toolbelt: &Toolbelt) -> Handshake {
+/// Returns the part of a handshake that defines the accepted tools, which the store keeps.
+fn accepted_part(handshake: &Handshake, toolbelt: &Toolbelt) -> Handshake {
     let names = toolbelt.names();
-    let taken = |name: &str| names.binary_search_by(|one| one.as_str().cmp(name)).is_ok();
+    let is_accepted = |name: &str| names.binary_search_by(|one| one.as_str().cmp(name)).is_ok();
     let known = handshake.known_tools.iter();
-    let mut known: Vec<String> = known.filter(|name| taken(name)).cloned().collect();
+    let mut known: Vec<String> = known.filter(|name| is_accepted(name)).cloned().collect();
     known.sort_unstable();
     known.dedup();
     let custom = handshake.custom_tools.iter();
-    let custom = custom.filter(|tool| tool["name"].as_str().is_some_and(taken));
+    let custom = custom.filter(|tool| tool["name"].as_str().is_some_and(is_accepted));
     Handshake {
         protocol: handshake.protocol,
         task: handshake.task,
@@ -133,7 +136,7 @@ fn taken_of(handshake: &Handshake, toolbelt: &Toolbelt) -> Handshake {
         journal: handshake.journal,
         known_tools: known,
         custom_tools: custom.cloned().collect(),
-        platform: fit_to_show(&handshake.platform),
+        platform: sanitize_platform(&handshake.platform),
         unacknowledged: Vec::new(),
     }
 }
@@ -142,34 +145,34 @@ fn taken_of(handshake: &Handshake, toolbelt: &Toolbelt) -> Handshake {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use contract_runtime::Registry;
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::Registry;
-    use crate::remote::backend::entry::Entry;
-    use crate::remote::backend::settings::Settings;
-    use crate::remote::protocol::{JournalId, Platform, TaskId};
-    use crate::remote::store::EmbeddedStore;
-    use crate::remote::store::ledger::Ledger;
+    use crate::backend::listener::ListenerConfig;
+    use crate::backend::settings::Settings;
+    use crate::protocol::{JournalId, Platform, TaskId};
+    use crate::store::EmbeddedStore;
+    use crate::store::task_store::TaskStore;
 
-    fn open() -> Arc<Open> {
+    fn open() -> Arc<OpenTask> {
         let store = Arc::new(EmbeddedStore::in_memory().unwrap());
         let id = TaskId::random();
-        let entrance = Entry::default().open((Ipv4Addr::LOCALHOST, 0).into());
+        let listener = ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into());
         let known = Registry::builder().build().unwrap().manifest();
-        Open::new(
+        OpenTask::new(
             id,
             [0; 32],
             Arc::new(Settings::new(known)),
-            Ledger::new(store, id),
+            TaskStore::new(store, id),
             "me".into(),
-            Arc::new(entrance),
+            Arc::new(listener),
             #[cfg(feature = "redis")]
             None,
         )
     }
 
-    fn bringing(open: &Open, custom_tools: Vec<Value>) -> Handshake {
+    fn bringing(open: &OpenTask, custom_tools: Vec<Value>) -> Handshake {
         Handshake {
             protocol: 1,
             task: open.id,
@@ -212,17 +215,17 @@ mod tests {
     async fn who_brings_many_tools_keeps_nobody_waiting() {
         let open = open();
         let handshake = bringing(&open, tools(16));
-        let judged = tokio::spawn({
+        let evaluated = tokio::spawn({
             let open = Arc::clone(&open);
-            async move { open.judge(handshake).await }
+            async move { open.evaluate(handshake).await }
         });
         // There is one thread for all.
         let mut turns = 0;
-        while !judged.is_finished() {
+        while !evaluated.is_finished() {
             tokio::task::yield_now().await;
             turns += 1;
         }
-        let (_, session) = judged.await.unwrap().unwrap();
+        let (_, session) = evaluated.await.unwrap().unwrap();
         assert_eq!(session.toolbelt().tools().len(), 16);
         assert!(turns > 100, "others had {turns} turns");
     }
@@ -230,15 +233,15 @@ mod tests {
     #[tokio::test]
     async fn what_is_kept_is_judged_as_it_was_brought() {
         let open = open();
-        let mut brought = tools(2);
-        brought.push(json!({"name": "no_schema"}));
-        brought.push(brought[0].clone());
-        let mut handshake = bringing(&open, brought);
+        let mut accepted = tools(2);
+        accepted.push(json!({"name": "no_schema"}));
+        accepted.push(accepted[0].clone());
+        let mut handshake = bringing(&open, accepted);
         handshake.known_tools = vec!["unknown".to_owned()];
-        let (handshake, session) = open.judge(handshake).await.unwrap();
+        let (handshake, session) = open.evaluate(handshake).await.unwrap();
         assert_eq!(session.toolbelt().refused().len(), 3);
-        assert!(open.settle(&handshake, &session).await.unwrap());
-        let kept = open.calls.ledger.handshake().await.unwrap().unwrap();
+        assert!(open.pin(&handshake, &session).await.unwrap());
+        let kept = open.calls.task_store.handshake().await.unwrap().unwrap();
         assert_eq!(kept.known_tools, [""; 0]);
         assert!(
             kept.custom_tools

@@ -1,82 +1,87 @@
+//! The backend before and after it listens, and the state its connections share.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use contract_runtime::Manifest;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-use super::accept::{Find, Found, accept};
-use super::entry::{Entrance, Entry};
+use super::accept::{KnownTask, TaskLookup, accept};
 #[cfg(feature = "redis")]
-use super::post::Post;
+use super::cluster::Cluster;
+use super::listener::{Listener, ListenerConfig};
 use super::settings::Settings;
-use super::task::Open;
-use crate::registry::Manifest;
-use crate::remote::RemoteError;
-use crate::remote::protocol::TaskId;
-use crate::remote::store::ledger::Ledger;
-use crate::remote::store::{EmbeddedStore, Store, StoreError};
+use super::task::OpenTask;
+use crate::RemoteError;
+use crate::protocol::TaskId;
+use crate::store::task_store::TaskStore;
+use crate::store::{EmbeddedStore, Store, StoreError};
 
-/// A side that decides, before it listens.
+/// Configures a backend; call [`bind`](Self::bind) to start it.
 #[derive(Clone, Debug)]
 #[must_use = "a backend does nothing until `bind`"]
 pub struct Backend {
     pub(super) settings: Settings,
-    pub(super) entry: Entry,
+    pub(super) listener: ListenerConfig,
 }
 
-/// A side that decides, and answers executors until it is dropped.
+/// A backend that is listening and serves executors until it is dropped.
 #[derive(Debug)]
-pub struct Listening {
+pub struct BackendHandle {
     pub(super) shared: Arc<Shared>,
     _stop: DropGuard,
 }
 
-/// Everything that connections share.
+/// The state that connections share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) settings: Arc<Settings>,
     pub(super) store: Arc<dyn Store>,
-    /// Who this backend is, for the store.
-    pub(super) owner: Arc<str>,
-    pub(super) entrance: Arc<Entrance>,
-    /// How it works with other backends.
+    /// The name of this backend in the store.
+    pub(super) backend_name: Arc<str>,
+    pub(super) listener: Arc<Listener>,
+    /// Communication with other backends.
     #[cfg(feature = "redis")]
-    pub(super) post: Option<Arc<Post>>,
-    pub(super) tasks: Mutex<HashMap<TaskId, Arc<Open>>>,
+    pub(super) cluster: Option<Arc<Cluster>>,
+    pub(super) tasks: Mutex<HashMap<TaskId, Arc<OpenTask>>>,
 }
 
 impl Shared {
-    pub(super) fn tasks(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Open>>> {
+    pub(super) fn tasks(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<OpenTask>>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets a task that another backend has taken over.
-    pub(super) fn drop_moved(&self, task: TaskId) {
+    /// Drops a task that another backend has taken over.
+    pub(super) fn drop_taken_over(&self, task: TaskId) {
         let mut tasks = self.tasks();
-        if tasks.get(&task).is_some_and(|open| open.calls.has_moved()) {
+        if tasks
+            .get(&task)
+            .is_some_and(|open| open.calls.is_taken_over())
+        {
             tasks.remove(&task);
         }
     }
 
-    /// A task that is open here, or at home in another backend, or known to the store.
-    pub(super) async fn find(&self, task: TaskId) -> Result<Option<Found>, StoreError> {
-        self.drop_moved(task);
+    /// Finds a task that is open here, owned by another backend, or known to the store.
+    pub(super) async fn find(&self, task: TaskId) -> Result<Option<KnownTask>, StoreError> {
+        self.drop_taken_over(task);
         let open = self.tasks().get(&task).cloned();
         #[cfg(feature = "redis")]
-        let open = match (open, &self.post) {
-            (None, Some(post)) => post.find(self, task).await?,
+        let open = match (open, &self.cluster) {
+            (None, Some(cluster)) => cluster.find(self, task).await?,
             (open, _) => open,
         };
         if let Some(open) = open {
-            return Ok(Some(Found::Open(open)));
+            return Ok(Some(KnownTask::Open(open)));
         }
-        let kept = Ledger::new(Arc::clone(&self.store), task);
-        Ok(kept.token_hash().await?.map(Found::Closed))
+        let task_store = TaskStore::new(Arc::clone(&self.store), task);
+        Ok(task_store.token_hash().await?.map(KnownTask::Closed))
     }
 
-    /// How many tasks there are, and how many of their executors.
-    pub(super) fn tasks_and_attached(&self) -> (usize, usize) {
+    /// Returns the number of tasks, and of those with an attached executor.
+    pub(super) fn count_tasks(&self) -> (usize, usize) {
         let tasks = self.tasks();
         let attached = tasks.values().filter(|open| open.calls.is_attached());
         (tasks.len(), attached.count())
@@ -84,67 +89,68 @@ impl Shared {
 }
 
 impl Backend {
-    /// A backend that knows the tools of a manifest by name.
+    /// Creates a backend that knows the tools of a manifest by name.
     pub fn new(known: Manifest) -> Self {
         Self {
             settings: Settings::new(known),
-            entry: Entry::default(),
+            listener: ListenerConfig::default(),
         }
     }
 
-    /// Listens, and lets executors in.
+    /// Binds the address and accepts executors.
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Bind`]; [`RemoteError::ReachedAt`] where no executor could dial what it was given;
+    /// [`RemoteError::Bind`]; [`RemoteError::PublicUrl`] if executors could not connect to that URL;
     /// [`RemoteError::Store`] where the store cannot be used; [`RemoteError::NoRuntime`] outside of tokio.
     ///
     /// # Panics
     ///
     /// In a runtime that was built without its I/O or without its time (`enable_all`).
-    pub async fn bind(self, address: &str) -> Result<Listening, RemoteError> {
+    pub async fn bind(self, address: &str) -> Result<BackendHandle, RemoteError> {
         tokio::runtime::Handle::try_current().map_err(|_| RemoteError::NoRuntime)?;
-        self.entry.check()?;
+        self.listener.check()?;
         let failed = |source| RemoteError::Bind {
             address: address.to_owned(),
             source,
         };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
+        let tcp = TcpListener::bind(address).await.map_err(failed)?;
+        let bound = tcp.local_addr().map_err(failed)?;
         let store = match &self.settings.store {
             Some(store) => Arc::clone(store),
             None => Arc::new(EmbeddedStore::in_memory()?),
         };
-        let owner = self.settings.name.clone();
-        let owner = owner.unwrap_or_else(|| Uuid::new_v4().simple().to_string().into());
+        let backend_name = self.settings.name.clone();
+        let backend_name =
+            backend_name.unwrap_or_else(|| Uuid::new_v4().simple().to_string().into());
         let shared = Arc::new(Shared {
             #[cfg(feature = "redis")]
-            post: self
+            cluster: self
                 .settings
                 .relay
                 .clone()
-                .map(|relay| Post::new(Arc::new(relay), Arc::clone(&owner))),
+                .map(|relay| Cluster::new(Arc::new(relay), Arc::clone(&backend_name))),
             settings: Arc::new(self.settings),
             store,
-            owner,
-            entrance: Arc::new(self.entry.open(bound)),
+            backend_name,
+            listener: Arc::new(self.listener.open(bound)),
             tasks: Mutex::default(),
         });
         let stop = CancellationToken::new();
-        let listening = Listening::open(shared, stop.clone()).await?;
+        let listening = BackendHandle::open(shared, stop.clone()).await?;
         let tasks = Arc::clone(&listening.shared);
-        let find: Find = Arc::new(move |task| {
+        let lookup: TaskLookup = Arc::new(move |task| {
             let shared = Arc::clone(&tasks);
             Box::pin(async move { shared.find(task).await })
         });
-        let entrance = Arc::clone(&listening.shared.entrance);
-        tokio::spawn(accept(listener, entrance, find, stop));
+        let listener = Arc::clone(&listening.shared.listener);
+        tokio::spawn(accept(tcp, listener, lookup, stop));
         Ok(listening)
     }
 }
 
-impl Listening {
-    /// Works with other backends from here on; no executor comes in yet.
+impl BackendHandle {
+    /// Starts to work with other backends; no executor is accepted yet.
     #[cfg_attr(
         not(feature = "redis"),
         expect(clippy::unused_async, reason = "as with others")
@@ -154,8 +160,8 @@ impl Listening {
         stop: CancellationToken,
     ) -> Result<Self, StoreError> {
         #[cfg(feature = "redis")]
-        if let Some(post) = &shared.post {
-            post.open(&shared, &stop).await?;
+        if let Some(cluster) = &shared.cluster {
+            cluster.open(&shared, &stop).await?;
         }
         Ok(Self {
             shared,

@@ -1,69 +1,77 @@
+//! A session: the executor of a task, its tools and its events.
+
 use std::sync::{Arc, Weak};
 
+use contract_runtime::{BuildError, Outcome, Registry, ToolCall};
 use tokio::sync::broadcast;
 
 use super::event::SessionEvent;
-use super::task::Open;
+use super::task::OpenTask;
 use super::tool::tool;
-use crate::remote::protocol::{AgentDelta, BackendMessage, Finished, Platform};
-use crate::remote::safeguards::Tripped;
-use crate::remote::toolbelt::{Toolbelt, shown};
-use crate::{BuildError, Outcome, Registry, ToolCall};
+use crate::protocol::{AgentDelta, BackendMessage, Finished, Platform};
+use crate::safeguards::Tripped;
+use crate::toolbelt::{Toolbelt, sanitize};
 
-/// An executor that has dialled in, with the tools that were taken; it survives connections that break.
+/// A connected executor with its accepted tools; a session survives broken connections.
 #[derive(Clone, Debug)]
 pub struct Session {
     registry: Registry,
     pub(super) toolbelt: Arc<Toolbelt>,
     platform: Platform,
-    /// The task holds its session.
-    open: Weak<Open>,
+    /// Weak, because the task holds its session.
+    open: Weak<OpenTask>,
 }
 
 impl Session {
     pub(super) fn new(
-        open: &Arc<Open>,
+        open: &Arc<OpenTask>,
         toolbelt: Arc<Toolbelt>,
         platform: &Platform,
     ) -> Result<Self, BuildError> {
         let tools: Vec<_> = toolbelt
             .tools()
-            .map(|manifest| tool(manifest, Arc::clone(&open.calls), Arc::clone(&open.watch)))
+            .map(|manifest| {
+                tool(
+                    manifest,
+                    Arc::clone(&open.calls),
+                    Arc::clone(&open.watchdog),
+                )
+            })
             .collect();
-        let watch = Arc::clone(&open.watch);
+        let watch = Arc::clone(&open.watchdog);
         let mut builder = Registry::builder()
             .with(tools)
             .before_call(move |call| watch.before_call(call));
-        if let Some(deadline) = open.watch.call_deadline() {
+        if let Some(deadline) = open.watchdog.call_deadline() {
             builder = builder.timeout(deadline);
         }
         Ok(Self {
             registry: builder.build()?,
             toolbelt,
-            platform: fit_to_show(platform),
+            platform: sanitize_platform(platform),
             open: Arc::downgrade(open),
         })
     }
 
-    /// The tools of the toolbelt, for an agent or a caller: a call here runs there.
+    /// Returns the accepted tools as a registry, for an agent or a caller: a call runs on the executor.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// What was taken, and what was refused.
+    /// Returns the tools that were accepted and those that were refused.
     #[must_use]
     pub fn toolbelt(&self) -> &Toolbelt {
         &self.toolbelt
     }
 
-    /// Where the tools work, as the executor says.
+    /// Returns where the tools work, as the executor reports it.
     #[must_use]
     pub fn platform(&self) -> &Platform {
         &self.platform
     }
 
-    /// What happens from here on; who falls more than 256 behind is told so.
+    /// Subscribes to the events of the session; a receiver that falls more than 256 events behind gets an error.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<SessionEvent> {
         match self.open.upgrade() {
@@ -72,7 +80,8 @@ impl Session {
         }
     }
 
-    /// Makes the calls with which a backend looks around, then tells the executor that it has seen what it needs.
+    /// Makes the calls by which a backend inspects its executor's environment, then tells the executor that it is ready
+    /// to begin.
     ///
     /// They are ordinary calls, under the contracts of their tools: what the executor did not declare cannot be seen.
     pub async fn bootstrap(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<Outcome> {
@@ -80,11 +89,12 @@ impl Session {
         for call in calls {
             outcomes.push(self.registry.call(call).await);
         }
-        self.say(BackendMessage::BootstrapFinished).await;
+        self.send(BackendMessage::BootstrapFinished).await;
         outcomes
     }
 
-    /// Runs an agent, or anything else that makes calls here, until it ends or a safeguard trips; then it is dropped.
+    /// Runs an agent, or anything else that makes calls here, until it ends or a safeguard trips; then the run is
+    /// dropped.
     ///
     /// # Errors
     ///
@@ -97,36 +107,36 @@ impl Session {
         let Some(open) = self.open.upgrade() else {
             return Ok(run.await);
         };
-        let ended = open.watch.guard(run).await;
+        let ended = open.watchdog.guard(run).await;
         if let Err(tripped) = &ended {
             let tripped = SessionEvent::Tripped(tripped.clone());
-            open.calls.events.tell(tripped);
+            open.calls.events.emit(tripped);
         }
         ended
     }
 
-    /// Begins an answer of the model: calls from here on, and what is [said](Self::say_delta), belong to it.
+    /// Begins an answer of the model, to which later calls and [text](Self::send_delta) belong.
     pub fn begin_answer(&self) {
         if let Some(open) = self.open.upgrade() {
             open.calls.next_generation();
         }
     }
 
-    /// Tells the executor a piece of what the model says.
-    pub async fn say_delta(&self, text: impl Into<String>) {
+    /// Sends the executor a piece of the model's text.
+    pub async fn send_delta(&self, text: impl Into<String>) {
         if let Some(open) = self.open.upgrade() {
-            open.watch.heard();
+            open.watchdog.record_activity();
             let delta = AgentDelta {
                 generation_id: open.calls.generation(),
                 text: text.into(),
             };
             open.calls
-                .say(BackendMessage::AgentMessageDelta(delta))
+                .send(BackendMessage::AgentMessageDelta(delta))
                 .await;
         }
     }
 
-    /// Tells the executor that the task is over: now, or when it comes back.
+    /// Tells the executor that the task is over: now, or when it reconnects.
     pub async fn finish(&self, success: bool, message: impl Into<String>) {
         if let Some(open) = self.open.upgrade() {
             let message = message.into();
@@ -134,16 +144,16 @@ impl Session {
         }
     }
 
-    async fn say(&self, message: BackendMessage) {
+    async fn send(&self, message: BackendMessage) {
         if let Some(open) = self.open.upgrade() {
-            open.calls.say(message).await;
+            open.calls.send(message).await;
         }
     }
 }
 
-/// Of a platform what a prompt or a terminal may hold: an executor says of itself what it likes.
-pub(super) fn fit_to_show(platform: &Platform) -> Platform {
-    let cut = |text: &str, most: usize| shown(&text.replace('\n', " "), most);
+/// Sanitises a platform for prompts and terminals: an executor may report anything.
+pub(super) fn sanitize_platform(platform: &Platform) -> Platform {
+    let cut = |text: &str, most: usize| sanitize(&text.replace('\n', " "), most);
     Platform {
         working_directory: cut(&platform.working_directory, 4096),
         system: cut(&platform.system, 40),

@@ -1,4 +1,4 @@
-//! A backend without a server.
+//! A backend without a listener, for simulations.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use contract_runtime::Manifest;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::broadcast;
 use tokio_tungstenite::WebSocketStream;
 use tokio_util::sync::CancellationToken;
 
-use super::entry::Entry;
+use super::connection;
 use super::event::SessionEvent;
-use super::line;
+use super::listener::ListenerConfig;
 use super::settings::Settings;
-use super::task::{Open, Task};
+use super::task::{OpenTask, Task};
 #[cfg(feature = "redis")]
-use super::{Listening, accept::Found, post::Post, server::Shared};
-use crate::registry::Manifest;
+use super::{BackendHandle, accept::KnownTask, cluster::Cluster, server::Shared};
 #[cfg(feature = "redis")]
-use crate::remote::RemoteError;
-use crate::remote::protocol::TaskId;
-use crate::remote::safeguards::Safeguards;
-use crate::remote::store::ledger::Ledger;
+use crate::RemoteError;
+use crate::protocol::TaskId;
+use crate::safeguards::Safeguards;
 #[cfg(feature = "redis")]
-use crate::remote::store::relay::Office;
-use crate::remote::store::{Store, StoreError};
+use crate::store::relay::MessageBus;
+use crate::store::task_store::TaskStore;
+use crate::store::{Store, StoreError};
 
 fn settings(known: Manifest, (grace, keep_alive): (Duration, Duration)) -> Settings {
     let mut settings = Settings::new(known);
@@ -38,34 +38,34 @@ fn settings(known: Manifest, (grace, keep_alive): (Duration, Duration)) -> Setti
 
 /// One task of one process.
 #[derive(Clone, Debug)]
-pub(in crate::remote) struct House {
-    open: Arc<Open>,
-    pub(in crate::remote) task: Task,
+pub(crate) struct SimulatedBackend {
+    open: Arc<OpenTask>,
+    pub(crate) task: Task,
 }
 
-impl House {
+impl SimulatedBackend {
     /// Opens the task, again if the store knows calls of it.
-    pub(in crate::remote) async fn open(
+    pub(crate) async fn open(
         known: Manifest,
         store: Arc<dyn Store>,
         id: TaskId,
         times: (Duration, Duration),
     ) -> Result<Self, StoreError> {
         let settings = settings(known, times);
-        let ledger = Ledger::new(store, id);
-        let entrance = Entry::default().open((Ipv4Addr::LOCALHOST, 0).into());
-        let open = Open::new(
+        let task_store = TaskStore::new(store, id);
+        let listener = ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into());
+        let open = OpenTask::new(
             id,
             [0; 32],
             Arc::new(settings),
-            ledger,
+            task_store,
             "simulated".into(),
-            Arc::new(entrance),
+            Arc::new(listener),
             #[cfg(feature = "redis")]
             None,
         );
-        let kept = open.kept().await?;
-        open.recall(kept);
+        let kept = open.load_stored().await?;
+        open.restore(kept);
         let task = Task {
             open: Arc::clone(&open),
             address: "".into(),
@@ -74,64 +74,64 @@ impl House {
     }
 
     /// Serves one executor until it goes.
-    pub(in crate::remote) async fn serve<S>(&self, socket: WebSocketStream<S>)
+    pub(crate) async fn serve<S>(&self, socket: WebSocketStream<S>)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        line::serve(socket, &self.open, CancellationToken::new()).await;
+        connection::serve(socket, &self.open, CancellationToken::new()).await;
     }
 }
 
 /// One process of several that share their work.
 #[cfg(feature = "redis")]
 #[derive(Clone, Debug)]
-pub(in crate::remote) struct Neighbour(Arc<Listening>);
+pub(crate) struct SimulatedPeer(Arc<BackendHandle>);
 
 #[cfg(feature = "redis")]
-impl Neighbour {
+impl SimulatedPeer {
     /// Reads its letters from here on.
-    pub(in crate::remote) async fn open(
+    pub(crate) async fn open(
         known: Manifest,
         name: &str,
         store: Arc<dyn Store>,
-        office: Arc<dyn Office>,
+        bus: Arc<dyn MessageBus>,
         times: (Duration, Duration),
     ) -> Result<Self, StoreError> {
-        let (owner, entrance): (Arc<str>, _) = (name.into(), Entry::default());
+        let (backend_name, listener): (Arc<str>, _) = (name.into(), ListenerConfig::default());
         let shared = Shared {
             settings: Arc::new(settings(known, times)),
             store,
-            post: Some(Post::new(office, Arc::clone(&owner))),
-            owner,
-            entrance: Arc::new(entrance.open((Ipv4Addr::LOCALHOST, 0).into())),
+            cluster: Some(Cluster::new(bus, Arc::clone(&backend_name))),
+            backend_name,
+            listener: Arc::new(listener.open((Ipv4Addr::LOCALHOST, 0).into())),
             tasks: Mutex::default(),
         };
-        let listening = Listening::open(Arc::new(shared), CancellationToken::new()).await?;
+        let listening = BackendHandle::open(Arc::new(shared), CancellationToken::new()).await?;
         Ok(Self(Arc::new(listening)))
     }
 
-    /// Makes the calls of the task from here on.
-    pub(in crate::remote) async fn reopen(&self, id: TaskId) -> Result<Option<Task>, RemoteError> {
+    /// Takes ownership of the task.
+    pub(crate) async fn reopen(&self, id: TaskId) -> Result<Option<Task>, RemoteError> {
         self.0.reopen(id).await
     }
 
-    /// Serves one executor until it goes, wherever its task is at home.
-    pub(in crate::remote) async fn serve<S>(&self, id: TaskId, socket: WebSocketStream<S>)
+    /// Serves one executor until its connection ends, whichever backend owns its task.
+    pub(crate) async fn serve<S>(&self, id: TaskId, socket: WebSocketStream<S>)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        if let Ok(Some(Found::Open(open))) = self.0.shared.find(id).await {
-            line::serve(socket, &open, CancellationToken::new()).await;
+        if let Ok(Some(KnownTask::Open(open))) = self.0.shared.find(id).await {
+            connection::serve(socket, &open, CancellationToken::new()).await;
         }
     }
 }
 
 impl Task {
-    pub(in crate::remote) fn is_attached(&self) -> bool {
+    pub(crate) fn is_attached(&self) -> bool {
         self.open.calls.is_attached()
     }
 
-    pub(in crate::remote) fn events(&self) -> broadcast::Receiver<SessionEvent> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<SessionEvent> {
         self.open.calls.events.subscribe()
     }
 }

@@ -1,12 +1,14 @@
+//! A snapshot of a backend's counters.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
-/// What a backend holds at one moment, and whom it has turned away since it began; for dashboards.
+/// A snapshot of what a backend holds, and of how many connections it has refused since it began; for dashboards.
 ///
 /// ```
 /// # use contract_runtime::Registry;
-/// # use contract_runtime::remote::Backend;
+/// # use contract_remote::Backend;
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let tools = Registry::builder().build()?;
 /// let backend = Backend::new(tools.manifest()).bind("127.0.0.1:0").await?;
@@ -17,52 +19,52 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BackendState {
-    /// Connections, those that have not shown a token yet included.
+    /// Connections, including those that have not authenticated yet.
     pub connections: usize,
-    /// Tasks that an executor may dial in for.
+    /// Open tasks, for which an executor may connect.
     pub tasks: usize,
-    /// Tasks whose executor is there.
+    /// Tasks whose executor is attached.
     pub attached: usize,
-    /// Calls whose end is not known yet.
+    /// Calls without a known end.
     pub open_calls: usize,
-    /// Connections that showed the right token and were let in.
-    pub let_in: u64,
-    /// Those that were not.
-    pub turned_away: TurnedAway,
-    /// It takes no more executors and no more calls.
+    /// Connections that authenticated and were accepted.
+    pub accepted: u64,
+    /// Connections that were refused.
+    pub rejections: Rejections,
+    /// Whether the backend is shutting down and accepts no more executors or calls.
     pub shutting_down: bool,
 }
 
-macro_rules! reasons {
-    ($($(#[$doc:meta])* $field:ident $why:ident)*) => {
-        /// Connections that were not let in, by reason.
+macro_rules! rejections {
+    ($($(#[$doc:meta])* $field:ident $reason:ident)*) => {
+        /// How many connections were refused, by reason.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
         #[non_exhaustive]
-        pub struct TurnedAway {
+        pub struct Rejections {
             $($(#[$doc])* pub $field: u64,)*
         }
 
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Why {
-            $($why,)*
+        pub(super) enum Rejection {
+            $($reason,)*
         }
 
         #[derive(Debug, Default)]
-        pub(super) struct Counts {
-            pub(super) let_in: AtomicU64,
+        pub(super) struct Counters {
+            pub(super) accepted: AtomicU64,
             $($field: AtomicU64,)*
         }
 
-        impl Counts {
-            pub(super) fn count(&self, why: Why) {
-                let counted = match why {
-                    $(Why::$why => &self.$field,)*
+        impl Counters {
+            pub(super) fn count(&self, reason: Rejection) {
+                let counted = match reason {
+                    $(Rejection::$reason => &self.$field,)*
                 };
                 counted.fetch_add(1, Ordering::Relaxed);
             }
 
-            pub(super) fn turned_away(&self) -> TurnedAway {
-                TurnedAway {
+            pub(super) fn rejections(&self) -> Rejections {
+                Rejections {
                     $($field: self.$field.load(Ordering::Relaxed),)*
                 }
             }
@@ -70,25 +72,25 @@ macro_rules! reasons {
     };
 }
 
-reasons! {
-    /// What they sent is not how an executor asks.
+rejections! {
+    /// The request was not a valid executor handshake.
     malformed Malformed
-    /// A page in a browser sent them.
+    /// The request came from a web page whose origin is not allowed.
     origin Origin
-    /// The token was missing, or not that of the task.
+    /// The token was missing or wrong.
     token Token
-    /// Too many came in a short time.
+    /// A rate limit was exceeded.
     rate Rate
-    /// There was no room for another.
+    /// A connection limit was reached.
     full Full
-    /// Their task was not open here, or not again yet.
+    /// The task was not open on this backend, or not reopened yet.
     closed Closed
     /// The backend was shutting down.
     shutting_down ShuttingDown
-    /// The store could not be asked whether there is such a task.
+    /// The store could not be read to look up the task.
     store Store
-    /// The header did not come in time.
+    /// The request header did not arrive in time.
     silent Silent
-    /// The handshake of TLS failed.
+    /// The TLS handshake failed.
     tls Tls
 }

@@ -1,0 +1,136 @@
+//! The address executors connect to, and its TLS settings.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use contract_runtime::__family::OriginCheck;
+
+use super::Backend;
+use super::admission::Admission;
+use super::drain::Drain;
+use super::limits::ConnectionLimits;
+use crate::RemoteError;
+use crate::executor::check_url;
+use crate::protocol::TaskId;
+#[cfg(feature = "tls")]
+use crate::tls::Identity;
+
+/// The settings of a listener that is not bound yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ListenerConfig {
+    pub(super) limits: ConnectionLimits,
+    origins: OriginCheck,
+    public_url: Option<String>,
+    #[cfg(feature = "tls")]
+    identity: Option<Identity>,
+}
+
+/// The address that executors connect to, its limits and its counters.
+pub(super) struct Listener {
+    pub(super) limits: ConnectionLimits,
+    pub(super) origins: OriginCheck,
+    #[cfg(feature = "tls")]
+    pub(super) identity: Option<Identity>,
+    pub(super) admission: Arc<Admission>,
+    pub(super) drain: Drain,
+    /// The base address, as `ws://host:port` or `wss://host:port`.
+    base_url: String,
+}
+
+impl ListenerConfig {
+    #[cfg(feature = "tls")]
+    fn scheme(&self) -> &'static str {
+        self.identity.as_ref().map_or("ws", |_| "wss")
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[allow(clippy::unused_self, reason = "as with TLS")]
+    fn scheme(&self) -> &'static str {
+        "ws"
+    }
+
+    /// Checks that executors can connect to the public address.
+    pub(super) fn check(&self) -> Result<(), RemoteError> {
+        self.public_url.as_deref().map_or(Ok(()), check_url)
+    }
+
+    /// Returns the listener bound to an address.
+    pub(super) fn open(self, bound: SocketAddr) -> Listener {
+        let bound_url = || format!("{}://{bound}", self.scheme());
+        let base_url = self.public_url.clone().unwrap_or_else(bound_url);
+        Listener {
+            admission: Arc::new(Admission::new(&self.limits)),
+            drain: Drain::default(),
+            limits: self.limits,
+            origins: self.origins,
+            #[cfg(feature = "tls")]
+            identity: self.identity,
+            base_url,
+        }
+    }
+}
+
+impl Listener {
+    /// Returns the address for the executor of a task.
+    pub(super) fn url_of(&self, task: TaskId) -> String {
+        format!("{}/executor/{task}", self.base_url)
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entrance")
+            .field("base", &self.base_url)
+            .field("limits", &self.limits)
+            .field("crowd", &self.admission)
+            .field("doors", &self.drain)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Backend {
+    /// Sets how many connections the backend holds, and how fast it accepts them.
+    pub fn connection_limits(mut self, limits: ConnectionLimits) -> Self {
+        self.listener.limits = limits;
+        self
+    }
+
+    /// Accepts requests from web pages of these origins, such as `https://tools.example`; by default, none from a
+    /// browser.
+    pub fn origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
+        let origins = origins.into_iter().map(Into::into);
+        self.listener.origins = origins.fold(OriginCheck::new(), |check, origin| {
+            check.allow_origin(&origin)
+        });
+        self
+    }
+
+    /// Sets the address at which executors reach the backend, such as `wss://tools.example`; by default, the one it
+    /// listens on.
+    ///
+    /// For one behind a proxy, and for one whose certificate has a name. `ws://` or `wss://`, a host, and perhaps a port
+    /// and a path; [`bind`](Self::bind) refuses what is something else.
+    pub fn public_url(mut self, base_url: impl Into<String>) -> Self {
+        let base_url = base_url.into();
+        self.listener.public_url = Some(base_url.trim_end_matches('/').to_owned());
+        self
+    }
+
+    /// Enables TLS, with a certificate chain and the key of its first certificate, both in PEM; plain connections are
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Tls`] where they cannot be read, or do not belong together.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    pub fn tls(
+        mut self,
+        certificates: impl AsRef<[u8]>,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Self, RemoteError> {
+        self.listener.identity = Some(Identity::new(certificates.as_ref(), key.as_ref())?);
+        Ok(self)
+    }
+}
