@@ -1,40 +1,42 @@
+//! Errors of a store.
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a store did not do what it was asked.
+/// An error of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A name, a log or an id that could mean something else in a key.
+    /// A name, a log or an id contains characters that could mean something else in a key.
     #[error(
         "`{name}` cannot be a name here; write 1 to {longest} ASCII letters, digits or any of `_ - . #`"
     )]
     Name {
-        /// As it was given, escaped and shortened.
+        /// The given name, escaped and shortened.
         name: String,
-        /// How many characters there may be.
+        /// The maximum number of characters.
         longest: usize,
     },
-    /// A value that is too long.
+    /// A value is too long.
     #[error(
-        "a {what} of {bytes} bytes is more than the {most} allowed; keep less of it, or raise the limit of the store"
+        "a {what} of {bytes} bytes is more than the {most} allowed; store less of it, or raise the limit of the store"
     )]
     TooLarge {
-        /// What it is.
+        /// What is too long.
         what: &'static str,
-        /// How long it is.
+        /// Its size in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// The maximum size in bytes.
         most: usize,
     },
-    /// As many as there may be are there already.
+    /// The limit on a number of items is reached.
     #[error(
         "there are {most} {what} already; forget what has ended, or raise the limit of the store"
     )]
     Full {
-        /// Of what there may be no more.
+        /// What there are too many of.
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         most: u64,
     },
     /// The server did not answer in time, or cannot be reached; a write may have been made, or may still be.
@@ -42,37 +44,39 @@ pub enum StoreError {
         "the store at {address} did not answer within {after:?} ({attempts} attempts; {reason}); see that the server runs and can be reached, then ask again"
     )]
     Unavailable {
-        /// Where the server should be.
+        /// The address of the server.
         address: String,
-        /// What went wrong last.
+        /// The last failure.
         reason: String,
-        /// How often it was tried; 0 when it was not, because it failed too often just before.
+        /// The number of attempts; 0 if none was made, because too many failed just before.
         attempts: u32,
-        /// How long it was tried.
+        /// How long attempts were made.
         after: Duration,
     },
-    /// More is asked of the store at once than it takes; nothing was done.
-    #[error("{most} operations wait for the store already; ask again later, or for less at once")]
+    /// Too many operations wait for the store; nothing was done.
+    #[error(
+        "{most} operations are already waiting for the store; ask again later, or for less at once"
+    )]
     Overloaded {
         /// How many may wait.
         most: usize,
     },
-    /// The server answered that it will not.
+    /// The server refused the operation.
     #[error("the store at {address} refused: {reason}; {advice}")]
     Refused {
-        /// Where the server is.
+        /// The address of the server.
         address: String,
-        /// What it said.
+        /// The message of the server.
         reason: String,
         /// What to do.
         advice: &'static str,
     },
-    /// The store was set up in a way that cannot work.
+    /// The options of the store are invalid.
     #[error("`{option}` of the store cannot be used: {reason}")]
     Options {
-        /// Which setting.
+        /// The setting.
         option: &'static str,
-        /// What is wrong with it; no secret is in it.
+        /// What is wrong with it, without any secret.
         reason: String,
     },
     /// Another process has the file open.
@@ -81,50 +85,50 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is something else.
-    #[error("{} is no store: {reason}; give the path of a store, or of a file that is not there yet", path.display())]
+    /// The file is not a store.
+    #[error("{} is not a store: {reason}; give the path of a store, or of a file that is not there yet", path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// The file was written by a newer version of this crate.
+    /// A newer version of this crate wrote the file.
     #[error("{} has format {found}, and this version reads {known}; use the version that wrote it, or newer", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// The format it has.
+        /// The format of the file.
         found: u64,
-        /// The format that is read.
+        /// The supported format.
         known: u64,
     },
-    /// The file could not be opened, or made.
-    #[error("{} cannot be opened: {reason}; give the path of a file in a folder that is there, both to be read and written", path.display())]
+    /// The file could not be opened or created.
+    #[error("{} cannot be opened: {reason}; give the path of a file that can be read and written, in a folder that exists", path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
-    /// The file could not be read or written; nothing more is taken until the store is opened again.
+    /// The file could not be read or written; no operation is accepted until the store is opened again.
     #[error("{} cannot be used any more: {reason}; free room or repair the disk, then open the store again", path.display())]
     File {
         /// The file, or `(memory)`.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
-    /// What was read is not what was written.
+    /// The data read is not what was written.
     #[error("`{what}` is damaged: {reason}; restore the store from a copy, or forget the task")]
     Damaged {
         /// What was read.
         what: String,
-        /// How it shows.
+        /// How the damage shows.
         reason: String,
     },
-    /// Something else is kept under the name already.
-    #[error("`{name}` is kept already and says something else")]
+    /// Something else is already stored under the name.
+    #[error("`{name}` is already stored with other contents")]
     Conflict {
         /// The name.
         name: String,

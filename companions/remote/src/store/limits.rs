@@ -1,12 +1,14 @@
+//! The limits of a store.
+
 use std::time::Duration;
 
 use super::StoreError;
 
-/// What fits into a store, and for how long.
+/// How much a store holds, and for how long.
 ///
 /// ```
 /// use std::time::Duration;
-/// use contract_runtime::remote::store::StoreLimits;
+/// use contract_remote::store::StoreLimits;
 ///
 /// let mut limits = StoreLimits::default();
 /// limits.time_to_live = Duration::from_secs(24 * 3600);
@@ -16,17 +18,17 @@ use super::StoreError;
 pub struct StoreLimits {
     /// How long a task is kept after its last write.
     pub time_to_live: Duration,
-    /// Bytes of one value.
+    /// The maximum size of a value, in bytes.
     pub value_bytes: usize,
-    /// Names of one task.
+    /// The maximum number of names of one task.
     pub names: u64,
-    /// Logs of one task.
+    /// The maximum number of logs of one task.
     pub logs: u64,
-    /// Bytes of one entry of a log.
+    /// The maximum size of a log entry, in bytes.
     pub entry_bytes: usize,
-    /// Entries of one log; more cut the oldest.
+    /// The maximum number of entries of one log; the oldest are dropped first.
     pub entries: u64,
-    /// Bytes of one log, values and ids; more cut the oldest, but never the newest.
+    /// The maximum size of one log in bytes, values and ids; the oldest entries are dropped first, but never the newest.
     pub log_bytes: u64,
 }
 
@@ -46,9 +48,9 @@ impl Default for StoreLimits {
 }
 
 /// Characters of a name, a log or an id.
-const LONGEST: usize = 100;
+const MAX_NAME: usize = 100;
 
-/// Bytes that one answer holds beyond its first value, so that neither side buffers a whole task at once.
+/// The most bytes of one answer beyond its first value, so that neither side buffers a whole task.
 pub(super) const PAGE_BYTES: usize = 4 << 20;
 
 impl StoreLimits {
@@ -75,7 +77,7 @@ pub(super) fn fits(what: &'static str, bytes: usize, most: usize) -> Result<(), 
     Err(StoreError::TooLarge { what, bytes, most })
 }
 
-/// Whether a text can be a name, a log or an id: nothing in it means anything in a key.
+/// Checks that a text can be a name, a log or an id: it has no character with a meaning in keys.
 pub(super) fn name(text: &str) -> Result<(), StoreError> {
     if text.is_empty() {
         return Err(refused(text));
@@ -86,7 +88,7 @@ pub(super) fn name(text: &str) -> Result<(), StoreError> {
 /// As [`name`], and it may be empty.
 pub(super) fn prefix(text: &str) -> Result<(), StoreError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.#".contains(&byte);
-    if text.len() <= LONGEST && text.bytes().all(plain) {
+    if text.len() <= MAX_NAME && text.bytes().all(plain) {
         return Ok(());
     }
     Err(refused(text))
@@ -101,6 +103,6 @@ fn refused(text: &str) -> StoreError {
         .collect();
     StoreError::Name {
         name: shown,
-        longest: LONGEST,
+        longest: MAX_NAME,
     }
 }

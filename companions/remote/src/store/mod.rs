@@ -1,26 +1,26 @@
-//! What a backend keeps of its tasks, so that it, or another one, goes on where it was.
+//! The store of a backend: the state of its tasks, which survives a restart or a change of backend.
 //!
-//! A store is never the proof that a call ran; that is the executor's [`Journal`](crate::remote::Journal). A store that
-//! is gone, slow or back at an older state changes what can be done now, and never the truth about a call.
+//! The store never proves that a call ran; the executor's [`Journal`](crate::Journal) does. A store that is
+//! unavailable, slow or rolled back to an older state limits what can be done now, and never changes whether a call ran.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `types` | what is read and written |
-//! | `limits` | what fits in, and for how long |
-//! | `error` | what can go wrong |
+//! | `types` | the types of the interface |
+//! | `limits` | limits on size and time |
+//! | `error` | errors |
 //! | `embedded/` | the store in one file, without a server |
-//! | `redis/` | the store that several backends share |
-//! | `relay/` | how backends reach each other, beside that store |
-//! | `ledger/` | the typed layer: what of a task is kept under which name |
+//! | `redis/` | the store in Redis, shared by several backends |
+//! | `relay/` | messages between backends, over Redis |
+//! | `task_store/` | typed access: the names under which a task is stored |
 
 mod embedded;
 mod error;
-pub(crate) mod ledger;
 mod limits;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "redis")]
 pub(crate) mod relay;
+pub(crate) mod task_store;
 mod types;
 
 use std::fmt;
@@ -32,13 +32,13 @@ pub use limits::StoreLimits;
 pub use redis::{RedisOptions, RedisState, RedisStore};
 pub use types::{Expect, Logged, StoreFuture, Stored, Tail, Written};
 
-use crate::remote::protocol::TaskId;
+use crate::protocol::TaskId;
 
-/// Where a backend keeps what it knows of its tasks: named values with versions, and capped logs.
+/// The interface of a backend's storage: named values with versions, and capped logs, for each task.
 ///
 /// ```
-/// use contract_runtime::remote::protocol::TaskId;
-/// use contract_runtime::remote::store::{EmbeddedStore, Expect, Store, Written};
+/// use contract_remote::protocol::TaskId;
+/// use contract_remote::store::{EmbeddedStore, Expect, Store, Written};
 ///
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = EmbeddedStore::in_memory()?;
@@ -46,9 +46,9 @@ use crate::remote::protocol::TaskId;
 ///
 /// let written = store.write(task, "state", "queued", Expect::Absent).await?;
 /// assert_eq!(written, Written::Done { version: 1 });
-/// // Somebody who has not seen the value does not overwrite it.
+/// // A writer that has not seen the value does not overwrite it.
 /// let written = store.write(task, "state", "running", Expect::Absent).await?;
-/// assert!(matches!(written, Written::Conflict { there: Some(there) } if there.value == "queued"));
+/// assert!(matches!(written, Written::Conflict { current: Some(there) } if there.value == "queued"));
 ///
 /// assert_eq!(store.append(task, "events", "e1", "{}").await?, 1);
 /// assert_eq!(store.append(task, "events", "e1", "{}").await?, 1);
@@ -63,10 +63,10 @@ use crate::remote::protocol::TaskId;
 /// it, and so may one that ended as [`StoreError::Unavailable`]: where order counts, say with [`Expect`] what the
 /// write is built on.
 pub trait Store: fmt::Debug + Send + Sync {
-    /// The value under a name, if there is one.
+    /// Reads the value under a name, if there is one.
     fn read<'s>(&'s self, task: TaskId, name: &'s str) -> StoreFuture<'s, Option<Stored>>;
 
-    /// Puts a value under a name, if what is there is what `expect` says; durable when the future ends.
+    /// Writes a value under a name if the current one is what `expect` says; it is durable when the future completes.
     fn write<'s>(
         &'s self,
         task: TaskId,
@@ -75,17 +75,17 @@ pub trait Store: fmt::Debug + Send + Sync {
         expect: Expect,
     ) -> StoreFuture<'s, Written>;
 
-    /// Drops the values under these names, all of them or none; a name without a value is no error.
+    /// Removes the values under these names, all or none; a name without a value is not an error.
     ///
     /// The versions of a name begin anew when it is written again.
     fn remove<'s>(&'s self, task: TaskId, names: &'s [&'s str]) -> StoreFuture<'s, ()>;
 
-    /// The values whose names begin with `prefix`, which may be empty, by name.
+    /// Lists the values whose names begin with `prefix`, which may be empty, sorted by name.
     ///
     /// It is no snapshot: what is written meanwhile may be there or not, each value whole.
     fn list<'s>(&'s self, task: TaskId, prefix: &'s str) -> StoreFuture<'s, Vec<(String, Stored)>>;
 
-    /// Adds an entry to a log and gives its sequence number: from 1, without gaps, for each task and log.
+    /// Appends an entry to a log and returns its sequence number: from 1, without gaps, for each task and log.
     ///
     /// An id that the log still holds is not added again and gives the number it has. When the log is full, its oldest
     /// entries are cut.
@@ -97,8 +97,8 @@ pub trait Store: fmt::Debug + Send + Sync {
         value: &'s str,
     ) -> StoreFuture<'s, u64>;
 
-    /// The entries after a sequence number, at most so many, oldest first; fewer when they are large, at least one when
-    /// there is one.
+    /// Reads the entries after a sequence number, at most `most`, oldest first; fewer if they are large, but at least one
+    /// if there is one.
     fn tail<'s>(
         &'s self,
         task: TaskId,
@@ -107,9 +107,9 @@ pub trait Store: fmt::Debug + Send + Sync {
         most: usize,
     ) -> StoreFuture<'s, Tail>;
 
-    /// Drops all that is kept of a task.
+    /// Deletes everything stored about a task.
     fn forget(&self, task: TaskId) -> StoreFuture<'_, ()>;
 
-    /// The tasks of which something is kept, in the order of their ids.
+    /// Lists the tasks for which something is stored, in the order of their ids.
     fn tasks(&self) -> StoreFuture<'_, Vec<TaskId>>;
 }

@@ -1,22 +1,24 @@
+//! The types of the `Store` interface.
+
 use std::pin::Pin;
 
 use super::StoreError;
 
-/// What a store is asked for, on its way.
+/// The future of a store operation.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// A value as it is kept.
+/// A stored value and its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stored {
-    /// How often the name was written, from 1.
+    /// The number of times the name was written, from 1.
     pub version: u64,
-    /// What was written last.
+    /// The last value written.
     pub value: String,
 }
 
 impl Stored {
-    /// A value and how often its name was written.
+    /// Creates a value with the number of times its name was written.
     #[must_use]
     pub fn new(version: u64, value: impl Into<String>) -> Self {
         Self {
@@ -26,30 +28,30 @@ impl Stored {
     }
 }
 
-/// What must be there for a write to be made.
+/// The precondition of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// Anything, or nothing.
+    /// No precondition.
     Any,
-    /// Nothing.
+    /// There is no value.
     Absent,
-    /// This version; versions count from 1, so 0 is never there.
+    /// The value has this version; versions count from 1, so 0 never matches.
     Version(u64),
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Written {
-    /// It was made.
+    /// The value was written.
     Done {
-        /// The version it made.
+        /// The new version.
         version: u64,
     },
-    /// It was not made: something else is there.
+    /// Nothing was written: the precondition did not hold.
     Conflict {
-        /// What is there.
-        there: Option<Stored>,
+        /// The current value.
+        current: Option<Stored>,
     },
 }
 
@@ -57,16 +59,16 @@ pub enum Written {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Logged {
-    /// Its place, from 1.
+    /// Its sequence number, from 1.
     pub sequence: u64,
-    /// What tells it from others, given by its author.
+    /// The id that its writer chose.
     pub id: String,
-    /// What it says.
+    /// The value.
     pub value: String,
 }
 
 impl Logged {
-    /// An entry and its place.
+    /// Creates an entry at this position of the log.
     #[must_use]
     pub fn new(sequence: u64, id: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
@@ -77,14 +79,14 @@ impl Logged {
     }
 }
 
-/// A piece of a log.
+/// A slice of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tail {
     /// The entries, oldest first.
     pub entries: Vec<Logged>,
-    /// The entries up to this sequence number were cut; 0 when none was. Where it is above the number that was asked
-    /// for, entries are missing in between.
+    /// The highest sequence number that was dropped; 0 if none was. If it is above the requested number, entries are
+    /// missing in between.
     pub cut: u64,
     /// The sequence number of the newest entry of the log; 0 when it has none.
     pub last: u64,

@@ -1,9 +1,9 @@
-//! The store in one file.
+//! A store in one file, without a server.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `tables` | what is where in the file, and each operation on it |
-//! | `worker` | the thread that writes, many writes to a commit, and the one that reads |
+//! | `tables` | the tables of the file, and the operations on them |
+//! | `worker` | the writer thread, which batches writes into commits, and the reader thread |
 
 mod tables;
 #[cfg(test)]
@@ -20,10 +20,10 @@ use std::thread::{self, JoinHandle};
 use redb::{Builder, Database, DatabaseError, ReadTransaction, StorageError};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use self::tables::{Done, Tables};
-use self::worker::{Asked, BATCH, Read, Write, broken, now};
+use self::tables::{Applied, Tables};
+use self::worker::{BATCH, Read, Write, WriteRequest, file_error, now};
 use super::{Expect, Store, StoreError, StoreFuture, StoreLimits, Stored, Tail, Written, limits};
-use crate::remote::protocol::TaskId;
+use crate::protocol::TaskId;
 
 /// A store in one file, for one backend; needs no server.
 ///
@@ -31,8 +31,8 @@ use crate::remote::protocol::TaskId;
 /// when it is opened, and goes back to its last commit after a crash.
 ///
 /// ```
-/// use contract_runtime::remote::protocol::TaskId;
-/// use contract_runtime::remote::store::{EmbeddedStore, Expect, Store};
+/// use contract_remote::protocol::TaskId;
+/// use contract_remote::store::{EmbeddedStore, Expect, Store};
 ///
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let path = std::env::temp_dir().join(format!("contract-{}.store", TaskId::random()));
@@ -48,31 +48,31 @@ use crate::remote::protocol::TaskId;
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct EmbeddedStore(Arc<Inner>);
+pub struct EmbeddedStore(Arc<Shared>);
 
-struct Inner {
-    // Before the threads: they end when nobody can ask them any more.
-    lines: Option<Lines>,
+struct Shared {
+    // Dropped before the threads, which end when their queues are closed.
+    queues: Option<Queues>,
     threads: Vec<JoinHandle<()>>,
-    /// Bytes of values that may wait for the disk.
-    room: Arc<Semaphore>,
+    /// The bytes of values that may wait for the disk.
+    pending_bytes: Arc<Semaphore>,
     limits: StoreLimits,
     path: PathBuf,
 }
 
-struct Lines {
+struct Queues {
     writes: mpsc::Sender<Box<dyn Write>>,
     reads: mpsc::Sender<Read>,
 }
 
-/// Bytes of values that wait for the disk at most; who brings more, waits.
-const WAITING: u32 = 64 << 20;
+/// The most bytes of values that wait for the disk; a larger write waits.
+const MAX_PENDING_BYTES: u32 = 64 << 20;
 
-/// Bytes of the file that are held in memory; redb's own default is a gigabyte.
+/// The cache, in bytes; redb's own default is a gigabyte.
 const CACHE: usize = 64 << 20;
 
 impl EmbeddedStore {
-    /// Opens the store in a file, which is made when it is not there, with the usual limits.
+    /// Opens the store in a file, which is created if it does not exist, with the default limits.
     ///
     /// The last clone that is dropped closes the file, and waits until what was written is on the disk. On Unix only its
     /// owner may read a new one: it holds arguments and results.
@@ -87,7 +87,7 @@ impl EmbeddedStore {
         Self::open_with(path, StoreLimits::default())
     }
 
-    /// As [`EmbeddedStore::open`], with other limits.
+    /// Opens the store with other limits, like [`EmbeddedStore::open`].
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl EmbeddedStore {
         let path = path.as_ref();
         #[cfg(unix)]
         make_private(path);
-        // Debug builds of redb assert what its release builds give as an error.
+        // Debug builds of redb assert what its release builds return as an error.
         let opened = catch_unwind(|| builder().create(path));
         let database = opened.map_err(|_| StoreError::Damaged {
             what: path.display().to_string(),
@@ -105,8 +105,8 @@ impl EmbeddedStore {
         Self::start(database, path.to_owned(), limits)
     }
 
-    /// A store that is gone when its last clone is dropped, with the usual limits; for tests, and for a backend whose
-    /// tasks need not outlive it.
+    /// Creates a store that is gone when its last clone is dropped, with the default limits; for tests, and for a backend
+    /// whose tasks need not outlive it.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl EmbeddedStore {
         Self::in_memory_with(StoreLimits::default())
     }
 
-    /// As [`EmbeddedStore::in_memory`], with other limits.
+    /// Creates a store with other limits, like [`EmbeddedStore::in_memory`].
     ///
     /// # Errors
     ///
@@ -134,8 +134,8 @@ impl EmbeddedStore {
         path: PathBuf,
         limits: StoreLimits,
     ) -> Result<Self, StoreError> {
-        let database = database.map_err(|error| unopened(&path, error))?;
-        let found = ours(&database).map_err(|error| broken(&path, &error))?;
+        let database = database.map_err(|error| open_error(&path, error))?;
+        let found = check_format(&database).map_err(|error| file_error(&path, &error))?;
         if found == 0 {
             return Err(StoreError::NotAStore {
                 path,
@@ -149,43 +149,43 @@ impl EmbeddedStore {
         let (writes, to_write) = mpsc::channel(BATCH);
         let (reads, to_read) = mpsc::channel(BATCH);
         let database = Arc::new(database);
-        let mut inner = Inner {
-            lines: Some(Lines { writes, reads }),
+        let mut shared = Shared {
+            queues: Some(Queues { writes, reads }),
             threads: Vec::new(),
-            room: Arc::new(Semaphore::new(WAITING as usize)),
+            pending_bytes: Arc::new(Semaphore::new(MAX_PENDING_BYTES as usize)),
             limits,
             path: path.clone(),
         };
         let (of_writer, path_of_writer) = (database.clone(), path.clone());
-        inner.thread("store-writer", move || {
+        shared.thread("store-writer", move || {
             worker::write(&of_writer, to_write, limits, &path_of_writer);
         })?;
-        inner.thread("store-reader", move || {
+        shared.thread("store-reader", move || {
             worker::read(&database, to_read, &path);
         })?;
-        Ok(Self(Arc::new(inner)))
+        Ok(Self(Arc::new(shared)))
     }
 }
 
-/// A new file is its owner's from the beginning, as that of a journal is.
+/// Creates a new file that only its owner may read, as that of a journal.
 #[cfg(unix)]
 fn make_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // One that is there keeps what its owner has set, and what else is wrong, opening it will say.
+    // An existing file keeps its permissions; opening it reports any other error.
     drop(options.open(path));
 }
 
 fn builder() -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE);
-    // A file that was altered is refused here, and not believed later.
+    // An altered file is refused here, not trusted until it is read.
     builder.set_check_integrity_on_open(true);
     builder
 }
 
-fn ours(database: &Database) -> Result<u64, redb::Error> {
+fn check_format(database: &Database) -> Result<u64, redb::Error> {
     let transaction = database.begin_write()?;
     let found = tables::format(&transaction)?;
     if found == tables::FORMAT {
@@ -194,7 +194,7 @@ fn ours(database: &Database) -> Result<u64, redb::Error> {
     Ok(found)
 }
 
-fn unopened(path: &Path, error: DatabaseError) -> StoreError {
+fn open_error(path: &Path, error: DatabaseError) -> StoreError {
     let path = path.to_owned();
     match error {
         DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => {
@@ -218,69 +218,71 @@ fn unopened(path: &Path, error: DatabaseError) -> StoreError {
             path,
             reason: format!("it is a redb file of the old format {version}"),
         },
-        error => broken(&path, &error),
+        error => file_error(&path, &error),
     }
 }
 
-impl Inner {
+impl Shared {
     fn thread(
         &mut self,
         name: &str,
         run: impl FnOnce() + Send + 'static,
     ) -> Result<(), StoreError> {
         let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
-        let thread = thread.map_err(|error| broken(&self.path, &error))?;
+        let thread = thread.map_err(|error| file_error(&self.path, &error))?;
         self.threads.push(thread);
         Ok(())
     }
 
-    async fn change<T, F>(&self, bytes: usize, work: F) -> Result<T, StoreError>
+    async fn write_with<T, F>(&self, bytes: usize, work: F) -> Result<T, StoreError>
     where
-        F: FnOnce(&mut Tables<'_>) -> Done<T> + Send + 'static,
+        F: FnOnce(&mut Tables<'_>) -> Applied<T> + Send + 'static,
         T: Send + 'static,
     {
-        let lines = self.lines.as_ref().ok_or(StoreError::Closed)?;
-        let bytes = u32::try_from(bytes).unwrap_or(WAITING).clamp(1, WAITING);
-        let room = self.room.clone().acquire_many_owned(bytes).await;
+        let queues = self.queues.as_ref().ok_or(StoreError::Closed)?;
+        let bytes = u32::try_from(bytes)
+            .unwrap_or(MAX_PENDING_BYTES)
+            .clamp(1, MAX_PENDING_BYTES);
+        let pending_bytes = self.pending_bytes.clone().acquire_many_owned(bytes).await;
         let (to, answer) = oneshot::channel();
-        let asked = Asked {
+        let request = WriteRequest {
             work: Some(work),
             done: None,
             to,
-            _room: room.map_err(|_| StoreError::Closed)?,
+            _pending_bytes: pending_bytes.map_err(|_| StoreError::Closed)?,
         };
-        let sent = lines.writes.send(Box::new(asked)).await;
+        let sent = queues.writes.send(Box::new(request)).await;
         sent.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    async fn look<T, F>(&self, work: F) -> Result<T, StoreError>
+    async fn read_with<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         F: FnOnce(&ReadTransaction, u64) -> Result<T, redb::Error> + Send + 'static,
         T: Send + 'static,
     {
-        let lines = self.lines.as_ref().ok_or(StoreError::Closed)?;
+        let queues = self.queues.as_ref().ok_or(StoreError::Closed)?;
         let (to, answer) = oneshot::channel();
         let path = self.path.clone();
         let read: Read = Box::new(move |transaction| {
             let found = transaction.and_then(|transaction| {
-                work(transaction, now()).map_err(|error| broken(&path, &error))
+                work(transaction, now()).map_err(|error| file_error(&path, &error))
             });
-            // Who asked may have gone.
+            // The caller may have been dropped.
             let _ = to.send(found);
         });
-        let sent = lines.reads.send(read).await;
+        let sent = queues.reads.send(read).await;
         sent.map_err(|_| StoreError::Closed)?;
         let reason = "its tables make no sense";
-        answer.await.map_err(|_| broken(&self.path, &reason))?
+        answer.await.map_err(|_| file_error(&self.path, &reason))?
     }
 }
 
-impl Drop for Inner {
+impl Drop for Shared {
     fn drop(&mut self) {
-        self.lines = None;
+        self.queues = None;
         for thread in self.threads.drain(..) {
-            // It has caught its own panics. Whoever opens the file next must find it closed.
+            // It has caught its own panics. The file must be closed before it is opened again.
             let _ = thread.join();
         }
     }
@@ -301,7 +303,7 @@ impl Store for EmbeddedStore {
             limits::name(name)?;
             let (task, name) = (task.to_string(), name.to_owned());
             let look = move |from: &ReadTransaction, now| tables::read(from, now, &task, &name);
-            self.0.look(look).await
+            self.0.read_with(look).await
         })
     }
 
@@ -318,7 +320,7 @@ impl Store for EmbeddedStore {
             let (task, name, value) = (task.to_string(), name.to_owned(), value.to_owned());
             let bytes = value.len();
             let change = move |on: &mut Tables<'_>| on.write(&task, &name, &value, expect);
-            self.0.change(bytes, change).await
+            self.0.write_with(bytes, change).await
         })
     }
 
@@ -328,7 +330,7 @@ impl Store for EmbeddedStore {
             let task = task.to_string();
             let names: Vec<String> = names.iter().map(ToString::to_string).collect();
             let change = move |on: &mut Tables<'_>| on.remove(&task, &names).map(Ok);
-            self.0.change(1, change).await
+            self.0.write_with(1, change).await
         })
     }
 
@@ -337,7 +339,7 @@ impl Store for EmbeddedStore {
             limits::prefix(prefix)?;
             let (task, prefix) = (task.to_string(), prefix.to_owned());
             let look = move |from: &ReadTransaction, now| tables::list(from, now, &task, &prefix);
-            self.0.look(look).await
+            self.0.read_with(look).await
         })
     }
 
@@ -356,7 +358,7 @@ impl Store for EmbeddedStore {
             let (id, value) = (id.to_owned(), value.to_owned());
             let bytes = value.len();
             let change = move |on: &mut Tables<'_>| on.append(&task, &log, &id, &value);
-            self.0.change(bytes, change).await
+            self.0.write_with(bytes, change).await
         })
     }
 
@@ -373,7 +375,7 @@ impl Store for EmbeddedStore {
             let look = move |from: &ReadTransaction, now| {
                 tables::tail(from, now, (&task, &log), after, most)
             };
-            self.0.look(look).await
+            self.0.read_with(look).await
         })
     }
 
@@ -381,13 +383,13 @@ impl Store for EmbeddedStore {
         Box::pin(async move {
             let task = task.to_string();
             let change = move |on: &mut Tables<'_>| on.forget(&task).map(Ok);
-            self.0.change(1, change).await
+            self.0.write_with(1, change).await
         })
     }
 
     fn tasks(&self) -> StoreFuture<'_, Vec<TaskId>> {
         Box::pin(async move {
-            let there = self.0.look(tables::tasks).await?;
+            let there = self.0.read_with(tables::tasks).await?;
             Ok(there.iter().filter_map(|task| task.parse().ok()).collect())
         })
     }

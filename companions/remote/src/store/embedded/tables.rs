@@ -1,11 +1,13 @@
+//! The tables of the file, and the operations on them.
+
 use redb::{ReadTransaction, ReadableTable, Table, TableDefinition, WriteTransaction};
 
-use crate::remote::store::limits::{PAGE_BYTES, StoreLimits};
-use crate::remote::store::{Expect, Logged, StoreError, Stored, Tail, Written};
+use crate::store::limits::{PAGE_BYTES, StoreLimits};
+use crate::store::{Expect, Logged, StoreError, Stored, Tail, Written};
 
 /// By task and name: version and value.
 const VALUES: TableDefinition<'_, (&str, &str), (u64, &str)> = TableDefinition::new("values");
-/// By task: when it is over, in milliseconds since 1970, how many names and how many logs it has.
+/// By task: when it expires, in milliseconds since 1970, its number of names and of logs.
 const TASKS: TableDefinition<'_, &str, (u64, u64, u64)> = TableDefinition::new("tasks");
 /// By task and log: the newest number, the newest number that was cut, bytes.
 const LOGS: TableDefinition<'_, (&str, &str), (u64, u64, u64)> = TableDefinition::new("logs");
@@ -14,8 +16,8 @@ const ENTRIES: TableDefinition<'_, (&str, &str, u64), (&str, &str)> =
     TableDefinition::new("entries");
 /// By task, log and id: the number.
 const IDS: TableDefinition<'_, (&str, &str, &str), u64> = TableDefinition::new("ids");
-/// What the file is.
-const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("contract-store");
+/// The format of the file.
+const FORMAT_TABLE: TableDefinition<'_, &str, u64> = TableDefinition::new("contract-store");
 
 /// The version of all of the above.
 pub(super) const FORMAT: u64 = 1;
@@ -23,13 +25,13 @@ pub(super) const FORMAT: u64 = 1;
 /// Comes after every name, whose characters are all below it.
 const END: &str = "\u{7f}";
 
-/// How many tasks that are over one batch drops, so that it stays short.
-const SWEPT: usize = 64;
+/// How many expired tasks one batch drops, so that it stays short.
+const SWEEP_BATCH: usize = 64;
 
-/// An operation: the file failed, or the answer, which may be a refusal that changed nothing.
-pub(super) type Done<T> = Result<Result<T, StoreError>, redb::Error>;
+/// The result of an operation: an error of the file, or an answer, which may be a refusal that changed nothing.
+pub(super) type Applied<T> = Result<Result<T, StoreError>, redb::Error>;
 
-/// What kind of file it is; makes a new one ours.
+/// Returns the format of the file, 0 if it is not a store; initialises a new one.
 pub(super) fn format(transaction: &WriteTransaction) -> Result<u64, redb::Error> {
     let ours = transaction
         .list_tables()?
@@ -38,7 +40,7 @@ pub(super) fn format(transaction: &WriteTransaction) -> Result<u64, redb::Error>
     if !ours && !empty {
         return Ok(0);
     }
-    let mut about = transaction.open_table(ABOUT)?;
+    let mut about = transaction.open_table(FORMAT_TABLE)?;
     let found = about.get("format")?.map(|found| found.value());
     if let Some(found) = found {
         return Ok(found);
@@ -49,7 +51,7 @@ pub(super) fn format(transaction: &WriteTransaction) -> Result<u64, redb::Error>
     Ok(FORMAT)
 }
 
-/// Where a batch writes.
+/// The open tables of a batch.
 pub(super) struct Tables<'t> {
     values: Table<'t, (&'static str, &'static str), (u64, &'static str)>,
     tasks: Table<'t, &'static str, (u64, u64, u64)>,
@@ -84,7 +86,7 @@ impl<'t> Tables<'t> {
         name: &str,
         value: &str,
         expect: Expect,
-    ) -> Done<Written> {
+    ) -> Applied<Written> {
         let (names, logs) = self.kept(task)?;
         let version = {
             let there = self.values.get((task, name))?;
@@ -97,7 +99,7 @@ impl<'t> Tables<'t> {
             };
             if !holds {
                 let there = there.map(|(version, value)| Stored::new(version, value));
-                return Ok(Ok(Written::Conflict { there }));
+                return Ok(Ok(Written::Conflict { current: there }));
             }
             version
         };
@@ -127,7 +129,7 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
-    pub(super) fn append(&mut self, task: &str, log: &str, id: &str, value: &str) -> Done<u64> {
+    pub(super) fn append(&mut self, task: &str, log: &str, id: &str, value: &str) -> Applied<u64> {
         let (names, logs) = self.kept(task)?;
         if let Some(there) = self.ids.get((task, log, id))? {
             return Ok(Ok(there.value()));
@@ -170,7 +172,7 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
-    /// Drops tasks that are over; whether there may be more of them.
+    /// Drops expired tasks; returns whether there may be more of them.
     pub(super) fn sweep(&mut self) -> Result<bool, redb::Error> {
         let mut over = Vec::new();
         for task in self.tasks.iter()? {
@@ -178,17 +180,17 @@ impl<'t> Tables<'t> {
             if about.value().0 <= self.now {
                 over.push(task.value().to_owned());
             }
-            if over.len() == SWEPT {
+            if over.len() == SWEEP_BATCH {
                 break;
             }
         }
         for task in &over {
             self.forget(task)?;
         }
-        Ok(over.len() == SWEPT)
+        Ok(over.len() == SWEEP_BATCH)
     }
 
-    /// How many names and logs a task has; one that is over has none any more.
+    /// Returns how many names and logs a task has; drops those of an expired one.
     fn kept(&mut self, task: &str) -> Result<(u64, u64), redb::Error> {
         let about = self.tasks.get(task)?.map(|about| about.value());
         match about {
@@ -213,7 +215,7 @@ fn length(id: &str, value: &str) -> u64 {
     (id.len() + value.len()) as u64
 }
 
-fn over(transaction: &ReadTransaction, task: &str, now: u64) -> Result<bool, redb::Error> {
+fn is_expired(transaction: &ReadTransaction, task: &str, now: u64) -> Result<bool, redb::Error> {
     let tasks = transaction.open_table(TASKS)?;
     let until = tasks.get(task)?.map(|about| about.value().0);
     Ok(until.is_none_or(|until| until <= now))
@@ -225,7 +227,7 @@ pub(super) fn read(
     task: &str,
     name: &str,
 ) -> Result<Option<Stored>, redb::Error> {
-    if over(transaction, task, now)? {
+    if is_expired(transaction, task, now)? {
         return Ok(None);
     }
     let values = transaction.open_table(VALUES)?;
@@ -243,7 +245,7 @@ pub(super) fn list(
     prefix: &str,
 ) -> Result<Vec<(String, Stored)>, redb::Error> {
     let mut listed = Vec::new();
-    if over(transaction, task, now)? {
+    if is_expired(transaction, task, now)? {
         return Ok(listed);
     }
     let values = transaction.open_table(VALUES)?;
@@ -266,7 +268,7 @@ pub(super) fn tail(
     after: u64,
     most: usize,
 ) -> Result<Tail, redb::Error> {
-    if over(transaction, task, now)? {
+    if is_expired(transaction, task, now)? {
         return Ok(Tail::default());
     }
     let logs = transaction.open_table(LOGS)?;

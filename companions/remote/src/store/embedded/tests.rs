@@ -1,4 +1,4 @@
-//! What only the file itself can show: damage, a full disk, other processes' files.
+//! Tests of the file: damage, a full disk, other processes' files.
 
 use std::fs;
 use std::sync::Mutex;
@@ -215,7 +215,7 @@ fn a_folder_and_a_missing_folder_are_said() {
     for path in [std::env::temp_dir(), "/nowhere/at/all".into()] {
         let error = EmbeddedStore::open(&path).unwrap_err();
         assert!(matches!(error, StoreError::Open { .. }), "{error}");
-        let what = "give the path of a file in a folder that is there";
+        let what = "give the path of a file that can be read and written";
         assert!(error.to_string().contains(what), "{error}");
     }
 }

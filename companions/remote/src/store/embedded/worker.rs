@@ -1,3 +1,5 @@
+//! The thread that batches writes into commits and serves reads.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -6,35 +8,35 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use redb::{Database, ReadTransaction, ReadableDatabase};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
-use super::tables::{Done, Tables};
-use crate::remote::store::{StoreError, StoreLimits};
+use super::tables::{Applied, Tables};
+use crate::store::{StoreError, StoreLimits};
 
-/// Writes that share one commit at most; they are applied in the order in which they came.
+/// The most writes that share one commit; they are applied in order of arrival.
 pub(super) const BATCH: usize = 256;
 
-/// How often tasks that are over are looked for, while anything is written.
+/// How often expired tasks are dropped, while anything is written.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// A write on its way: applied with others, answered once all of them are on the disk.
+/// A queued write: applied with others, answered once all of them are on disk.
 pub(super) trait Write: Send {
     /// Changes the tables.
     fn apply(&mut self, tables: &mut Tables<'_>) -> Result<(), redb::Error>;
-    /// Gives the answer, or why there is none.
+    /// Sends the answer, or the error of the commit.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// A write by a closure.
-pub(super) struct Asked<F, T> {
+/// A write with a closure.
+pub(super) struct WriteRequest<F, T> {
     pub(super) work: Option<F>,
     pub(super) done: Option<Result<T, StoreError>>,
     pub(super) to: oneshot::Sender<Result<T, StoreError>>,
-    /// Room for its bytes, given back with the answer.
-    pub(super) _room: OwnedSemaphorePermit,
+    /// Reserves its bytes until it is answered.
+    pub(super) _pending_bytes: OwnedSemaphorePermit,
 }
 
-impl<F, T> Write for Asked<F, T>
+impl<F, T> Write for WriteRequest<F, T>
 where
-    F: FnOnce(&mut Tables<'_>) -> Done<T> + Send,
+    F: FnOnce(&mut Tables<'_>) -> Applied<T> + Send,
     T: Send,
 {
     fn apply(&mut self, tables: &mut Tables<'_>) -> Result<(), redb::Error> {
@@ -47,15 +49,15 @@ where
     fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
         let Self { done, to, .. } = *self;
         let done = committed.and_then(|()| done.unwrap_or(Err(StoreError::Closed)));
-        // Who asked may have gone.
+        // The caller may have been dropped.
         let _ = to.send(done);
     }
 }
 
-/// A read, which gives its own answer.
+/// A read, which sends its own answer.
 pub(super) type Read = Box<dyn FnOnce(Result<&ReadTransaction, StoreError>) + Send>;
 
-/// Milliseconds since 1970; the clock of the machine, because it must go on over restarts.
+/// Milliseconds since 1970; the wall clock, because times must compare across restarts.
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {
@@ -63,15 +65,15 @@ pub(super) fn now() -> u64 {
     })
 }
 
-/// Why a file cannot be used, for people.
-pub(super) fn broken(path: &Path, reason: &impl ToString) -> StoreError {
+/// Returns the error of a file that cannot be used.
+pub(super) fn file_error(path: &Path, reason: &impl ToString) -> StoreError {
     StoreError::File {
         path: path.to_owned(),
         reason: reason.to_string(),
     }
 }
 
-/// Applies writes until nobody can ask for one any more.
+/// Applies writes until the queue is closed.
 pub(super) fn write(
     database: &Database,
     mut writes: mpsc::Receiver<Box<dyn Write>>,
@@ -89,7 +91,7 @@ pub(super) fn write(
             batch.push(next);
         }
         let due = swept.is_none_or(|swept| swept.elapsed() >= SWEEP);
-        // A panic below would otherwise leave everybody without an answer.
+        // A panic below would otherwise leave all callers without an answer.
         let run = AssertUnwindSafe(|| commit(database, &mut batch, &limits, due));
         let committed = match &lost {
             Some(lost) => Err(StoreError::clone(lost)),
@@ -100,11 +102,11 @@ pub(super) fn write(
                     }
                     Ok(())
                 }
-                Ok(Err(error)) => Err(broken(path, &error)),
-                Err(_) => Err(broken(path, &"its tables make no sense")),
+                Ok(Err(error)) => Err(file_error(path, &error)),
+                Err(_) => Err(file_error(path, &"its tables make no sense")),
             },
         };
-        // What was half done is known to redb only, which takes no further write after an error of the disk.
+        // Only redb knows what was half done, and it accepts no write after a disk error.
         lost = committed.as_ref().err().cloned();
         for write in batch.drain(..) {
             write.answer(committed.clone());
@@ -133,14 +135,14 @@ fn commit(
     Ok(more)
 }
 
-/// Answers reads until nobody can ask for one any more; beside the writer, so that a read waits for no disk.
+/// Answers reads until the queue is closed; on a thread of its own, so that a read does not wait for the disk.
 pub(super) fn read(database: &Arc<Database>, mut reads: mpsc::Receiver<Read>, path: &Path) {
     while let Some(read) = reads.blocking_recv() {
         let run = AssertUnwindSafe(|| match database.begin_read() {
             Ok(transaction) => read(Ok(&transaction)),
-            Err(error) => read(Err(broken(path, &error))),
+            Err(error) => read(Err(file_error(path, &error))),
         });
-        // The one who asked is told that there is no answer, by its channel; others go on.
+        // The caller's channel is dropped, which reports the failure; others continue.
         let _ = catch_unwind(run);
     }
 }

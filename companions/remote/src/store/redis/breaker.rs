@@ -1,29 +1,31 @@
+//! A circuit breaker for the Redis server.
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Whether a [`RedisStore`](super::RedisStore) is in touch with its server.
+/// The state of a [`RedisStore`](super::RedisStore)'s connection to its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedisState {
-    /// The last attempt succeeded, or there was none yet.
+    /// The last attempt succeeded, or there has been none yet.
     Working,
-    /// Attempts fail, and are made again.
+    /// Attempts fail, and are retried.
     Failing {
-        /// How many in a row.
+        /// The number of failures in a row.
         attempts: u32,
     },
-    /// Too many failed: operations end at once.
+    /// Too many attempts failed: operations fail at once.
     Open {
-        /// When one is tried again.
+        /// When the next attempt is made.
         probe_in: Duration,
     },
-    /// One operation tries for all; the others end at once.
+    /// One operation probes the server; the others fail at once.
     Probing,
 }
 
-/// Stops asking a server that does not answer.
+/// A circuit breaker: stops sending requests to a server that does not answer.
 #[derive(Debug)]
 pub(super) struct Breaker {
     state: Mutex<State>,
@@ -39,13 +41,13 @@ enum State {
     Probing,
 }
 
-/// Leave for one attempt. Dropped without a verdict, it says nothing of the server.
+/// Permission for one attempt. If it is dropped without a result, it does not count.
 #[must_use]
 #[derive(Debug)]
-pub(super) struct Pass<'b> {
+pub(super) struct Attempt<'b> {
     breaker: &'b Breaker,
     probe: bool,
-    judged: bool,
+    recorded: bool,
 }
 
 impl Breaker {
@@ -64,7 +66,7 @@ impl Breaker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn shown(&self) -> RedisState {
+    pub(super) fn snapshot(&self) -> RedisState {
         match *self.state() {
             State::Closed { failed: 0, .. } => RedisState::Working,
             State::Closed { failed, .. } => RedisState::Failing { attempts: failed },
@@ -75,8 +77,8 @@ impl Breaker {
         }
     }
 
-    /// Leave for one attempt, when there is any.
-    pub(super) fn enter(&self) -> Option<Pass<'_>> {
+    /// Permits one attempt, unless the breaker is open.
+    pub(super) fn try_begin(&self) -> Option<Attempt<'_>> {
         let mut state = self.state();
         let probe = match *state {
             State::Closed { .. } => false,
@@ -86,25 +88,25 @@ impl Breaker {
             }
             State::Open { .. } | State::Probing => return None,
         };
-        Some(Pass {
+        Some(Attempt {
             breaker: self,
             probe,
-            judged: false,
+            recorded: false,
         })
     }
 }
 
-impl Pass<'_> {
+impl Attempt<'_> {
     /// The server answered.
-    pub(super) fn good(mut self) {
-        self.judged = true;
+    pub(super) fn record_success(mut self) {
+        self.recorded = true;
         let since = Instant::now();
         *self.breaker.state() = State::Closed { failed: 0, since };
     }
 
     /// It did not.
-    pub(super) fn bad(mut self) {
-        self.judged = true;
+    pub(super) fn record_failure(mut self) {
+        self.recorded = true;
         let breaker = self.breaker;
         let now = Instant::now();
         let until = now + breaker.rest;
@@ -129,9 +131,9 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if self.probe && !self.judged {
+        if self.probe && !self.recorded {
             let mut state = self.breaker.state();
             if matches!(*state, State::Probing) {
                 *state = State::Open {
@@ -151,32 +153,32 @@ mod tests {
 
     fn fail(breaker: &Breaker, times: u32) {
         for _ in 0..times {
-            breaker.enter().expect("closed").bad();
+            breaker.try_begin().expect("closed").record_failure();
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn opens_after_failures_over_time_and_lets_one_try_for_all() {
         let breaker = Breaker::new(5, SPAN, REST);
-        assert_eq!(breaker.shown(), RedisState::Working);
+        assert_eq!(breaker.snapshot(), RedisState::Working);
         fail(&breaker, 40);
-        assert_eq!(breaker.shown(), RedisState::Failing { attempts: 40 });
+        assert_eq!(breaker.snapshot(), RedisState::Failing { attempts: 40 });
 
         tokio::time::advance(SPAN).await;
         fail(&breaker, 1);
-        assert_eq!(breaker.shown(), RedisState::Open { probe_in: REST });
-        assert!(breaker.enter().is_none());
+        assert_eq!(breaker.snapshot(), RedisState::Open { probe_in: REST });
+        assert!(breaker.try_begin().is_none());
 
         tokio::time::advance(REST).await;
-        let probe = breaker.enter().expect("one may try");
-        assert_eq!(breaker.shown(), RedisState::Probing);
-        assert!(breaker.enter().is_none(), "and no other");
-        probe.bad();
-        assert!(breaker.enter().is_none());
+        let probe = breaker.try_begin().expect("one may try");
+        assert_eq!(breaker.snapshot(), RedisState::Probing);
+        assert!(breaker.try_begin().is_none(), "and no other");
+        probe.record_failure();
+        assert!(breaker.try_begin().is_none());
 
         tokio::time::advance(REST).await;
-        breaker.enter().expect("one may try").good();
-        assert_eq!(breaker.shown(), RedisState::Working);
+        breaker.try_begin().expect("one may try").record_success();
+        assert_eq!(breaker.snapshot(), RedisState::Working);
     }
 
     #[tokio::test(start_paused = true)]
@@ -184,9 +186,9 @@ mod tests {
         let breaker = Breaker::new(5, SPAN, REST);
         fail(&breaker, 4);
         tokio::time::advance(SPAN).await;
-        breaker.enter().expect("closed").good();
+        breaker.try_begin().expect("closed").record_success();
         fail(&breaker, 4);
-        assert_eq!(breaker.shown(), RedisState::Failing { attempts: 4 });
+        assert_eq!(breaker.snapshot(), RedisState::Failing { attempts: 4 });
     }
 
     #[tokio::test(start_paused = true)]
@@ -194,21 +196,21 @@ mod tests {
         let breaker = Breaker::new(1, Duration::ZERO, REST);
         fail(&breaker, 2);
         tokio::time::advance(REST).await;
-        drop(breaker.enter().expect("one may try"));
-        assert!(breaker.enter().is_some());
+        drop(breaker.try_begin().expect("one may try"));
+        assert!(breaker.try_begin().is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_attempt_from_before_does_not_end_the_probe() {
         let breaker = Breaker::new(1, Duration::ZERO, REST);
-        let (early, late) = (breaker.enter().expect("closed"), breaker.enter());
+        let (early, late) = (breaker.try_begin().expect("closed"), breaker.try_begin());
         fail(&breaker, 2);
         tokio::time::advance(REST).await;
-        let probe = breaker.enter().expect("one may try");
-        early.bad();
-        assert_eq!(breaker.shown(), RedisState::Probing);
+        let probe = breaker.try_begin().expect("one may try");
+        early.record_failure();
+        assert_eq!(breaker.snapshot(), RedisState::Probing);
         drop(probe);
-        late.expect("closed").good();
-        assert_eq!(breaker.shown(), RedisState::Working);
+        late.expect("closed").record_success();
+        assert_eq!(breaker.snapshot(), RedisState::Working);
     }
 }

@@ -1,3 +1,5 @@
+//! Sends commands to the Redis server, with retries and limits.
+
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,36 +15,36 @@ use uuid::Uuid;
 
 use super::RedisOptions;
 use super::breaker::Breaker;
-use crate::remote::store::StoreError;
+use crate::store::StoreError;
 
-/// What can be asked more than once: each script knows its own repetition, and a command only reads.
-pub(in crate::remote::store) enum Question<'q> {
+/// An idempotent request: scripts detect a repetition, and commands only read.
+pub(in crate::store) enum Request<'q> {
     Script(ScriptInvocation<'q>),
     Command(Cmd),
 }
 
-/// Asks the server, within limits of time and number.
-pub(in crate::remote::store) struct Line {
+/// Sends requests to the server, with limits on time and number.
+pub(in crate::store) struct RedisClient {
     client: Client,
     /// Host and port.
-    pub(in crate::remote::store) address: String,
-    pub(in crate::remote::store) options: RedisOptions,
-    /// The connection that all share, and which one it is; none before the first question.
+    pub(in crate::store) address: String,
+    pub(in crate::store) options: RedisOptions,
+    /// The shared connection with its generation; `None` before the first request.
     manager: Mutex<(u64, Option<ConnectionManager>)>,
     pub(super) breaker: Breaker,
     operations: Semaphore,
-    /// In KiB.
-    room: Semaphore,
+    /// KiB of values that may wait for the server.
+    pending_kib: Semaphore,
 }
 
-/// KiB of values that wait for the server at most; more are refused.
-const WAITING: u32 = 64 << 10;
+/// The most KiB of values that wait for the server; more are refused.
+const MAX_PENDING_KIB: u32 = 64 << 10;
 
-/// The first wait between two attempts, doubled each time up to `LONGEST`; each wait is a random part of it.
-const SHORTEST: Duration = Duration::from_millis(20);
-const LONGEST: Duration = Duration::from_millis(500);
+/// The first delay between two attempts; it doubles up to `MAX_BACKOFF`, and each delay is a random part of it.
+const MIN_BACKOFF: Duration = Duration::from_millis(20);
+const MAX_BACKOFF: Duration = Duration::from_millis(500);
 
-impl Line {
+impl RedisClient {
     pub(super) fn new(options: RedisOptions) -> Result<Self, StoreError> {
         let (client, address) = options.client()?;
         Ok(Self {
@@ -55,66 +57,71 @@ impl Line {
                 options.breaker_rest,
             ),
             operations: Semaphore::new(options.waiting.min(Semaphore::MAX_PERMITS)),
-            room: Semaphore::new(WAITING as usize),
+            pending_kib: Semaphore::new(MAX_PENDING_KIB as usize),
             options,
         })
     }
 
-    /// Asks until there is an answer, time runs out, or the server says that asking again is of no use.
-    pub(in crate::remote::store) async fn ask<T: FromRedisValue>(
+    /// Retries until there is an answer, time runs out, or an error is permanent.
+    pub(in crate::store) async fn execute<T: FromRedisValue>(
         &self,
-        question: &Question<'_>,
+        request: &Request<'_>,
         bytes: usize,
     ) -> Result<T, StoreError> {
         let overloaded = |_| StoreError::Overloaded {
             most: self.options.waiting,
         };
         let _operation = self.operations.try_acquire().map_err(overloaded)?;
-        let size = u32::try_from(bytes >> 10).unwrap_or(WAITING).min(WAITING);
-        let _room = self.room.try_acquire_many(size).map_err(overloaded)?;
-        in_runtime()?;
-        let begun = Instant::now();
-        let end = begun + self.options.patience;
+        let size = u32::try_from(bytes >> 10)
+            .unwrap_or(MAX_PENDING_KIB)
+            .min(MAX_PENDING_KIB);
+        let _room = self
+            .pending_kib
+            .try_acquire_many(size)
+            .map_err(overloaded)?;
+        check_runtime()?;
+        let started = Instant::now();
+        let end = started + self.options.patience;
         let mut attempts = 0;
         let mut reason = "it failed too often just before".to_owned();
-        while let Some(pass) = self.breaker.enter() {
+        while let Some(attempt) = self.breaker.try_begin() {
             attempts += 1;
-            let (turn, mut manager) = self.manager()?;
+            let (generation, mut manager) = self.manager()?;
             let until = end.min(Instant::now() + self.options.attempt);
-            match timeout_at(until, question.put(&mut manager)).await {
+            match timeout_at(until, request.send(&mut manager)).await {
                 Ok(Ok(answer)) => {
-                    pass.good();
+                    attempt.record_success();
                     return from_redis_value(answer).map_err(|error| StoreError::Damaged {
                         what: "answer of the server".into(),
                         reason: error.to_string(),
                     });
                 }
                 Ok(Err(error)) => {
-                    if let Some(advice) = for_good(&error) {
-                        pass.good();
+                    if let Some(advice) = permanent_advice(&error) {
+                        attempt.record_success();
                         if matches!(
                             error.kind(),
                             ErrorKind::AuthenticationFailed | ErrorKind::InvalidClientConfig
                         ) {
-                            self.leave(turn);
+                            self.discard_connection(generation);
                         }
                         return Err(StoreError::Refused {
                             address: self.address.clone(),
-                            reason: said(&error),
+                            reason: describe(&error),
                             advice,
                         });
                     }
-                    pass.bad();
-                    reason = said(&error);
+                    attempt.record_failure();
+                    reason = describe(&error);
                 }
                 Err(_) => {
-                    pass.bad();
+                    attempt.record_failure();
                     reason = format!("no answer within {:?}", self.options.attempt);
                 }
             }
-            // The other end may be gone without a word, or be another server after a failover; and the manager keeps a
-            // connection that failed in any other way than by the network.
-            self.leave(turn);
+            // The peer may have vanished, or be another server after a failover; and the manager keeps a connection that
+            // failed for any reason but the network.
+            self.discard_connection(generation);
             let rest = jitter(attempts);
             if Instant::now() + rest >= end {
                 break;
@@ -125,15 +132,17 @@ impl Line {
             address: self.address.clone(),
             reason,
             attempts,
-            after: begun.elapsed(),
+            after: started.elapsed(),
         })
     }
 
-    /// A connection of one's own, for a read that waits.
-    pub(in crate::remote::store) async fn own(&self) -> Result<MultiplexedConnection, RedisError> {
+    /// Opens a dedicated connection, for a blocking read.
+    pub(in crate::store) async fn dedicated_connection(
+        &self,
+    ) -> Result<MultiplexedConnection, RedisError> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.options.attempt))
-            // Who waits sets the limit.
+            // The caller sets the time limit.
             .set_response_timeout(None);
         self.client
             .get_multiplexed_async_connection_with_config(&config)
@@ -142,11 +151,11 @@ impl Line {
 
     fn manager(&self) -> Result<(u64, ConnectionManager), StoreError> {
         let mut shared = self.manager.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (turn, Some(manager)) = &*shared {
-            return Ok((*turn, manager.clone()));
+        if let (generation, Some(manager)) = &*shared {
+            return Ok((*generation, manager.clone()));
         }
         let config = ConnectionManagerConfig::new()
-            // Who asks tries again, and knows for how long.
+            // `execute` retries, with its own time limit.
             .set_number_of_retries(0)
             .set_connection_timeout(Some(self.options.attempt))
             .set_response_timeout(Some(self.options.attempt));
@@ -159,28 +168,28 @@ impl Line {
         Ok((shared.0, manager))
     }
 
-    /// Lets the next question make a new connection; those that are asked on the old one may still be answered.
-    fn leave(&self, turn: u64) {
+    /// Makes the next request open a new connection; requests on the old one may still be answered.
+    fn discard_connection(&self, generation: u64) {
         let mut shared = self.manager.lock().unwrap_or_else(PoisonError::into_inner);
-        if shared.0 == turn {
-            *shared = (turn + 1, None);
+        if shared.0 == generation {
+            *shared = (generation + 1, None);
         }
     }
 }
 
-/// The client panics outside of a runtime.
-pub(in crate::remote::store) fn in_runtime() -> Result<(), StoreError> {
+/// Checks that there is a tokio runtime, without which the client panics.
+pub(in crate::store) fn check_runtime() -> Result<(), StoreError> {
     if Handle::try_current().is_ok() {
         return Ok(());
     }
     Err(StoreError::Options {
         option: "runtime",
-        reason: "Redis is asked from within a tokio runtime only".into(),
+        reason: "Redis can be used only inside a tokio runtime".into(),
     })
 }
 
-impl Question<'_> {
-    async fn put(&self, to: &mut ConnectionManager) -> RedisResult<Value> {
+impl Request<'_> {
+    async fn send(&self, to: &mut ConnectionManager) -> RedisResult<Value> {
         match self {
             Self::Script(script) => script.invoke_async(to).await,
             Self::Command(command) => command.query_async(to).await,
@@ -188,8 +197,8 @@ impl Question<'_> {
     }
 }
 
-/// What to do where asking again does not help; the server works as it is set up.
-pub(in crate::remote::store) fn for_good(error: &RedisError) -> Option<&'static str> {
+/// Returns what to change if an error is permanent.
+pub(in crate::store) fn permanent_advice(error: &RedisError) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::AuthenticationFailed => return Some("check `user` and `password`"),
         ErrorKind::Server(ServerErrorKind::NoPerm) => {
@@ -208,22 +217,22 @@ pub(in crate::remote::store) fn for_good(error: &RedisError) -> Option<&'static 
         "OOM" => Some("give the server more memory, or raise `maxmemory`"),
         "MISCONF" => Some("the server cannot write to its disk; give it room"),
         "WRONGTYPE" => Some("something else writes under this prefix; choose another `prefix`"),
-        // That passes.
+        // Transient.
         "ERR" if error.to_string().contains("max number of clients") => None,
         "ERR" => Some("see that the server is Redis 7 or later"),
         _ => None,
     }
 }
 
-/// What the server or the system said; commands and their arguments are not in it.
-pub(in crate::remote::store) fn said(error: &RedisError) -> String {
+/// Describes an error of the server or the system, without commands and their arguments.
+pub(in crate::store) fn describe(error: &RedisError) -> String {
     error.to_string().chars().take(200).collect()
 }
 
 /// Full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015): a random part of a wait that doubles.
-pub(in crate::remote::store) fn jitter(attempts: u32) -> Duration {
-    let doubled = SHORTEST.saturating_mul(1 << attempts.saturating_sub(1).min(16));
-    let most = u64::try_from(doubled.min(LONGEST).as_micros()).unwrap_or(u64::MAX);
+pub(in crate::store) fn jitter(attempts: u32) -> Duration {
+    let doubled = MIN_BACKOFF.saturating_mul(1 << attempts.saturating_sub(1).min(16));
+    let most = u64::try_from(doubled.min(MAX_BACKOFF).as_micros()).unwrap_or(u64::MAX);
     let (random, _) = Uuid::new_v4().as_u64_pair();
     Duration::from_micros(random % most.max(1))
 }

@@ -1,14 +1,14 @@
-//! The store that several backends share.
+//! A store in Redis, shared by several backends.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `options` | where the server is, and how long it is waited for |
-//! | `line` | asking: time limits, repetition, bounds |
-//! | `breaker` | when to stop asking |
-//! | `scripts/` | each operation, as the server runs it |
+//! | `options` | address, credentials and time limits |
+//! | `client` | commands with time limits, retries and bounds |
+//! | `breaker` | a circuit breaker |
+//! | `scripts/` | each operation, as a script that the server runs |
 
 mod breaker;
-pub(super) mod line;
+pub(super) mod client;
 mod options;
 
 use std::fmt;
@@ -18,13 +18,13 @@ use redis::{Script, cmd};
 use uuid::Uuid;
 
 pub use self::breaker::RedisState;
-use self::line::{Line, Question};
+use self::client::{RedisClient, Request};
 pub use self::options::RedisOptions;
 use super::limits::{self, PAGE_BYTES};
 use super::{Expect, Logged, Store, StoreError, StoreFuture, Stored, Tail, Written};
-use crate::remote::protocol::TaskId;
+use crate::protocol::TaskId;
 
-/// A store that several backends share, on a Redis server, version 7 or later.
+/// A store on a Redis server (version 7 or later), which several backends share.
 ///
 /// A write is as durable as the server makes it: with `appendonly yes` and `appendfsync always` it is on the disk when
 /// its future ends, with other settings a crash of the server may lose what it had confirmed. An operation is tried
@@ -33,8 +33,8 @@ use crate::remote::protocol::TaskId;
 /// second looks whether it is back; [`state`](Self::state) shows it.
 ///
 /// ```no_run
-/// use contract_runtime::remote::protocol::TaskId;
-/// use contract_runtime::remote::store::{Expect, RedisOptions, RedisStore, Store};
+/// use contract_remote::protocol::TaskId;
+/// use contract_remote::store::{Expect, RedisOptions, RedisStore, Store};
 ///
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = RedisStore::new(RedisOptions::new("redis://127.0.0.1:6379"))?;
@@ -43,7 +43,7 @@ use crate::remote::protocol::TaskId;
 /// ```
 #[derive(Clone)]
 pub struct RedisStore {
-    line: Arc<Line>,
+    client: Arc<RedisClient>,
 }
 
 macro_rules! script {
@@ -65,32 +65,32 @@ script!(TAIL, "scripts/tail.lua");
 script!(FORGET, "scripts/forget.lua");
 
 impl RedisStore {
-    /// A store on a server, which is not asked yet: it may be away now and come later.
+    /// Creates a store on a server without connecting: the server may become available later.
     ///
     /// # Errors
     ///
     /// [`Options`](StoreError::Options) when the options cannot work.
     pub fn new(options: RedisOptions) -> Result<Self, StoreError> {
-        let line = Arc::new(Line::new(options)?);
-        Ok(Self { line })
+        let client = Arc::new(RedisClient::new(options)?);
+        Ok(Self { client })
     }
 
-    /// Whether it is in touch with the server.
+    /// Returns the state of the connection to the server.
     #[must_use]
     pub fn state(&self) -> RedisState {
-        self.line.breaker.shown()
+        self.client.breaker.snapshot()
     }
 
-    pub(super) fn line(&self) -> &Arc<Line> {
-        &self.line
+    pub(super) fn client(&self) -> &Arc<RedisClient> {
+        &self.client
     }
 
     fn base(&self, task: TaskId) -> String {
-        format!("{}:{{{task}}}:", self.line.options.prefix)
+        format!("{}:{{{task}}}:", self.client.options.prefix)
     }
 
     fn time_to_live(&self) -> u64 {
-        self.line.options.limits.milliseconds()
+        self.client.options.limits.milliseconds()
     }
 
     fn damaged(what: &str, reason: &str) -> StoreError {
@@ -117,9 +117,9 @@ fn number(what: &str, text: Option<&String>) -> Result<u64, StoreError> {
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStore")
-            .field("address", &self.line.address)
+            .field("address", &self.client.address)
             .field("state", &self.state())
-            .field("options", &self.line.options)
+            .field("options", &self.client.options)
             .finish()
     }
 }
@@ -130,8 +130,8 @@ impl Store for RedisStore {
             limits::name(name)?;
             let mut command = cmd("HGET");
             command.arg(self.base(task) + "values").arg(name);
-            let question = Question::Command(command);
-            let there: Option<String> = self.line.ask(&question, 0).await?;
+            let request = Request::Command(command);
+            let there: Option<String> = self.client.execute(&request, 0).await?;
             there.map(|there| stored(name, &there)).transpose()
         })
     }
@@ -144,7 +144,7 @@ impl Store for RedisStore {
         expect: Expect,
     ) -> StoreFuture<'s, Written> {
         Box::pin(async move {
-            let limits = &self.line.options.limits;
+            let limits = &self.client.options.limits;
             limits::name(name)?;
             limits.value(value)?;
             let expected = match expect {
@@ -155,12 +155,12 @@ impl Store for RedisStore {
                 Expect::Version(version) => version.to_string(),
             };
             let mut script = WRITE.key(self.base(task));
-            // What tells this write from others, also when it comes twice.
+            // Identifies this write, so that the server recognises a repetition.
             let write = Uuid::new_v4().simple().to_string();
             script.arg(name).arg(value).arg(expected).arg(write);
             script.arg(self.time_to_live()).arg(limits.names);
-            let question = Question::Script(script);
-            let answer: Vec<Option<String>> = self.line.ask(&question, value.len()).await?;
+            let request = Request::Script(script);
+            let answer: Vec<Option<String>> = self.client.execute(&request, value.len()).await?;
             let second = answer.get(1).cloned().flatten();
             match answer.first().and_then(Option::as_deref) {
                 Some("done") => Ok(Written::Done {
@@ -168,7 +168,7 @@ impl Store for RedisStore {
                 }),
                 Some("conflict") => {
                     let there = second.map(|there| stored(name, &there)).transpose()?;
-                    Ok(Written::Conflict { there })
+                    Ok(Written::Conflict { current: there })
                 }
                 Some("full") => Err(StoreError::Full {
                     what: "names in this task",
@@ -185,7 +185,7 @@ impl Store for RedisStore {
             let mut script = REMOVE.key(self.base(task));
             script.arg(Uuid::new_v4().simple().to_string());
             script.arg(self.time_to_live()).arg(names);
-            let _: String = self.line.ask(&Question::Script(script), 0).await?;
+            let _: String = self.client.execute(&Request::Script(script), 0).await?;
             Ok(())
         })
     }
@@ -203,8 +203,8 @@ impl Store for RedisStore {
                 // Comes after every name, whose characters are all below it.
                 script.arg(from).arg(format!("({prefix}\u{7f}"));
                 script.arg(PAGE_BYTES);
-                let question = Question::Script(script);
-                let page: Vec<String> = self.line.ask(&question, 0).await?;
+                let request = Request::Script(script);
+                let page: Vec<String> = self.client.execute(&request, 0).await?;
                 if page.is_empty() {
                     return Ok(listed);
                 }
@@ -223,7 +223,7 @@ impl Store for RedisStore {
         value: &'s str,
     ) -> StoreFuture<'s, u64> {
         Box::pin(async move {
-            let limits = &self.line.options.limits;
+            let limits = &self.client.options.limits;
             limits::name(log)?;
             limits::name(id)?;
             limits.entry(value)?;
@@ -231,8 +231,8 @@ impl Store for RedisStore {
             script.arg(log).arg(id).arg(value).arg(self.time_to_live());
             script.arg(limits.logs).arg(limits.entries);
             script.arg(limits.log_bytes);
-            let question = Question::Script(script);
-            let answer: Vec<String> = self.line.ask(&question, value.len()).await?;
+            let request = Request::Script(script);
+            let answer: Vec<String> = self.client.execute(&request, value.len()).await?;
             if answer.first().is_some_and(|first| first == "full") {
                 return Err(StoreError::Full {
                     what: "logs in this task",
@@ -254,8 +254,8 @@ impl Store for RedisStore {
             limits::name(log)?;
             let mut script = TAIL.key(self.base(task));
             script.arg(log).arg(after).arg(most).arg(PAGE_BYTES);
-            let question = Question::Script(script);
-            let answer: Vec<String> = self.line.ask(&question, 0).await?;
+            let request = Request::Script(script);
+            let answer: Vec<String> = self.client.execute(&request, 0).await?;
             let mut tail = Tail {
                 entries: Vec::new(),
                 cut: number(log, answer.get(1))?,
@@ -274,14 +274,14 @@ impl Store for RedisStore {
         Box::pin(async move {
             let mut script = FORGET.key(self.base(task));
             script.arg(Uuid::new_v4().simple().to_string());
-            let _: String = self.line.ask(&Question::Script(script), 0).await?;
+            let _: String = self.client.execute(&Request::Script(script), 0).await?;
             Ok(())
         })
     }
 
     fn tasks(&self) -> StoreFuture<'_, Vec<TaskId>> {
         Box::pin(async move {
-            let before = format!("{}:{{", self.line.options.prefix);
+            let before = format!("{}:{{", self.client.options.prefix);
             let mut there = Vec::new();
             let mut cursor = 0_u64;
             loop {
@@ -289,8 +289,8 @@ impl Store for RedisStore {
                 command.arg(cursor).arg("MATCH");
                 command.arg(format!("{before}*}}:task"));
                 command.arg("COUNT").arg(1000);
-                let question = Question::Command(command);
-                let (next, page): (u64, Vec<String>) = self.line.ask(&question, 0).await?;
+                let request = Request::Command(command);
+                let (next, page): (u64, Vec<String>) = self.client.execute(&request, 0).await?;
                 let ids = page.iter().filter_map(|key| {
                     let id = key.strip_prefix(&before)?.strip_suffix("}:task")?;
                     id.parse::<TaskId>().ok()

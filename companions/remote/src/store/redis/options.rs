@@ -1,3 +1,5 @@
+//! Connection options of the Redis store.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -6,12 +8,12 @@ use redis::{Client, ConnectionInfo, IntoConnectionInfo, RedisError, TlsCertifica
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::remote::store::{StoreError, StoreLimits, limits};
+use crate::store::{StoreError, StoreLimits, limits};
 
-/// How a [`RedisStore`](super::RedisStore) reaches its server, and how long it waits for it.
+/// How a [`RedisStore`](super::RedisStore) connects to its server, and how long it waits for it.
 ///
 /// ```
-/// use contract_runtime::remote::store::RedisOptions;
+/// use contract_remote::store::RedisOptions;
 ///
 /// let mut options = RedisOptions::new("rediss://store.example:6379");
 /// options.user = Some("backend".into());
@@ -20,35 +22,37 @@ use crate::remote::store::{StoreError, StoreLimits, limits};
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RedisOptions {
-    /// `redis://host:port/database`, or `rediss://` for TLS; without user and password, which would land in logs.
+    /// The address, `redis://host:port/database`, or `rediss://` for TLS; without user and password, which would appear
+    /// in logs.
     pub address: String,
-    /// The user, where the server knows several.
+    /// The user, if the server has several.
     pub user: Option<String>,
-    /// The password; shown nowhere.
+    /// The password, which is shown nowhere.
     pub password: Option<String>,
-    /// Certificates that are trusted for TLS, as PEM; those of the system when there are none.
+    /// Certificates that are trusted for TLS, as PEM; by default those of the system.
     pub authorities: Option<Vec<u8>>,
-    /// What every key begins with: `contract` gives `contract:{task}:…`.
+    /// The prefix of every key: `contract` gives `contract:{task}:…`.
     pub prefix: String,
-    /// What fits in, and for how long.
+    /// The limits of the store.
     pub limits: StoreLimits,
     /// How long one attempt may take, connecting included.
     pub attempt: Duration,
-    /// How long an operation is tried again, at most 30 s: the server knows repeated writes for a minute.
+    /// How long an operation is retried, at most 30 s: the server recognises repeated writes for a minute.
     pub patience: Duration,
-    /// Operations that may wait at once; more are refused.
+    /// How many operations may wait at once; more are refused.
     pub waiting: usize,
-    /// After so many failed attempts in a row, over at least [`breaker_span`](Self::breaker_span), nothing more is tried.
+    /// How many attempts must fail in a row, over at least [`breaker_span`](Self::breaker_span), before operations fail
+    /// at once.
     pub breaker_failures: u32,
-    /// How long attempts must have failed before nothing more is tried; a restart of the server is shorter.
+    /// How long attempts must have failed before operations fail at once; a restart of the server is shorter.
     pub breaker_span: Duration,
-    /// How long nothing is tried then, before one operation tries again for all.
+    /// How long operations fail at once, before one of them tries again for all.
     pub breaker_rest: Duration,
 }
 
 impl RedisOptions {
-    /// The usual options for a server: 1 s an attempt and 6 s an operation, 1,024 operations at once; after 5 attempts in
-    /// a row that failed over 3 s, one attempt a second.
+    /// Creates the default options for a server: 1 s an attempt and 6 s an operation, 1,024 operations at once; after 5
+    /// attempts in a row that failed over 3 s, one attempt a second.
     #[must_use]
     pub fn new(address: impl Into<String>) -> Self {
         Self {
@@ -67,7 +71,7 @@ impl RedisOptions {
         }
     }
 
-    /// Host and port, for people; nothing of what proves who one is.
+    /// Host and port, for messages; without credentials.
     pub(super) fn client(&self) -> Result<(Client, String), StoreError> {
         if limits::name(&self.prefix).is_err() {
             return Err(wrong("prefix", "write a short name as in a key"));
@@ -75,14 +79,14 @@ impl RedisOptions {
         if self.attempt.is_zero() || self.patience < self.attempt {
             return Err(wrong(
                 "patience",
-                "it must hold an attempt, which takes time",
+                "it must be at least as long as an attempt, and an attempt longer than zero",
             ));
         }
         if self.patience > Duration::from_secs(30) {
             return Err(wrong("patience", "30 s at most"));
         }
         if self.waiting == 0 {
-            return Err(wrong("waiting", "at least one operation must be let in"));
+            return Err(wrong("waiting", "at least one operation must be allowed"));
         }
         let info: ConnectionInfo = self.address.as_str().into_connection_info().map_err(|_| {
             // The message of the client could repeat a password.
@@ -139,15 +143,15 @@ impl RedisOptions {
     }
 }
 
-/// The client takes the cryptography of the process, and panics when nobody chose any.
+/// Installs a default crypto provider for the process: the client panics without one.
 fn provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Somebody else was faster, and has chosen.
+        // Another thread has installed one.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     }
 }
 
-/// The client passes over what is no certificate, and would then trust nobody.
+/// Checks that there is a certificate: the client ignores anything else, and would then trust no server.
 fn certificates(pem: &[u8]) -> bool {
     let mut found = CertificateDer::pem_slice_iter(pem).peekable();
     found.peek().is_some() && found.all(|one| one.is_ok())
@@ -162,7 +166,7 @@ fn wrong(option: &'static str, reason: &str) -> StoreError {
 
 impl fmt::Debug for RedisOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address is left out as well: somebody may have put a password into it.
+        // The address is omitted as well: it may contain a password.
         f.debug_struct("RedisOptions")
             .field("user", &self.user)
             .field("password", &self.password.as_ref().map(|_| "***"))

@@ -1,3 +1,5 @@
+//! The interface of a message relay, implemented over Redis and in the simulation.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -5,15 +7,15 @@ use serde_json::Value;
 
 use super::Relay;
 use super::inbox::{Delivery, Inbox};
-use crate::remote::store::{StoreError, StoreFuture};
+use crate::store::{StoreError, StoreFuture};
 
-/// What carries messages from backend to backend, as [`Relay`] promises it.
-pub(crate) trait Office: fmt::Debug + Send + Sync {
+/// Carries messages between backends, with the guarantees of [`Relay`].
+pub(crate) trait MessageBus: fmt::Debug + Send + Sync {
     /// Puts a message into the inbox of a backend, once for each id.
     fn publish<'o>(&'o self, to: &'o str, id: &'o str, message: &'o Value) -> StoreFuture<'o, ()>;
 
     /// The messages for a backend, as one consumer gets them.
-    fn inbox(&self, backend: &str, consumer: &str) -> Result<Box<dyn Mailbox>, StoreError>;
+    fn inbox(&self, backend: &str, consumer: &str) -> Result<Box<dyn BusConsumer>, StoreError>;
 
     /// Says for a while that a backend runs; whether it does under this owner, and not under another.
     fn announce<'o>(
@@ -26,19 +28,19 @@ pub(crate) trait Office: fmt::Debug + Send + Sync {
     /// Says that a backend does not run under this owner any more.
     fn withdraw<'o>(&'o self, backend: &'o str, owner: &'o str) -> StoreFuture<'o, ()>;
 
-    /// Under which owner a backend runs; none when it does not.
+    /// Returns the process that runs as a backend, if any.
     fn announced<'o>(&'o self, backend: &'o str) -> StoreFuture<'o, Option<String>>;
 }
 
 /// The messages for one backend, as one consumer gets them.
-pub(crate) trait Mailbox: Send {
+pub(crate) trait BusConsumer: Send {
     /// The next message; waits for it.
-    fn next(&mut self) -> StoreFuture<'_, Carried>;
+    fn next(&mut self) -> StoreFuture<'_, BusMessage>;
 }
 
-/// One message, held by the one who got it.
+/// A delivered message.
 #[must_use]
-pub(crate) struct Carried {
+pub(crate) struct BusMessage {
     pub(crate) id: String,
     pub(crate) message: Value,
     /// How often it was delivered, this time included.
@@ -47,7 +49,7 @@ pub(crate) struct Carried {
     pub(crate) done: StoreFuture<'static, ()>,
 }
 
-impl From<Delivery> for Carried {
+impl From<Delivery> for BusMessage {
     fn from(mut delivery: Delivery) -> Self {
         Self {
             id: std::mem::take(&mut delivery.id),
@@ -58,12 +60,12 @@ impl From<Delivery> for Carried {
     }
 }
 
-impl Office for Relay {
+impl MessageBus for Relay {
     fn publish<'o>(&'o self, to: &'o str, id: &'o str, message: &'o Value) -> StoreFuture<'o, ()> {
         Box::pin(self.publish(to, id, message))
     }
 
-    fn inbox(&self, backend: &str, consumer: &str) -> Result<Box<dyn Mailbox>, StoreError> {
+    fn inbox(&self, backend: &str, consumer: &str) -> Result<Box<dyn BusConsumer>, StoreError> {
         Ok(Box::new(self.inbox(backend, consumer)?))
     }
 
@@ -85,8 +87,8 @@ impl Office for Relay {
     }
 }
 
-impl Mailbox for Inbox {
-    fn next(&mut self) -> StoreFuture<'_, Carried> {
-        Box::pin(async { self.next().await.map(Carried::from) })
+impl BusConsumer for Inbox {
+    fn next(&mut self) -> StoreFuture<'_, BusMessage> {
+        Box::pin(async { self.next().await.map(BusMessage::from) })
     }
 }

@@ -1,3 +1,5 @@
+//! Receives messages from a Redis stream, with leases.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -7,22 +9,22 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{FINISH, GROUP, RECLAIM, Relay, milliseconds};
-use crate::remote::store::StoreError;
-use crate::remote::store::redis::line::{Question, for_good, in_runtime, jitter, said};
+use crate::store::StoreError;
+use crate::store::redis::client::{Request, check_runtime, describe, jitter, permanent_advice};
 
 /// The messages for one backend, as one consumer gets them.
 pub(crate) struct Inbox {
     relay: Relay,
-    /// Of the inbox and of its dead.
+    /// The keys of the inbox and of its dead letters.
     keys: [String; 2],
     consumer: String,
-    /// A connection of its own, because its reads wait; none before the first, and after one that failed or was given up.
+    /// A dedicated connection, because its reads block; `None` before the first one and after one that failed.
     connection: Option<MultiplexedConnection>,
-    /// When to look for deliveries whose lease is over.
+    /// When to look for deliveries whose lease has expired.
     look: Instant,
 }
 
-/// One message, held by the one who got it until its lease is over.
+/// A delivered message, held until its lease expires.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Delivery {
@@ -54,9 +56,9 @@ impl Inbox {
     /// The next message: one that another consumer held too long, or a new one; waits for it.
     ///
     /// A future that is dropped may have taken a message, which comes again when its lease is over. After an error it may
-    /// be called again at once: it waits by itself.
+    /// be called again immediately: it waits before it retries.
     pub(crate) async fn next(&mut self) -> Result<Delivery, StoreError> {
-        in_runtime()?;
+        check_runtime()?;
         let begun = Instant::now();
         let mut attempts = 0;
         loop {
@@ -75,13 +77,13 @@ impl Inbox {
                 Err(error) => error,
             };
             attempts += 1;
-            let line = &self.relay.line;
+            let client = &self.relay.client;
             if let Failed::Redis(error) = &error
-                && let Some(advice) = for_good(error)
+                && let Some(advice) = permanent_advice(error)
             {
                 return Err(StoreError::Refused {
-                    address: line.address.clone(),
-                    reason: said(error),
+                    address: client.address.clone(),
+                    reason: describe(error),
                     advice,
                 });
             }
@@ -89,9 +91,9 @@ impl Inbox {
                 return Err(error);
             }
             sleep(jitter(attempts)).await;
-            if begun.elapsed() >= line.options.patience {
+            if begun.elapsed() >= client.options.patience {
                 return Err(StoreError::Unavailable {
-                    address: line.address.clone(),
+                    address: client.address.clone(),
                     reason: error.to_string(),
                     attempts,
                     after: begun.elapsed(),
@@ -108,9 +110,9 @@ impl Inbox {
         script.arg(GROUP).arg(&self.consumer);
         script.arg(milliseconds(limits.lease));
         script.arg(limits.deliveries).arg(limits.dead);
-        script.arg(self.relay.line.options.limits.milliseconds());
-        let question = Question::Script(script);
-        let entry: Vec<String> = self.relay.line.ask(&question, 0).await?;
+        script.arg(self.relay.client.options.limits.milliseconds());
+        let request = Request::Script(script);
+        let entry: Vec<String> = self.relay.client.execute(&request, 0).await?;
         match <[String; 4]>::try_from(entry) {
             Ok([place, id, message, count]) => {
                 let count = count.parse().unwrap_or(u32::MAX);
@@ -124,7 +126,12 @@ impl Inbox {
         // Taken out while it waits: one that is given up must not be asked again, its answer would go astray.
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.relay.line.own().await.map_err(Failed::Redis)?,
+            None => self
+                .relay
+                .client
+                .dedicated_connection()
+                .await
+                .map_err(Failed::Redis)?,
         };
         let wait = self.relay.limits.wait;
         let mut command = cmd("XREADGROUP");
@@ -135,7 +142,7 @@ impl Inbox {
             .arg("BLOCK")
             .arg(milliseconds(wait));
         command.arg("STREAMS").arg(&self.keys[0]).arg(">");
-        let most = wait + self.relay.line.options.attempt;
+        let most = wait + self.relay.client.options.attempt;
         let asked = command.query_async(&mut connection);
         let came: Result<Streams, RedisError> = timeout(most, asked)
             .await
@@ -159,7 +166,7 @@ impl Inbox {
         let fields = <[String; 4]>::try_from(fields).map_err(|_| {
             Failed::Damaged(StoreError::Damaged {
                 what: self.keys[0].clone(),
-                reason: "an entry is no message".into(),
+                reason: "an entry is not a message".into(),
             })
         })?;
         let [_, id, _, message] = fields;
@@ -195,7 +202,7 @@ impl Delivery {
     pub(crate) async fn done(self) -> Result<(), StoreError> {
         let mut script = FINISH.key(&self.key);
         script.arg(GROUP).arg(&self.place);
-        self.relay.ask(script, 0).await.map(drop)
+        self.relay.execute(script, 0).await.map(drop)
     }
 }
 
@@ -209,7 +216,7 @@ enum Failed {
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Redis(error) => f.write_str(&said(error)),
+            Self::Redis(error) => f.write_str(&describe(error)),
             Self::Silent(most) => write!(f, "no answer within {most:?}"),
             Self::Damaged(error) => error.fmt(f),
         }

@@ -1,18 +1,18 @@
-//! How backends reach each other: a stream for each, on the server of their store.
+//! Messages between backends, over Redis streams: one for each backend.
 //!
-//! A message is delivered at least once, and each delivery says how often; what it asks for must be harmless when it
-//! comes twice. Who takes a message holds it for a lease. What a dead consumer held goes to the next one, and what
-//! was held too often goes to a stream of the dead, where people can look at it.
+//! Delivery is at least once, and each delivery carries its count, so messages must be idempotent. A consumer holds a
+//! message for a lease. The messages of a dead consumer go to the next one; a message delivered too often goes to a
+//! dead-letter stream, where people can look at it.
 //!
 //! | key | what |
 //! |---|---|
 //! | `PREFIX:{backend.NAME}:inbox` | messages for a backend |
 //! | `PREFIX:{backend.NAME}:seen:ID` | a message that was published |
-//! | `PREFIX:{backend.NAME}:dead` | messages that nobody could deal with |
-//! | `PREFIX:{backend.NAME}:lease` | who runs as this backend |
+//! | `PREFIX:{backend.NAME}:dead` | dead letters |
+//! | `PREFIX:{backend.NAME}:lease` | the process that runs as this backend |
 
+mod bus;
 mod inbox;
-mod office;
 #[cfg(test)]
 mod tests;
 
@@ -23,21 +23,21 @@ use std::time::Duration;
 use redis::{Script, ScriptInvocation, cmd};
 use serde_json::Value;
 
-use self::inbox::Inbox;
 #[cfg(test)]
-pub(crate) use self::office::Mailbox;
-pub(crate) use self::office::{Carried, Office};
-use super::redis::line::{Line, Question};
+pub(crate) use self::bus::BusConsumer;
+pub(crate) use self::bus::{BusMessage, MessageBus};
+use self::inbox::Inbox;
+use super::redis::client::{RedisClient, Request};
 use super::{RedisStore, StoreError, limits};
 
 /// Messages from backend to backend.
 #[derive(Clone)]
 pub(crate) struct Relay {
-    line: Arc<Line>,
+    client: Arc<RedisClient>,
     limits: RelayLimits,
 }
 
-/// What a relay holds, and for how long.
+/// The limits of a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RelayLimits {
     /// How long a delivery is held before another consumer may have it; by the clock of the server.
@@ -91,8 +91,8 @@ impl Relay {
 
     /// As [`Relay::new`], with other limits.
     pub(crate) fn with(store: &RedisStore, limits: RelayLimits) -> Self {
-        let line = store.line().clone();
-        Self { line, limits }
+        let client = store.client().clone();
+        Self { client, limits }
     }
 
     /// Puts a message into the inbox of a backend, once for each id.
@@ -104,15 +104,15 @@ impl Relay {
     ) -> Result<(), StoreError> {
         limits::name(id)?;
         let text = message.to_string();
-        self.line.options.limits.value(&text)?;
+        self.client.options.limits.value(&text)?;
         let bytes = text.len();
         let mut script = PUBLISH.key(self.key(to_backend, "inbox")?);
         script.key(self.key(to_backend, "seen:")? + id);
         script.arg(id).arg(text);
         script.arg(milliseconds(self.limits.window));
-        script.arg(self.line.options.limits.milliseconds());
+        script.arg(self.client.options.limits.milliseconds());
         script.arg(self.limits.waiting);
-        if self.ask(script, bytes).await? == "full" {
+        if self.execute(script, bytes).await? == "full" {
             return Err(StoreError::Full {
                 what: "messages for this backend",
                 most: self.limits.waiting,
@@ -121,7 +121,7 @@ impl Relay {
         Ok(())
     }
 
-    /// The inbox of a backend, for one consumer of it; a name that nobody else uses at the same time.
+    /// Opens the inbox of a backend for one consumer, whose name must be unique.
     pub(crate) fn inbox(&self, backend: &str, consumer: &str) -> Result<Inbox, StoreError> {
         limits::name(consumer)?;
         let keys = [self.key(backend, "inbox")?, self.key(backend, "dead")?];
@@ -130,7 +130,7 @@ impl Relay {
 
     /// Says for a while that a backend runs; whether it does under this owner, and not under another.
     ///
-    /// To be said again in less than `time`.
+    /// To be renewed in less than `time`.
     pub(crate) async fn announce(
         &self,
         backend: &str,
@@ -140,7 +140,7 @@ impl Relay {
         limits::name(owner)?;
         let mut script = ANNOUNCE.key(self.key(backend, "lease")?);
         script.arg(owner).arg(milliseconds(time));
-        Ok(self.ask(script, 0).await? == "held")
+        Ok(self.execute(script, 0).await? == "held")
     }
 
     /// Says that a backend does not run under this owner any more.
@@ -148,24 +148,28 @@ impl Relay {
         limits::name(owner)?;
         let mut script = WITHDRAW.key(self.key(backend, "lease")?);
         script.arg(owner);
-        self.ask(script, 0).await.map(drop)
+        self.execute(script, 0).await.map(drop)
     }
 
-    /// Under which owner a backend runs; none when it does not.
+    /// Returns the process that runs as a backend, if any.
     pub(crate) async fn announced(&self, backend: &str) -> Result<Option<String>, StoreError> {
         let mut command = cmd("GET");
         command.arg(self.key(backend, "lease")?);
-        self.line.ask(&Question::Command(command), 0).await
+        self.client.execute(&Request::Command(command), 0).await
     }
 
     fn key(&self, backend: &str, part: &str) -> Result<String, StoreError> {
         limits::name(backend)?;
-        let prefix = &self.line.options.prefix;
+        let prefix = &self.client.options.prefix;
         Ok(format!("{prefix}:{{backend.{backend}}}:{part}"))
     }
 
-    async fn ask(&self, script: ScriptInvocation<'_>, bytes: usize) -> Result<String, StoreError> {
-        self.line.ask(&Question::Script(script), bytes).await
+    async fn execute(
+        &self,
+        script: ScriptInvocation<'_>,
+        bytes: usize,
+    ) -> Result<String, StoreError> {
+        self.client.execute(&Request::Script(script), bytes).await
     }
 }
 
@@ -179,7 +183,7 @@ fn milliseconds(time: Duration) -> u64 {
 impl fmt::Debug for Relay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Relay")
-            .field("address", &self.line.address)
+            .field("address", &self.client.address)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! With a real server: the lib tests need one when the feature `redis` is on.
+//! Tests against a real server: the lib tests need one when the feature `redis` is on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use tokio::time::timeout;
 
 use super::inbox::Delivery;
 use super::*;
-use crate::remote::store::RedisOptions;
+use crate::store::RedisOptions;
 
-#[path = "../../../../tests/remote_store/server.rs"]
+#[path = "../../../tests/store/server.rs"]
 #[allow(dead_code)] // The suite of stores uses the rest of it.
 mod server;
 

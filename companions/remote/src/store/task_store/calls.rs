@@ -1,51 +1,53 @@
+//! Records of calls and of how they ended.
+
 use std::collections::BTreeMap;
 
+use contract_runtime::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Ledger, from_text, to_text};
-use crate::Status;
-use crate::remote::protocol::{CallKey, JournalId, ToolReply};
-use crate::remote::store::{Expect, StoreError, Written};
+use super::{TaskStore, from_text, to_text};
+use crate::protocol::{CallKey, JournalId, ToolReply};
+use crate::store::{Expect, StoreError, Written};
 
-/// A call that was opened, as a backend needs it to go on.
+/// A stored call, with everything that a later process needs to continue it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct CallRecord {
+pub(crate) struct StoredCall {
     pub(crate) key: CallKey,
     /// The model's own id of the call.
     pub(crate) call_id: String,
     pub(crate) tool_name: String,
     pub(crate) parameters: Value,
     pub(crate) generation_id: u64,
-    /// Whether it may be tried again when nobody knows if it ran.
+    /// Whether it may be attempted again when it is unknown whether it ran.
     pub(crate) idempotent: bool,
-    /// The journal under which it was sent; none as long as it was not.
+    /// The journal under which it was sent; `None` before.
     pub(crate) journal: Option<JournalId>,
 }
 
-/// A call that has ended, as it is kept.
+/// A stored call that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct EndedCall {
     pub(crate) key: CallKey,
-    /// What it takes, with its ending.
+    /// Its size with its ending.
     pub(crate) bytes: usize,
 }
 
-/// The calls of a task, as a process finds them that opens it again.
+/// The stored calls of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) open: Vec<CallRecord>,
-    pub(crate) ended: Vec<Ended>,
+pub(crate) struct StoredCalls {
+    pub(crate) open: Vec<StoredCall>,
+    pub(crate) ended: Vec<EndedCall>,
 }
 
-/// How a call ended, once and for all.
+/// How a call ended; written once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub(crate) enum Ending {
-    /// The executor said so.
+    /// The executor's reply.
     Reply(Box<ToolReply>),
-    /// Nobody knows whether it ran.
+    /// It is unknown whether it ran.
     Unknown { reason: String },
     /// It did not run.
     NotRun { reason: String },
@@ -62,7 +64,7 @@ impl Ending {
         }
     }
 
-    /// What a model reads of it.
+    /// Returns the text that a model reads.
     fn into_text(self) -> String {
         match self {
             Self::Reply(reply) => reply.result.or(reply.error).unwrap_or_default(),
@@ -83,24 +85,24 @@ impl Ending {
     }
 }
 
-/// A call of a task, as it is kept.
+/// A stored call of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptCall {
-    /// Which.
+pub struct CallRecord {
+    /// The key of the call.
     pub key: CallKey,
-    /// The model's id of it; conversations of one task may use an id again.
+    /// The model's id of the call; conversations of one task may reuse an id.
     pub call_id: String,
     /// The name of the tool.
     pub tool: String,
-    /// How it ended, and what the model reads of that; none as long as it is open.
+    /// How it ended, and what the model reads of that; `None` while it is open.
     pub end: Option<(Status, String)>,
 }
 
 const CALL: &str = "call.";
 const ENDING: &str = "ending.";
 
-/// Names sort as the calls: ids grow with time, and attempts have a width.
+/// Names sort like the calls: ids grow with time, and attempts have a fixed width.
 fn name(part: &str, key: CallKey) -> String {
     format!("{part}{}.{:010}", key.tool_id, key.attempt)
 }
@@ -116,29 +118,29 @@ fn key(part: &str, name: &str) -> Result<CallKey, StoreError> {
         });
     parts.ok_or_else(|| StoreError::Damaged {
         what: name.to_owned(),
-        reason: "the name is not that of a call".to_owned(),
+        reason: "the name does not belong to a call".to_owned(),
     })
 }
 
-impl Ledger {
-    /// Keeps a call as it is now: before it is sent for the first time, and before each time it is sent under another
-    /// journal. Its ending is not touched. Gives the bytes that it takes.
-    pub(crate) async fn begin_call(&self, call: &CallRecord) -> Result<usize, StoreError> {
+impl TaskStore {
+    /// Stores a call: before it is first sent, and before each time it is sent under another journal. Its ending is not
+    /// touched. Returns its size.
+    pub(crate) async fn begin_call(&self, call: &StoredCall) -> Result<usize, StoreError> {
         let name = name(CALL, call.key);
         let text = to_text(&name, call)?;
         self.put(&name, &text).await?;
         Ok(text.len())
     }
 
-    /// The bytes of a call that was opened, and is kept.
-    pub(crate) async fn begun(&self, key: CallKey) -> Result<Option<usize>, StoreError> {
+    /// Returns the size of a call if it is stored.
+    pub(crate) async fn stored_size(&self, key: CallKey) -> Result<Option<usize>, StoreError> {
         let there = self.store.read(self.task, &name(CALL, key)).await?;
         Ok(there.map(|call| call.value.len()))
     }
 
-    /// Keeps how a call ended, and gives the bytes that it takes; none when an earlier ending stands.
+    /// Stores how a call ended, and returns its size; `None` if an earlier ending stands.
     ///
-    /// After an error the ending may have been kept all the same.
+    /// After an error the ending may have been stored all the same.
     pub(crate) async fn end_call(
         &self,
         key: CallKey,
@@ -150,8 +152,8 @@ impl Ledger {
         Ok(matches!(written, Written::Done { .. }).then_some(text.len()))
     }
 
-    /// A call that was opened, and whose end is not written.
-    pub(crate) async fn without_end(&self, key: CallKey) -> Result<Option<CallRecord>, StoreError> {
+    /// Returns a call if its end is not stored.
+    pub(crate) async fn open_call(&self, key: CallKey) -> Result<Option<StoredCall>, StoreError> {
         let ending = self.store.read(self.task, &name(ENDING, key)).await?;
         match ending {
             Some(_) => Ok(None),
@@ -165,7 +167,7 @@ impl Ledger {
         self.get(&name(ENDING, key)).await
     }
 
-    /// Drops calls that have ended, with their endings; what is said of them later finds nothing, as of a stranger's.
+    /// Deletes ended calls with their endings; a later message about them is treated as one about an unknown call.
     pub(crate) async fn drop_calls(&self, keys: &[CallKey]) -> Result<(), StoreError> {
         let names = keys
             .iter()
@@ -175,8 +177,8 @@ impl Ledger {
         self.store.remove(self.task, &names).await
     }
 
-    /// The calls of the task with what became of them, in the order of their ids.
-    pub(crate) async fn kept_calls(&self) -> Result<Vec<KeptCall>, StoreError> {
+    /// Returns the calls of the task with their endings, in the order of their ids.
+    pub(crate) async fn call_records(&self) -> Result<Vec<CallRecord>, StoreError> {
         let begun = self.store.list(self.task, CALL).await?;
         let mut ends = BTreeMap::new();
         for (name, ending) in self.store.list(self.task, ENDING).await? {
@@ -185,8 +187,8 @@ impl Ledger {
         }
         let mut kept = Vec::new();
         for (name, call) in begun {
-            let call: CallRecord = from_text(&name, &call.value)?;
-            kept.push(KeptCall {
+            let call: StoredCall = from_text(&name, &call.value)?;
+            kept.push(CallRecord {
                 end: ends.remove(&call.key),
                 key: call.key,
                 call_id: call.call_id,
@@ -196,9 +198,9 @@ impl Ledger {
         Ok(kept)
     }
 
-    /// The calls of the task, in the order of their ids.
-    pub(crate) async fn calls(&self) -> Result<Found, StoreError> {
-        // In this order: a call that is begun meanwhile is open, and not one without an ending that it has.
+    /// Returns the calls of the task, in the order of their ids.
+    pub(crate) async fn calls(&self) -> Result<StoredCalls, StoreError> {
+        // In this order: a call that begins meanwhile counts as open, and none that has ended does.
         let begun = self.store.list(self.task, CALL).await?;
         let ended = self.store.list(self.task, ENDING).await?;
         let mut sizes = BTreeMap::new();
@@ -213,9 +215,9 @@ impl Ledger {
             }
         }
         let ended = sizes.into_iter();
-        Ok(Found {
+        Ok(StoredCalls {
             open,
-            ended: ended.map(|(key, bytes)| Ended { key, bytes }).collect(),
+            ended: ended.map(|(key, bytes)| EndedCall { key, bytes }).collect(),
         })
     }
 }

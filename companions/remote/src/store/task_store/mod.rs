@@ -1,53 +1,55 @@
-//! What of a task is kept under which name.
+//! Typed access to the store: the names under which the state of a task is kept.
 //!
 //! | name | what |
 //! |---|---|
-//! | `token` | the hash of what its executor shows |
-//! | `owner` | the backend that its executor is attached to, and the epoch |
-//! | `home` | the process of a backend that makes its calls, and how many there were before it |
+//! | `token` | the hash of its executor's token |
+//! | `attachment` | the backend that its executor is attached to, and the epoch |
+//! | `home` | the process of a backend that owns the task and makes its calls, and how many there were before it |
 //! | `finished` | how the task ended |
-//! | `handshake` | the tools that the task is settled on, as its first executor brought them |
-//! | `call.ID.ATTEMPT` | a call that was opened |
+//! | `handshake` | the pinned tools, as the first executor declared them |
+//! | `call.ID.ATTEMPT` | a call |
 //! | `ending.ID.ATTEMPT` | how it ended, written once |
 //!
 //! Programs keep their own beside these, as the page "Operating it" says: a new name here begins with `backend.`.
 
 mod calls;
-mod home;
+mod owner;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-pub use self::calls::KeptCall;
-pub(crate) use self::calls::{CallRecord, Ended, Ending, Found};
-pub(crate) use self::home::Home;
-use super::{Expect, Store, StoreError, Written};
-use crate::remote::protocol::{Finished, Handshake, JournalId, TaskId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What a backend keeps of one task.
+pub use self::calls::CallRecord;
+pub(crate) use self::calls::{EndedCall, Ending, StoredCall, StoredCalls};
+pub(crate) use self::owner::Owner;
+use super::{Expect, Store, StoreError, Written};
+use crate::protocol::{Finished, Handshake, JournalId, TaskId};
+
+/// The stored state of one task.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct TaskStore {
     store: Arc<dyn Store>,
     task: TaskId,
-    /// As what this process claimed the task; none where it did not have to.
-    claimed: Option<Arc<Home>>,
+    /// The ownership that this process has claimed; `None` if only one backend uses the store.
+    claimed: Option<Arc<Owner>>,
 }
 
-/// To whom a task belongs.
+/// The backend that the executor of a task is attached to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Holder {
+pub(crate) struct Attachment {
     /// The backend.
-    pub(crate) owner: String,
-    /// Counts those who attached, from 1; 0 when nobody has.
+    #[serde(rename = "owner")]
+    pub(crate) backend: String,
+    /// Counts attachments, from 1.
     pub(crate) epoch: u64,
-    /// Of the executor that is attached, or was last.
+    /// The journal of the executor that is attached, or was last.
     pub(crate) journal: JournalId,
 }
 
-impl Ledger {
+impl TaskStore {
     pub(crate) fn new(store: Arc<dyn Store>, task: TaskId) -> Self {
         Self {
             store,
@@ -61,21 +63,21 @@ impl Ledger {
         self.task
     }
 
-    /// Keeps the hash of the token, once: a task is not opened again with another.
+    /// Stores the hash of the token, once: a task cannot be reopened with another one.
     pub(crate) async fn open_task(&self, token_hash: [u8; 32]) -> Result<(), StoreError> {
-        self.keep_once("token", &token_hash).await
+        self.write_once("token", &token_hash).await
     }
 
-    /// The hash of the token; none when there is no such task.
+    /// Returns the hash of the token; `None` if there is no such task.
     pub(crate) async fn token_hash(&self) -> Result<Option<[u8; 32]>, StoreError> {
         self.get("token").await
     }
 
-    /// Takes a task over for the executor that attaches here, and gives its new epoch.
+    /// Attaches an executor to this backend, and returns its new epoch; `None` if another executor is newer.
     ///
-    /// `last_epoch` is what that executor was told last: 0 from one that is new, which takes over from whoever there is.
-    /// One that was there before comes back as long as no other journal has taken over; its last epoch may be an earlier
-    /// one, as the answer that told it may have been lost. Of those who race for an epoch exactly one gets it.
+    /// `last_epoch` is the last epoch that the executor knows: 0 for a new one, which supersedes any other.
+    /// An earlier one comes back unless another journal has superseded it; its last epoch may be outdated, because the
+    /// answer with a later one may have been lost. Of several concurrent claims, exactly one gets an epoch.
     pub(crate) async fn claim(
         &self,
         backend: &str,
@@ -83,61 +85,68 @@ impl Ledger {
         last_epoch: u64,
     ) -> Result<Option<u64>, StoreError> {
         loop {
-            let there = self.store.read(self.task, "owner").await?;
-            let (held, expect) = match &there {
-                Some(there) => {
-                    let held: Holder = from_text("owner", &there.value)?;
-                    (Some(held), Expect::Version(there.version))
+            let stored = self.store.read(self.task, "owner").await?;
+            let (current, expect) = match &stored {
+                Some(stored) => {
+                    let current: Attachment = from_text("owner", &stored.value)?;
+                    (Some(current), Expect::Version(stored.version))
                 }
                 None => (None, Expect::Absent),
             };
-            let same = held.as_ref().is_some_and(|held| held.journal == journal);
+            let same = current
+                .as_ref()
+                .is_some_and(|current| current.journal == journal);
             if last_epoch != 0 && !same {
                 return Ok(None);
             }
-            let epoch = held.map_or(0, |held| held.epoch).saturating_add(1);
-            let owner = Holder {
-                owner: backend.to_owned(),
+            let epoch = current.map_or(0, |current| current.epoch).saturating_add(1);
+            let next = Attachment {
+                backend: backend.to_owned(),
                 epoch,
                 journal,
             };
-            let text = to_text("owner", &owner)?;
+            let text = to_text("owner", &next)?;
             if let Written::Done { .. } = self.write("owner", &text, expect).await? {
                 return Ok(Some(epoch));
             }
         }
     }
 
-    /// To whom the task belongs now.
+    /// Returns the current attachment.
     #[cfg(any(test, feature = "redis"))]
-    pub(crate) async fn owner(&self) -> Result<Option<Holder>, StoreError> {
+    pub(crate) async fn attachment(&self) -> Result<Option<Attachment>, StoreError> {
         self.get("owner").await
     }
 
-    /// Keeps that the task is over.
+    /// Stores that the task is over.
     pub(crate) async fn finish(&self, finished: &Finished) -> Result<(), StoreError> {
         let text = to_text("finished", finished)?;
         self.put("finished", &text).await
     }
 
-    /// How the task ended; none as long as it has not.
+    /// Returns how the task ended; `None` before.
     pub(crate) async fn finished(&self) -> Result<Option<Finished>, StoreError> {
         self.get("finished").await
     }
 
-    /// Keeps what the tools of the task are settled by, once, and gives what stands.
-    pub(crate) async fn settle(&self, handshake: &Handshake) -> Result<Handshake, StoreError> {
-        if let Some(there) = self.handshake().await? {
-            return Ok(there);
+    /// Pins the tools of the task with a handshake, once; returns the handshake that stands.
+    pub(crate) async fn pin_handshake(
+        &self,
+        handshake: &Handshake,
+    ) -> Result<Handshake, StoreError> {
+        if let Some(current) = self.handshake().await? {
+            return Ok(current);
         }
         let text = to_text("handshake", handshake)?;
         match self.write("handshake", &text, Expect::Absent).await? {
-            Written::Conflict { there: Some(there) } => from_text("handshake", &there.value),
+            Written::Conflict {
+                current: Some(current),
+            } => from_text("handshake", &current.value),
             _ => Ok(handshake.clone()),
         }
     }
 
-    /// What the tools of the task are settled by; none before an executor was let in.
+    /// Returns the handshake that pins the tools; `None` before an executor was accepted.
     pub(crate) async fn handshake(&self) -> Result<Option<Handshake>, StoreError> {
         self.get("handshake").await
     }
@@ -146,31 +155,36 @@ impl Ledger {
         self.store.write(self.task, name, text, expect).await
     }
 
-    /// Writes over what is there. Each write is built on what it found: an older one that is still on its way cannot undo
+    /// Overwrites a value. Each write names the version it replaces, so that an older write still in flight cannot undo
     /// this one.
     async fn put(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let mut expect = Expect::Absent;
         loop {
             match self.write(name, text, expect).await? {
                 Written::Done { .. } => return Ok(()),
-                Written::Conflict { there: Some(there) } if there.value == text => return Ok(()),
-                Written::Conflict { there } => {
-                    expect = there.map_or(Expect::Absent, |there| Expect::Version(there.version));
+                Written::Conflict {
+                    current: Some(current),
+                } if current.value == text => return Ok(()),
+                Written::Conflict { current } => {
+                    expect =
+                        current.map_or(Expect::Absent, |current| Expect::Version(current.version));
                 }
             }
         }
     }
 
     async fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StoreError> {
-        let there = self.store.read(self.task, name).await?;
-        there.map(|there| from_text(name, &there.value)).transpose()
+        let current = self.store.read(self.task, name).await?;
+        current
+            .map(|current| from_text(name, &current.value))
+            .transpose()
     }
 
-    async fn keep_once<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
+    async fn write_once<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
         let text = to_text(name, value)?;
         match self.write(name, &text, Expect::Absent).await? {
-            Written::Conflict { there }
-                if there.as_ref().is_none_or(|there| there.value != text) =>
+            Written::Conflict { current }
+                if current.as_ref().is_none_or(|current| current.value != text) =>
             {
                 let name = name.to_owned();
                 Err(StoreError::Conflict { name })
@@ -188,12 +202,12 @@ fn from_text<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, StoreErro
     serde_json::from_str(text).map_err(|error| damaged(name, &error))
 }
 
-/// Where it is wrong, and nothing of what it says: it may hold a secret.
+/// Names the position of the error, and nothing of the value: it may hold a secret.
 fn damaged(name: &str, error: &serde_json::Error) -> StoreError {
     StoreError::Damaged {
         what: name.to_owned(),
         reason: format!(
-            "it does not read as what is kept there, at line {}, column {}",
+            "it cannot be read as what is stored there, at line {}, column {}",
             error.line(),
             error.column()
         ),

@@ -1,16 +1,18 @@
+//! Epochs, ownership, endings and names.
+
 use serde_json::json;
 
 use super::*;
-use crate::remote::protocol::{CallId, CallKey, JournalId, Platform};
-use crate::remote::store::EmbeddedStore;
+use crate::protocol::{CallId, CallKey, JournalId, Platform};
+use crate::store::EmbeddedStore;
 
-fn ledger() -> Ledger {
+fn task_store() -> TaskStore {
     let store = EmbeddedStore::in_memory().expect("a thread");
-    Ledger::new(Arc::new(store), TaskId::random())
+    TaskStore::new(Arc::new(store), TaskId::random())
 }
 
-fn call(attempt: u32) -> CallRecord {
-    CallRecord {
+fn call(attempt: u32) -> StoredCall {
+    StoredCall {
         key: CallKey {
             tool_id: CallId::next(),
             attempt,
@@ -32,54 +34,57 @@ fn not_run(reason: &str) -> Ending {
 
 #[tokio::test]
 async fn a_task_is_opened_once() {
-    let ledger = ledger();
-    assert_eq!(ledger.token_hash().await.unwrap(), None);
-    ledger.open_task([7; 32]).await.unwrap();
-    ledger.open_task([7; 32]).await.unwrap();
-    let other = ledger.open_task([8; 32]).await.unwrap_err();
+    let task_store = task_store();
+    assert_eq!(task_store.token_hash().await.unwrap(), None);
+    task_store.open_task([7; 32]).await.unwrap();
+    task_store.open_task([7; 32]).await.unwrap();
+    let other = task_store.open_task([8; 32]).await.unwrap_err();
     assert_eq!(
         other,
         StoreError::Conflict {
             name: "token".into()
         }
     );
-    assert_eq!(ledger.token_hash().await.unwrap(), Some([7; 32]));
+    assert_eq!(task_store.token_hash().await.unwrap(), Some([7; 32]));
 }
 
 #[tokio::test]
 async fn a_new_executor_takes_over_and_the_older_one_is_fenced_off() {
-    let ledger = ledger();
+    let task_store = task_store();
     let (first, second) = (JournalId::random(), JournalId::random());
     // It was told of an epoch that nobody knows here.
-    assert_eq!(ledger.claim("one", first, 5).await.unwrap(), None);
-    assert_eq!(ledger.owner().await.unwrap(), None);
-    assert_eq!(ledger.claim("one", first, 0).await.unwrap(), Some(1));
-    assert_eq!(ledger.claim("one", first, 1).await.unwrap(), Some(2));
+    assert_eq!(task_store.claim("one", first, 5).await.unwrap(), None);
+    assert_eq!(task_store.attachment().await.unwrap(), None);
+    assert_eq!(task_store.claim("one", first, 0).await.unwrap(), Some(1));
+    assert_eq!(task_store.claim("one", first, 1).await.unwrap(), Some(2));
     // The answer that told it of the second was lost.
-    assert_eq!(ledger.claim("one", first, 1).await.unwrap(), Some(3));
-    assert_eq!(ledger.claim("two", second, 3).await.unwrap(), None);
-    assert_eq!(ledger.claim("two", second, 0).await.unwrap(), Some(4));
+    assert_eq!(task_store.claim("one", first, 1).await.unwrap(), Some(3));
+    assert_eq!(task_store.claim("two", second, 3).await.unwrap(), None);
+    assert_eq!(task_store.claim("two", second, 0).await.unwrap(), Some(4));
     for told in [1, 3, 4] {
-        assert_eq!(ledger.claim("one", first, told).await.unwrap(), None);
+        assert_eq!(task_store.claim("one", first, told).await.unwrap(), None);
     }
-    let owner = ledger.owner().await.unwrap().unwrap();
-    assert_eq!((&*owner.owner, owner.epoch), ("two", 4));
-    assert_eq!(owner.journal, second);
+    let attachment = task_store.attachment().await.unwrap().unwrap();
+    assert_eq!((&*attachment.backend, attachment.epoch), ("two", 4));
+    assert_eq!(attachment.journal, second);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_a_hundred_claims_one_gets_each_epoch() {
-    let ledger = ledger();
+    let task_store = task_store();
     let claims = async |last_epoch: u64| {
         let claims: Vec<_> = (0..100)
             .map(|one| {
-                let ledger = ledger.clone();
+                let task_store = task_store.clone();
                 let journal = JournalId::random();
                 tokio::spawn(async move {
                     let backend = format!("b{one}");
-                    let epoch = ledger.claim(&backend, journal, last_epoch).await.unwrap();
-                    epoch.map(|epoch| Holder {
-                        owner: backend,
+                    let epoch = task_store
+                        .claim(&backend, journal, last_epoch)
+                        .await
+                        .unwrap();
+                    epoch.map(|epoch| Attachment {
+                        backend,
                         epoch,
                         journal,
                     })
@@ -96,84 +101,90 @@ async fn of_a_hundred_claims_one_gets_each_epoch() {
     let won = claims(0).await;
     let epochs: Vec<u64> = won.iter().map(|won| won.epoch).collect();
     assert_eq!(epochs, (1..=100).collect::<Vec<u64>>());
-    assert_eq!(won.last(), ledger.owner().await.unwrap().as_ref());
+    assert_eq!(won.last(), task_store.attachment().await.unwrap().as_ref());
     // Those that are not there any more get none.
     assert_eq!(claims(100).await, []);
 }
 
 #[tokio::test]
 async fn the_first_ending_of_a_call_stands() {
-    let ledger = ledger();
+    let task_store = task_store();
     let mut sent = call(1);
-    ledger.begin_call(&sent).await.unwrap();
-    ledger.begin_call(&sent).await.unwrap();
+    task_store.begin_call(&sent).await.unwrap();
+    task_store.begin_call(&sent).await.unwrap();
     sent.journal = Some(JournalId::random());
-    ledger.begin_call(&sent).await.unwrap();
+    task_store.begin_call(&sent).await.unwrap();
     let open = call(2);
-    assert_eq!(ledger.begun(open.key).await.unwrap(), None);
-    let bytes = ledger.begin_call(&open).await.unwrap();
-    assert_eq!(ledger.begun(open.key).await.unwrap(), Some(bytes));
+    assert_eq!(task_store.stored_size(open.key).await.unwrap(), None);
+    let bytes = task_store.begin_call(&open).await.unwrap();
+    assert_eq!(task_store.stored_size(open.key).await.unwrap(), Some(bytes));
 
-    let first = ledger.end_call(sent.key, &not_run("first")).await.unwrap();
-    let second = ledger.end_call(sent.key, &not_run("second")).await;
+    let first = task_store
+        .end_call(sent.key, &not_run("first"))
+        .await
+        .unwrap();
+    let second = task_store.end_call(sent.key, &not_run("second")).await;
     assert_eq!(second.unwrap(), None);
     assert_eq!(
-        ledger.ending(sent.key).await.unwrap(),
+        task_store.ending(sent.key).await.unwrap(),
         Some(not_run("first"))
     );
 
-    let bytes = ledger.begun(sent.key).await.unwrap().unwrap() + first.unwrap();
-    let ended = Ended {
+    let bytes = task_store.stored_size(sent.key).await.unwrap().unwrap() + first.unwrap();
+    let ended = EndedCall {
         key: sent.key,
         bytes,
     };
-    let found = Found {
+    let found = StoredCalls {
         open: vec![open],
         ended: vec![ended],
     };
-    assert_eq!(ledger.calls().await.unwrap(), found);
+    assert_eq!(task_store.calls().await.unwrap(), found);
 }
 
 #[tokio::test]
 async fn endings_find_their_calls_among_many() {
-    let ledger = ledger();
-    let mut found = Found::default();
+    let task_store = task_store();
+    let mut found = StoredCalls::default();
     let mut ended = Vec::new();
     for index in 0..50 {
         let call = call(1);
-        let begun = ledger.begin_call(&call).await.unwrap();
+        let begun = task_store.begin_call(&call).await.unwrap();
         if index % 3 == 0 {
             let reason = format!("call {index}");
-            let kept = ledger.end_call(call.key, &not_run(&reason)).await.unwrap();
+            let kept = task_store
+                .end_call(call.key, &not_run(&reason))
+                .await
+                .unwrap();
             let bytes = begun + kept.unwrap();
             ended.push(call.key);
             let key = call.key;
-            found.ended.push(Ended { key, bytes });
+            found.ended.push(EndedCall { key, bytes });
         } else {
             found.open.push(call);
         }
     }
-    // One that ended here before it was begun here; it belongs to nobody, and is dropped with the others.
+    // An ending without a call: nobody reads it, and it is dropped with the others.
     let stray = call(1).key;
-    let bytes = ledger.end_call(stray, &not_run("stray")).await.unwrap();
+    let bytes = task_store.end_call(stray, &not_run("stray")).await.unwrap();
     ended.push(stray);
-    found.ended.push(Ended {
+    found.ended.push(EndedCall {
         key: stray,
         bytes: bytes.unwrap(),
     });
     found.open.sort_by_key(|call| call.key);
     found.ended.sort_by_key(|call| call.key);
-    assert_eq!(ledger.calls().await.unwrap(), found);
+    assert_eq!(task_store.calls().await.unwrap(), found);
 
-    ledger.drop_calls(&ended).await.unwrap();
+    task_store.drop_calls(&ended).await.unwrap();
     found.ended.clear();
-    assert_eq!(ledger.calls().await.unwrap(), found);
-    assert_eq!(ledger.ending(stray).await.unwrap(), None);
+    assert_eq!(task_store.calls().await.unwrap(), found);
+    assert_eq!(task_store.ending(stray).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn attempts_stand_in_order() {
-    let ledger = ledger();
+    let task_store = task_store();
     let first = call(1);
     let attempts = [2, 10, 1, 9].map(|attempt| {
         let mut call = first.clone();
@@ -181,32 +192,32 @@ async fn attempts_stand_in_order() {
         call
     });
     for attempt in &attempts {
-        ledger.begin_call(attempt).await.unwrap();
+        task_store.begin_call(attempt).await.unwrap();
     }
-    let calls = ledger.calls().await.unwrap();
+    let calls = task_store.calls().await.unwrap();
     let order: Vec<u32> = calls.open.iter().map(|call| call.key.attempt).collect();
     assert_eq!(order, [1, 2, 9, 10]);
 }
 
 #[tokio::test]
 async fn what_does_not_read_is_named_and_not_shown() {
-    let ledger = ledger();
-    let written = ledger
+    let task_store = task_store();
+    let written = task_store
         .write("finished", "{\"secret\":hunter2}", Expect::Any)
         .await;
     assert!(matches!(written, Ok(Written::Done { .. })));
-    let error = ledger.finished().await.unwrap_err().to_string();
+    let error = task_store.finished().await.unwrap_err().to_string();
     assert!(error.starts_with("`finished` is damaged"), "{error}");
     assert!(!error.contains("hunter2"), "{error}");
 }
 
 #[tokio::test]
 async fn tools_are_settled_once() {
-    let ledger = ledger();
-    assert_eq!(ledger.handshake().await.unwrap(), None);
+    let task_store = task_store();
+    assert_eq!(task_store.handshake().await.unwrap(), None);
     let brought = |tool: &str| Handshake {
         protocol: 1,
-        task: ledger.task,
+        task: task_store.task,
         epoch: 0,
         journal: JournalId::random(),
         known_tools: vec![tool.to_owned()],
@@ -215,26 +226,32 @@ async fn tools_are_settled_once() {
         unacknowledged: Vec::new(),
     };
     let first = brought("first");
-    assert_eq!(ledger.settle(&first).await.unwrap(), first);
-    assert_eq!(ledger.settle(&brought("second")).await.unwrap(), first);
-    assert_eq!(ledger.handshake().await.unwrap(), Some(first));
+    assert_eq!(task_store.pin_handshake(&first).await.unwrap(), first);
+    assert_eq!(
+        task_store.pin_handshake(&brought("second")).await.unwrap(),
+        first
+    );
+    assert_eq!(task_store.handshake().await.unwrap(), Some(first));
 }
 
 /// What a program must not take: as the documentation of [`Store`] says.
 #[tokio::test]
 async fn it_keeps_to_its_names() {
-    let ledger = ledger();
-    ledger.open_task([7; 32]).await.unwrap();
-    ledger.claim("one", JournalId::random(), 0).await.unwrap();
+    let task_store = task_store();
+    task_store.open_task([7; 32]).await.unwrap();
+    task_store
+        .claim("one", JournalId::random(), 0)
+        .await
+        .unwrap();
     let finished = Finished {
         success: true,
         message: String::new(),
     };
-    ledger.finish(&finished).await.unwrap();
+    task_store.finish(&finished).await.unwrap();
     let call = call(1);
-    ledger.begin_call(&call).await.unwrap();
-    ledger.end_call(call.key, &not_run("")).await.unwrap();
-    let names = ledger.store.list(ledger.task, "").await.unwrap();
+    task_store.begin_call(&call).await.unwrap();
+    task_store.end_call(call.key, &not_run("")).await.unwrap();
+    let names = task_store.store.list(task_store.task, "").await.unwrap();
     assert!(names.len() >= 5, "{names:?}");
     for (name, _) in names {
         let single = ["token", "owner", "home", "finished", "handshake"];
