@@ -1,34 +1,36 @@
+//! Which safeguard ended a run.
+
 use std::fmt;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Which safeguard ended a run; its `Display` says what happened, and what to do.
+/// The safeguard that ended a run; its `Display` says what happened, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "safeguard", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Tripped {
-    /// One call came again and again.
+    /// One call was repeated.
     EqualCalls {
         /// The tool, its name shortened where it is long.
         tool: String,
         /// How often in a row.
         times: u64,
     },
-    /// A few calls came again and again, one after the other.
+    /// A short cycle of calls was repeated.
     Cycle {
         /// Their tools, in order.
         tools: Vec<String>,
-        /// How often.
+        /// How often it was repeated.
         times: u64,
     },
     /// The run made too many calls.
     Steps {
-        /// How many it could make.
+        /// The maximum number of calls.
         most: u64,
     },
-    /// Neither the executor nor the model said anything.
+    /// Neither the executor nor the model sent anything for too long.
     Silence {
         /// For how long.
         #[serde(
@@ -41,7 +43,7 @@ pub enum Tripped {
     },
     /// The run took too long.
     Total {
-        /// How long it could take.
+        /// The time limit.
         #[serde(
             rename = "after_ms",
             serialize_with = "milliseconds",
@@ -71,12 +73,12 @@ impl fmt::Display for Tripped {
             Self::Silence { after } => write!(
                 f,
                 "neither the executor nor the model said anything for {}; see whether both are there and begin again, or raise `Safeguards::silence`",
-                shown(*after)
+                format_duration(*after)
             ),
             Self::Total { after } => write!(
                 f,
                 "the run took {}, which is the limit; begin another one for what is left, or raise `Safeguards::total`",
-                shown(*after)
+                format_duration(*after)
             ),
         }
     }
@@ -84,7 +86,7 @@ impl fmt::Display for Tripped {
 
 impl std::error::Error for Tripped {}
 
-fn shown(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     match time.as_secs() {
         0 => format!("{} ms", time.as_millis()),
         seconds if seconds % 3600 == 0 => format!("{} h", seconds / 3600),

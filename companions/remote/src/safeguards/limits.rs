@@ -1,14 +1,16 @@
+//! The limits of a run.
+
 use std::time::Duration;
 
 /// The longest cycle of calls that is looked for; longer ones meet the limit of steps.
 const LONGEST_CYCLE: u32 = 8;
 
-/// When a run is ended because it goes nowhere; `None` turns one off.
+/// The limits at which a run that makes no progress is ended; `None` turns one off.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use contract_runtime::remote::Safeguards;
+/// use contract_remote::Safeguards;
 ///
 /// let safeguards = Safeguards::default().steps(500).total(Duration::from_secs(8 * 3600));
 /// assert_eq!(safeguards.steps, Some(500));
@@ -18,21 +20,23 @@ const LONGEST_CYCLE: u32 = 8;
 #[non_exhaustive]
 #[must_use]
 pub struct Safeguards {
-    /// So many equal calls in a row, or rounds of one short cycle: 4. The call that completes the pattern is not run.
+    /// How many equal calls in a row, or rounds of one short cycle, end a run; the default is 4. The call that completes
+    /// the pattern is not run.
     ///
     /// White space and the order of keys make no difference; a call whose last answer was new is not the same call.
     /// Fewer than 2 are none in a row, and count as 2.
     pub equal_calls: Option<u32>,
-    /// How many calls a cycle may have to be found, at most 8: 3. With 1, only equal calls in a row are.
+    /// The longest cycle of calls that is detected, at most 8; the default is 3. With 1, only equal calls in a row are.
     pub cycle_length: u32,
-    /// Calls of one run, refused ones among them: 100.
+    /// The maximum number of calls of one run, including refused ones; the default is 100.
     pub steps: Option<u64>,
-    /// Without any message of the executor or the model: 20 minutes.
+    /// Without a call, a result or a report of one under way, or a piece of the model's answer: 20 minutes. That the
+    /// executor is attached, and answers when it is asked whether it is there, does not count.
     pub silence: Option<Duration>,
     /// One call: 10 minutes, after which neither a build nor a test run is still worth waiting for, and half of the
     /// silence, so that a slow call ends as one. The executor is told.
     pub call: Option<Duration>,
-    /// One run: 2 hours, which are 100 steps of more than a minute each.
+    /// The time limit of a run; the default is 2 hours, which is 100 steps of more than a minute each.
     pub total: Option<Duration>,
 }
 
@@ -50,7 +54,7 @@ impl Default for Safeguards {
 }
 
 impl Safeguards {
-    /// Nothing ends a run but its own end.
+    /// Turns all safeguards off.
     pub const fn off() -> Self {
         Self {
             equal_calls: None,
@@ -62,13 +66,13 @@ impl Safeguards {
         }
     }
 
-    /// Ends a run at so many equal calls in a row, or so many rounds of a short cycle.
+    /// Ends a run at this many equal calls in a row, or this many rounds of a short cycle.
     pub fn equal_calls(mut self, calls: impl Into<Option<u32>>) -> Self {
         self.equal_calls = calls.into();
         self
     }
 
-    /// Looks for cycles of at most so many calls.
+    /// Looks for cycles of at most this many calls.
     pub fn cycle_length(mut self, calls: u32) -> Self {
         self.cycle_length = calls;
         self
@@ -80,7 +84,7 @@ impl Safeguards {
         self
     }
 
-    /// Ends a run in which nobody says anything for this long.
+    /// Ends a run in which nothing happens for this long.
     pub fn silence(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.silence = time.into();
         self

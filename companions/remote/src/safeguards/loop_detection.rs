@@ -1,29 +1,32 @@
+//! Detects repeated calls and short cycles of calls.
+
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use super::{Safeguards, Tripped};
-use crate::remote::toolbelt::shown;
-use crate::tool::ToolCall;
-use crate::tool::canonical::canonical;
+use contract_runtime::__family::canonical;
+use contract_runtime::ToolCall;
 
-/// The most characters of a name that a model made up.
+use super::{Safeguards, Tripped};
+use crate::toolbelt::sanitize;
+
+/// The most characters of a name, which may be the model's invention.
 const NAME: usize = 64;
 
-/// The last calls of a run, as many as a pattern has.
+/// The last calls of a run, as many as the longest pattern has.
 #[derive(Debug, Default)]
-pub(super) struct Repeats(VecDeque<Made>);
+pub(super) struct LoopDetector(VecDeque<RecordedCall>);
 
 #[derive(Debug)]
-struct Made {
+struct RecordedCall {
     id: String,
     tool: String,
-    /// Of the tool and its arguments: two calls are the same one if they have the same hash.
+    /// A hash of the tool and its arguments: two calls are the same if they have the same hash.
     what: u64,
-    /// Of what came back, once it is known.
+    /// A hash of the answer, once it is known.
     answer: Option<u64>,
 }
 
-impl Made {
+impl RecordedCall {
     fn repeats(&self, earlier: &Self) -> bool {
         let new = match (self.answer, earlier.answer) {
             (Some(answer), Some(before)) => answer != before,
@@ -33,12 +36,12 @@ impl Made {
     }
 }
 
-impl Repeats {
-    /// Notes a call; `Some` if it completes a pattern.
-    pub(super) fn note(&mut self, call: &ToolCall, safeguards: &Safeguards) -> Option<Tripped> {
+impl LoopDetector {
+    /// Records a call; `Some` if it completes a pattern.
+    pub(super) fn record(&mut self, call: &ToolCall, safeguards: &Safeguards) -> Option<Tripped> {
         let rounds = safeguards.rounds()?;
         let longest = safeguards.longest_cycle();
-        self.0.push_back(Made {
+        self.0.push_back(RecordedCall {
             id: shortened(&call.id),
             tool: shortened(&call.name),
             what: hash(&(&call.name, canonical(&call.arguments))),
@@ -57,10 +60,10 @@ impl Repeats {
         })
     }
 
-    /// What a call gave: one that gives something new goes somewhere.
-    pub(super) fn answered(&mut self, id: &str, tool: &str, answer: &str) {
+    /// Records the answer of a call: a new answer is progress.
+    pub(super) fn record_answer(&mut self, id: &str, tool: &str, answer: &str) {
         let (id, tool) = (shortened(id), shortened(tool));
-        // Equal ids are legal; the oldest call that has none is meant.
+        // Equal ids are legal; the oldest call without an answer is meant.
         let made = self
             .0
             .iter_mut()
@@ -83,9 +86,9 @@ impl Repeats {
     }
 }
 
-/// The model made it up, and a reason shows it.
+/// Sanitises and shortens a name that the model may have invented.
 fn shortened(text: &str) -> String {
-    shown(&text.replace('\n', ""), NAME)
+    sanitize(&text.replace('\n', ""), NAME)
 }
 
 fn hash(what: &(impl Hash + ?Sized)) -> u64 {

@@ -1,12 +1,14 @@
+//! Each safeguard trips when it should, and not before.
+
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::ToolCall;
 use proptest::prelude::*;
 use tokio::time::{Instant, sleep};
 
-use super::{Safeguards, Tripped, Watch};
-use crate::tool::ToolCall;
+use super::{Safeguards, Tripped, Watchdog};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -15,11 +17,11 @@ fn call(name: &str, arguments: &str) -> ToolCall {
 }
 
 /// Makes these calls, and says at which the run ended, from 1, and how.
-fn ended_at(watch: &Watch, calls: &[(&str, &str)]) -> Option<(usize, Tripped)> {
+fn ended_at(watch: &Watchdog, calls: &[(&str, &str)]) -> Option<(usize, Tripped)> {
     let at = calls
         .iter()
         .position(|(name, arguments)| watch.before_call(&call(name, arguments)).is_err())?;
-    Some((at + 1, watch.already()?))
+    Some((at + 1, watch.tripped_by()?))
 }
 
 fn equal(tool: &str, times: u64) -> Tripped {
@@ -38,7 +40,7 @@ fn cycle(tools: &[&str], times: u64) -> Tripped {
 
 #[tokio::test]
 async fn the_fourth_equal_call_is_refused_and_so_is_everything_after_it() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     let written = [
         r#"{"a":1,"b":[2]}"#,
         r#"{"b":[2],"a":1}"#,
@@ -53,7 +55,7 @@ async fn the_fourth_equal_call_is_refused_and_so_is_everything_after_it() {
 
 #[tokio::test]
 async fn what_is_not_the_same_begins_anew() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     let (a, b) = (("read", r#"{"a":1}"#), ("read", r#"{"a":2}"#));
     let other = ("write", r#"{"a":1}"#);
     assert_eq!(
@@ -68,63 +70,63 @@ async fn cycles_of_two_and_three_are_found_and_longer_ones_when_asked_for() {
     let names = ["a", "b", "c", "d"].map(|name| (name, "{}"));
     for length in 2..=4 {
         let calls = names[..length].repeat(6);
-        let watch = Watch::new(Safeguards::default().steps(None));
+        let watch = Watchdog::new(Safeguards::default().steps(None));
         let tools: Vec<_> = names[..length].iter().map(|(name, _)| *name).collect();
         let found = (length < 4).then(|| (length * 4, cycle(&tools, 4)));
         assert_eq!(ended_at(&watch, &calls), found);
-        let watch = Watch::new(Safeguards::default().cycle_length(4));
+        let watch = Watchdog::new(Safeguards::default().cycle_length(4));
         assert_eq!(
             ended_at(&watch, &calls),
             Some((length * 4, cycle(&tools, 4)))
         );
-        let watch = Watch::new(Safeguards::default().cycle_length(1));
+        let watch = Watchdog::new(Safeguards::default().cycle_length(1));
         assert_eq!(ended_at(&watch, &calls), None);
     }
 }
 
 #[tokio::test]
 async fn a_call_that_gives_something_new_is_no_repetition() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     for answer in ["waiting", "1 %", "2 %", "3 %", "4 %", "5 %"] {
         assert_eq!(watch.before_call(&call("state", "{}")), Ok(()));
-        watch.answered("1", "state", answer);
+        watch.record_answer("1", "state", answer);
     }
     // The last answer stands for the first of four.
     for again in 1..=3 {
         let asked = watch.before_call(&call("state", "{}"));
         assert_eq!(asked.is_ok(), again < 3, "{again}");
-        watch.answered("1", "state", "5 %");
+        watch.record_answer("1", "state", "5 %");
     }
 }
 
 #[tokio::test]
 async fn an_answer_of_another_call_changes_nothing() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     for (at, answer) in ["a", "b", "c", "d"].iter().enumerate() {
         assert_eq!(watch.before_call(&call("state", "{}")).is_ok(), at < 3);
-        watch.answered("2", "state", answer);
-        watch.answered("1", "other", answer);
+        watch.record_answer("2", "state", answer);
+        watch.record_answer("1", "other", answer);
     }
 }
 
 #[tokio::test]
 async fn the_step_after_the_last_is_refused_also_when_none_ran() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     for step in 1..=101 {
         let answer = watch.before_call(&call("none", &step.to_string()));
         assert_eq!(answer.is_ok(), step <= 100, "{step}");
     }
-    assert_eq!(watch.already(), Some(Tripped::Steps { most: 100 }));
+    assert_eq!(watch.tripped_by(), Some(Tripped::Steps { most: 100 }));
 }
 
 #[tokio::test(start_paused = true)]
 async fn silence_ends_a_run_and_any_message_puts_it_off() {
-    let watch = Arc::new(Watch::new(Safeguards::default()));
+    let watch = Arc::new(Watchdog::new(Safeguards::default()));
     let begun = Instant::now();
     let (told, called) = (Arc::clone(&watch), Arc::clone(&watch));
     let run = async move {
         sleep(15 * MINUTE).await;
-        told.heard();
+        told.record_activity();
         sleep(15 * MINUTE).await;
         called.before_call(&call("read", "{}")).unwrap_or_default();
         pending::<()>().await;
@@ -138,13 +140,13 @@ async fn silence_ends_a_run_and_any_message_puts_it_off() {
 
 #[tokio::test(start_paused = true)]
 async fn the_whole_run_has_a_budget_however_much_is_said() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     let begun = Instant::now();
     let ended = watch
         .guard(async {
             loop {
                 sleep(MINUTE).await;
-                watch.heard();
+                watch.record_activity();
             }
         })
         .await;
@@ -152,14 +154,14 @@ async fn the_whole_run_has_a_budget_however_much_is_said() {
     assert_eq!(ended, Err::<(), _>(Tripped::Total { after }));
     assert!(begun.elapsed() < after + 2 * MINUTE);
     // Also where nobody waits: a call is refused when the time is over.
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     sleep(after).await;
     assert!(watch.before_call(&call("read", "{}")).is_err());
 }
 
 #[tokio::test]
 async fn a_run_that_was_refused_a_call_has_not_ended_well() {
-    let watch = Watch::new(Safeguards::default());
+    let watch = Watchdog::new(Safeguards::default());
     let run = async {
         for _ in 0..9 {
             watch.before_call(&call("read", "{}")).unwrap_or_default();
@@ -171,7 +173,7 @@ async fn a_run_that_was_refused_a_call_has_not_ended_well() {
 
 #[tokio::test]
 async fn a_new_run_begins_with_everything() {
-    let watch = Watch::new(Safeguards::default().steps(2));
+    let watch = Watchdog::new(Safeguards::default().steps(2));
     for _ in 0..3 {
         let run = async {
             let made = ["1", "2"].map(|of| watch.before_call(&call("read", of)));
@@ -187,7 +189,7 @@ async fn a_new_run_begins_with_everything() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_trips_when_all_are_off() {
-    let watch = Watch::new(Safeguards::off());
+    let watch = Watchdog::new(Safeguards::off());
     for _ in 0..1_000 {
         assert_eq!(watch.before_call(&call("read", "{}")), Ok(()));
     }
@@ -195,7 +197,7 @@ async fn nothing_trips_when_all_are_off() {
     assert_eq!(watch.guard(run).await, Ok(()));
     assert_eq!(watch.call_deadline(), None);
     let endless = Safeguards::default().total(Duration::MAX).silence(None);
-    assert_eq!(Watch::new(endless).guard(async { 1 }).await, Ok(1));
+    assert_eq!(Watchdog::new(endless).guard(async { 1 }).await, Ok(1));
 }
 
 #[tokio::test]
@@ -243,7 +245,7 @@ proptest! {
         longest in 1_u32..5,
     ) {
         let safeguards = Safeguards::default().equal_calls(rounds).cycle_length(longest).steps(None);
-        let watch = Watch::new(safeguards);
+        let watch = Watchdog::new(safeguards);
         let found = history
             .iter()
             .position(|of| watch.before_call(&call("read", &of.to_string())).is_err());

@@ -1,19 +1,21 @@
+//! Applies the safeguards to the calls of a run.
+
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use contract_runtime::ToolCall;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::repeats::Repeats;
+use super::loop_detection::LoopDetector;
 use super::{Safeguards, Tripped};
-use crate::tool::ToolCall;
 
-/// The run of a session under its safeguards: every call is counted here before anything else happens to it.
+/// Watches the runs of a session: every call is counted here before anything else happens to it.
 ///
-/// A run is what is guarded. Calls that are made between two runs count to the earlier one.
+/// A run lasts as long as its guard. Calls between two runs count towards the earlier one.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Watchdog {
     safeguards: Safeguards,
     run: Mutex<Run>,
     tripped: watch::Sender<Option<Tripped>>,
@@ -21,10 +23,10 @@ pub(crate) struct Watch {
 
 #[derive(Debug)]
 struct Run {
-    began: Instant,
-    heard: Instant,
+    started: Instant,
+    last_activity: Instant,
     steps: u64,
-    repeats: Repeats,
+    loops: LoopDetector,
     guards: usize,
 }
 
@@ -32,16 +34,16 @@ impl Run {
     fn new() -> Self {
         let now = Instant::now();
         Self {
-            began: now,
-            heard: now,
+            started: now,
+            last_activity: now,
             steps: 0,
-            repeats: Repeats::default(),
+            loops: LoopDetector::default(),
             guards: 0,
         }
     }
 }
 
-impl Watch {
+impl Watchdog {
     pub(crate) fn new(safeguards: Safeguards) -> Self {
         Self {
             safeguards,
@@ -54,31 +56,31 @@ impl Watch {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call, whatever will become of it.
+    /// Counts a call, whatever its outcome.
     ///
     /// # Errors
     ///
-    /// What has ended the run: it makes no calls any more.
+    /// The safeguard that has ended the run, which makes no more calls.
     pub(crate) fn before_call(&self, call: &ToolCall) -> Result<(), String> {
-        let tripped = self.already().or_else(|| {
-            let tripped = self.counted(call)?;
+        let tripped = self.tripped_by().or_else(|| {
+            let tripped = self.count(call)?;
             self.trip(&tripped);
             Some(tripped)
         });
         tripped.map_or(Ok(()), |tripped| Err(tripped.to_string()))
     }
 
-    pub(super) fn already(&self) -> Option<Tripped> {
+    pub(super) fn tripped_by(&self) -> Option<Tripped> {
         self.tripped.borrow().clone()
     }
 
-    fn counted(&self, call: &ToolCall) -> Option<Tripped> {
+    fn count(&self, call: &ToolCall) -> Option<Tripped> {
         let mut run = self.run();
         let now = Instant::now();
-        run.heard = now;
+        run.last_activity = now;
         run.steps = run.steps.saturating_add(1);
         if let Some(after) = self.safeguards.total
-            && now.duration_since(run.began) >= after
+            && now.duration_since(run.started) >= after
         {
             return Some(Tripped::Total { after });
         }
@@ -87,10 +89,10 @@ impl Watch {
         {
             return Some(Tripped::Steps { most });
         }
-        run.repeats.note(call, &self.safeguards)
+        run.loops.record(call, &self.safeguards)
     }
 
-    /// The first that trips stands.
+    /// Trips a safeguard, unless another one has tripped already.
     fn trip(&self, by: &Tripped) {
         self.tripped.send_if_modified(|tripped| {
             let first = tripped.is_none();
@@ -99,14 +101,15 @@ impl Watch {
         });
     }
 
-    /// Somebody said something: the executor or the model.
-    pub(crate) fn heard(&self) {
-        self.run().heard = Instant::now();
+    /// Records activity: a result or a progress report of a call, or a piece of the model's answer. Keep-alive messages do
+    /// not count.
+    pub(crate) fn record_activity(&self) {
+        self.run().last_activity = Instant::now();
     }
 
-    /// What came of a call; a repeated call that gives something new is no repetition.
-    pub(crate) fn answered(&self, id: &str, tool: &str, answer: &str) {
-        self.run().repeats.answered(id, tool, answer);
+    /// Records the answer of a call; a repeated call with a new answer is not a repetition.
+    pub(crate) fn record_answer(&self, id: &str, tool: &str, answer: &str) {
+        self.run().loops.record_answer(id, tool, answer);
     }
 
     /// How long one call may take.
@@ -118,7 +121,7 @@ impl Watch {
     pub(crate) async fn tripped(&self) -> Tripped {
         let mut tripped = self.tripped.subscribe();
         loop {
-            let at = self.next().map(|(at, _)| at);
+            let at = self.next_deadline().map(|(at, _)| at);
             let time = async {
                 match at {
                     Some(at) => sleep_until(at).await,
@@ -134,8 +137,8 @@ impl Watch {
                     }
                 }
                 () = time => {
-                    // Whoever said something in the meantime has moved the time.
-                    if let Some((at, by)) = self.next() && at <= Instant::now() {
+                    // Activity in the meantime has moved the deadline.
+                    if let Some((at, by)) = self.next_deadline() && at <= Instant::now() {
                         self.trip(&by);
                     }
                 }
@@ -143,15 +146,15 @@ impl Watch {
         }
     }
 
-    /// Which clock runs out next, and when.
-    fn next(&self) -> Option<(Instant, Tripped)> {
+    /// Returns the next deadline, and the safeguard that it belongs to.
+    fn next_deadline(&self) -> Option<(Instant, Tripped)> {
         let run = self.run();
         let silence = self.safeguards.silence.and_then(|after| {
-            let at = run.heard.checked_add(after)?;
+            let at = run.last_activity.checked_add(after)?;
             Some((at, Tripped::Silence { after }))
         });
         let total = self.safeguards.total.and_then(|after| {
-            let at = run.began.checked_add(after)?;
+            let at = run.started.checked_add(after)?;
             Some((at, Tripped::Total { after }))
         });
         [silence, total]
@@ -160,11 +163,11 @@ impl Watch {
             .min_by_key(|(at, _)| *at)
     }
 
-    /// Runs something until it ends or a safeguard trips; then it is dropped.
+    /// Runs a future until it completes or a safeguard trips; then it is dropped.
     ///
     /// # Errors
     ///
-    /// The safeguard. It stands even if the run has come to an end without a call that it was refused.
+    /// The safeguard that tripped, even if the run completed.
     pub(crate) async fn guard<T>(&self, run: impl Future<Output = T>) -> Result<T, Tripped> {
         let _guard = Guard::begin(self);
         let ended = tokio::select! {
@@ -172,15 +175,15 @@ impl Watch {
             by = self.tripped() => return Err(by),
             ended = run => ended,
         };
-        self.already().map_or(Ok(ended), Err)
+        self.tripped_by().map_or(Ok(ended), Err)
     }
 }
 
-/// One of those that guard the same run; the first begins it.
-struct Guard<'w>(&'w Watch);
+/// Guards of one run nest; the first one starts it.
+struct Guard<'w>(&'w Watchdog);
 
 impl<'w> Guard<'w> {
-    fn begin(watch: &'w Watch) -> Self {
+    fn begin(watch: &'w Watchdog) -> Self {
         let mut run = watch.run();
         if run.guards == 0 {
             *run = Run::new();

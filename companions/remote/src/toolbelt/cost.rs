@@ -1,24 +1,26 @@
+//! Cost estimates of rule evaluation.
+
 use std::ops::{Add, Mul};
 
-/// What an evaluation may cost in steps: a polynomial in the size of the arguments, by degree.
+/// The cost of an evaluation in steps: a polynomial in the size of the arguments, by degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost([u64; 4]);
 
-/// What one rule may cost of one call: tenths of a second on a slow machine.
+/// The most that one rule may cost: tenths of a second on a slow machine.
 const MOST: u64 = 1 << 24;
 
 impl Cost {
     /// One step.
     pub(super) const ONE: Self = Self([1, 0, 0, 0]);
 
-    /// A look at all of the arguments.
+    /// One pass over all of the arguments.
     pub(super) const EVERYTHING: Self = Self([0, 1, 0, 0]);
 
     pub(super) fn times(count: usize) -> Self {
         Self([u64::try_from(count).unwrap_or(u64::MAX), 0, 0, 0])
     }
 
-    /// Whether it is worth it where the arguments are so large, in bytes.
+    /// Whether the cost is within the limit for arguments of this size, in bytes.
     pub(super) fn is_affordable(self, size: usize) -> bool {
         let size = u64::try_from(size).unwrap_or(u64::MAX);
         let terms = self.0.iter().rev();

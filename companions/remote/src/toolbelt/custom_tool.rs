@@ -1,22 +1,24 @@
+//! Accepts or refuses the custom tools of a handshake.
+
+use contract_runtime::__family::is_tool_name;
+use contract_runtime::{ToolManifest, Validator};
 use serde_json::{Map, Value};
 
 use super::schema::Patterns;
 use super::{Limits, Rules, depth, schema, text};
-use crate::registry::{ToolManifest, is_tool_name};
-use crate::schema::InputSchema;
 
-/// The most characters of what a library says about a tool, which may repeat a part of it.
+/// The most characters of a library's error message, which may quote the tool.
 const REASON: usize = 300;
 
-/// What the tools of one handshake have used up.
+/// What the tools of one handshake have used of the limits.
 #[derive(Debug)]
-pub(super) struct Spent {
+pub(super) struct Usage {
     bytes: usize,
     patterns: Patterns,
 }
 
-impl Spent {
-    pub(super) const fn nothing(limits: &Limits) -> Self {
+impl Usage {
+    pub(super) const fn none(limits: &Limits) -> Self {
         Self {
             bytes: 0,
             patterns: Patterns::new(limits),
@@ -24,11 +26,11 @@ impl Spent {
     }
 }
 
-/// A custom tool as it is taken, or the reason why it is not.
-pub(super) fn custom(
+/// Validates a custom tool; returns it sanitised, or the reason for refusing it.
+pub(super) fn validate(
     entry: &Value,
     limits: &Limits,
-    spent: &mut Spent,
+    usage: &mut Usage,
 ) -> Result<ToolManifest, String> {
     if depth(entry) > limits.depth {
         return Err(format!("nested deeper than {} levels", limits.depth));
@@ -40,15 +42,15 @@ pub(super) fn custom(
             limits.tool_bytes
         ));
     }
-    spent.bytes = spent.bytes.saturating_add(bytes);
-    if spent.bytes > limits.total_bytes {
+    usage.bytes = usage.bytes.saturating_add(bytes);
+    if usage.bytes > limits.total_bytes {
         return Err(format!(
             "{} bytes of tools are the limit, and this one exceeds it",
             limits.total_bytes
         ));
     }
     let mut tool: ToolManifest = serde_json::from_value(entry.clone())
-        .map_err(|error| said("no entry of a manifest", &error))?;
+        .map_err(|error| describe("not an entry of a manifest", &error))?;
     if !is_tool_name(&tool.name) {
         return Err("the name is not of the form `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`".to_owned());
     }
@@ -59,26 +61,26 @@ pub(super) fn custom(
             limits.conditions
         ));
     }
-    schema::take(&mut tool.input_schema, limits, &mut spent.patterns)?;
+    schema::take(&mut tool.input_schema, limits, &mut usage.patterns)?;
     if let Some(output) = &mut tool.output_schema {
-        schema::take(output, limits, &mut spent.patterns)?;
+        schema::take(output, limits, &mut usage.patterns)?;
     }
-    InputSchema::from_object(tool.input_schema.clone())
-        .map_err(|error| said("the schema cannot be enforced", &error))?;
+    Validator::of_arguments(tool.input_schema.clone())
+        .map_err(|error| describe("the schema cannot be enforced", &error))?;
     Rules::new(&tool).map_err(|id| {
-        let id = text::shown(&id, 64);
-        format!("the rule of `{id}` is none of the profile")
+        let id = text::sanitize(&id, 64);
+        format!("the rule of `{id}` is outside the portable profile")
     })?;
-    Ok(with_texts_that_show(tool, limits))
+    Ok(sanitize_texts(tool, limits))
 }
 
-fn said(what: &str, error: &impl std::fmt::Display) -> String {
-    format!("{what}: {}", text::shown(&error.to_string(), REASON))
+fn describe(what: &str, error: &impl std::fmt::Display) -> String {
+    format!("{what}: {}", text::sanitize(&error.to_string(), REASON))
 }
 
-/// Every text that a person or a model reads; what is not known here is not passed on.
-fn with_texts_that_show(mut tool: ToolManifest, limits: &Limits) -> ToolManifest {
-    let show = |text: &mut String| *text = text::shown(text, limits.description);
+/// Sanitises every text that a person or a model reads, and drops unknown fields.
+fn sanitize_texts(mut tool: ToolManifest, limits: &Limits) -> ToolManifest {
+    let show = |text: &mut String| *text = text::sanitize(text, limits.description);
     show(&mut tool.description);
     show(&mut tool.package);
     tool.title.as_mut().map(show);

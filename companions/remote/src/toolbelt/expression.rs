@@ -1,4 +1,4 @@
-//! A portable rule as a stranger sends it: read, held to the profile, and with its price.
+//! Parses an untrusted portable rule, restricts it to the profile and estimates its cost.
 //!
 //! Three things are looked at before a rule is evaluated, because neither a stack that overflows nor an evaluation that
 //! takes an hour is an error that could be caught: how deep it is, what it calls, and how much it may cost.
@@ -6,58 +6,62 @@
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, LiteralValue};
 use cel::parser::PrattParser;
+use contract_runtime::__family::guard;
+use contract_runtime::__family::portable_pattern;
 
 use super::cost::Cost;
-use crate::contract::panics;
-use crate::schema::portable::pattern;
 
-/// The longest rule, in bytes, which is the longest that [`PortableRule`](crate::PortableRule) has.
-const LONGEST: usize = 4_096;
+/// The longest rule, in bytes, which is the longest that [`PortableRule`](contract_runtime::PortableRule) has.
+const MAX_LENGTH: usize = 4_096;
 
 /// How deep brackets may be nested; each takes about 10 KiB of the stack while it is read, without optimisations.
-const BRACKETS: u16 = 24;
+const MAX_RECURSION: u16 = 24;
 
 /// How many `?` a rule may have: the parser does not count how deep they lead.
-const CHOICES: usize = 128;
+const MAX_CONDITIONALS: usize = 128;
 
 /// How deep an expression may be that is evaluated; each level takes about 60 KiB of the stack, without optimisations.
-const LEVELS: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The largest compiled regular expression, in bytes.
-const PATTERN: usize = 128 << 10;
+const MAX_PATTERN_BYTES: usize = 128 << 10;
 
-/// What a rule is worth here.
+/// A rule of the portable profile.
 #[derive(Debug)]
-pub(super) enum Read {
-    /// It can be judged, at this price.
-    Priced(IdedExpr, Cost),
-    /// It is a rule, and too deep or too dear to be judged here.
-    LeftOut,
+pub(super) enum ParsedRule {
+    /// It can be evaluated, at this cost.
+    Evaluable(IdedExpr, Cost),
+    /// It is too deep or too expensive to evaluate here.
+    TooExpensive,
 }
 
-/// Reads a rule; `None` where it is none of the profile.
-pub(super) fn read(rule: &str) -> Option<Read> {
-    if rule.len() > LONGEST || rule.matches('?').count() > CHOICES {
+/// Parses a rule; `None` if it is outside the portable profile.
+pub(super) fn parse_rule(rule: &str) -> Option<ParsedRule> {
+    if rule.len() > MAX_LENGTH || rule.matches('?').count() > MAX_CONDITIONALS {
         return None;
     }
-    // A parser that panics on strange input has read nothing.
-    let parsed = panics::guard(|| PrattParser::new().max_recursion_depth(BRACKETS).parse(rule));
+    // The parser may panic on malformed input.
+    let parsed = guard(|| {
+        PrattParser::new()
+            .max_recursion_depth(MAX_RECURSION)
+            .parse(rule)
+    });
     let expression = parsed.ok()?.ok()?;
-    let mut reader = Reader { names: Vec::new() };
-    match reader.expression(&expression, LEVELS) {
-        Ok(cost) => Some(Read::Priced(expression, cost)),
-        Err(Unfit::Large) => Some(Read::LeftOut),
-        Err(Unfit::Foreign) => None,
+    let mut estimator = CostEstimator { names: Vec::new() };
+    match estimator.expression(&expression, MAX_DEPTH) {
+        Ok(cost) => Some(ParsedRule::Evaluable(expression, cost)),
+        Err(Unsupported::TooLarge) => Some(ParsedRule::TooExpensive),
+        Err(Unsupported::OutsideProfile) => None,
     }
 }
 
-enum Unfit {
-    /// It uses what the profile does not have.
-    Foreign,
-    Large,
+enum Unsupported {
+    /// It uses something outside the profile.
+    OutsideProfile,
+    TooLarge,
 }
 
-/// What each call looks at: no more than its operands, or all of the arguments.
+/// Whether a function may read all of the arguments, rather than only its operands; `None` outside the profile.
 fn touches_everything(function: &str) -> Option<bool> {
     Some(match function {
         "_?_:_"
@@ -72,22 +76,22 @@ fn touches_everything(function: &str) -> Option<bool> {
         | "int"
         | "double"
         | "type" => false,
-        // They may be given texts and lists.
+        // Their operands may be strings and lists.
         "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_" | "_+_" | "@in" | "_[_]" | "size"
         | "bytes" | "startsWith" | "endsWith" | "contains" | "matches" => true,
         _ => return None,
     })
 }
 
-struct Reader<'e> {
-    /// What comprehensions around this place have bound.
+struct CostEstimator<'e> {
+    /// The variables that the enclosing comprehensions bind.
     names: Vec<&'e str>,
 }
 
-impl<'e> Reader<'e> {
-    fn expression(&mut self, of: &'e IdedExpr, levels: usize) -> Result<Cost, Unfit> {
+impl<'e> CostEstimator<'e> {
+    fn expression(&mut self, of: &'e IdedExpr, levels: usize) -> Result<Cost, Unsupported> {
         let Some(levels) = levels.checked_sub(1) else {
-            return Err(Unfit::Large);
+            return Err(Unsupported::TooLarge);
         };
         match &of.expr {
             Expr::Literal(_) => Ok(Cost::ONE),
@@ -95,25 +99,25 @@ impl<'e> Reader<'e> {
                 let known = matches!(&**name, "args" | "null_type");
                 (known || self.names.contains(&&**name))
                     .then_some(Cost::ONE)
-                    .ok_or(Unfit::Foreign)
+                    .ok_or(Unsupported::OutsideProfile)
             }
             Expr::Select(select) => Ok(self.expression(&select.operand, levels)? + Cost::ONE),
             Expr::List(list) => self.all(&list.elements, levels),
             Expr::Call(call) => self.call(call, levels),
             Expr::Comprehension(each) => self.comprehension(each, levels),
-            Expr::Map(_) | Expr::Struct(_) | Expr::Unspecified => Err(Unfit::Foreign),
+            Expr::Map(_) | Expr::Struct(_) | Expr::Unspecified => Err(Unsupported::OutsideProfile),
         }
     }
 
-    fn all(&mut self, of: &'e [IdedExpr], levels: usize) -> Result<Cost, Unfit> {
+    fn all(&mut self, of: &'e [IdedExpr], levels: usize) -> Result<Cost, Unsupported> {
         of.iter().try_fold(
             Cost::ONE,
             |sum, one| Ok(sum + self.expression(one, levels)?),
         )
     }
 
-    fn call(&mut self, call: &'e CallExpr, levels: usize) -> Result<Cost, Unfit> {
-        let everything = touches_everything(&call.func_name).ok_or(Unfit::Foreign)?;
+    fn call(&mut self, call: &'e CallExpr, levels: usize) -> Result<Cost, Unsupported> {
+        let everything = touches_everything(&call.func_name).ok_or(Unsupported::OutsideProfile)?;
         let target = call
             .target
             .as_deref()
@@ -122,7 +126,7 @@ impl<'e> Reader<'e> {
         match &*call.func_name {
             "matches" => {
                 let [pattern] = call.args.as_slice() else {
-                    return Err(Unfit::Foreign);
+                    return Err(Unsupported::OutsideProfile);
                 };
                 Ok(operands + matching(pattern)?)
             }
@@ -134,12 +138,16 @@ impl<'e> Reader<'e> {
     }
 
     /// `all` and `exists`, which remember no more than an answer.
-    fn comprehension(&mut self, each: &'e ComprehensionExpr, levels: usize) -> Result<Cost, Unfit> {
+    fn comprehension(
+        &mut self,
+        each: &'e ComprehensionExpr,
+        levels: usize,
+    ) -> Result<Cost, Unsupported> {
         if !matches!(
             &each.accu_init.expr,
             Expr::Literal(LiteralValue::Boolean(_))
         ) {
-            return Err(Unfit::Foreign);
+            return Err(Unsupported::OutsideProfile);
         }
         let range = self.expression(&each.iter_range, levels)?;
         let turns = match &each.iter_range.expr {
@@ -159,16 +167,16 @@ impl<'e> Reader<'e> {
 }
 
 /// A pattern is written out, and small: one from the arguments could be anything, and is compiled at each evaluation.
-fn matching(pattern: &IdedExpr) -> Result<Cost, Unfit> {
+fn matching(pattern: &IdedExpr) -> Result<Cost, Unsupported> {
     let Expr::Literal(LiteralValue::String(text)) = &pattern.expr else {
-        return Err(Unfit::Foreign);
+        return Err(Unsupported::OutsideProfile);
     };
-    pattern::portable(text.inner()).ok_or(Unfit::Foreign)?;
+    portable_pattern(text.inner()).ok_or(Unsupported::OutsideProfile)?;
     let compiled = regex_lite::RegexBuilder::new(text.inner())
-        .size_limit(PATTERN)
+        .size_limit(MAX_PATTERN_BYTES)
         .build();
     // An engine without backtracking holds at most every one of its states against every letter; most have few.
     compiled
         .map(|_| Cost::times(1_000) + Cost::times(64) * Cost::EVERYTHING)
-        .map_err(|_| Unfit::Large)
+        .map_err(|_| Unsupported::TooLarge)
 }

@@ -1,22 +1,24 @@
-/// What a handshake may bring.
+//! The limits of a handshake.
+
+/// The limits on a handshake.
 ///
 /// A tool that exceeds them is refused by name; the rest stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Tools, known and custom together.
+    /// The maximum number of tools, known and custom together.
     pub tools: usize,
-    /// Bytes of all custom tools together, as JSON; those that are refused count.
+    /// The maximum size of all custom tools together, in bytes of JSON; refused ones count.
     pub total_bytes: usize,
-    /// Bytes of one custom tool, as JSON.
+    /// The maximum size of one custom tool, in bytes of JSON.
     pub tool_bytes: usize,
-    /// How deep it may be nested, from its outermost object.
+    /// The maximum nesting depth of a custom tool, from its outermost object.
     pub depth: usize,
-    /// Conditions of one tool.
+    /// The maximum number of conditions of one tool.
     pub conditions: usize,
-    /// Bytes of the regular expressions of all custom tools together, once they are compiled.
+    /// The maximum size of the compiled regular expressions of all custom tools together, in bytes.
     pub pattern_bytes: usize,
-    /// Characters of one description, sentence or message; longer ones are cut.
+    /// The maximum length of one description, sentence or message, in characters; longer ones are cut.
     pub description: usize,
 }
 

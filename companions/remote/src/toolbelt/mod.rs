@@ -1,20 +1,20 @@
-//! The tools of an executor as its backend took them: nothing else can be seen or called.
+//! The tools that a backend accepted from its executor: nothing else can be seen or called.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `limits` | how many, how large, how deep |
-//! | `judge` | whether one tool is taken, and why not |
-//! | `refusals` | what is not taken, no longer than somebody reads |
-//! | `schema` | the schemas of a stranger: local, and with texts that show |
-//! | `text` | texts without what does not show |
-//! | `rules` | portable rules, evaluated before a call travels |
-//! | `expression` | one rule, held to its profile |
-//! | `cost` | how much a rule may cost |
+//! | `limits` | limits on number, size and depth |
+//! | `custom_tool` | whether one tool is accepted, and why not |
+//! | `refusals` | the bounded list of refused tools |
+//! | `schema` | untrusted schemas: local references only, sanitised texts |
+//! | `text` | removal of invisible characters |
+//! | `rules` | portable rules, evaluated before a call is sent |
+//! | `expression` | parsing one rule, restricted to the profile |
+//! | `cost` | cost estimates of rules |
 //! | `walk` | JSON values without recursion |
 
 mod cost;
+mod custom_tool;
 mod expression;
-mod judge;
 mod limits;
 mod refusals;
 mod rules;
@@ -26,22 +26,16 @@ mod walk;
 
 use std::collections::{BTreeMap, HashMap};
 
+use contract_runtime::{Manifest, ToolManifest};
 use serde_json::Value;
 
 pub use limits::Limits;
 pub(crate) use rules::Rules;
-pub(crate) use text::{shown, told};
+pub(crate) use text::{sanitize, sanitize_prose};
 pub(crate) use walk::depth;
-
-/// Whether a rule that this crate wrote is one that it takes from others.
-#[cfg(test)]
-pub(crate) fn reads_rule(rule: &str) -> bool {
-    expression::read(rule).is_some()
-}
 
 use self::refusals::Refusals;
 use super::protocol::{Handshake, Refusal};
-use crate::registry::{Manifest, ToolManifest};
 
 /// The tools that a model may use with one executor.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +45,8 @@ pub struct Toolbelt {
 }
 
 impl Toolbelt {
-    /// Takes what is known by name, and what describes itself within the limits; the rest is refused by name.
+    /// Accepts the tools known by name, and the custom tools within the limits; the others are listed as refused, by
+    /// name.
     #[must_use]
     pub fn of(handshake: &Handshake, known: &Manifest, limits: &Limits) -> Self {
         let mut belt = Self::default();
@@ -64,26 +59,26 @@ impl Toolbelt {
                 (Some(_), Err(reason)) => Err(reason),
                 (Some(tool), Ok(())) => Ok((*tool).clone()),
             };
-            belt.take_or(taken, name, &mut refusals);
+            belt.insert_or_refuse(taken, name, &mut refusals);
         }
-        let mut spent = judge::Spent::nothing(limits);
+        let mut usage = custom_tool::Usage::none(limits);
         for custom in &handshake.custom_tools {
             let name = custom.get("name").and_then(Value::as_str).unwrap_or("");
             let taken = if known.contains_key(name) {
                 Err("the name belongs to a tool that the backend knows".to_owned())
             } else {
                 let room = belt.has_room(name, limits);
-                room.and_then(|()| judge::custom(custom, limits, &mut spent))
+                room.and_then(|()| custom_tool::validate(custom, limits, &mut usage))
             };
-            belt.take_or(taken, name, &mut refusals);
+            belt.insert_or_refuse(taken, name, &mut refusals);
         }
-        belt.refused = refusals.listed();
+        belt.refused = refusals.into_list();
         belt
     }
 
     fn has_room(&self, name: &str, limits: &Limits) -> Result<(), String> {
         if self.tools.contains_key(name) {
-            Err("the name is given twice; the first stands".to_owned())
+            Err("the name is given twice; the first is kept".to_owned())
         } else if self.tools.len() >= limits.tools {
             Err(format!("{} tools are the limit", limits.tools))
         } else {
@@ -91,7 +86,7 @@ impl Toolbelt {
         }
     }
 
-    fn take_or(
+    fn insert_or_refuse(
         &mut self,
         taken: Result<ToolManifest, String>,
         name: &str,
@@ -101,35 +96,32 @@ impl Toolbelt {
             Ok(tool) => {
                 self.tools.insert(tool.name.clone(), tool);
             }
-            Err(reason) => refusals.note(name, reason),
+            Err(reason) => refusals.add(name, reason),
         }
     }
 
-    /// The tools, by name in the order of their bytes.
+    /// Returns the tools, sorted by name in byte order.
     #[must_use]
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolManifest> {
         self.tools.values()
     }
 
-    /// Their names, in the same order.
+    /// Returns their names, in the same order.
     pub(crate) fn names(&self) -> Vec<String> {
         self.tools.keys().cloned().collect()
     }
 
-    /// Whether a model sees the same: where a tool is written may change when an executor is built again.
+    /// Whether a model sees the same tools: their source locations may change when an executor is rebuilt.
     pub(crate) fn same_tools(&self, other: &Self) -> bool {
         let same = |(one, other): (&ToolManifest, &ToolManifest)| {
-            let [mut one, mut other] = [one.clone(), other.clone()];
-            one.drop_locations();
-            other.drop_locations();
-            one == other
+            one.clone().without_locations() == other.clone().without_locations()
         };
         let pairs = || self.tools.values().zip(other.tools.values());
         self.tools.len() == other.tools.len() && pairs().all(|pair| pair.0 == pair.1 || same(pair))
     }
 
-    /// What was not taken, and why: the first hundred by name, each once; a last one without a name says how many more
-    /// there are.
+    /// Returns the tools that were refused, with the reason: the first hundred by name, each once; a last entry without a
+    /// name says how many more there are.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
         &self.refused

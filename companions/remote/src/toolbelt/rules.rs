@@ -1,25 +1,27 @@
+//! Evaluates the portable rules of a tool's preconditions.
+
 use std::sync::LazyLock;
 
 use cel::{Context, IdedExpr, Value as Cel};
+use contract_runtime::__family::guard;
+use contract_runtime::ConditionKind;
+use contract_runtime::{ConditionManifest, ToolManifest};
 use serde_json::{Map, Value};
 
 use super::cost::Cost;
-use super::expression::{Read, read};
+use super::expression::{ParsedRule, parse_rule};
 use super::walk;
-use crate::contract::condition::ConditionKind;
-use crate::contract::panics;
-use crate::registry::{ConditionManifest, ToolManifest};
 
-/// What a violation shows in the place of a secret.
+/// The replacement for a secret in a violation.
 const HIDDEN: &str = "***";
 
 /// The functions of the language; it takes longer to gather them than to evaluate a rule.
 static FUNCTIONS: LazyLock<Context<'static, 'static>> = LazyLock::new(Context::default);
 
-/// The preconditions of one tool that can be judged here.
+/// The preconditions of one tool that the backend can evaluate.
 pub(crate) struct Rules {
     rules: Vec<Rule>,
-    /// The arguments whose values are shown nowhere.
+    /// The arguments whose values must not be revealed.
     secrets: Vec<String>,
 }
 
@@ -32,7 +34,7 @@ struct Rule {
 }
 
 /// A rule that does not hold.
-pub(crate) struct Broken<'r> {
+pub(crate) struct BrokenRule<'r> {
     pub(crate) condition: &'r ConditionManifest,
     pub(crate) message: &'r str,
     /// The values at its paths, by the name of the argument; `"***"` for a secret one.
@@ -40,25 +42,27 @@ pub(crate) struct Broken<'r> {
 }
 
 impl Rules {
-    /// Reads the rules of a tool; those that would take too long to judge are left to the executor.
+    /// Parses the rules of a tool; those that would take too long to evaluate are left to the executor.
     ///
     /// # Errors
     ///
-    /// The id of the first condition whose rule is none of the profile.
+    /// The id of the first condition whose rule is outside the portable profile.
     pub(crate) fn new(tool: &ToolManifest) -> Result<Self, String> {
         let conditions = tool.conditions.iter();
         let rules = conditions
             .filter(|condition| condition.kind == ConditionKind::Pre)
             .filter_map(|condition| Some((condition, condition.rule.as_ref()?)))
-            .filter_map(|(condition, rule)| match read(&rule.rule) {
-                Some(Read::Priced(expression, cost)) => Some(Ok(Rule {
+            .filter_map(|(condition, rule)| match parse_rule(&rule.rule) {
+                // A condition that does not end the call on the executor does not end it here.
+                Some(_) if !condition.policy.ends_the_call() => None,
+                Some(ParsedRule::Evaluable(expression, cost)) => Some(Ok(Rule {
                     expression,
                     cost,
                     condition: condition.clone(),
                     message: rule.message.clone(),
                     paths: rule.paths.clone(),
                 })),
-                Some(Read::LeftOut) => None,
+                Some(ParsedRule::TooExpensive) => None,
                 None => Some(Err(condition.id.clone())),
             });
         let properties = tool.input_schema.get("properties");
@@ -75,8 +79,8 @@ impl Rules {
         })
     }
 
-    /// The first rule that these arguments break; one that cannot be evaluated decides nothing.
-    pub(crate) fn broken(&self, arguments: &Map<String, Value>) -> Option<Broken<'_>> {
+    /// Returns the first rule that the arguments break; a rule that cannot be evaluated is ignored.
+    pub(crate) fn first_broken(&self, arguments: &Map<String, Value>) -> Option<BrokenRule<'_>> {
         if self.rules.is_empty() {
             return None;
         }
@@ -93,17 +97,17 @@ impl Rules {
         let mut context = FUNCTIONS.new_inner_scope();
         context.add_variable("args", arguments).ok()?;
         let broken = affordable.find(|rule| {
-            let verdict = panics::guard(|| Cel::resolve(&rule.expression, &context));
+            let verdict = guard(|| Cel::resolve(&rule.expression, &context));
             matches!(verdict, Ok(Ok(Cel::Bool(false))))
         })?;
-        Some(Broken {
+        Some(BrokenRule {
             condition: &broken.condition,
             message: &broken.message,
-            values: self.shown(&broken.paths, arguments),
+            values: self.values_at(&broken.paths, arguments),
         })
     }
 
-    fn shown(&self, paths: &[String], arguments: &Map<String, Value>) -> Map<String, Value> {
+    fn values_at(&self, paths: &[String], arguments: &Map<String, Value>) -> Map<String, Value> {
         let names = paths.iter().filter_map(|path| {
             let name = path.strip_prefix('/')?.split('/').next()?;
             Some(name.replace("~1", "/").replace("~0", "~"))

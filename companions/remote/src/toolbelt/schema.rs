@@ -1,15 +1,17 @@
+//! Checks the schemas of custom tools, within limits.
+
+use contract_runtime::__family::{KeywordValue, holds};
 use serde_json::Value;
 
 use super::{Limits, text};
-use crate::schema::{Holds, holds};
 
-/// The names of the dialect that schemas are read in; nobody fetches them.
+/// The URIs of the supported dialect, which are not fetched.
 const DIALECTS: [&str; 2] = [
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2020-12/schema#",
 ];
 
-/// What the regular expressions of all custom tools take together, once they are compiled, nearly.
+/// The approximate size of the compiled regular expressions of all custom tools.
 #[derive(Debug)]
 pub(super) struct Patterns {
     left: usize,
@@ -34,15 +36,15 @@ impl Patterns {
         let left = size.and_then(|size| self.left.checked_sub(size));
         self.left = left.ok_or_else(|| {
             format!(
-                "the pattern `{}` is none, or too large",
-                text::shown(pattern, 60)
+                "the pattern `{}` is invalid or too large",
+                text::sanitize(pattern, 60)
             )
         })?;
         Ok(())
     }
 }
 
-/// Takes a schema whose references stay inside it, with texts that show; or says why not.
+/// Checks that the references of a schema are local, and sanitises its texts.
 ///
 /// It is called with a value whose depth is bounded.
 pub(super) fn take(
@@ -56,40 +58,40 @@ pub(super) fn take(
     for (keyword, value) in keywords {
         match (keyword.as_str(), &mut *value) {
             ("$schema", Value::String(dialect)) if DIALECTS.contains(&&**dialect) => {}
-            ("$schema", _) => return Err("`$schema` names another dialect than 2020-12".to_owned()),
+            ("$schema", _) => return Err("`$schema` names a dialect other than 2020-12".to_owned()),
             (
                 "$id" | "$vocabulary" | "$recursiveRef" | "$dynamicRef" | "definitions"
                 | "dependencies" | "additionalItems",
                 _,
             ) => {
                 return Err(format!(
-                    "`{keyword}` is not followed; write `$ref` to a part of the schema, and `$defs`"
+                    "`{keyword}` is not supported; write `$ref` to a part of the schema, and `$defs`"
                 ));
             }
             ("$ref", Value::String(to)) if to.starts_with('#') => {}
             ("$ref", to) => {
                 return Err(format!(
                     "the schema refers to `{}`, and only references inside it are followed",
-                    text::shown(to.as_str().unwrap_or_default(), 100)
+                    text::sanitize(to.as_str().unwrap_or_default(), 100)
                 ));
             }
             ("pattern", Value::String(pattern)) => patterns.take(pattern)?,
             ("title" | "description" | "$comment", Value::String(words)) => {
-                *words = text::shown(words, limits.description);
+                *words = text::sanitize(words, limits.description);
             }
             _ => match (holds(keyword), value) {
-                (Holds::Schema, value) => take(value, limits, patterns)?,
-                (Holds::List, Value::Array(items)) => {
+                (KeywordValue::Schema, value) => take(value, limits, patterns)?,
+                (KeywordValue::List, Value::Array(items)) => {
                     items
                         .iter_mut()
                         .try_for_each(|item| take(item, limits, patterns))?;
                 }
-                (Holds::Map, Value::Object(members)) => {
+                (KeywordValue::Map, Value::Object(members)) => {
                     for (name, member) in members {
-                        if !text::is_shown(name) {
+                        if !text::is_visible(name) {
                             return Err(format!(
                                 "the name `{}` holds characters that do not show",
-                                text::shown(name, 64)
+                                text::sanitize(name, 64)
                             ));
                         }
                         if keyword == "patternProperties" {

@@ -1,8 +1,8 @@
-//! JSON values of strangers, looked at without recursion: their depth is not ours to choose.
+//! Walks untrusted JSON without recursion, since its depth is unbounded.
 
 use serde_json::Value;
 
-/// How deep a value is nested; a value without parts has depth 1.
+/// Returns the nesting depth of a value; a scalar has depth 1.
 pub(crate) fn depth(value: &Value) -> usize {
     let mut deepest = 0;
     let mut left = vec![(value, 1)];
@@ -19,7 +19,7 @@ pub(crate) fn depth(value: &Value) -> usize {
     deepest
 }
 
-/// About as many bytes as it has as text.
+/// Returns about the size of a value as text, in bytes.
 pub(super) fn size(value: &Value) -> usize {
     let mut size = 0;
     let mut left = vec![value];

@@ -1,13 +1,13 @@
-//! Handshakes and rules that chance has written.
+//! Random handshakes and rules.
 
+use contract_runtime::{DynamicSpec, Tool};
+use contract_runtime::{Registry, ToolManifest};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{condition, custom, handshake, known};
-use crate::registry::{Registry, ToolManifest};
-use crate::remote::toolbelt::expression::{Read, read};
-use crate::remote::toolbelt::{Limits, Rules, Toolbelt, shown};
-use crate::tool::{DynamicSpec, Tool};
+use crate::toolbelt::expression::{ParsedRule, parse_rule};
+use crate::toolbelt::{Limits, Rules, Toolbelt, sanitize};
 
 fn any_json() -> impl Strategy<Value = Value> {
     let words = prop::sample::select(vec![
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(belt.tools().len() + belt.refused().len() <= count);
         for tool in &handshake.custom_tools {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
-            let shown = shown(name, 64);
+            let shown = sanitize(name, 64);
             let taken = belt.tools().any(|tool| tool.name == name);
             prop_assert!(taken || belt.refused().iter().any(|one| one.name == shown), "{name}");
         }
@@ -126,13 +126,13 @@ proptest! {
         prop_assert!(built.is_ok(), "{:?}", built.err());
         for tool in belt.tools() {
             let rules = Rules::new(tool).map_err(TestCaseError::fail)?;
-            rules.broken(&Map::from_iter([("x".to_owned(), json!(1))]));
+            rules.first_broken(&Map::from_iter([("x".to_owned(), json!(1))]));
         }
     }
 
     #[test]
     fn any_rule_is_read_or_not(rule in "[()\\[\\]{}a-z0-9.,:?!'\"&|<>=+*% \\\\-]{0,200}") {
-        if let Some(Read::Priced(..)) = read(&rule) {
+        if let Some(ParsedRule::Evaluable(..)) = parse_rule(&rule) {
             let tool = custom(|tool| tool["conditions"] = json!([condition(&rule)]));
             let tool: Result<ToolManifest, _> = serde_json::from_value(tool);
             prop_assert!(tool.is_ok_and(|tool| Rules::new(&tool).is_ok()));

@@ -1,13 +1,41 @@
-//! Rules of strangers: read, held to the profile, evaluated.
+//! Untrusted rules: parsed, restricted to the profile, evaluated.
 
 use std::thread;
 
+use contract_runtime::ToolManifest;
 use serde_json::{Map, Value, json};
 
 use super::{STACK, Tested, condition, custom, with_little_stack};
-use crate::registry::ToolManifest;
-use crate::remote::toolbelt::Rules;
-use crate::remote::toolbelt::expression::{Read, read};
+use crate::toolbelt::Rules;
+use crate::toolbelt::expression::{ParsedRule, parse_rule};
+
+#[test]
+fn a_rule_of_what_ends_no_call_is_read_and_refuses_nothing() -> Tested {
+    let with = |policy: Value, rule: &str| {
+        let mut one = condition(rule);
+        one["policy"] = policy;
+        let tool = custom(|tool| tool["conditions"] = json!([one.clone()]));
+        serde_json::from_value::<ToolManifest>(tool)
+    };
+    for (policy, refused) in [
+        ("ignore", false),
+        ("observe", false),
+        ("enforce", true),
+        ("quick_enforce", true),
+    ] {
+        let tool = with(policy.into(), "false")?;
+        let rules = Rules::new(&tool).map_err(|id| format!("{id} is no rule"))?;
+        let broken = rules.first_broken(&Map::new());
+        assert_eq!(broken.is_some(), refused, "{policy}");
+        let named = broken.is_none_or(|broken| broken.condition.policy.name() == policy);
+        assert!(named, "the policy of the refusal is `{policy}`");
+        assert!(
+            Rules::new(&with(policy.into(), "((((")?).is_err(),
+            "{policy}"
+        );
+    }
+    Ok(())
+}
 
 #[test]
 fn no_rule_is_too_deep_for_the_stack() -> Tested {
@@ -50,10 +78,11 @@ fn no_rule_is_too_deep_for_the_stack() -> Tested {
     for rule in rules.iter().flatten() {
         let tool: ToolManifest =
             serde_json::from_value(custom(|tool| tool["conditions"] = json!([condition(rule)])))?;
-        let judged = with_little_stack(|| read(rule).is_some())?;
+        let judged = with_little_stack(|| parse_rule(rule).is_some())?;
         assert!(judged.is_some(), "{rule}");
         // Evaluation has the stack of a worker.
-        let judge = move || Rules::new(&tool).map(|rules| rules.broken(&Map::new()).is_some());
+        let judge =
+            move || Rules::new(&tool).map(|rules| rules.first_broken(&Map::new()).is_some());
         let judged = thread::Builder::new()
             .stack_size(4 * STACK)
             .spawn(judge)?
@@ -90,7 +119,7 @@ fn a_rule_has_nothing_but_its_profile() {
         "max(1, 2)",
     ];
     for rule in foreign {
-        assert!(read(rule).is_none(), "{rule}");
+        assert!(parse_rule(rule).is_none(), "{rule}");
     }
     let portable = [
         "true",
@@ -106,14 +135,20 @@ fn a_rule_has_nothing_but_its_profile() {
         "args.x.matches('^[a-z]{1,10}$')",
     ];
     for rule in portable {
-        assert!(matches!(read(rule), Some(Read::Priced(..))), "{rule}");
+        assert!(
+            matches!(parse_rule(rule), Some(ParsedRule::Evaluable(..))),
+            "{rule}"
+        );
     }
     let large = [
         "args.x.matches('[a-z]{900}[a-z]{900}[a-z]{900}[a-z]{900}[a-z]{900}')",
         "args.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p == 1",
     ];
     for rule in large {
-        assert!(matches!(read(rule), Some(Read::LeftOut)), "{rule}");
+        assert!(
+            matches!(parse_rule(rule), Some(ParsedRule::TooExpensive)),
+            "{rule}"
+        );
     }
 }
 
@@ -168,7 +203,11 @@ fn an_evaluation_that_would_take_an_hour_is_left_to_the_executor() -> Tested {
     for (rule, x, judged) in table {
         let arguments = Map::from_iter([("x".to_owned(), x)]);
         let rules: Rules = rules(&rule).map_err(|error: Box<dyn std::error::Error>| error)?;
-        assert_eq!(rules.broken(&arguments).is_some(), judged, "{rule:.60}");
+        assert_eq!(
+            rules.first_broken(&arguments).is_some(),
+            judged,
+            "{rule:.60}"
+        );
     }
     Ok(())
 }
@@ -185,7 +224,7 @@ fn a_secret_stands_in_no_violation() -> Tested {
     let arguments = json!({"x": "hunter2", "y": 7});
     let broken = arguments
         .as_object()
-        .and_then(|arguments| rules.broken(arguments));
+        .and_then(|arguments| rules.first_broken(arguments));
     let shown = broken.map(|broken| Value::Object(broken.values));
     assert_eq!(shown, Some(json!({"x": "***", "y": 7})));
     Ok(())
@@ -198,7 +237,7 @@ fn arguments_as_deep_as_any_are_judged() -> Tested {
     let judge = move || {
         let x = (0..125).fold(json!(1), |inner, _| json!([inner]));
         let arguments = Map::from_iter([("x".to_owned(), x)]);
-        rules.broken(&arguments).is_some()
+        rules.first_broken(&arguments).is_some()
     };
     let judged = thread::Builder::new()
         .stack_size(4 * STACK)
