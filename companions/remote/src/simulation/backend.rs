@@ -1,13 +1,15 @@
+//! A simulated backend process that makes the calls of a plan.
+
+use contract_runtime::ToolCall;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::dice::Dice;
-use super::hand::tool;
-use super::shelf::Shelf;
-use crate::ToolCall;
-use crate::remote::RemoteError;
-use crate::remote::backend::Task;
-use crate::remote::store::ledger::CallRecord;
+use super::executor::tool;
+use super::fake_store::FakeStore;
+use super::rng::Rng;
+use crate::RemoteError;
+use crate::backend::Task;
+use crate::store::task_store::StoredCall;
 
 /// How the calls of a run are made.
 #[derive(Clone, Copy, Debug)]
@@ -15,38 +17,38 @@ pub(super) struct Plan {
     pub(super) calls: u64,
     /// How many at once.
     pub(super) wide: usize,
-    /// One in so many is given up; 0 is none.
+    /// The caller gives up on one in so many; 0 is none.
     pub(super) given_up: u64,
 }
 
 impl Plan {
-    pub(super) fn of(dice: &Dice, most: u64) -> Self {
+    pub(super) fn of(rng: &Rng, most: u64) -> Self {
         Self {
-            calls: 2 + dice.below(most),
-            wide: usize::try_from(1 + dice.below(6)).unwrap_or(1),
-            given_up: [0, 0, 2, 5][usize::try_from(dice.below(4)).unwrap_or(0)],
+            calls: 2 + rng.below(most),
+            wide: usize::try_from(1 + rng.below(6)).unwrap_or(1),
+            given_up: [0, 0, 2, 5][usize::try_from(rng.below(4)).unwrap_or(0)],
         }
     }
 }
 
-/// The calls that any process has begun.
-pub(super) fn begun(shelf: &Shelf) -> Vec<CallRecord> {
-    let records = shelf.look("call.").into_iter();
+/// Returns the calls that any process has stored.
+pub(super) fn stored_calls(fake_store: &FakeStore) -> Vec<StoredCall> {
+    let records = fake_store.snapshot("call.").into_iter();
     records
         .map(|(_, call)| serde_json::from_str(&call.value).unwrap())
         .collect()
 }
 
-pub(super) fn number(call: &CallRecord) -> u64 {
+pub(super) fn number(call: &StoredCall) -> u64 {
     call.parameters["number"].as_u64().unwrap()
 }
 
-/// What one process of a backend does: it settles what an earlier one left, and makes the calls that are due, until another
-/// process takes the task over.
+/// Runs one backend process: it waits for the orphaned calls of an earlier one, and makes the calls that are due, until
+/// another process takes the task over.
 pub(super) async fn work(
     task: Task,
     plan: Plan,
-    dice: Dice,
+    rng: Rng,
     mut due: impl FnMut() -> Option<u64>,
 ) -> Result<(), String> {
     task.settled().await;
@@ -63,8 +65,8 @@ pub(super) async fn work(
         let Some(number) = due() else {
             break;
         };
-        let patience = (plan.given_up != 0 && dice.once_in(plan.given_up)).then(|| dice.millis(80));
-        let pause = dice.millis(10);
+        let patience = (plan.given_up != 0 && rng.once_in(plan.given_up)).then(|| rng.millis(80));
+        let pause = rng.millis(10);
         under_way.spawn(async move {
             sleep(pause).await;
             let arguments = format!(r#"{{"number":{number}}}"#);

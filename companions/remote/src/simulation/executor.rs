@@ -1,50 +1,49 @@
+//! A simulated executor process and its tools.
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_runtime::DynamicSpec;
+use contract_runtime::{Content, Hints, Registry, Tool};
 use serde_json::json;
 use tokio::io::{DuplexStream, duplex};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::dice::Dice;
 use super::disk::Disk;
-use crate::remote::protocol::TaskId;
-use crate::remote::{Executor, ExecutorEvent, Journal, Reconnect, RemoteError};
-use crate::tool::DynamicSpec;
-use crate::{Content, Hints, Registry, Tool};
+use super::rng::Rng;
+use crate::protocol::TaskId;
+use crate::{Executor, ExecutorEvent, Journal, Reconnect, RemoteError};
 
-/// What tools have done to the world, by number of the call.
-pub(super) type Deeds = Arc<Mutex<BTreeMap<u64, u64>>>;
+/// How often each call has taken effect, by its number.
+pub(super) type SideEffects = Arc<Mutex<BTreeMap<u64, u64>>>;
 
-/// What the tools of one process have to do with the world.
+/// What the tools of one process use.
 #[derive(Clone, Debug)]
-struct Reach {
+struct ToolContext {
     alive: Arc<AtomicBool>,
-    deeds: Deeds,
-    dice: Dice,
+    side_effects: SideEffects,
+    rng: Rng,
 }
 
-impl Reach {
+impl ToolContext {
     async fn act(&self, number: u64) -> u64 {
-        sleep(self.dice.millis(15)).await;
+        sleep(self.rng.millis(15)).await;
         if !self.alive.load(Ordering::SeqCst) {
             return std::future::pending().await;
         }
-        *self.deeds.lock().unwrap().entry(number).or_default() += 1;
-        sleep(self.dice.millis(15)).await;
+        *self.side_effects.lock().unwrap().entry(number).or_default() += 1;
+        sleep(self.rng.millis(15)).await;
         number
     }
 }
 
 /// `mark` is done once and never taken back, `note` may be done twice.
-fn acting(name: &str, idempotent: bool, reach: Reach) -> Tool {
-    let hints = Hints {
-        idempotent: Some(idempotent),
-        ..Hints::default()
-    };
+fn acting(name: &str, idempotent: bool, context: ToolContext) -> Tool {
+    let hints = Hints::new(None, None, Some(idempotent), None);
     let spec = DynamicSpec::new(name, "Do something.")
         .hints(hints)
         .input_schema(json!({
@@ -54,29 +53,29 @@ fn acting(name: &str, idempotent: bool, reach: Reach) -> Tool {
             "additionalProperties": false,
         }));
     Tool::dynamic(spec, move |arguments| {
-        let reach = reach.clone();
+        let context = context.clone();
         async move {
             let number = arguments["number"].as_u64().ok_or("a number")?;
-            let done = reach.act(number).await;
+            let done = context.act(number).await;
             Ok::<_, &str>(Content::text(done.to_string()))
         }
     })
 }
 
-/// The tools of a process that does not live, for their descriptions.
-pub(super) fn manifest() -> crate::registry::Manifest {
-    let reach = Reach {
+/// Returns the manifest of the tools.
+pub(super) fn manifest() -> contract_runtime::Manifest {
+    let context = ToolContext {
         alive: Arc::default(),
-        deeds: Deeds::default(),
-        dice: Dice::new(0),
+        side_effects: SideEffects::default(),
+        rng: Rng::new(0),
     };
-    tools(reach).manifest()
+    tools(context).manifest()
 }
 
-fn tools(reach: Reach) -> Registry {
+fn tools(context: ToolContext) -> Registry {
     let tools = vec![
-        acting("mark", false, reach.clone()),
-        acting("note", true, reach),
+        acting("mark", false, context.clone()),
+        acting("note", true, context),
     ];
     Registry::builder().with(tools).build().unwrap()
 }
@@ -90,38 +89,36 @@ pub(super) fn tool(number: u64) -> &'static str {
     }
 }
 
-/// One process of an executor.
+/// One executor process.
 #[derive(Debug)]
-pub(super) struct Hand {
+pub(super) struct ExecutorProcess {
     pub(super) journal: Journal,
-    disk: Disk,
+    pub(super) disk: Disk,
     alive: Arc<AtomicBool>,
     over: CancellationToken,
     pub(super) work: JoinHandle<Result<(), RemoteError>>,
 }
 
-impl Hand {
+impl ExecutorProcess {
     pub(super) fn new(
         (task, disk): (TaskId, Disk),
-        (deeds, dice): (&Deeds, &Dice),
-        line: impl Fn(DuplexStream) -> bool + Send + Sync + 'static,
-        heard: impl Fn(ExecutorEvent) + Send + Sync + 'static,
+        (side_effects, rng): (&SideEffects, &Rng),
+        connect: impl Fn(DuplexStream) -> bool + Send + Sync + 'static,
+        on_event: impl Fn(ExecutorEvent) + Send + Sync + 'static,
     ) -> Self {
-        let reach = Reach {
+        let context = ToolContext {
             alive: Arc::new(AtomicBool::new(true)),
-            deeds: Arc::clone(deeds),
-            dice: dice.clone(),
+            side_effects: Arc::clone(side_effects),
+            rng: rng.clone(),
         };
-        let alive = Arc::clone(&reach.alive);
+        let alive = Arc::clone(&context.alive);
         let journal = Journal::on(disk.clone()).unwrap();
-        let reconnect = Reconnect {
-            attempts: u32::MAX,
-            first: Duration::from_millis(4),
-            most: Duration::from_millis(50),
-        };
-        let executor = Executor::new(tools(reach))
+        let reconnect = Reconnect::default()
+            .first(Duration::from_millis(4))
+            .most(Duration::from_millis(50));
+        let executor = Executor::new(tools(context))
             .journal(journal.clone())
-            .on_event(heard)
+            .on_event(on_event)
             .reconnect(reconnect);
         let over = CancellationToken::new();
         let (ends, lives) = (over.clone(), Arc::clone(&alive));
@@ -129,8 +126,8 @@ impl Hand {
             executor
                 .simulated(task, ends, move || {
                     let (near, far) = duplex(1 << 16);
-                    // The dead do not dial.
-                    (lives.load(Ordering::SeqCst) && line(far)).then_some(near)
+                    // A killed process does not connect.
+                    (lives.load(Ordering::SeqCst) && connect(far)).then_some(near)
                 })
                 .await
         });
@@ -143,12 +140,12 @@ impl Hand {
         }
     }
 
-    /// Ends it without a word, and gives what it leaves.
+    /// Kills the process; returns the disk that it leaves.
     pub(super) fn kill(self) -> Disk {
-        let left = self.disk.copied();
+        let left = self.disk.snapshot();
         self.alive.store(false, Ordering::SeqCst);
         self.work.abort();
-        // What is still under way writes to the old disk, and reaches nothing else.
+        // What is still running writes to the old disk only.
         self.over.cancel();
         left
     }

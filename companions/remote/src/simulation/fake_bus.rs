@@ -1,3 +1,5 @@
+//! A simulated message relay that delays, repeats and loses messages.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,21 +8,21 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::dice::Dice;
-use super::figures::Shared;
-use super::hands::locked;
-use super::wire::Weather;
-use crate::remote::store::relay::{Carried, Mailbox, Office};
-use crate::remote::store::{StoreError, StoreFuture};
+use super::executor_faults::lock;
+use super::fake_network::NetworkFaults;
+use super::rng::Rng;
+use super::statistics::ClusterStatistics;
+use crate::store::relay::{BusConsumer, BusMessage, MessageBus};
+use crate::store::{StoreError, StoreFuture};
 
-/// As those of the relay.
+/// The same as those of the relay.
 const LEASE: Duration = Duration::from_secs(30);
 const DELIVERIES: u32 = 5;
 
-/// How late a letter may be, in milliseconds.
+/// How late a message may be, in milliseconds.
 const LATE: u64 = 3_000;
 
-/// How often letters fare badly: once in so many times; 0 is never.
+/// How often each fault hits a message: once in so many times; 0 is never.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rates {
     lost: u64,
@@ -30,8 +32,8 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    pub(super) fn of(dice: &Dice) -> Self {
-        let rate = || [0, 0, 30, 8][usize::try_from(dice.below(4)).unwrap_or(0)];
+    pub(super) fn of(rng: &Rng) -> Self {
+        let rate = || [0, 0, 30, 8][usize::try_from(rng.below(4)).unwrap_or(0)];
         Self {
             lost: rate(),
             twice: rate(),
@@ -42,7 +44,7 @@ impl Rates {
 }
 
 #[derive(Debug)]
-struct Letter {
+struct QueuedMessage {
     place: u64,
     id: String,
     message: Value,
@@ -52,39 +54,39 @@ struct Letter {
 }
 
 #[derive(Debug, Default)]
-struct Mail {
-    letters: BTreeMap<String, Vec<Letter>>,
+struct Queues {
+    messages: BTreeMap<String, Vec<QueuedMessage>>,
     seen: BTreeSet<String>,
     leases: BTreeMap<String, (String, Instant)>,
     places: u64,
-    figures: Shared,
-    /// What a consumer did that loses letters.
+    statistics: ClusterStatistics,
+    /// A mistake of a consumer that loses messages.
     wrong: Option<String>,
 }
 
-/// Carries letters as the relay promises it, and no better; each process has a hand on it, which it loses when it is killed.
+/// A bus with exactly the guarantees of the relay; each process has a handle, which is invalid once it is killed.
 #[derive(Clone, Debug)]
-pub(super) struct PostOffice {
-    mail: Arc<Mutex<Mail>>,
+pub(super) struct FakeBus {
+    queues: Arc<Mutex<Queues>>,
     alive: Arc<AtomicBool>,
     rates: Rates,
-    weather: Arc<Weather>,
-    dice: Dice,
+    faults: Arc<NetworkFaults>,
+    rng: Rng,
 }
 
-impl PostOffice {
-    pub(super) fn new(rates: Rates, weather: &Arc<Weather>, dice: &Dice) -> Self {
+impl FakeBus {
+    pub(super) fn new(rates: Rates, faults: &Arc<NetworkFaults>, rng: &Rng) -> Self {
         Self {
-            mail: Arc::default(),
+            queues: Arc::default(),
             alive: Arc::new(AtomicBool::new(true)),
             rates,
-            weather: Arc::clone(weather),
-            dice: dice.clone(),
+            faults: Arc::clone(faults),
+            rng: rng.clone(),
         }
     }
 
-    /// For the next process.
-    pub(super) fn again(&self) -> Self {
+    /// Returns a handle for the next process.
+    pub(super) fn new_handle(&self) -> Self {
         Self {
             alive: Arc::new(AtomicBool::new(true)),
             ..self.clone()
@@ -95,21 +97,22 @@ impl PostOffice {
         self.alive.store(false, Ordering::SeqCst);
     }
 
-    /// What became of the letters, unless a consumer did what loses some.
-    pub(super) fn closes(&self) -> Result<Shared, String> {
-        let mail = locked(&self.mail);
-        mail.wrong
+    /// Returns what became of the messages, or the mistake of a consumer.
+    pub(super) fn statistics(&self) -> Result<ClusterStatistics, String> {
+        let queues = lock(&self.queues);
+        queues
+            .wrong
             .clone()
-            .map_or_else(|| Ok(mail.figures.clone()), Err)
+            .map_or_else(|| Ok(queues.statistics.clone()), Err)
     }
 
-    fn strikes(&self, once_in: u64) -> bool {
-        let is_calm = self.weather.calm.load(Ordering::Relaxed);
-        once_in != 0 && !is_calm && self.dice.once_in(once_in)
+    fn occurs(&self, once_in: u64) -> bool {
+        let is_calm = self.faults.calm.load(Ordering::Relaxed);
+        once_in != 0 && !is_calm && self.rng.once_in(once_in)
     }
 
-    /// The dead wait for ever.
-    async fn lives(&self) {
+    /// A killed process waits forever.
+    async fn wait_forever_if_dead(&self) {
         if !self.alive.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
@@ -118,84 +121,88 @@ impl PostOffice {
     fn refusal() -> StoreError {
         StoreError::Unavailable {
             address: "simulated".to_owned(),
-            reason: "nobody answers".to_owned(),
+            reason: "there is no answer".to_owned(),
             attempts: 1,
             after: Duration::ZERO,
         }
     }
 
-    fn soon<T: Send + 'static>(
+    fn delayed<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Self, &mut Mail) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Self, &mut Queues) -> Result<T, StoreError> + Send + 'static,
     ) -> StoreFuture<'static, T> {
         let there = self.clone();
         Box::pin(async move {
-            sleep(there.dice.millis(2)).await;
-            there.lives().await;
-            let did = work(&there, &mut locked(&there.mail));
-            sleep(there.dice.millis(1)).await;
-            there.lives().await;
+            sleep(there.rng.millis(2)).await;
+            there.wait_forever_if_dead().await;
+            let did = work(&there, &mut lock(&there.queues));
+            sleep(there.rng.millis(1)).await;
+            there.wait_forever_if_dead().await;
             did
         })
     }
 
-    fn put(&self, mail: &mut Mail, to: &str, id: &str, message: &Value) {
-        if !mail.seen.insert(id.to_owned()) {
+    fn put(&self, queues: &mut Queues, to: &str, id: &str, message: &Value) {
+        if !queues.seen.insert(id.to_owned()) {
             return;
         }
-        mail.figures.letters += 1;
-        if self.strikes(self.rates.lost) {
-            mail.figures.lost += 1;
-            let told = format_args!("a letter to {to} is lost: {message}");
-            return self.weather.told.tell(told);
+        queues.statistics.messages += 1;
+        if self.occurs(self.rates.lost) {
+            queues.statistics.lost += 1;
+            let trace = format_args!("a message to {to} is lost: {message}");
+            return self.faults.trace.record(trace);
         }
-        let twice = self.strikes(self.rates.twice);
-        mail.figures.twice += u64::from(twice);
+        let twice = self.occurs(self.rates.twice);
+        queues.statistics.twice += u64::from(twice);
         for _ in 0..=u8::from(twice) {
             let mut from = Instant::now();
-            if self.strikes(self.rates.late) {
-                mail.figures.late += 1;
-                from += self.dice.millis(LATE);
+            if self.occurs(self.rates.late) {
+                queues.statistics.late += 1;
+                from += self.rng.millis(LATE);
             }
-            mail.places += 1;
-            let letter = Letter {
-                place: mail.places,
+            queues.places += 1;
+            let letter = QueuedMessage {
+                place: queues.places,
                 id: id.to_owned(),
                 message: message.clone(),
                 count: 0,
                 from,
             };
-            mail.letters.entry(to.to_owned()).or_default().push(letter);
+            queues
+                .messages
+                .entry(to.to_owned())
+                .or_default()
+                .push(letter);
         }
     }
 
     /// The first that is there, held from here on.
-    fn take(&self, mail: &mut Mail, name: &str) -> Option<Carried> {
+    fn take(&self, queues: &mut Queues, name: &str) -> Option<BusMessage> {
         let now = Instant::now();
-        let letters = mail.letters.get_mut(name)?;
-        let before = letters.len();
-        letters.retain(|letter| letter.from > now || letter.count < DELIVERIES);
-        mail.figures.dead += (before - letters.len()) as u64;
-        let letter = letters.iter_mut().find(|letter| letter.from <= now)?;
+        let messages = queues.messages.get_mut(name)?;
+        let before = messages.len();
+        messages.retain(|letter| letter.from > now || letter.count < DELIVERIES);
+        queues.statistics.dead += (before - messages.len()) as u64;
+        let letter = messages.iter_mut().find(|letter| letter.from <= now)?;
         letter.count += 1;
         letter.from = now + LEASE;
-        mail.figures.come_again += u64::from(letter.count > 1);
+        queues.statistics.come_again += u64::from(letter.count > 1);
         let (name, place, again) = (name.to_owned(), letter.place, letter.count > 1);
-        self.weather.told.tell(format_args!(
-            "{name} gets letter {place} for the {} time: {}",
+        self.faults.trace.record(format_args!(
+            "{name} gets message {place} for the {} time: {}",
             letter.count, letter.message
         ));
-        let done = self.soon(move |office, mail| {
-            // It is held until its lease is over, and comes again; who fared badly once does so until it is calm.
-            let rate = office.rates.refused;
-            if office.strikes(if again { rate.min(1) } else { rate }) {
+        let done = self.delayed(move |fake_bus, queues| {
+            // It is held until its lease expires, and is redelivered.
+            let rate = fake_bus.rates.refused;
+            if fake_bus.occurs(if again { rate.min(1) } else { rate }) {
                 return Err(Self::refusal());
             }
-            let letters = mail.letters.entry(name).or_default();
-            letters.retain(|letter| letter.place != place);
+            let messages = queues.messages.entry(name).or_default();
+            messages.retain(|letter| letter.place != place);
             Ok(())
         });
-        Some(Carried {
+        Some(BusMessage {
             id: letter.id.clone(),
             message: letter.message.clone(),
             count: letter.count,
@@ -204,28 +211,28 @@ impl PostOffice {
     }
 }
 
-impl Office for PostOffice {
+impl MessageBus for FakeBus {
     fn publish<'o>(&'o self, to: &'o str, id: &'o str, message: &'o Value) -> StoreFuture<'o, ()> {
         let (to, id, message) = (to.to_owned(), id.to_owned(), message.clone());
-        self.soon(move |office, mail| {
-            let refused = office.strikes(office.rates.refused);
+        self.delayed(move |fake_bus, queues| {
+            let refused = fake_bus.occurs(fake_bus.rates.refused);
             // One that is refused may have been taken all the same.
-            if !refused || office.dice.once_in(2) {
-                office.put(mail, &to, &id, &message);
+            if !refused || fake_bus.rng.once_in(2) {
+                fake_bus.put(queues, &to, &id, &message);
             }
             if refused {
-                mail.figures.refused += 1;
-                let told = format_args!("a letter to {to} is refused: {message}");
-                office.weather.told.tell(told);
+                queues.statistics.refused += 1;
+                let trace = format_args!("a message to {to} is refused: {message}");
+                fake_bus.faults.trace.record(trace);
                 return Err(Self::refusal());
             }
             Ok(())
         })
     }
 
-    fn inbox(&self, backend: &str, _: &str) -> Result<Box<dyn Mailbox>, StoreError> {
-        Ok(Box::new(PigeonHole {
-            office: self.clone(),
+    fn inbox(&self, backend: &str, _: &str) -> Result<Box<dyn BusConsumer>, StoreError> {
+        Ok(Box::new(FakeConsumer {
+            fake_bus: self.clone(),
             name: backend.to_owned(),
             ticked_off: Arc::default(),
         }))
@@ -238,12 +245,12 @@ impl Office for PostOffice {
         time: Duration,
     ) -> StoreFuture<'o, bool> {
         let (backend, owner) = (backend.to_owned(), owner.to_owned());
-        self.soon(move |_, mail| {
+        self.delayed(move |_, queues| {
             let now = Instant::now();
-            let there = mail.leases.get(&backend);
+            let there = queues.leases.get(&backend);
             let is_free = there.is_none_or(|(by, until)| *by == owner || *until <= now);
             if is_free {
-                mail.leases.insert(backend, (owner, now + time));
+                queues.leases.insert(backend, (owner, now + time));
             }
             Ok(is_free)
         })
@@ -251,8 +258,9 @@ impl Office for PostOffice {
 
     fn withdraw<'o>(&'o self, backend: &'o str, owner: &'o str) -> StoreFuture<'o, ()> {
         let (backend, owner) = (backend.to_owned(), owner.to_owned());
-        self.soon(move |_, mail| {
-            mail.leases
+        self.delayed(move |_, queues| {
+            queues
+                .leases
                 .retain(|name, (by, _)| *name != backend || *by != owner);
             Ok(())
         })
@@ -260,42 +268,44 @@ impl Office for PostOffice {
 
     fn announced<'o>(&'o self, backend: &'o str) -> StoreFuture<'o, Option<String>> {
         let backend = backend.to_owned();
-        self.soon(move |_, mail| {
-            let there = mail.leases.get(&backend);
+        self.delayed(move |_, queues| {
+            let there = queues.leases.get(&backend);
             let there = there.filter(|(_, until)| *until > Instant::now());
             Ok(there.map(|(owner, _)| owner.clone()))
         })
     }
 }
 
-struct PigeonHole {
-    office: PostOffice,
+struct FakeConsumer {
+    fake_bus: FakeBus,
     name: String,
-    /// When the last letter was.
+    /// The time of the last message.
     ticked_off: Arc<Mutex<Option<Instant>>>,
 }
 
-impl Mailbox for PigeonHole {
-    fn next(&mut self) -> StoreFuture<'_, Carried> {
+impl BusConsumer for FakeConsumer {
+    fn next(&mut self) -> StoreFuture<'_, BusMessage> {
         Box::pin(async {
-            let ticked_off = locked(&self.ticked_off).take();
-            // One that dies meanwhile has lost the letter.
+            let ticked_off = lock(&self.ticked_off).take();
+            // A process that is killed meanwhile has lost the message.
             if ticked_off.is_some_and(|when| when != Instant::now()) {
-                let wrong = format!("{} ticked a letter off before it was dealt with", self.name);
-                locked(&self.office.mail).wrong = Some(wrong);
+                let wrong = format!("{} acknowledged a message before it was handled", self.name);
+                lock(&self.fake_bus.queues).wrong = Some(wrong);
             }
             loop {
-                self.office.lives().await;
-                let taken = self.office.take(&mut locked(&self.office.mail), &self.name);
-                if let Some(mut carried) = taken {
-                    let told = Arc::clone(&self.ticked_off);
-                    let done = carried.done;
-                    carried.done = Box::pin(async move {
+                self.fake_bus.wait_forever_if_dead().await;
+                let taken = self
+                    .fake_bus
+                    .take(&mut lock(&self.fake_bus.queues), &self.name);
+                if let Some(mut bus_message) = taken {
+                    let trace = Arc::clone(&self.ticked_off);
+                    let done = bus_message.done;
+                    bus_message.done = Box::pin(async move {
                         let did = done.await;
-                        *locked(&told) = Some(Instant::now());
+                        *lock(&trace) = Some(Instant::now());
                         did
                     });
-                    return Ok(carried);
+                    return Ok(bus_message);
                 }
                 sleep(Duration::from_millis(1)).await;
             }

@@ -1,3 +1,5 @@
+//! Simulated connections that lose and repeat frames.
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -9,79 +11,79 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_util::sync::CancellationToken;
 
-use super::dice::Dice;
-use super::hands::locked;
-use super::told::Told;
+use super::executor_faults::lock;
+use super::rng::Rng;
+use super::trace::Trace;
 
 /// Messages that do no harm when they come more than once.
 const REPEATED: [&str; 5] = ["run_tool", "tool_result", "ack", "cancel_tool", "cancelled"];
 
-/// What happens to the frames of a run.
+/// The faults that are injected into the frames of a run.
 #[derive(Debug)]
-pub(super) struct Weather {
-    pub(super) dice: Dice,
-    /// A frame is lost, with its line, once in so many times; 0 is never.
+pub(super) struct NetworkFaults {
+    pub(super) rng: Rng,
+    /// A frame is lost, with its connection, once in so many times; 0 is never.
     pub(super) cuts: u64,
-    /// A frame comes more than once, once in so many times; 0 is never.
+    /// A frame is repeated, once in so many times; 0 is never.
     pub(super) repeats: u64,
     pub(super) calm: AtomicBool,
     pub(super) frames: AtomicU64,
-    pub(super) faults: AtomicU64,
+    pub(super) cuts_made: AtomicU64,
     pub(super) repeated: AtomicU64,
-    pub(super) told: Told,
+    pub(super) trace: Trace,
 }
 
-/// What lines there are, each to one of the backends.
+/// The open connections, each to one of the backends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lines(Arc<Mutex<Vec<(usize, CancellationToken)>>>);
+pub(super) struct Connections(Arc<Mutex<Vec<(usize, CancellationToken)>>>);
 
-impl Lines {
-    /// One more, and what cuts it.
+impl Connections {
+    /// Adds a connection; returns the token that cuts it.
     pub(super) fn add(&self, backend: usize) -> CancellationToken {
         let cut = CancellationToken::new();
-        locked(&self.0).push((backend, cut.clone()));
+        lock(&self.0).push((backend, cut.clone()));
         cut
     }
 
     pub(super) fn cut(&self) {
-        for (_, line) in std::mem::take(&mut *locked(&self.0)) {
+        for (_, line) in std::mem::take(&mut *lock(&self.0)) {
             line.cancel();
         }
     }
 
     #[cfg(feature = "redis")]
     pub(super) fn cut_at(&self, backend: usize) {
-        let lines = &mut *locked(&self.0);
-        for (_, line) in lines.extract_if(.., |(at, _)| *at == backend) {
+        let connections = &mut *lock(&self.0);
+        for (_, line) in connections.extract_if(.., |(at, _)| *at == backend) {
             line.cancel();
         }
     }
 }
 
-impl Weather {
-    pub(super) fn of(dice: &Dice, told: &Told) -> Self {
+impl NetworkFaults {
+    pub(super) fn of(rng: &Rng, trace: &Trace) -> Self {
         Self {
-            dice: dice.fork(),
-            cuts: [0, 8, 20, 60][usize::try_from(dice.below(4)).unwrap_or(0)],
-            repeats: [0, 2, 4, 10][usize::try_from(dice.below(4)).unwrap_or(0)],
+            rng: rng.fork(),
+            cuts: [0, 8, 20, 60][usize::try_from(rng.below(4)).unwrap_or(0)],
+            repeats: [0, 2, 4, 10][usize::try_from(rng.below(4)).unwrap_or(0)],
             calm: AtomicBool::new(false),
             frames: AtomicU64::new(0),
-            faults: AtomicU64::new(0),
+            cuts_made: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
-            told: told.clone(),
+            trace: trace.clone(),
         }
     }
 
-    fn strikes(&self, once_in: u64) -> bool {
-        once_in != 0 && !self.calm.load(Ordering::Relaxed) && self.dice.once_in(once_in)
+    fn occurs(&self, once_in: u64) -> bool {
+        once_in != 0 && !self.calm.load(Ordering::Relaxed) && self.rng.once_in(once_in)
     }
 }
 
-/// A line between an executor, which gets its end, and a backend, until it is cut.
-pub(super) async fn line<F: Future<Output = ()> + Send>(
+/// Runs a connection between an executor and a backend until it is cut.
+pub(super) async fn run_connection<F: Future<Output = ()> + Send>(
     near: DuplexStream,
     serve: impl FnOnce(WebSocketStream<DuplexStream>) -> F + Send + 'static,
-    weather: Arc<Weather>,
+    faults: Arc<NetworkFaults>,
     cut: CancellationToken,
 ) {
     let (far, end) = duplex(1 << 16);
@@ -92,8 +94,8 @@ pub(super) async fn line<F: Future<Output = ()> + Send>(
         serve(socket).await;
     });
     tokio::select! {
-        () = forward(near_read, far_write, &weather, "executor") => {}
-        () = forward(far_read, near_write, &weather, "backend") => {}
+        () = forward(near_read, far_write, &faults, "executor") => {}
+        () = forward(far_read, near_write, &faults, "backend") => {}
         () = cut.cancelled() => {}
     }
 }
@@ -101,27 +103,27 @@ pub(super) async fn line<F: Future<Output = ()> + Send>(
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    weather: &Weather,
+    faults: &NetworkFaults,
     by: &str,
 ) {
-    let dice = weather.dice.fork();
-    // Copies that are still on their way.
+    let rng = faults.rng.fork();
+    // Copies that are still in flight.
     let mut late: Vec<Vec<u8>> = Vec::new();
     while let Some((frame, kind)) = frame(&mut from).await {
-        weather.frames.fetch_add(1, Ordering::Relaxed);
-        sleep(dice.millis(2)).await;
-        let ends = weather.strikes(weather.cuts);
+        faults.frames.fetch_add(1, Ordering::Relaxed);
+        sleep(rng.millis(2)).await;
+        let ends = faults.occurs(faults.cuts);
         if ends {
-            weather.faults.fetch_add(1, Ordering::Relaxed);
+            faults.cuts_made.fetch_add(1, Ordering::Relaxed);
         }
         // Before the frame arrives, or after it.
-        let is_lost = ends && dice.once_in(2);
+        let is_lost = ends && rng.once_in(2);
         let how = match (ends, is_lost) {
             (false, _) => "",
             (true, false) => ", then the line is cut",
             (true, true) => ", lost with its line",
         };
-        weather.told.tell(format_args!("{by} said {kind:?}{how}"));
+        faults.trace.record(format_args!("{by} said {kind:?}{how}"));
         if is_lost || to.write_all(&frame).await.is_err() {
             return;
         }
@@ -129,13 +131,13 @@ async fn forward(
             return;
         }
         let is_repeated = kind.is_some_and(|kind| REPEATED.contains(&&*kind));
-        if is_repeated && weather.strikes(weather.repeats) {
-            let copies = 1 + dice.below(5);
-            weather.repeated.fetch_add(copies, Ordering::Relaxed);
+        if is_repeated && faults.occurs(faults.repeats) {
+            let copies = 1 + rng.below(5);
+            faults.repeated.fetch_add(copies, Ordering::Relaxed);
             late.extend((0..copies).map(|_| frame.clone()));
         }
-        while !late.is_empty() && !dice.once_in(3) {
-            let which = usize::try_from(dice.below(late.len() as u64)).unwrap_or(0);
+        while !late.is_empty() && !rng.once_in(3) {
+            let which = usize::try_from(rng.below(late.len() as u64)).unwrap_or(0);
             if to.write_all(&late.swap_remove(which)).await.is_err() {
                 return;
             }

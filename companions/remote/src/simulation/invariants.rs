@@ -1,37 +1,43 @@
+//! Checks that no call was lost or run twice.
+
 use std::collections::BTreeMap;
 
-use super::figures::Usual;
-use super::house::{begun, number};
-use super::shelf::Shelf;
-use crate::Status;
-use crate::remote::protocol::CallKey;
-use crate::remote::store::ledger::Ending;
+use contract_runtime::Status;
+
+use super::backend::{number, stored_calls};
+use super::fake_store::FakeStore;
+use super::statistics::{DiskStatistics, RunStatistics};
+use crate::protocol::{CallKey, ToolReply};
+use crate::store::task_store::Ending;
 
 /// What the plan of a run allows.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is allowed by itself")]
 pub(super) struct Allowed {
     /// An executor was killed, replaced, or away for too long.
     pub(super) unknown: bool,
     pub(super) cancelled: bool,
     /// A backend was killed, or an executor away for too long or replaced.
     pub(super) not_run: bool,
+    /// A journal could not be written.
+    pub(super) refused: bool,
 }
 
-/// Nothing is lost and nothing is doubled: the store says how each call ended, and the deeds what was done.
-pub(super) fn judge(
-    shelf: &Shelf,
-    deeds: &BTreeMap<u64, u64>,
+/// Checks that no call was lost or doubled: the store has the ends, and the side effects what was done.
+pub(super) fn check_invariants(
+    fake_store: &FakeStore,
+    side_effects: &BTreeMap<u64, u64>,
     allowed: Allowed,
-    figures: &mut Usual,
+    (statistics, full): (&mut RunStatistics, &mut DiskStatistics),
 ) -> Result<(), String> {
     let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
-    for (name, ending) in shelf.look("ending.") {
+    for (name, ending) in fake_store.snapshot("ending.") {
         let ending = serde_json::from_str(&ending.value).map_err(|error| error.to_string())?;
         endings.insert(name.replace("ending.", "call."), ending);
     }
-    let calls = begun(shelf);
-    let names: Vec<String> = shelf
-        .look("call.")
+    let calls = stored_calls(fake_store);
+    let names: Vec<String> = fake_store
+        .snapshot("call.")
         .into_iter()
         .map(|(name, _)| name)
         .collect();
@@ -46,17 +52,17 @@ pub(super) fn judge(
     if !endings.is_empty() {
         return Err(format!("these ended and never began: {:?}", endings.keys()));
     }
-    for number in deeds.keys() {
+    for number in side_effects.keys() {
         attempts
             .get(number)
             .ok_or(format!("{number} was done and never begun"))?;
     }
-    figures.attempts += calls.len() as u64;
+    statistics.attempts += calls.len() as u64;
     for (number, attempts) in &mut attempts {
-        figures.calls += 1;
+        statistics.calls += 1;
         attempts.sort_by_key(|(key, _)| *key);
-        let done = deeds.get(number).copied().unwrap_or(0);
-        one(*number, attempts, done, allowed, figures)
+        let done = side_effects.get(number).copied().unwrap_or(0);
+        one(*number, attempts, done, allowed, (statistics, full))
             .map_err(|why| format!("call {number}, done {done} times: {why}: {attempts:?}"))?;
     }
     Ok(())
@@ -67,7 +73,7 @@ fn one(
     attempts: &[(CallKey, Ending)],
     done: u64,
     allowed: Allowed,
-    figures: &mut Usual,
+    (statistics, full): (&mut RunStatistics, &mut DiskStatistics),
 ) -> Result<(), &'static str> {
     let once_only = number.is_multiple_of(2);
     let (last, earlier) = attempts.split_last().ok_or("it has no attempt")?;
@@ -84,27 +90,40 @@ fn one(
     if once_only && (done > 1 || !earlier.is_empty()) {
         return Err("it was done or tried again");
     }
-    figures.done_again += done.saturating_sub(1);
+    statistics.done_again += done.saturating_sub(1);
     match &last.1 {
         Ending::Reply(reply) if reply.outcome == Status::Ok => {
-            figures.replied += 1;
+            statistics.replied += 1;
             let at_least = done >= 1 && (!once_only || done == 1);
             at_least.then_some(()).ok_or("it was answered and not done")
         }
         Ending::Reply(reply) if reply.outcome == Status::Cancelled => {
-            figures.cancelled += 1;
-            allowed.cancelled.then_some(()).ok_or("nobody gave it up")
+            statistics.cancelled += 1;
+            allowed
+                .cancelled
+                .then_some(())
+                .ok_or("it was not cancelled")
+        }
+        Ending::Reply(reply) if is_refused(reply) => {
+            full.refused += 1;
+            if done > 0 && earlier.is_empty() {
+                return Err("it is said not to have run, and did");
+            }
+            allowed
+                .refused
+                .then_some(())
+                .ok_or("the journal could be written")
         }
         Ending::Reply(_) => Err("it failed"),
         Ending::Unknown { .. } => {
-            figures.unknown += 1;
+            statistics.unknown += 1;
             allowed
                 .unknown
                 .then_some(())
                 .ok_or("there was nothing to doubt")
         }
         Ending::NotRun { .. } => {
-            figures.not_run += 1;
+            statistics.not_run += 1;
             if done > 0 && earlier.is_empty() {
                 return Err("it is said not to have run, and did");
             }
@@ -114,8 +133,16 @@ fn one(
                 .ok_or("there was nothing in its way")
         }
         Ending::Cancelled { .. } => {
-            figures.cancelled += 1;
-            allowed.cancelled.then_some(()).ok_or("nobody gave it up")
+            statistics.cancelled += 1;
+            allowed
+                .cancelled
+                .then_some(())
+                .ok_or("it was not cancelled")
         }
     }
+}
+
+fn is_refused(reply: &ToolReply) -> bool {
+    let error = reply.error.as_deref().unwrap_or_default();
+    reply.outcome == Status::Failed && error.starts_with("not run: the journal ")
 }

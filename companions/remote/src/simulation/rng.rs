@@ -1,11 +1,13 @@
+//! A seeded random number generator.
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Chance that a seed repeats (`SplitMix64`: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Dice(Arc<Mutex<u64>>);
+pub(super) struct Rng(Arc<Mutex<u64>>);
 
-impl Dice {
+impl Rng {
     pub(super) fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(seed)))
     }
@@ -19,7 +21,7 @@ impl Dice {
         word ^ (word >> 31)
     }
 
-    /// Other chances, so that who asks more often changes nothing for others.
+    /// Returns an independent generator, so that drawing more numbers from one does not affect others.
     pub(super) fn fork(&self) -> Self {
         Self::new(self.next())
     }

@@ -1,14 +1,16 @@
+//! Counts how often each fault and outcome occurred.
+
 use std::fmt;
 
-/// What so many runs came to.
-pub(super) trait Figures: Default + fmt::Debug + Send {
+/// The totals over many runs.
+pub(super) trait Statistics: Default + fmt::Debug + Send {
     fn add(&mut self, other: &Self);
 
-    /// Seeds that never come to a fault say nothing about it.
-    fn has_seen_everything(&self);
+    /// The kinds of event that have not occurred: a fault that never occurs is not tested.
+    fn unseen(&self) -> Vec<&'static str>;
 }
 
-macro_rules! figures {
+macro_rules! statistics {
     ($(#[$about:meta])* $name:ident { $($field:ident,)* }) => {
         $(#[$about])*
         #[derive(Clone, Debug, Default)]
@@ -16,21 +18,24 @@ macro_rules! figures {
             $(pub(super) $field: u64,)*
         }
 
-        impl Figures for $name {
+        impl Statistics for $name {
             fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)*
             }
 
-            fn has_seen_everything(&self) {
-                $(assert!(self.$field > 0, "{}: {self:?}", stringify!($field));)*
+            fn unseen(&self) -> Vec<&'static str> {
+                [$((self.$field, stringify!($field)),)*]
+                    .into_iter()
+                    .filter_map(|(count, kind)| (count == 0).then_some(kind))
+                    .collect()
             }
         }
     };
 }
 
-figures! {
+statistics! {
     /// Of an executor, its backend, and their calls.
-    Usual {
+    RunStatistics {
         runs,
         frames,
         cuts,
@@ -51,18 +56,30 @@ figures! {
     }
 }
 
+statistics! {
+    /// Of journals that cannot be written for a while.
+    DiskStatistics {
+        runs,
+        disks_filled,
+        executors_killed,
+        backends_killed,
+        replied,
+        refused,
+    }
+}
+
 #[cfg(feature = "redis")]
-figures! {
-    /// Of backends that share their work, and their letters.
-    Shared {
-        homes_killed,
+statistics! {
+    /// Of several backends, and the messages between them.
+    ClusterStatistics {
+        owners_killed,
         others_killed,
         all_killed,
         taken_over,
         races,
         restarted_by_name,
         moves,
-        letters,
+        messages,
         lost,
         twice,
         late,
@@ -73,14 +90,13 @@ figures! {
 }
 
 #[cfg(feature = "redis")]
-impl<A: Figures, B: Figures> Figures for (A, B) {
+impl<A: Statistics, B: Statistics> Statistics for (A, B) {
     fn add(&mut self, other: &Self) {
         self.0.add(&other.0);
         self.1.add(&other.1);
     }
 
-    fn has_seen_everything(&self) {
-        self.0.has_seen_everything();
-        self.1.has_seen_everything();
+    fn unseen(&self) -> Vec<&'static str> {
+        [self.0.unseen(), self.1.unseen()].concat()
     }
 }

@@ -1,16 +1,18 @@
+//! The event log of a run, printed when it fails.
+
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-/// What happened in a run, and when by its own clock; shown when it fails.
+/// The events of a run with their simulated times; printed when it fails.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct Trace {
     began: Instant,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
-impl Default for Told {
+impl Default for Trace {
     fn default() -> Self {
         Self {
             began: Instant::now(),
@@ -19,15 +21,15 @@ impl Default for Told {
     }
 }
 
-impl Told {
-    pub(super) fn tell(&self, what: fmt::Arguments<'_>) {
+impl Trace {
+    pub(super) fn record(&self, what: fmt::Arguments<'_>) {
         let line = format!("{:>8} ms: {what}", self.began.elapsed().as_millis());
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.push(line);
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         f.write_str(&lines.join("\n  "))
