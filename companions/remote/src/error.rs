@@ -1,79 +1,82 @@
+//! Errors of backends and executors.
+
 use std::io;
 
-/// What can go wrong between a backend and an executor.
+/// An error of a backend or an executor.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// The address could not be listened on.
+    /// The backend could not listen on the address.
     #[error("cannot listen on {address}: {source}")]
     Bind {
-        /// As it was asked for.
+        /// The requested address.
         address: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// What [`Backend::reached_at`](super::Backend::reached_at) was given is no address that an executor could dial.
-    #[error("`reached_at` cannot be `{base}`: {reason}; write such as `wss://tools.example`")]
-    ReachedAt {
-        /// As it was given, without what may be a password.
-        base: String,
-        /// Why.
+    /// The address given to [`Backend::public_url`](super::Backend::public_url) is not one that an executor could connect
+    /// to.
+    #[error("`public_url` cannot be `{url}`: {reason}; write one such as `wss://tools.example`")]
+    PublicUrl {
+        /// The given address, without what may be a password.
+        url: String,
+        /// The reason.
         reason: String,
     },
-    /// There is no tokio runtime where a backend or an executor was to begin.
+    /// A backend or an executor was started outside a tokio runtime.
     #[error("there is no tokio runtime here; call this inside one, such as in `#[tokio::main]`")]
     NoRuntime,
-    /// The backend could not be reached, or did not let the executor in.
+    /// The backend could not be reached, or did not accept the executor.
     #[error("cannot connect to {address}: {reason}")]
     Connect {
-        /// As it was asked for, without the token.
+        /// The requested address, without the token.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The backend sent the executor away for good.
-    #[error("the backend sent the executor away ({code}): {reason}")]
+    /// The backend disconnected the executor for good.
+    #[error("the backend rejected the executor ({code}): {reason}")]
     Refused {
-        /// Of the close frame (RFC 6455, 7.4, 2011).
+        /// The code of the close frame (RFC 6455, 7.4, 2011).
         code: u16,
-        /// What the backend said.
+        /// The reason that the backend gave.
         reason: String,
     },
-    /// The backend could not be reached again.
-    #[error("the backend was lost ({reason}), and {attempts} attempts did not bring it back")]
+    /// The executor could not reconnect in as many attempts as [`Reconnect`](super::Reconnect) allows.
+    #[error("the backend was lost ({reason}), and {attempts} attempts to reconnect failed")]
     Lost {
         /// Why the last attempt failed.
         reason: String,
-        /// How many there were.
+        /// The number of attempts.
         attempts: u32,
     },
-    /// A certificate or a key cannot be used.
+    /// A certificate or a key is not usable.
     #[error("TLS: {reason}")]
     Tls {
-        /// Why; nothing of a key.
+        /// The reason, without any part of a key.
         reason: String,
     },
-    /// What ran cannot be written down, so nothing is run.
+    /// The journal cannot record what runs, so nothing runs.
     #[error(transparent)]
     Journal(#[from] super::JournalError),
-    /// What must be kept cannot be.
+    /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] super::StoreError),
-    /// The other side broke the protocol.
+    /// The peer violated the protocol.
     #[error("the other side broke the protocol: {0}")]
     Protocol(String),
-    /// Another backend makes the calls of the task now.
+    /// Another backend has taken over the task.
     #[error(
         "another backend took the task {task} over; make its calls there, or open it here again with `reopen`"
     )]
     TakenOver {
-        /// Which.
+        /// The task.
         task: super::protocol::TaskId,
     },
     /// The connection ended before the task did.
     #[error("the connection ended before the task did")]
     Gone,
-    /// The tools of the handshake make no registry.
+    /// The tools of the handshake do not form a valid registry.
     #[error(transparent)]
-    Tools(#[from] crate::BuildError),
+    Tools(#[from] contract_runtime::BuildError),
 }

@@ -1,4 +1,4 @@
-//! TLS of the line, on both sides (rustls).
+//! TLS of the connection, on both sides (rustls).
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::RemoteError;
 /// What is spoken inside, as `ALPN` names it (RFC 7301, 6, 2014).
 const HTTP: &[u8] = b"http/1.1";
 
-/// Whom an executor trusts to say who a backend is.
+/// The root certificates by which an executor authenticates a backend.
 #[derive(Clone)]
 pub(crate) struct Roots(Vec<CertificateDer<'static>>);
 
@@ -74,7 +74,7 @@ impl Roots {
         let found = rustls_native_certs::load_native_certs();
         if found.certs.is_empty() {
             return Err(failed(
-                "the system names nobody to trust; give the certificate of the authority to `Executor::roots`",
+                "the system has no trusted certificates; give the certificate of the authority to `Executor::roots`",
             ));
         }
         Ok(Self(found.certs))
@@ -101,14 +101,14 @@ pub(crate) fn connector(roots: Option<&Roots>) -> Result<TlsConnector, RemoteErr
     Ok(Arc::new(config).into())
 }
 
-/// Why a handshake failed, for whoever started the executor, and whether it would fail another time.
+/// Explains why a TLS handshake failed, and whether the failure is permanent.
 pub(crate) fn explained(error: &std::io::Error) -> (String, bool) {
     let inner = error.get_ref();
     let known = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let told = match known {
         Some(rustls::Error::InvalidCertificate(certificate)) => match certificate {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-                "nobody who is trusted vouches for its certificate; give its authority to `Executor::roots`"
+                "its certificate is not trusted; give its authority to `Executor::roots`"
             }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 "its certificate is for another name"

@@ -1,12 +1,14 @@
+//! The token that authenticates an executor.
+
 use std::fmt;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-/// What an executor shows to be let in to its task: 122 random bits, as text.
+/// The token with which an executor authenticates for its task: 122 random bits, as text.
 ///
 /// ```
-/// use contract_runtime::remote::Token;
+/// use contract_remote::Token;
 ///
 /// let token = Token::from("8d3f…");
 /// assert_eq!(token.reveal(), "8d3f…");
@@ -20,7 +22,7 @@ impl Token {
         Self(Uuid::new_v4().simple().to_string().into())
     }
 
-    /// The text, to hand it to the executor; it belongs in no log and in no address.
+    /// Returns the text, to hand it to the executor; it belongs in no log and in no address.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract_runtime::remote::store::EmbeddedStore;
-use contract_runtime::remote::{Backend, Executor, Safeguards, Session};
+use contract_remote::store::EmbeddedStore;
+use contract_remote::{Backend, Executor, Safeguards, Session};
 use tokio::sync::mpsc;
 
 use crate::tools::{call, percentile, registry};

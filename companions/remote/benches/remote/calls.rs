@@ -1,12 +1,14 @@
+//! Latency and throughput of remote calls.
+
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use contract_remote::store::EmbeddedStore;
+use contract_remote::{Backend, Executor, Journal, Safeguards, Session};
 use contract_runtime::Registry;
-use contract_runtime::remote::store::EmbeddedStore;
-use contract_runtime::remote::{Backend, Executor, Journal, Safeguards, Session};
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract_runtime::remote::{Connected, Executor, ExecutorEvent, Journal, Reconnect};
+use contract_remote::{Executor, ExecutorEvent, ExecutorHandle, Journal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::{JoinSet, block_in_place};
@@ -113,12 +113,10 @@ impl Drop for Process {
 type Told = Arc<Mutex<String>>;
 
 /// The executors of the tasks in the list.
-fn executors(list: &str, told: &Told) -> Result<Vec<Connected>, Box<dyn Error>> {
+fn executors(list: &str, told: &Told) -> Result<Vec<ExecutorHandle>, Box<dyn Error>> {
     let tools = registry()?;
     // One for all: each of its own would be a thread.
     let journal = Journal::in_memory();
-    let mut patient = Reconnect::default();
-    patient.attempts = 100;
     let connected = list.lines().map(|line| {
         let (address, token) = line.split_once(' ').ok_or("a line without a token")?;
         let (executor, told) = (Executor::new(tools.clone()), Arc::clone(told));
@@ -127,7 +125,7 @@ fn executors(list: &str, told: &Told) -> Result<Vec<Connected>, Box<dyn Error>> 
                 *told.lock().unwrap_or_else(PoisonError::into_inner) = reason;
             }
         });
-        Ok(executor.reconnect(patient).connect(address, token))
+        Ok(executor.connect(address, token))
     });
     connected.collect()
 }

@@ -1,3 +1,5 @@
+//! The tools that the benchmarks call.
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, io, process};
