@@ -1,3 +1,5 @@
+//! Many random faults, one after the other, while calls run.
+
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};

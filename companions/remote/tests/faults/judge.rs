@@ -1,8 +1,10 @@
+//! Compares the side effects of the tools with what the callers were told.
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{EmbeddedStore, Store};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{EmbeddedStore, Store};
 use serde_json::Value;
 
 use crate::sides::{Done, tool};

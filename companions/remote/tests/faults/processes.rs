@@ -1,3 +1,5 @@
+//! The processes of a run: backend, executor and caller.
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 

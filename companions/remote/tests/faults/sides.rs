@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_remote::store::{EmbeddedStore, Store};
+use contract_remote::{Backend, Executor, Journal, Reconnect, Safeguards};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::store::{EmbeddedStore, Store};
-use contract_runtime::remote::{Backend, Executor, Journal, Reconnect, Safeguards};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -185,10 +185,9 @@ fn words() -> mpsc::UnboundedReceiver<String> {
 
 /// Runs what it is asked to.
 pub(crate) async fn executor(folder: &Path, address: &str, token: &str, slow: u64) -> Done {
-    let mut reconnect = Reconnect::default();
-    reconnect.attempts = 10_000;
-    reconnect.first = Duration::from_millis(5);
-    reconnect.most = Duration::from_millis(20);
+    let reconnect = Reconnect::default()
+        .first(Duration::from_millis(5))
+        .most(Duration::from_millis(20));
     let journal = Journal::open(folder.join("journal"))?;
     let executor = Executor::new(tools(folder, Duration::from_millis(slow))?)
         .journal(journal)

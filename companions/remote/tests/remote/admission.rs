@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::remote::{Backend, ConnectionLimits};
+use contract_remote::{Backend, ConnectionLimits};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
@@ -44,7 +44,7 @@ async fn who_comes_too_soon_is_told_when_there_is_room() -> Tested {
     sleep(Duration::from_secs(after)).await;
     let answer = exchange(&door.host, &door.lines()).await?;
     assert_eq!(status(&answer), 101, "{answer}");
-    assert!(door.backend.state().turned_away.rate >= 1);
+    assert!(door.backend.state().rejections.rate >= 1);
     // Those who have no token take nothing away from those who have.
     let mut stranger = door.lines();
     stranger.pop();
@@ -92,7 +92,7 @@ async fn a_full_house_says_so_and_has_room_again() -> Tested {
     let answer = exchange(&door.host, &door.lines()).await?;
     assert_eq!(status(&answer), 503, "{answer}");
     assert_eq!(header(&answer, "retry-after"), Some("1"));
-    assert_eq!(door.backend.state().turned_away.full, 1);
+    assert_eq!(door.backend.state().rejections.full, 1);
     drop(half);
     let let_in = async {
         while door.enter().await.is_err() {
@@ -106,12 +106,12 @@ async fn a_full_house_says_so_and_has_room_again() -> Tested {
     for _ in 0..400 {
         crowd.push(TcpStream::connect(&door.host).await?);
     }
-    let turned_away = async {
-        while door.backend.state().turned_away.full < 100 {
+    let rejections = async {
+        while door.backend.state().rejections.full < 100 {
             sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(LATE, turned_away).await?;
+    timeout(LATE, rejections).await?;
     assert!(door.backend.state().connections <= 2 + 256);
     let mut last = crowd.pop().ok_or("nobody came")?;
     assert_eq!(head(&mut last).await.unwrap_or_default(), "");

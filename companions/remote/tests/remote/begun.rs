@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use contract_runtime::remote::{Backend, Executor, RemoteError};
+use contract_remote::{Backend, Executor, RemoteError};
 
 use crate::tools::{Tested, registry};
 
@@ -12,28 +12,34 @@ use crate::tools::{Tested, registry};
 async fn an_address_that_no_executor_can_dial_is_refused_at_once() -> Tested {
     let manifest = registry(&Arc::default())?.manifest();
     let bound = |base: &'static str| {
-        let backend = Backend::new(manifest.clone()).reached_at(base);
+        let backend = Backend::new(manifest.clone()).public_url(base);
         async move { backend.bind("127.0.0.1:0").await }
     };
     for (base, why) in [
-        ("", "none"),
-        ("tools.example", "begins with `ws://` or `wss://`"),
-        ("https://tools.example", "begins with `ws://` or `wss://`"),
-        ("ws://", "begins with `ws://` or `wss://`"),
-        ("wss://tools.example?token=secret", "takes no query"),
-        ("wss://tools.example#secret", "takes no fragment"),
-        ("wss://name:secret@tools.example", "takes no password"),
-        ("wss://tools.example:port", "none"),
-        ("wss://tools.example:70000", "none"),
-        ("wss://tools.example/a b", "none"),
-        ("wss://tools.example\u{1b}[2J", "none"),
+        ("", "not valid"),
+        ("tools.example", "must begin with `ws://` or `wss://`"),
+        (
+            "https://tools.example",
+            "must begin with `ws://` or `wss://`",
+        ),
+        ("ws://", "must begin with `ws://` or `wss://`"),
+        ("wss://tools.example?token=secret", "must not have a query"),
+        ("wss://tools.example#secret", "must not have a fragment"),
+        (
+            "wss://name:secret@tools.example",
+            "must not have a password",
+        ),
+        ("wss://tools.example:port", "not valid"),
+        ("wss://tools.example:70000", "not valid"),
+        ("wss://tools.example/a b", "not valid"),
+        ("wss://tools.example\u{1b}[2J", "not valid"),
     ] {
         let error = bound(base).await.err().ok_or(base)?;
-        assert!(matches!(error, RemoteError::ReachedAt { .. }), "{error:?}");
+        assert!(matches!(error, RemoteError::PublicUrl { .. }), "{error:?}");
         let told = error.to_string();
         assert!(told.contains(why), "{base}: {told}");
         assert!(
-            told.contains("reached_at") && !told.contains("secret"),
+            told.contains("public_url") && !told.contains("secret"),
             "{told}"
         );
         assert!(!told.contains('\u{1b}'), "{told:?}");

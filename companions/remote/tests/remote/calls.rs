@@ -1,7 +1,10 @@
+//! Remote calls end as local ones do.
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, Status};
 use tokio::time::timeout;
 
 use crate::tools::{Signals, Tested, house, registry};
@@ -28,6 +31,7 @@ async fn a_call_ends_as_it_would_at_home() -> Tested {
         ("halv", r#"{"number":4}"#, Status::UnknownTool),
         ("echo", r#"{"text":"\u0000 \"quoted\" 𝄞"}"#, Status::Ok),
         ("echo", r#"{"text":"12"}"#, Status::Ok),
+        ("echo", r#"{"text":""}"#, Status::Ok),
         ("promise", r#"{"kept":true}"#, Status::Ok),
         ("promise", r#"{"kept":false}"#, Status::Violation),
         ("fail", r#"{"why":"no disk"}"#, Status::Failed),
@@ -43,6 +47,37 @@ async fn a_call_ends_as_it_would_at_home() -> Tested {
         let contract = |outcome: &Outcome| outcome.violation().map(|one| one.contract.clone());
         assert_eq!(contract(&there), contract(&here), "{name} {arguments}");
     }
+    Ok(())
+}
+
+/// Give money back.
+#[tool]
+#[pre(cents <= 10_000, "large refunds are looked at", policy = observe)]
+#[pre(cents != 1 || user != "ann", "ann takes no single cents", policy = quick_enforce)]
+#[pre(!user.trim().is_empty(), "nobody gets it")]
+#[post(|given| *given == cents)]
+fn refund(cents: u32, user: String) -> u32 {
+    drop(user);
+    cents
+}
+
+#[tokio::test]
+async fn a_backend_shows_and_judges_what_ends_the_call_there() -> Tested {
+    let tools = Registry::builder().tool(refund).build()?;
+    let house = house(tools.clone()).await?;
+    let there = house.session.registry();
+    let described = |registry: &Registry| -> Result<String, Box<dyn std::error::Error>> {
+        let exported = registry.export(Dialect::Neutral)?;
+        Ok(exported[0]["description"].to_string())
+    };
+    assert_eq!(described(there)?, described(&tools)?);
+    let call = |arguments| there.call(ToolCall::new("1", "refund", arguments));
+    let outcome = timeout(SOON, call(r#"{"cents":20000,"user":"bob"}"#)).await?;
+    assert_eq!(outcome.output(), Some("20000"), "{outcome:?}");
+    let outcome = timeout(SOON, call(r#"{"cents":1,"user":"ann"}"#)).await?;
+    let violation = outcome.violation().ok_or("it is refused")?;
+    assert_eq!(violation.contract, "refund.pre[1]");
+    assert_eq!(violation.policy, Policy::QuickEnforce);
     Ok(())
 }
 

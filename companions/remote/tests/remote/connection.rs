@@ -1,6 +1,8 @@
+//! First messages, message sizes, and executors that supersede each other.
+
 use std::sync::Arc;
 
-use contract_runtime::remote::Backend;
+use contract_remote::Backend;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -48,7 +50,7 @@ async fn what_is_too_large_is_closed_with_1009_and_faults_with_1002() -> Tested 
         raw.say(r#"{"type":"never_heard"}"#).await?;
     }
     raw.say(r#"{"type":"ping"}"#).await?;
-    let fault = "`never_heard` is no message of protocol 1";
+    let fault = "`never_heard` is not a message of protocol 1";
     let fault = json!({"type": "fault", "payload": {"message": fault}});
     assert_eq!(raw.next().await, Next::Message(fault.clone()));
     assert_eq!(raw.next().await, Next::Message(fault));

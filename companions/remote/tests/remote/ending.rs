@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract_remote::Backend;
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
-use contract_runtime::remote::Backend;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -41,7 +42,7 @@ async fn a_shutdown_waits_for_calls_and_begins_none() -> Tested {
     let answer = exchange(&host, &crate::plain::lines(&path, token.reveal())).await?;
     assert_eq!(status(&answer), 503, "{answer}");
     assert_eq!(header(&answer, "retry-after"), Some("5"));
-    assert_eq!(house.backend.state().turned_away.shutting_down, 1);
+    assert_eq!(house.backend.state().rejections.shutting_down, 1);
     let late = tools.call(ToolCall::new("2", "halve", r#"{"number":42}"#));
     let late = timeout(LATE, late).await?;
     assert!(!late.is_ok(), "{late:?}");
@@ -80,7 +81,7 @@ async fn a_shutdown_waits_no_longer_than_it_was_told_and_says_goodbye() -> Teste
     ended?;
     assert!(begun.elapsed() >= Duration::from_millis(300));
     match next {
-        Next::Closed(1001, reason) => assert!(reason.contains("dial again"), "{reason}"),
+        Next::Closed(1001, reason) => assert!(reason.contains("reconnect"), "{reason}"),
         next => return Err(format!("{next:?}").into()),
     }
     // Another shutdown has nothing to do.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_remote::{Backend, Executor, RemoteError, Safeguards};
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Executor, RemoteError, Safeguards};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

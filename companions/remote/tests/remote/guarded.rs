@@ -3,8 +3,8 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use contract_remote::{Backend, Executor, Safeguards, Tripped};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Executor, Safeguards, Tripped};
 use tokio::time::timeout;
 
 use crate::tools::{Tested, registry};

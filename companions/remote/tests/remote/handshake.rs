@@ -1,8 +1,10 @@
+//! Which tools of a handshake are accepted.
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_remote::{Backend, Executor};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Executor};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -126,7 +128,7 @@ async fn a_hundred_thousand_names_are_told_in_a_hundred_lines() -> Tested {
     let unknown: Vec<_> = (0..100_000).rev().map(|n| format!("t{n:05}")).collect();
     let no_names = vec!["\u{1b}".to_owned(); 100_000];
     let cases = [
-        (equal, 1, "the name is given twice; the first stands"),
+        (equal, 1, "the name is given twice; the first is kept"),
         (no_names, 1, "the backend knows no tool of that name"),
         (unknown, 101, "the backend knows no tool of that name"),
     ];

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract_runtime::remote::{Backend, Executor};
+use contract_remote::{Backend, Executor};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -126,7 +126,7 @@ async fn no_token_is_in_a_log_in_debug_or_in_an_error() -> Tested {
     }
     log::set_max_level(log::LevelFilter::Off);
     let words = all.0.lock().unwrap_or_else(PoisonError::into_inner);
-    for module in ["tungstenite", "contract_runtime"] {
+    for module in ["tungstenite", "contract_remote"] {
         assert!(words.contains(module), "{module} is heard");
     }
     let told = words.lines().find(|line| line.contains(token.as_str()));

@@ -1,14 +1,15 @@
 //! Backend and executor over a real loopback WebSocket.
 
+mod admission;
 mod begun;
 mod calls;
-mod crowded;
-mod door;
+mod connection;
 mod ending;
 mod ends;
 mod frames;
 mod guarded;
 mod handshake;
+mod least;
 mod logged;
 mod misled;
 mod plain;
@@ -17,7 +18,7 @@ mod refused;
 mod reopened;
 mod schemas;
 mod slow;
-#[cfg(feature = "remote-tls")]
+#[cfg(feature = "tls")]
 mod tls;
 mod tools;
 #[cfg(target_os = "linux")]

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use contract_remote::{Backend, Executor, ExecutorEvent, Safeguards, SessionEvent};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Executor, ExecutorEvent, Safeguards, SessionEvent};
-use contract_runtime::{Artifact, Context};
+use contract_runtime::{Artifact, Context, Status};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -311,7 +311,7 @@ async fn no_text_of_a_backend_moves_a_cursor() -> Tested {
                 assert_eq!(*toolbelt, [NAME]);
                 assert_eq!((&*refused[0].name, &*refused[0].reason), (NAME, PROSE));
             }
-            ExecutorEvent::Said(delta) => said.push(delta.text.as_str()),
+            ExecutorEvent::MessageDelta(delta) => said.push(delta.text.as_str()),
             ExecutorEvent::Finished(finished) => said.push(&finished.message),
             other => return Err(format!("{other:?}").into()),
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract_runtime::remote::{Backend, Listening, Task};
+use contract_remote::{Backend, BackendHandle, Task};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -67,7 +67,7 @@ pub(crate) fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
 
 /// A backend that listens, and one task of it.
 pub(crate) struct Doorway {
-    pub(crate) backend: Listening,
+    pub(crate) backend: BackendHandle,
     pub(crate) task: Task,
     pub(crate) token: String,
     pub(crate) host: String,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use contract_remote::{Task, Token};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -9,8 +10,6 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
-
-use contract_runtime::remote::{Task, Token};
 
 pub(crate) struct Raw(WebSocketStream<MaybeTlsStream<TcpStream>>);
 

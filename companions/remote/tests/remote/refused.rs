@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use contract_runtime::remote::store::EmbeddedStore;
-use contract_runtime::remote::{Backend, TurnedAway};
+use contract_remote::store::EmbeddedStore;
+use contract_remote::{Backend, Rejections};
 
 use crate::plain::{Doorway, exchange, header, parts, status};
 use crate::tools::{Tested, registry};
@@ -158,15 +158,15 @@ async fn one_change_to_the_request_of_an_executor_turns_it_away() -> Tested {
     let answer = exchange(host, &good).await?;
     assert_eq!(status(&answer), 101, "after all of it: {answer}");
 
-    let TurnedAway {
+    let Rejections {
         token,
         origin,
         malformed,
         ..
-    } = door.backend.state().turned_away;
+    } = door.backend.state().rejections;
     assert_eq!((token, origin), (19, 2));
     assert!(malformed >= 18, "{malformed}");
-    assert_eq!(door.backend.state().let_in, 2);
+    assert_eq!(door.backend.state().accepted, 2);
     Ok(())
 }
 
@@ -234,7 +234,7 @@ async fn an_executor_that_is_back_before_its_task_is_asked_to_come_again() -> Te
     let answer = exchange(&after.host, &lines).await?;
     assert_eq!(status(&answer), 503, "{answer}");
     assert_eq!(header(&answer, "retry-after"), Some("1"));
-    assert_eq!(after.backend.state().turned_away.closed, 1);
+    assert_eq!(after.backend.state().rejections.closed, 1);
     let mut wrong = lines.clone();
     wrong[6].push('0');
     assert_eq!(status(&exchange(&after.host, &wrong).await?), 401);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::prelude::*;
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{EmbeddedStore, Expect, Store};
-use contract_runtime::remote::{
-    Backend, Listening, RemoteError, Safeguards, StoreError, Task, Token, Toolbelt,
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{EmbeddedStore, Expect, Store};
+use contract_remote::{
+    Backend, BackendHandle, RemoteError, Safeguards, StoreError, Task, Token, Toolbelt,
 };
+use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use crate::tools::{Tested, registry};
 const SOON: Duration = Duration::from_secs(30);
 
 /// Why an executor is sent away that brings other tools.
-const OTHERS: &str = "the tools of a task do not change, and these are others";
+const OTHERS: &str = "the tools of a task cannot change, and these differ";
 
 type Kept = Arc<dyn Store>;
 
@@ -27,7 +27,7 @@ fn store() -> Result<Kept, StoreError> {
     Ok(Arc::new(EmbeddedStore::in_memory()?))
 }
 
-async fn backend(store: &Kept) -> Result<Listening, Box<dyn std::error::Error>> {
+async fn backend(store: &Kept) -> Result<BackendHandle, Box<dyn std::error::Error>> {
     let known = registry(&Arc::default())?.manifest();
     let backend = Backend::new(known)
         .store(Arc::clone(store))
@@ -36,7 +36,7 @@ async fn backend(store: &Kept) -> Result<Listening, Box<dyn std::error::Error>> 
     Ok(backend.bind("127.0.0.1:0").await?)
 }
 
-async fn reopened(backend: &Listening, id: TaskId) -> Result<Task, Box<dyn std::error::Error>> {
+async fn reopened(backend: &BackendHandle, id: TaskId) -> Result<Task, Box<dyn std::error::Error>> {
     Ok(backend.reopen(id).await?.ok_or("the task is gone")?)
 }
 

@@ -1,4 +1,6 @@
-use contract_runtime::remote::protocol::{BackendMessage, ExecutorMessage, PROTOCOL};
+//! The JSON schemas of the protocol, compared with the recorded ones.
+
+use contract_remote::protocol::{BackendMessage, ExecutorMessage, PROTOCOL};
 use schemars::generate::SchemaSettings;
 use serde_json::json;
 

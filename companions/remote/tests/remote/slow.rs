@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract_remote::{Backend, ConnectionLimits, Executor, Safeguards};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, ConnectionLimits, Executor, Safeguards};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
@@ -86,7 +86,7 @@ async fn an_executor_that_says_nothing_has_ten_seconds() -> Tested {
     let (time, answer) = kept(stream, begun).await?;
     assert_eq!(status(&answer), 101);
     assert!(time >= Duration::from_secs(9), "{time:?}");
-    assert!(answer.contains("no handshake came"), "{answer}");
+    assert!(answer.contains("no handshake arrived"), "{answer}");
     Ok(())
 }
 
@@ -124,7 +124,7 @@ async fn a_thousand_half_open_sockets_hold_up_nobody() -> Tested {
         }
     };
     timeout(LATE, gone).await?;
-    assert_eq!(house.backend.state().turned_away.silent, 1_000);
+    assert_eq!(house.backend.state().rejections.silent, 1_000);
     Ok(())
 }
 

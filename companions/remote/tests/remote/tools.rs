@@ -1,8 +1,10 @@
+//! The tools and sessions that the other tests use.
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_remote::{Backend, BackendHandle, Executor, ExecutorHandle, Safeguards, Session};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Connected, Executor, Listening, Safeguards, Session};
 use tokio::sync::Notify;
 
 pub(crate) type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -72,8 +74,8 @@ pub(crate) async fn wait(#[context] signals: &Signals, #[context] progress: &Pro
 
 pub(crate) struct House {
     pub(crate) session: Session,
-    pub(crate) executor: Connected,
-    pub(crate) backend: Listening,
+    pub(crate) executor: ExecutorHandle,
+    pub(crate) backend: BackendHandle,
 }
 
 pub(crate) fn registry(signals: &Arc<Signals>) -> Result<Registry, BuildError> {

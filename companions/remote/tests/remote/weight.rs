@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_remote::{Backend, ConnectionLimits, Executor, Safeguards};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, ConnectionLimits, Executor, Safeguards};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -93,7 +93,7 @@ async fn a_frame_that_is_announced_and_not_sent_costs_nothing() -> Tested {
     // All of them were heard: each is closed for not having said who it is.
     let mut rest = Vec::new();
     timeout(LATE, lines[999].read_to_end(&mut rest)).await??;
-    assert!(String::from_utf8_lossy(&rest).contains("no handshake came"));
+    assert!(String::from_utf8_lossy(&rest).contains("no handshake arrived"));
     // One byte more than the largest is refused by its announcement.
     let mut stream = TcpStream::connect(&door.host).await?;
     stream.write_all(request.as_bytes()).await?;

@@ -1,6 +1,6 @@
 //! Of two executors that dial in to two backends at once, one stays.
 
-use contract_runtime::remote::RemoteError;
+use contract_remote::RemoteError;
 
 use super::*;
 

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use contract_runtime::remote::Journal;
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::StoreError;
+use contract_remote::Journal;
+use contract_remote::protocol::TaskId;
+use contract_remote::store::StoreError;
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
@@ -83,8 +83,8 @@ struct Run {
     ways: [Link; 2],
     line: Link,
     folder: Folder,
-    home: Listening,
-    host: Listening,
+    home: BackendHandle,
+    host: BackendHandle,
     /// Has a way of its own, which nothing happens to.
     store: RedisStore,
 }
@@ -139,11 +139,10 @@ impl Run {
         task: TaskId,
         token: Token,
         journal: &str,
-    ) -> Result<Connected, Box<dyn std::error::Error>> {
-        let mut reconnect = Reconnect::default();
-        reconnect.attempts = 10_000;
-        reconnect.first = Duration::from_millis(10);
-        reconnect.most = Duration::from_millis(200);
+    ) -> Result<ExecutorHandle, Box<dyn std::error::Error>> {
+        let reconnect = Reconnect::default()
+            .first(Duration::from_millis(10))
+            .most(Duration::from_millis(200));
         let tools = sides::tools(&self.folder.0, Duration::from_millis(10))?;
         let executor = Executor::new(tools)
             .journal(Journal::open(self.folder.0.join(journal))?)

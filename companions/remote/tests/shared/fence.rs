@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::{RemoteError, Session};
+use contract_remote::protocol::TaskId;
+use contract_remote::{RemoteError, Session};
 use serde_json::Value;
 
 use super::*;

@@ -5,17 +5,17 @@
 mod claims;
 mod faults;
 mod fence;
-#[path = "../remote_faults/judge.rs"]
+#[path = "../faults/judge.rs"]
 #[allow(dead_code, reason = "another store is judged here")]
 mod judge;
 mod link;
-#[path = "../remote_faults/proxy.rs"]
+#[path = "../faults/proxy.rs"]
 #[allow(dead_code, reason = "no place is reached here")]
 mod proxy;
-#[path = "../remote_store/server.rs"]
+#[path = "../store/server.rs"]
 #[allow(dead_code, reason = "the server does more elsewhere")]
 mod server;
-#[path = "../remote_faults/sides.rs"]
+#[path = "../faults/sides.rs"]
 #[allow(dead_code, reason = "only its tools are called here")]
 mod sides;
 
@@ -23,11 +23,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use contract_runtime::prelude::*;
-use contract_runtime::remote::store::{RedisOptions, RedisStore, Store as _};
-use contract_runtime::remote::{
-    Backend, Connected, Executor, Listening, Reconnect, Safeguards, Task, Token,
+use contract_remote::store::{RedisOptions, RedisStore, Store as _};
+use contract_remote::{
+    Backend, BackendHandle, Executor, ExecutorHandle, Reconnect, Safeguards, Task, Token,
 };
+use contract_runtime::prelude::*;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -116,7 +116,7 @@ impl House {
         Ok(RedisStore::new(RedisOptions::new(self.server.address()))?)
     }
 
-    async fn backend(&self, name: &str) -> Result<Listening, Box<dyn std::error::Error>> {
+    async fn backend(&self, name: &str) -> Result<BackendHandle, Box<dyn std::error::Error>> {
         let backend = Backend::new(tools(&self.signals)?.manifest())
             .shared(&self.store()?, name)
             .safeguards(Safeguards::off())
@@ -125,7 +125,7 @@ impl House {
     }
 
     /// New connections of executors go to this backend.
-    async fn lead_to(&self, backend: &Listening) -> Tested {
+    async fn lead_to(&self, backend: &BackendHandle) -> Tested {
         let (anywhere, _) = backend.task().await?;
         let host = anywhere.address().trim_start_matches("ws://");
         self.proxy
@@ -133,11 +133,10 @@ impl House {
         Ok(())
     }
 
-    fn executor(&self, task: &Task, token: Token) -> Result<Connected, BuildError> {
-        let mut reconnect = Reconnect::default();
-        reconnect.attempts = 1_000;
-        reconnect.first = Duration::from_millis(10);
-        reconnect.most = Duration::from_millis(100);
+    fn executor(&self, task: &Task, token: Token) -> Result<ExecutorHandle, BuildError> {
+        let reconnect = Reconnect::default()
+            .first(Duration::from_millis(10))
+            .most(Duration::from_millis(100));
         let address = format!("ws://{}/executor/{}", self.proxy.address, task.id());
         let executor = Executor::new(tools(&self.signals)?).reconnect(reconnect);
         Ok(executor.connect(address, token))

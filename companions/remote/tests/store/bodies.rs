@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{
     Expect, Logged, Store, StoreError, StoreLimits, Stored, Tail, Written,
 };
 
@@ -34,7 +34,7 @@ pub(crate) async fn versions_count_the_writes_of_a_name(store: Any) {
 pub(crate) async fn a_write_is_built_on_what_it_expects(store: Any) {
     let task = TaskId::random();
     let write = async |text: &str, expect| store.write(task, "a", text, expect).await.unwrap();
-    let conflict = |there| Written::Conflict { there };
+    let conflict = |there| Written::Conflict { current: there };
     for nowhere in [0, 1, u64::MAX] {
         let written = write("no", Expect::Version(nowhere)).await;
         assert_eq!(written, conflict(None), "version {nowhere}");
@@ -78,7 +78,7 @@ pub(crate) async fn a_text_comes_back_as_it_was(store: Any) {
         assert_eq!(there, Some(Stored::new(1, text)));
         let again = store.write(task, &name, "", Expect::Absent).await.unwrap();
         let there = Some(Stored::new(1, text));
-        assert_eq!(again, Written::Conflict { there });
+        assert_eq!(again, Written::Conflict { current: there });
         store.append(task, "log", &name, text).await.unwrap();
     }
     let listed = store.list(task, "n").await.unwrap();
@@ -226,7 +226,7 @@ pub(crate) async fn what_is_removed_is_gone_and_begins_anew(store: Any) {
     assert_eq!(listed, [("c".to_owned(), Stored::new(1, "1"))]);
     assert_eq!(store.list(other, "").await.unwrap().len(), 3);
     let late = store.write(task, "a", "3", Expect::Version(2)).await;
-    assert_eq!(late.unwrap(), Written::Conflict { there: None });
+    assert_eq!(late.unwrap(), Written::Conflict { current: None });
     let anew = store.write(task, "a", "3", Expect::Absent).await;
     assert_eq!(anew.unwrap(), done(1));
 }

@@ -1,8 +1,10 @@
+//! The embedded store: its file, and what survives a kill.
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{EmbeddedStore, StoreLimits};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{EmbeddedStore, StoreLimits};
 
 use crate::{Place, conformance};
 
@@ -66,7 +68,7 @@ mod killed {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
 
-    use contract_runtime::remote::store::{Expect, Store};
+    use contract_remote::store::{Expect, Store};
 
     use super::*;
 

@@ -12,7 +12,7 @@ mod server;
 
 use std::sync::Arc;
 
-use contract_runtime::remote::store::Store;
+use contract_remote::store::Store;
 
 /// A store, and what must live as long as it.
 struct Place<G> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, Logged, Store, StoreLimits, Stored, Written};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, Logged, Store, StoreLimits, Stored, Written};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -65,7 +65,7 @@ impl Model {
             Expect::Version(expected) => there.is_some() && expected == version,
         };
         if !holds {
-            return Written::Conflict { there };
+            return Written::Conflict { current: there };
         }
         let version = version + 1;
         self.values

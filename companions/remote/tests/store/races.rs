@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, Store, StoreLimits, Written};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, Store, StoreLimits, Written};
 
 type Any = Arc<dyn Store>;
 
@@ -28,7 +28,12 @@ pub(crate) async fn of_a_hundred_first_writes_one_is_made(store: Any) {
     for writer in writers {
         match writer.await.unwrap() {
             (text, Written::Done { version: 1 }) => winners.push(text),
-            (_, Written::Conflict { there: Some(there) }) => {
+            (
+                _,
+                Written::Conflict {
+                    current: Some(there),
+                },
+            ) => {
                 assert_eq!(there.version, 1);
                 seen.insert(there.value);
             }
@@ -53,7 +58,7 @@ pub(crate) async fn sixty_four_writers_lose_no_step(store: Any) {
                         let text = format!("{}", sum + 1);
                         match store.write(task, "sum", &text, expect).await.unwrap() {
                             Written::Done { .. } => break,
-                            Written::Conflict { there } => {
+                            Written::Conflict { current: there } => {
                                 let there = there.unwrap();
                                 expect = Expect::Version(there.version);
                                 sum = there.value.parse().unwrap();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, Store, StoreError, StoreLimits, Tail, Written};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, Store, StoreError, StoreLimits, Tail, Written};
 
 type Any = Arc<dyn Store>;
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, RedisStore, Store};
+use contract_remote::{Backend, Executor};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, RedisStore, Store};
-use contract_runtime::remote::{Backend, Executor};
 use tokio::time::timeout;
 
 use super::patient;
@@ -87,12 +87,12 @@ async fn what_is_advised_is_what_is_sent() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // These two are how the client runs a script.
     let mut sent = BTreeSet::from(["evalsha".to_owned(), "script|load".to_owned()]);
-    named_below(&root.join("src/remote"), &mut sent);
+    named_below(&root.join("src"), &mut sent);
     let told = rule
         .split(' ')
         .map(|word| word.trim_start_matches('+').to_owned());
     assert_eq!(told.collect::<BTreeSet<_>>(), sent);
-    let page = fs::read_to_string(root.join("../docs/src/several-backends.md")).unwrap();
+    let page = fs::read_to_string(root.join("../../docs/src/several-backends.md")).unwrap();
     let page = page.replace(" \\\n ", "");
     assert!(page.contains(&rule), "the page does not show {rule}");
 }

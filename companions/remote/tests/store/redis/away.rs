@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{
     Expect, RedisOptions, RedisState, RedisStore, Store, StoreError, Written,
 };
 
@@ -202,7 +202,7 @@ async fn a_server_that_comes_back_without_what_it_confirmed_is_believed() {
     server.run();
     assert_eq!(store.read(task, "a").await.unwrap(), None);
     let step = store.write(task, "a", "3", Expect::Version(2)).await;
-    assert_eq!(step.unwrap(), Written::Conflict { there: None });
+    assert_eq!(step.unwrap(), Written::Conflict { current: None });
     let step = store.write(task, "a", "3", Expect::Absent).await;
     assert_eq!(step.unwrap(), Written::Done { version: 1 });
     assert_eq!(store.append(task, "log", "two", "").await.unwrap(), 1);

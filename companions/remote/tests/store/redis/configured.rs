@@ -4,8 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, RedisOptions, RedisStore, Store, StoreError};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, RedisOptions, RedisStore, Store, StoreError};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use super::patient;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, RedisState, RedisStore, Store, StoreError};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, RedisState, RedisStore, Store, StoreError};
 use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 

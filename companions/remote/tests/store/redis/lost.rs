@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, Logged, RedisStore, Store, Stored, Written};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, Logged, RedisStore, Store, Stored, Written};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
@@ -113,7 +113,7 @@ async fn a_write_whose_answer_is_lost_is_no_conflict_with_itself() {
     between.lose.store(2, Ordering::SeqCst);
     let written = store.write(task, "a", "no", Expect::Absent).await.unwrap();
     let there = Some(Stored::new(5, "text"));
-    assert_eq!(written, Written::Conflict { there });
+    assert_eq!(written, Written::Conflict { current: there });
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ mod lost;
 
 use std::sync::Arc;
 
-use contract_runtime::remote::store::{RedisOptions, RedisStore, StoreLimits};
+use contract_remote::store::{RedisOptions, RedisStore, StoreLimits};
 
 use crate::server::Server;
 use crate::{Place, conformance};
