@@ -6,16 +6,16 @@ use tokio::process::Child;
 use tokio::task::JoinHandle;
 
 use super::ended::Restored;
-use super::folder::TemporaryFolder;
 use super::problem::SandboxProblem;
 use super::protected::Protection;
+use super::temporary_folder::TemporaryFolder;
 
 /// What remains to be done when a command is over.
 ///
 /// It must wait until no process is left, so a value that is dropped before goes on in a thread of its own.
 #[derive(Debug)]
-pub(super) struct Aftermath {
-    remains: Option<Remains>,
+pub(super) struct Cleanup {
+    resources: Option<Resources>,
     /// Kept here, so that whoever gave up waiting can begin again.
     tidying: Option<JoinHandle<Restored>>,
     /// Every path that may have to be put back.
@@ -26,17 +26,17 @@ pub(super) struct Aftermath {
 const REMOVAL: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
-struct Remains {
+struct Resources {
     helper: Child,
     protection: Protection,
     temporary: TemporaryFolder,
 }
 
-impl Aftermath {
+impl Cleanup {
     pub(super) fn new(helper: Child, protection: Protection, temporary: TemporaryFolder) -> Self {
         Self {
             watched: protection.watched(),
-            remains: Some(Remains {
+            resources: Some(Resources {
                 helper,
                 protection,
                 temporary,
@@ -47,13 +47,13 @@ impl Aftermath {
 
     /// Waits until no process is left, puts everything back, and names the protected paths that had been written.
     pub(super) async fn settle(&mut self) -> Result<Restored, SandboxProblem> {
-        if let Some(remains) = &mut self.remains {
-            remains.helper.wait().await?;
+        if let Some(resources) = &mut self.resources {
+            resources.helper.wait().await?;
         }
-        if let Some(mut remains) = self.remains.take() {
+        if let Some(mut resources) = self.resources.take() {
             self.tidying = Some(tokio::task::spawn_blocking(move || {
-                let restored = remains.protection.restore();
-                remains.temporary.remove_within(REMOVAL);
+                let restored = resources.protection.restore();
+                resources.temporary.remove_within(REMOVAL);
                 restored
             }));
         }
@@ -76,17 +76,17 @@ impl Aftermath {
     }
 }
 
-impl Drop for Aftermath {
+impl Drop for Cleanup {
     fn drop(&mut self) {
-        if let Some(remains) = self.remains.take() {
+        if let Some(resources) = self.resources.take() {
             // The runtime of the call may be gone before the last process is.
-            let waiting = std::thread::Builder::new().name("toolkit-aftermath".to_owned());
-            let _ = waiting.spawn(move || remains.wait());
+            let waiting = std::thread::Builder::new().name("toolkit-cleanup".to_owned());
+            let _ = waiting.spawn(move || resources.wait());
         }
     }
 }
 
-impl Remains {
+impl Resources {
     fn wait(mut self) {
         // With its end of the socket closed, the helper needs some milliseconds.
         while matches!(self.helper.try_wait(), Ok(None)) {

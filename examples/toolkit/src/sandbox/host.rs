@@ -9,13 +9,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
-use super::aftermath::Aftermath;
+use super::cleanup::Cleanup;
 use super::ended::{Ended, Layers, Level, Restored};
-use super::folder::TemporaryFolder;
 use super::problem::SandboxProblem;
 use super::protected::Protection;
+use super::temporary_folder::TemporaryFolder;
 use super::wire::{self, Answer, Ceiling, Request};
-use crate::place::shown;
+use crate::path::escape;
 use crate::workspace::Workspace;
 
 /// The name under which the helper knows that it is one.
@@ -29,8 +29,8 @@ pub(crate) struct Running {
     pub(crate) stderr: Option<ChildStderr>,
     layers: Layers,
     /// Its closing is what ends the command, so it goes before the rest.
-    channel: Option<UnixStream>,
-    aftermath: Aftermath,
+    channel: Option<Channel>,
+    cleanup: Cleanup,
 }
 
 /// Starts a command in a folder of the workspace: a program with its arguments, and no input.
@@ -47,7 +47,7 @@ pub(crate) async fn launch(
     loop {
         let temporary = TemporaryFolder::new()?;
         let protection = Protection::new(workspace, request.level == Level::Full)?;
-        request.place(&temporary, &protection);
+        request.set_paths(&temporary, &protection);
         let unguarded: Vec<String> = protection
             .unguarded
             .iter()
@@ -56,7 +56,7 @@ pub(crate) async fn launch(
         let (mut helper, mut channel) = start(program)?;
         let streams = helper.stdout.take().zip(helper.stderr.take());
         // From here on, whatever ends this function ends the helper, and tidies up after it.
-        let mut aftermath = Aftermath::new(helper, protection, temporary);
+        let mut cleanup = Cleanup::new(helper, protection, temporary);
         match ask(&mut channel, &request).await? {
             Answer::Started { mut layers } => {
                 let Some((stdout, stderr)) = streams else {
@@ -68,7 +68,7 @@ pub(crate) async fn launch(
                     stderr: Some(stderr),
                     layers,
                     channel: Some(channel),
-                    aftermath,
+                    cleanup,
                 });
             }
             Answer::NoNamespaces { reason } if request.level == Level::Full => {
@@ -76,7 +76,7 @@ pub(crate) async fn launch(
                 request.lacking = reason;
                 // What it puts back must not be what the next attempt has made.
                 drop(channel);
-                aftermath.settle().await?;
+                cleanup.settle().await?;
             }
             Answer::Missing { layer, reason } => {
                 return Err(SandboxProblem::Missing { layer, reason });
@@ -84,7 +84,7 @@ pub(crate) async fn launch(
             Answer::Refused(refusal) => return Err(SandboxProblem::Refused(refusal)),
             Answer::NotRun { reason } => {
                 // A program's name is a text of the model.
-                let program = shown(request.argv.first().map_or("", String::as_str));
+                let program = escape(request.argv.first().map_or("", String::as_str));
                 return Err(SandboxProblem::NotRun { program, reason });
             }
             Answer::Failed { reason } | Answer::NoNamespaces { reason } => {
@@ -92,6 +92,16 @@ pub(crate) async fn launch(
             }
             Answer::Ended { .. } => return Err(SandboxProblem::Lost),
         }
+    }
+}
+
+/// The host's end of the socket, which it does not close without a word.
+#[derive(Debug)]
+struct Channel(UnixStream);
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        wire::take_leave(&self.0);
     }
 }
 
@@ -112,7 +122,7 @@ impl Running {
         else {
             return Err(SandboxProblem::Lost);
         };
-        let restored = self.aftermath.settle().await?;
+        let restored = self.cleanup.settle().await?;
         Ok(Ended {
             exit,
             limit,
@@ -127,12 +137,12 @@ impl Running {
     /// protected paths.
     pub(crate) async fn stopped(&mut self) -> Result<Restored, SandboxProblem> {
         self.channel = None;
-        self.aftermath.settle().await
+        self.cleanup.settle().await
     }
 
     /// What is to be said of protected paths when that could not be waited for.
     pub(crate) fn unsettled(&self) -> Restored {
-        self.aftermath.unsettled()
+        self.cleanup.unsettled()
     }
 
     /// What keeps the command apart from the machine.
@@ -175,7 +185,7 @@ fn request(workspace: &Workspace, directory: &Path, argv: Vec<String>) -> Reques
 
 impl Request {
     /// Fills in what is made anew for each attempt.
-    fn place(&mut self, temporary: &TemporaryFolder, protection: &Protection) {
+    fn set_paths(&mut self, temporary: &TemporaryFolder, protection: &Protection) {
         temporary.path().clone_into(&mut self.temporary);
         self.sealed = protection.sealed.iter().cloned().collect();
         self.pinned = protection.pinned.iter().cloned().collect();
@@ -183,10 +193,10 @@ impl Request {
     }
 }
 
-fn start(program: &Path) -> io::Result<(Child, UnixStream)> {
+fn start(program: &Path) -> io::Result<(Child, Channel)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let channel = UnixStream::from_std(ours)?;
+    let channel = Channel(UnixStream::from_std(ours)?);
     let helper = Command::new(program)
         .arg0(MARKER)
         .arg("1")
@@ -202,25 +212,27 @@ fn start(program: &Path) -> io::Result<(Child, UnixStream)> {
     Ok((helper, channel))
 }
 
-async fn ask(channel: &mut UnixStream, request: &Request) -> Result<Answer, SandboxProblem> {
+async fn ask(channel: &mut Channel, request: &Request) -> Result<Answer, SandboxProblem> {
     let framed = wire::frame(request)?;
     // One for the first stage, one for the second.
     for _ in 0..2 {
-        if channel.write_all(&framed).await.is_err() {
+        if channel.0.write_all(&framed).await.is_err() {
             break;
         }
     }
     receive(channel).await
 }
 
-async fn receive(channel: &mut UnixStream) -> Result<Answer, SandboxProblem> {
+async fn receive(channel: &mut Channel) -> Result<Answer, SandboxProblem> {
     let mut prefix = [0; 4];
     channel
+        .0
         .read_exact(&mut prefix)
         .await
         .map_err(|_| SandboxProblem::Lost)?;
     let mut body = vec![0; wire::length(prefix)?];
     channel
+        .0
         .read_exact(&mut body)
         .await
         .map_err(|_| SandboxProblem::Lost)?;

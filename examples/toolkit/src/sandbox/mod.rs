@@ -11,31 +11,33 @@
 //! ```
 
 #[cfg(target_os = "linux")]
-mod aftermath;
+mod cleanup;
 #[cfg(target_os = "linux")]
 mod copy;
 mod ended;
 #[cfg(target_os = "linux")]
-mod folder;
-#[cfg(target_os = "linux")]
-mod held;
-#[cfg(target_os = "linux")]
 mod helper;
 #[cfg(target_os = "linux")]
 mod host;
-#[cfg(not(target_os = "linux"))]
-mod nowhere;
 mod problem;
 #[cfg(target_os = "linux")]
 mod protected;
 mod settings;
+#[cfg(target_os = "linux")]
+mod temporary_folder;
+#[cfg(target_os = "linux")]
+mod unlink_tree;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 #[cfg(target_os = "linux")]
 mod wire;
 
 pub use ended::{Ended, Exit, Layers, Level, Limit};
 #[cfg(target_os = "linux")]
 pub(crate) use host::{Running, launch};
-#[cfg(not(target_os = "linux"))]
-pub(crate) use nowhere::{Running, launch};
 pub use problem::SandboxProblem;
 pub use settings::{Sandbox, enter};
+#[cfg(target_os = "linux")]
+pub(crate) use temporary_folder::sweep;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use unsupported::{Running, launch, sweep};

@@ -10,8 +10,8 @@ use crate::shell::Refusal;
 pub enum SandboxProblem {
     /// The machine lacks a layer without which no command is run.
     #[error(
-        "no command can be run here: the sandbox lacks {layer} ({reason}); go on without commands, for only the operator \
-         can change this, with another kernel or a workspace that says `unsandboxed`"
+        "no command can be run here: the sandbox lacks {layer} ({reason}); go on without commands, because only the \
+         operator can change this, with another kernel or a workspace that says `unsandboxed`"
     )]
     Missing {
         /// Such as `landlock`.
@@ -22,7 +22,7 @@ pub enum SandboxProblem {
     /// No program is known that can be the helper.
     #[error(
         "no command can be run here: this program did not call `toolkit::enter()` first in its `main`, and names no other \
-         helper; go on without commands, for only the operator can change this"
+         helper; go on without commands, because only the operator can change this"
     )]
     NoHelper,
     /// The command is no program that can be run.

@@ -9,8 +9,8 @@ use cap_std::fs::Dir;
 
 use super::copy::{Budget, Copy};
 use super::ended::Restored;
-use super::held::Held;
-use crate::place::shown_path;
+use super::unlink_tree::UnlinkTarget;
+use crate::path::escape_path;
 use crate::workspace::{REPOSITORY, Root, Workspace};
 
 /// What is to be done about protected paths, before a command and after it.
@@ -55,7 +55,7 @@ enum State {
 enum Found {
     AsItWas,
     /// Something else, now put aside, or nothing.
-    Other(Option<Held>),
+    Other(Option<UnlinkTarget>),
 }
 
 impl Protection {
@@ -85,7 +85,7 @@ impl Protection {
         if is_whole {
             self.add(&root.handle, &root.path, Path::new(REPOSITORY))?;
         }
-        let rules = workspace.rules.protected.iter().map(PathBuf::as_path);
+        let rules = workspace.protected.parts().iter().map(PathBuf::as_path);
         for rule in rules.chain(helper) {
             if !(is_whole && rule.starts_with(REPOSITORY)) {
                 self.add(&root.handle, &root.path, rule)?;
@@ -105,7 +105,7 @@ impl Protection {
                 self.add(&root.handle, &root.path, within)?;
                 continue;
             }
-            for rule in &workspace.rules.protected {
+            for rule in workspace.protected.parts() {
                 if let Ok(rest) = rule.strip_prefix(REPOSITORY) {
                     self.add(&root.handle, &root.path, &within.join(rest))?;
                 }
@@ -116,7 +116,7 @@ impl Protection {
 
     /// Where paths cannot be sealed, a repository is too much to be copied, and only what git obeys is.
     fn seals_repositories(&self, workspace: &Workspace) -> bool {
-        self.can_seal && !workspace.sandbox.has_writable_repository()
+        self.can_seal && workspace.protected.has_whole_repositories()
     }
 
     fn add(&mut self, root: &Dir, base: &Path, rule: &Path) -> io::Result<()> {
@@ -142,7 +142,7 @@ impl Protection {
                     return Ok(());
                 }
                 let Ok(copy) = Copy::take(root, &walked, &mut self.budget) else {
-                    self.unguarded.push(shown_path(&walked));
+                    self.unguarded.push(escape_path(&walked));
                     return Ok(());
                 };
                 return self.watch(root, &walked, State::Was(copy));
@@ -181,7 +181,7 @@ impl Protection {
 
     /// The paths that may have to be put back.
     pub(super) fn watched(&self) -> Vec<String> {
-        let paths = self.later.iter().map(|later| shown_path(&later.path));
+        let paths = self.later.iter().map(|later| escape_path(&later.path));
         paths.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -195,21 +195,21 @@ impl Protection {
         for later in later.iter().rev() {
             match later.put_back() {
                 Ok(Found::AsItWas) => {}
-                Ok(Found::Other(held)) => aside.push((later, held)),
+                Ok(Found::Other(target)) => aside.push((later, target)),
                 Err(error) => {
                     not_removed.insert(later.told(&error));
                 }
             }
         }
-        for (later, held) in aside {
-            let outcome = held.map_or(Ok(()), |mut held| {
-                held.remove().map_err(|error| {
-                    let name = shown_path(Path::new(held.name()));
+        for (later, target) in aside {
+            let outcome = target.map_or(Ok(()), |mut target| {
+                target.remove().map_err(|error| {
+                    let name = escape_path(Path::new(target.name()));
                     io::Error::new(error.kind(), format!("{error}, now named {name}"))
                 })
             });
             match outcome {
-                Ok(()) => removed.insert(shown_path(&later.path)),
+                Ok(()) => removed.insert(escape_path(&later.path)),
                 Err(error) => not_removed.insert(later.told(&error)),
             };
         }
@@ -234,17 +234,19 @@ impl Drop for Protection {
 impl Later {
     /// Puts aside what should not be there, and puts there what should. What was put aside is to be removed.
     fn put_back(&self) -> io::Result<Found> {
-        let found = Held::find(&self.root, &self.path)?;
+        let found = UnlinkTarget::find(&self.root, &self.path)?;
         match &self.state {
-            State::Placeholder | State::Folder if found.as_ref().is_none_or(Held::is_folder) => {
+            State::Placeholder | State::Folder
+                if found.as_ref().is_none_or(UnlinkTarget::is_folder) =>
+            {
                 Ok(Found::AsItWas)
             }
             State::Absent | State::Placeholder | State::Folder => {
-                let Some(mut held) = found else {
+                let Some(mut target) = found else {
                     return Ok(Found::AsItWas);
                 };
-                put_aside(&mut held)?;
-                Ok(Found::Other(Some(held)))
+                rename_aside(&mut target)?;
+                Ok(Found::Other(Some(target)))
             }
             State::Was(copy) => {
                 let now = Copy::take(&self.root, &self.path, &mut Budget::default());
@@ -252,8 +254,8 @@ impl Later {
                     return Ok(Found::AsItWas);
                 }
                 let mut found = found;
-                if let Some(held) = &mut found {
-                    put_aside(held)?;
+                if let Some(target) = &mut found {
+                    rename_aside(target)?;
                 }
                 if let Some(parent) = self.path.parent() {
                     // If it is not there then, the next line says so.
@@ -268,20 +270,20 @@ impl Later {
     /// Only while it is empty: whoever put something there from outside may keep it.
     fn remove_placeholder(&self) -> io::Result<()> {
         if self.state == State::Placeholder
-            && let Some(mut held) = Held::find(&self.root, &self.path)?
-            && held.is_folder()
+            && let Some(mut target) = UnlinkTarget::find(&self.root, &self.path)?
+            && target.is_folder()
         {
-            held.remove_empty()?;
+            target.remove_empty()?;
         }
         Ok(())
     }
 
     fn told(&self, error: &io::Error) -> String {
-        format!("{}: {error}", shown_path(&self.path))
+        format!("{}: {error}", escape_path(&self.path))
     }
 }
 
 /// A folder that takes no other name may still let go of what is in it.
-fn put_aside(held: &mut Held) -> io::Result<()> {
-    held.put_aside().or_else(|_| held.remove())
+fn rename_aside(target: &mut UnlinkTarget) -> io::Result<()> {
+    target.rename_aside().or_else(|_| target.remove())
 }

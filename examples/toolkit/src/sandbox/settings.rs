@@ -8,8 +8,8 @@ static ENTERED: AtomicBool = AtomicBool::new(false);
 
 /// How commands are kept apart from the machine.
 ///
-/// By itself: files outside of the roots cannot be read, but for programs and what they need; no network; own processes;
-/// limits of the [`Workspace`](crate::Workspace). Protected paths at the top of each root cannot be written, and neither can
+/// By itself: files outside of the roots cannot be read or seen, but for programs and what they need; no network; own
+/// processes; limits of the [`Workspace`](crate::Workspace). Protected paths at the top of each root cannot be written, and neither can
 /// the repository there, the whole of its `.git`; a protected path that a command makes is taken away when it has ended.
 ///
 /// ```
@@ -31,7 +31,7 @@ static ENTERED: AtomicBool = AtomicBool::new(false);
 pub struct Sandbox {
     pub(super) confined: bool,
     pub(super) network: bool,
-    pub(super) repository: bool,
+    pub(crate) repository: bool,
     pub(super) helper: Option<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) environment: Vec<(String, String)>,
@@ -81,8 +81,8 @@ impl Sandbox {
         self
     }
 
-    /// Says whether commands may write the repository at the top of a root, as `git add` and `git commit` do; they may not,
-    /// unless this says so.
+    /// Says whether commands may write the repository at the top of a root, as `git add` and `git commit` do, and tools for
+    /// files every repository; they may not, unless this says so.
     ///
     /// What git runs or obeys there stays protected, as [`protect`](crate::WorkspaceBuilder::protect) lists it. But where such
     /// a path does not exist, git outside obeys what a command puts there until the command has ended and it is taken away;

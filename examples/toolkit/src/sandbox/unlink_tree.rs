@@ -18,7 +18,7 @@ const BATCH: usize = 1_000;
 
 /// A name in an open folder, both reached without following a link.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct UnlinkTarget {
     folder: OwnedFd,
     name: OsString,
     kind: FileType,
@@ -26,7 +26,7 @@ pub(super) struct Held {
     lent: Vec<(OwnedFd, Mode)>,
 }
 
-impl Held {
+impl UnlinkTarget {
     /// What is at a path, if anything is; a link on the way there that leads to something stands for all behind it.
     pub(super) fn find(root: &Dir, path: &Path) -> io::Result<Option<Self>> {
         let mut folder = root.as_fd().try_clone_to_owned()?;
@@ -77,7 +77,7 @@ impl Held {
     }
 
     /// Gives it a name at which nobody looks; it is out of force from then on, however long it takes to remove.
-    pub(super) fn put_aside(&mut self) -> io::Result<()> {
+    pub(super) fn rename_aside(&mut self) -> io::Result<()> {
         let name = aside()?;
         let rename =
             || rustix::fs::renameat(&self.folder, &self.name, &self.folder, name.as_os_str());
@@ -147,7 +147,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for UnlinkTarget {
     fn drop(&mut self) {
         for (folder, mode) in self.lent.drain(..).rev() {
             // They were changed only for the time of this.

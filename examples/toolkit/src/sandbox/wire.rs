@@ -3,8 +3,11 @@
 //! The length lets a stage read its own message and leave the next on the socket for the stage after it.
 
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -108,9 +111,43 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     Ok(serde_json::from_slice(&body)?)
 }
 
+/// Says that the one who closes this channel lives and tidies up. A process that is killed closes its channels too, a moment
+/// before its children can see that it is gone.
+pub(super) fn take_leave(channel: &impl AsFd) {
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    // The helper may have ended before.
+    let _ = rustix::net::send(channel, &[0], flags);
+}
+
+/// Whether the other end was closed by the death of its process.
+pub(super) fn is_abandoned(channel: &impl AsFd) -> bool {
+    let mut leave = [0];
+    match rustix::net::recv(channel, &mut leave, RecvFlags::DONTWAIT) {
+        Ok((read, _)) => read == 0,
+        Err(error) => error != Errno::AGAIN,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixStream;
+
     use super::*;
+
+    #[test]
+    fn who_takes_leave_has_not_died() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        assert!(!is_abandoned(&theirs));
+        take_leave(&ours);
+        drop(ours);
+        assert!(!is_abandoned(&theirs));
+        assert!(is_abandoned(&theirs));
+        // What was not read before the end is an error at the other one.
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        write(&mut theirs, &"unread").unwrap();
+        drop(ours);
+        assert!(is_abandoned(&theirs));
+    }
 
     #[test]
     fn messages_follow_each_other_and_leave_nothing_behind() {

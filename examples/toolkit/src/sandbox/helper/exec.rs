@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use caps::CapSet;
@@ -11,10 +12,10 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 
-use super::{calls, failed, outer, reach};
+use super::{failed, landlock, namespaces, seccomp};
 use crate::sandbox::ended::{Layers, Level};
 use crate::sandbox::wire::{self, Answer, Ceiling, Request};
-use crate::shell::courtesy;
+use crate::shell::command_guard;
 
 /// The user that a command believes to be. It is not root, so that it gets no capabilities (`capabilities`(7)).
 const USER: u32 = 1000;
@@ -35,8 +36,10 @@ pub(super) fn run(channel: &mut UnixStream) -> Result<(), Answer> {
             reason: "no program is named".to_owned(),
         });
     };
-    courtesy::judge(&request.argv, &request.directory, &request.roots).map_err(Answer::Refused)?;
-    wire::write(channel, &Answer::Started { layers }).map_err(failed("nobody listens"))?;
+    command_guard::judge(&request.argv, &request.directory, &request.roots)
+        .map_err(Answer::Refused)?;
+    wire::write(channel, &Answer::Started { layers })
+        .map_err(failed("the other side has closed"))?;
     let error = Command::new(program)
         .args(arguments)
         .env_clear()
@@ -80,7 +83,7 @@ fn confine(request: &Request) -> Result<Layers, Answer> {
         return Ok(layers);
     }
     if request.level == Level::Full {
-        outer::enter_user(CloneFlags::CLONE_NEWUSER, USER).map_err(|error| {
+        namespaces::enter_user(CloneFlags::CLONE_NEWUSER, USER).map_err(|error| {
             Answer::NoNamespaces {
                 reason: error.to_string(),
             }
@@ -88,6 +91,12 @@ fn confine(request: &Request) -> Result<Layers, Answer> {
         layers.level = Level::Full;
         layers.in_force.push("namespaces".to_owned());
         layers.in_force.push("read-only mounts".to_owned());
+        if request.roots.iter().any(|root| root == Path::new("/")) {
+            let missing = "own root: the whole machine is lent, so names outside are seen";
+            layers.missing.push(missing.to_owned());
+        } else {
+            layers.in_force.push("own root".to_owned());
+        }
         if !request.own_processes {
             layers
                 .missing
@@ -95,7 +104,7 @@ fn confine(request: &Request) -> Result<Layers, Answer> {
         }
     } else {
         layers.level = Level::Reduced;
-        for layer in ["namespaces", "read-only mounts"] {
+        for layer in ["namespaces", "read-only mounts", "own root"] {
             layers.missing.push(format!("{layer}: {}", request.lacking));
         }
         let missing = "modes and times: those of files outside can be changed";
@@ -106,7 +115,7 @@ fn confine(request: &Request) -> Result<Layers, Answer> {
     prctl::set_no_new_privs()
         .map_err(|error| failed("cannot renounce privileges")(error.into()))?;
     layers.in_force.push("no new privileges".to_owned());
-    let (landlock, has_scopes) = reach::confine(request)?;
+    let (landlock, has_scopes) = landlock::confine(request)?;
     layers.in_force.push(landlock);
     if !has_scopes && request.level != Level::Full {
         layers
@@ -131,7 +140,7 @@ fn confine(request: &Request) -> Result<Layers, Answer> {
         });
     }
     layers.in_force.push("no capabilities".to_owned());
-    layers.in_force.push(calls::confine(request)?);
+    layers.in_force.push(seccomp::confine(request)?);
     Ok(layers)
 }
 
@@ -155,7 +164,7 @@ fn said(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such program".to_owned(),
         io::ErrorKind::PermissionDenied => {
-            "it is no program, or lies where commands cannot read".to_owned()
+            "it is not a program, or it is in a place that commands cannot read".to_owned()
         }
         _ => error.to_string(),
     }

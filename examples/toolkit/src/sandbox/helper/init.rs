@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, wait};
 
-use super::tree::Tree;
+use super::process_tree::ProcessTree;
 use super::{failed, mounts, stage};
 use crate::sandbox::ended::{Exit, Level, Limit};
 use crate::sandbox::wire::{self, Answer, Request};
@@ -38,11 +38,11 @@ pub(super) fn run(channel: &mut UnixStream, namespaces: bool) -> Result<(), Answ
         // A machine that hides parts of its own `/proc` allows none; then the command has none.
         request.own_processes = mounts::processes(request.limits.processes).is_ok();
     }
-    let mut tree = Tree::new(namespaces).map_err(failed("cannot look at processes"))?;
+    let mut tree = ProcessTree::new(namespaces).map_err(failed("cannot look at processes"))?;
     let outcome = start(channel, &request).and_then(|command| {
         watch(channel, &mut tree, &request, command).map_err(failed("cannot watch the command"))
     });
-    let counted = Tree::count();
+    let counted = ProcessTree::count();
     // However it went, and whether anybody listens or not.
     tree.end();
     let Some((exit, limit)) = outcome? else {
@@ -82,34 +82,39 @@ fn start(channel: &mut UnixStream, request: &Request) -> Result<Pid, Answer> {
         Err(error) => return Err(failed("the third stage cannot be heard")(error)),
         Ok(answer) => return Err(answer),
     }
-    wire::write(channel, &answer).map_err(failed("nobody listens"))?;
+    wire::write(channel, &answer).map_err(failed("the other side has closed"))?;
     Ok(Pid::from_child(&child))
 }
 
 /// Waits for the end of the command; `None` when the host is gone or wants it to end.
 fn watch(
     channel: &UnixStream,
-    tree: &mut Tree,
+    tree: &mut ProcessTree,
     request: &Request,
     command: Pid,
 ) -> io::Result<Option<(Exit, Option<Limit>)>> {
-    let handle = pidfd_open(command, PidfdFlags::empty())?;
+    // A container may allow none; then the end of the command is seen at the next tick.
+    let handle = pidfd_open(command, PidfdFlags::empty()).ok();
     let tick = match request.level {
         Level::Full => TICK,
         Level::Reduced | Level::None => LONG_TICK,
     };
     let tick = Timespec::try_from(tick).map_err(io::Error::other)?;
     loop {
-        let mut waiting = [
-            PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN),
-            PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN),
-        ];
+        let ends = [Some(channel.as_fd()), handle.as_ref().map(OwnedFd::as_fd)];
+        let mut waiting: Vec<PollFd<'_>> = ends
+            .into_iter()
+            .flatten()
+            .map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN))
+            .collect();
         match poll(&mut waiting, Some(&tick)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [host, _] = &waiting;
-        if !host.revents().is_empty() {
+        if waiting
+            .first()
+            .is_some_and(|host| !host.revents().is_empty())
+        {
             return Ok(None);
         }
         if let Some(exit) = reap(command)? {

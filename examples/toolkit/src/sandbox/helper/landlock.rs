@@ -125,6 +125,14 @@ fn apply(request: &Request) -> Result<landlock::RestrictionStatus, RulesetError>
     rules.restrict_self()
 }
 
+/// Everything that may be reached, in one way or another.
+pub(super) fn paths(request: &Request) -> impl Iterator<Item = PathBuf> {
+    // Which part of it is granted is not known before it is mounted.
+    let processes = PathBuf::from("/proc");
+    let granted = granted(request).into_iter().map(|(path, _)| path);
+    granted.chain([processes])
+}
+
 fn granted(request: &Request) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     let read = AccessFs::from_read(MOST);
     let look = make_bitflags!(AccessFs::{ReadFile | ReadDir});

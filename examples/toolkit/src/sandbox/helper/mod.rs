@@ -2,14 +2,15 @@
 //!
 //! Each stage is executed anew, has one thread, reads its request from its standard input and answers there.
 
-mod calls;
+mod exec;
 mod init;
+mod landlock;
 mod mounts;
-mod outer;
-mod own;
-mod reach;
-mod shared;
-mod tree;
+mod namespaces;
+mod process_tree;
+mod root_filesystem;
+mod seccomp;
+mod shared_memory;
 
 use std::ffi::OsStr;
 use std::io;
@@ -47,9 +48,9 @@ fn run(stage: Option<&str>) -> i32 {
         return 1;
     };
     let outcome = match stage {
-        Some("1") => outer::run(&mut channel),
+        Some("1") => namespaces::run(&mut channel),
         Some("2") => init::run(&mut channel, true),
-        Some("3") => own::run(&mut channel),
+        Some("3") => exec::run(&mut channel),
         _ => Err(Answer::Failed {
             reason: "the helper has no such stage".to_owned(),
         }),

@@ -1,7 +1,7 @@
 //! The file system as the command finds it: read-only but for what is lent.
 //!
-//! Landlock decides which files can be reached. Mounts add what it cannot: modes, owners, times and attributes of files
-//! outside stay as they are, and paths within a root can be sealed.
+//! Landlock decides which files can be reached. Mounts add what it cannot: nothing else is there to be named, modes, owners,
+//! times and attributes of what is there stay as they are, and paths within a root can be sealed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 
+use super::root_filesystem;
 use crate::sandbox::wire::Request;
 
 /// Nothing of a call without a source, a type or data.
-const NONE: Option<&str> = None;
+pub(super) const NONE: Option<&str> = None;
 
 pub(super) fn arrange(request: &Request) -> io::Result<()> {
     // From here on, nothing shows outside.
     mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)?;
+    root_filesystem::narrow(request)?;
     let lent = request.roots.iter().chain([&request.temporary]);
     for path in lent {
         bind(path)?;

@@ -1,6 +1,7 @@
 //! The first stage: namespaces and mounts.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
@@ -10,7 +11,7 @@ use nix::unistd::{Pid, getgid, getppid, getuid};
 
 use super::{failed, init, mounts, stage};
 use crate::sandbox::ended::Level;
-use crate::sandbox::folder;
+use crate::sandbox::temporary_folder;
 use crate::sandbox::wire::{self, Answer, Request};
 
 pub(super) fn run(channel: &mut UnixStream) -> Result<(), Answer> {
@@ -18,9 +19,11 @@ pub(super) fn run(channel: &mut UnixStream) -> Result<(), Answer> {
     let host = getppid();
     if request.level != Level::Full {
         let outcome = init::run(channel, false);
-        tidy(&request, host);
+        tidy(&request, channel, host, None);
         return outcome;
     }
+    // The mount that it lies on can be written for as long as there is a handle from before.
+    let holder = temporary_folder::holder(&request.temporary).ok();
     // What was begun cannot be undone in this process; the host asks another one to go without.
     if let Err(error) = enter_namespaces(&request) {
         return Err(Answer::NoNamespaces {
@@ -31,13 +34,13 @@ pub(super) fn run(channel: &mut UnixStream) -> Result<(), Answer> {
     stage("2", Stdio::inherit())
         .status()
         .map_err(failed("cannot start the second stage"))?;
-    tidy(&request, host);
+    tidy(&request, channel, host, holder);
     Ok(())
 }
 
 /// The host does this too; here it is for a host that was killed, and has left its child to another process. What cannot be
 /// removed harms nobody.
-fn tidy(request: &Request, host: Pid) {
+fn tidy(request: &Request, channel: &UnixStream, host: Pid, holder: Option<OwnedFd>) {
     for path in &request.stand_ins {
         if request.level == Level::Full {
             let _ = umount2(path, MntFlags::MNT_DETACH);
@@ -46,9 +49,13 @@ fn tidy(request: &Request, host: Pid) {
         let _ = std::fs::remove_dir(path);
     }
     // It may hold so much that a host that waits for this process would wait long.
-    if getppid() != host {
-        // Among read-only mounts it stays, empty.
-        let _ = folder::remove(&request.temporary);
+    if wire::is_abandoned(channel) || getppid() != host {
+        // Among read-only mounts it stays, empty, and goes by way of the handle.
+        let _ = temporary_folder::remove(&request.temporary);
+        if let Some(holder) = holder {
+            let _ = umount2(&request.temporary, MntFlags::MNT_DETACH);
+            let _ = temporary_folder::remove_empty(&holder, &request.temporary);
+        }
     }
 }
 

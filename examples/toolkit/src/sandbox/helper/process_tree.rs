@@ -5,20 +5,26 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use nix::unistd::{SysconfVar, sysconf};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, wait};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, pidfd_send_signal, wait,
+};
 
-use super::shared::Shared;
+use super::shared_memory::SharedMemory;
 use crate::sandbox::ended::Limit;
 use crate::sandbox::wire::Ceiling;
 
 /// The processes below this one. Orphans among them become its children, so none can leave.
-pub(super) struct Tree {
+pub(super) struct ProcessTree {
     /// The kernel ends them all with this process.
     owned: bool,
     ticks: u64,
     page: u64,
-    shared: Shared,
+    shared: SharedMemory,
 }
+
+/// The longest pause between two looks at processes that do not end.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long processes are looked for that cannot be seen.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -39,7 +45,7 @@ struct Process {
     pages: u64,
 }
 
-impl Tree {
+impl ProcessTree {
     pub(super) fn new(owned: bool) -> io::Result<Self> {
         let value = |name| -> io::Result<u64> {
             let value = sysconf(name)?.unwrap_or(0);
@@ -51,7 +57,7 @@ impl Tree {
             owned,
             ticks: value(SysconfVar::CLK_TCK)?.max(1),
             page: value(SysconfVar::PAGE_SIZE)?,
-            shared: Shared::default(),
+            shared: SharedMemory::default(),
         })
     }
 
@@ -92,6 +98,7 @@ impl Tree {
             return;
         }
         let mut seen = Instant::now();
+        let mut pause = Duration::from_millis(2);
         loop {
             match Self::end_once() {
                 Ok(true) => return,
@@ -100,7 +107,9 @@ impl Tree {
                 Err(_) if seen.elapsed() > PATIENCE => return,
                 Err(_) => {}
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(pause);
+            // One that the kernel does not let go is waited for without a processor of its own.
+            pause = (pause * 2).min(PAUSE);
         }
     }
 
@@ -130,7 +139,7 @@ impl Tree {
         // By the number that this `/proc` gives us, which may be that of another namespace.
         let this = std::fs::read_link("/proc/self")?;
         let this = this.to_str().and_then(|name| name.parse().ok());
-        let this = this.ok_or_else(|| io::Error::other("/proc/self is no number"))?;
+        let this = this.ok_or_else(|| io::Error::other("/proc/self is not a number"))?;
         let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
         for process in all()? {
             children.entry(process.parent).or_default().push(process);
@@ -191,18 +200,20 @@ impl Process {
         (all, bytes("Pss_Shmem:").unwrap_or(0))
     }
 
-    /// Sends a signal to this process, and never to another that was given its number.
+    /// Sends a signal to this process, and not to another that was given its number.
     fn send(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else {
             return;
         };
-        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
-            return;
-        };
+        let handle = pidfd_open(pid, PidfdFlags::empty());
         let now = Self::read(self.pid).ok().flatten();
-        if now.is_some_and(|now| now.start == self.start) {
-            // It may have ended.
-            let _ = pidfd_send_signal(&handle, signal);
+        if now.is_none_or(|now| now.start != self.start) {
+            return;
+        }
+        let sent = handle.and_then(|handle| pidfd_send_signal(&handle, signal));
+        // Where the machine allows no handles of processes, their number must do, a moment after it was looked at.
+        if sent.is_err_and(|error| error != Errno::SRCH) {
+            let _ = kill_process(pid, signal);
         }
     }
 }
@@ -249,7 +260,7 @@ mod tests {
             .unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         let is_found = || {
-            Tree::living()
+            ProcessTree::living()
                 .unwrap()
                 .iter()
                 .any(|process| process.pid == pid)

@@ -77,6 +77,13 @@ const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") {
 /// Newer than the table of the C library (Linux 6.15; the same everywhere).
 const OPEN_TREE_ATTR: libc::c_long = 467;
 
+/// Linux 6.13 and, of the last, 6.17.
+const SETXATTRAT: libc::c_long = 463;
+const GETXATTRAT: libc::c_long = 464;
+const LISTXATTRAT: libc::c_long = 465;
+const REMOVEXATTRAT: libc::c_long = 466;
+const FILE_SETATTR: libc::c_long = 469;
+
 /// Programs go on without these, as on an old kernel. The first two hide their flags from a filter; the C library then
 /// calls `clone`. Memory that belongs to no process could not be counted.
 const ABSENT: [libc::c_long; 5] = [
@@ -119,11 +126,19 @@ pub(super) fn confine(request: &Request) -> Result<String, Answer> {
     Ok("seccomp".to_owned())
 }
 
-fn filters(request: &Request) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
-    Ok([
+fn filters(request: &Request) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
+    let mut filters = vec![
         filter(refused(request)?, libc::EPERM)?,
-        filter(absent(), libc::ENOSYS)?,
-    ])
+        filter(every(ABSENT.into_iter().chain(X32)), libc::ENOSYS)?,
+    ];
+    if request.level != Level::Full {
+        filters.push(filter(
+            every(WATCHES.into_iter().chain(OLDER_WATCHES)),
+            libc::ENOSYS,
+        )?);
+        filters.push(filter(every(LOOKS), libc::EOPNOTSUPP)?);
+    }
+    Ok(filters)
 }
 
 fn filter(rules: Rules, error: libc::c_int) -> Result<BpfProgram, seccompiler::BackendError> {
@@ -138,19 +153,13 @@ fn filter(rules: Rules, error: libc::c_int) -> Result<BpfProgram, seccompiler::B
     .try_into()
 }
 
-fn absent() -> Rules {
-    let mut rules = Rules::new();
-    for call in ABSENT.into_iter().chain(X32) {
-        rules.insert(call, Vec::new());
-    }
-    rules
+/// Refused whatever the arguments.
+fn every(calls: impl IntoIterator<Item = i64>) -> Rules {
+    calls.into_iter().map(|call| (call, Vec::new())).collect()
 }
 
 fn refused(request: &Request) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules = Rules::new();
-    for call in REFUSED {
-        rules.insert(call, Vec::new());
-    }
+    let mut rules = every(REFUSED);
     for flag in NAMESPACES {
         let flag = u64::from(flag.unsigned_abs());
         for call in [libc::SYS_clone, libc::SYS_unshare] {
@@ -244,8 +253,29 @@ fn others(rules: &mut Rules) -> Result<(), seccompiler::BackendError> {
     Ok(())
 }
 
+/// Telling of what happens to a file, and of names in a folder, which Landlock does not hold back. Programs look again and
+/// again instead, as on an old kernel.
+const WATCHES: [libc::c_long; 2] = [libc::SYS_inotify_init1, libc::SYS_inotify_add_watch];
+
+/// The same, as only the older table of this processor has it.
+#[cfg(target_arch = "x86_64")]
+const OLDER_WATCHES: [libc::c_long; 1] = [libc::SYS_inotify_init];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER_WATCHES: [libc::c_long; 0] = [];
+
+/// Attributes of files by their path, which Landlock does not hold back either; to programs it is as on a file system without
+/// any. Of an open file they can be read.
+const LOOKS: [libc::c_long; 6] = [
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    GETXATTRAT,
+    LISTXATTRAT,
+];
+
 /// Owners and attributes of files.
-const ATTRIBUTES: [libc::c_long; 8] = [
+const ATTRIBUTES: [libc::c_long; 11] = [
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -254,6 +284,9 @@ const ATTRIBUTES: [libc::c_long; 8] = [
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
 ];
 
 /// The same, as only the older table of this processor has it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::tree::is_gone;
+use super::process_tree::is_gone;
 
 /// Looking takes long where a process has many mappings, so only each of this many times.
 const EACH: u32 = 4;
@@ -11,7 +11,7 @@ const EACH: u32 = 4;
 /// The shared memory of some processes. What was written to it stays until its last mapping goes, also when all pages of
 /// it have left the processes (`madvise`(2)), so that neither `Rss` nor `Pss` has it.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedMemory {
     looks: u32,
     /// How far each reached, as long as it is there: a mapping can be taken down in part.
     reach: HashMap<Object, u64>,
@@ -20,7 +20,7 @@ pub(super) struct Shared {
 /// Device and inode.
 type Object = (String, u64);
 
-impl Shared {
+impl SharedMemory {
     /// How much there is, in bytes, for processes with these numbers and sizes; not asked where all of them are small.
     pub(super) fn look(
         &mut self,
