@@ -42,7 +42,8 @@ pub struct Lines {
 ///
 /// Matches are counted from the beginning and do not overlap: `aa` occurs once in `aaa`. Everything outside of them stays as
 /// it is, byte by byte: line endings, a byte order mark, a missing newline at the end. The file is replaced as
-/// [`write_file`](crate::write_file) does it, and never if somebody else has changed it in the meantime.
+/// [`write_file`](crate::write_file) does it, in turn with other programs, and never if somebody else has changed it in the
+/// meantime.
 ///
 /// # Errors
 ///
@@ -107,23 +108,23 @@ pub fn edit_file(
     #[context] workspace: &Workspace,
     #[context] cancelled: &CancellationToken,
 ) -> Result<Edited, Problem> {
-    let place = workspace.place(path)?;
-    let target = place.target(false)?;
-    let _turn = workspace.turns.take(target.identity());
-    if replace::standing(&place, &target)?.is_none() {
-        return Err(place.problem("open", std::io::ErrorKind::NotFound.into()));
+    let rooted = workspace.resolve(path)?;
+    let target = rooted.target(false)?;
+    let _lock = replace::lock_folder(&rooted, &target, cancelled)?;
+    if replace::standing(&rooted, &target)?.is_none() {
+        return Err(rooted.problem("open", std::io::ErrorKind::NotFound.into()));
     }
-    let content = replace::content(&place, &target)?;
+    let content = replace::content(&rooted, &target)?;
     let found = hash_of(&content);
     if let Some(expected) = expected_hash.filter(|expected| *expected != found) {
         return Err(Problem::Changed {
-            path: place.shown.clone(),
+            path: rooted.shown.clone(),
             expected: expected.to_owned(),
             found,
         });
     }
     let text = std::str::from_utf8(&content).map_err(|error| Problem::NotText {
-        path: place.shown.clone(),
+        path: rooted.shown.clone(),
         what: format!(
             "binary or in another encoding (at byte {})",
             error.valid_up_to()
@@ -133,7 +134,7 @@ pub fn edit_file(
     let expected = usize::try_from(count).unwrap_or(usize::MAX);
     if replaced != expected {
         return Err(Problem::Matches {
-            path: place.shown.clone(),
+            path: rooted.shown.clone(),
             found: replaced,
             expected,
             hint: matches::hint(text, old),
@@ -142,10 +143,10 @@ pub fn edit_file(
     // Not made before it is known to fit: a million short matches and one long text are many gigabytes.
     let bytes = (text.len() - replaced * old.len()) as u64;
     let bytes = bytes.saturating_add((replaced as u64).saturating_mul(new.len() as u64));
-    replace::must_fit(&place, bytes)?;
+    replace::must_fit(&rooted, bytes)?;
     let changed = text.replace(old, new);
     let state = Expected::Hash(&found);
-    replace::replace(&place, target, changed.as_bytes(), state, cancelled)?;
+    replace::replace(&rooted, target, changed.as_bytes(), state, cancelled)?;
     Ok(Edited {
         replaced,
         lines: matches::lines(text, old, new),

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::position::written;
 use super::replace;
 use super::text::room;
-use crate::place::{Place, shown_path};
+use crate::path::{RootedPath, escape_path};
 use crate::problem::{Kind, Problem};
 use crate::workspace::Workspace;
 
@@ -117,16 +117,16 @@ pub fn read_folder(
     #[context] workspace: &Workspace,
     #[context] cancelled: &CancellationToken,
 ) -> Result<Folder, Problem> {
-    let place = workspace.place(path)?;
-    let top = place.open_folder()?;
-    let mut listing = Listing::new(&place, cancelled);
+    let rooted = workspace.resolve(path)?;
+    let top = rooted.open_folder()?;
+    let mut listing = Listing::new(&rooted, cancelled);
     // Level by level, so that a large folder further down does not take the place of what lies above it.
     let mut level = vec![PathBuf::new()];
     // As the contract has it, also where it is switched off.
     for depth in (0..depth.clamp(1, DEEPEST)).rev() {
         let mut next = Vec::new();
         for path in level {
-            match open(&place, &top, &path) {
+            match open(&rooted, &top, &path) {
                 Ok(folder) => listing.look_into(&folder, &path, &mut next),
                 Err(error) if path.as_os_str().is_empty() => Err(error),
                 // It was there a moment ago, or is not for us.
@@ -135,7 +135,7 @@ pub fn read_folder(
                     Ok(())
                 }
             }
-            .map_err(|error| place.problem("list", error))?;
+            .map_err(|error| rooted.problem("list", error))?;
         }
         if depth > 0 && listing.is_full() {
             // Whatever is in them has no place.
@@ -148,12 +148,12 @@ pub fn read_folder(
 }
 
 /// A folder below another, no link on the way, and on the same mount.
-fn open(place: &Place<'_>, top: &Dir, path: &Path) -> io::Result<Dir> {
+fn open(rooted: &RootedPath<'_>, top: &Dir, path: &Path) -> io::Result<Dir> {
     let mut folder = top.try_clone()?;
     for name in path {
         folder = folder.open_dir_nofollow(name)?;
     }
-    place
+    rooted
         .must_be_on_mount(&folder)
         .map_err(|_| io::ErrorKind::CrossesDevices)?;
     Ok(folder)
@@ -181,8 +181,8 @@ struct Name {
 }
 
 impl<'c> Listing<'c> {
-    fn new(place: &Place<'_>, cancelled: &'c CancellationToken) -> Self {
-        let limits = &place.workspace.limits;
+    fn new(rooted: &RootedPath<'_>, cancelled: &'c CancellationToken) -> Self {
+        let limits = &rooted.workspace.limits;
         Self {
             cancelled,
             entries: Vec::new(),
@@ -203,7 +203,7 @@ impl<'c> Listing<'c> {
         let prefix = if path.as_os_str().is_empty() {
             String::new()
         } else {
-            shown_path(path) + "/"
+            escape_path(path) + "/"
         };
         let (names, seen) = self.first_names(folder)?;
         self.left_out += seen - names.len() as u64;
@@ -259,7 +259,7 @@ impl<'c> Listing<'c> {
                 continue;
             }
             seen += 1;
-            let shown = shown_path(Path::new(&name));
+            let shown = escape_path(Path::new(&name));
             if names.len() < self.left {
                 names.push(Name { shown, name });
             } else if let Some(mut last) = names.peek_mut()

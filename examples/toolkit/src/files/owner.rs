@@ -8,7 +8,7 @@ use cap_std::fs::{Metadata, MetadataExt as _};
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use rustix::io::Errno;
 
-use crate::place::{Target, open_entry};
+use crate::path::{Target, open_entry};
 
 /// Where Linux keeps an access control list (acl(5)).
 const ACCESS: &str = "system.posix_acl_access";

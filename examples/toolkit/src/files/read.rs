@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text::{self, Part, Taken, Untaken};
-use crate::place::Place;
+use crate::path::RootedPath;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
@@ -121,11 +121,11 @@ pub fn read_file(
     #[context] workspace: &Workspace,
     #[context] cancelled: &CancellationToken,
 ) -> Result<FileText, Problem> {
-    let place = workspace.place(path)?;
-    let (file, metadata) = place.open_file()?;
+    let rooted = workspace.resolve(path)?;
+    let (file, metadata) = rooted.open_file()?;
     let limits = workspace.limits();
     if metadata.len() > limits.read_file_bytes {
-        return Err(too_large(&place, metadata.len()));
+        return Err(too_large(&rooted, metadata.len()));
     }
     let part = Part {
         // At least 1 also where the contract is switched off.
@@ -138,7 +138,7 @@ pub fn read_file(
         bytes: limits.read_file_bytes,
     };
     let taken = text::take(file, metadata.len(), &part, || cancelled.is_cancelled())
-        .map_err(|why| untaken(&place, &part, why))?;
+        .map_err(|why| untaken(&rooted, &part, why))?;
     Ok(told(
         &part,
         taken,
@@ -164,12 +164,12 @@ fn told(part: &Part, taken: Taken, links: u64) -> FileText {
 }
 
 #[cold]
-fn untaken(place: &Place<'_>, part: &Part, why: Untaken) -> Problem {
-    let path = place.shown.clone();
+fn untaken(rooted: &RootedPath<'_>, part: &Part, why: Untaken) -> Problem {
+    let path = rooted.shown.clone();
     match why {
-        Untaken::System(source) => place.problem("read", source),
+        Untaken::System(source) => rooted.problem("read", source),
         Untaken::NotText(what) => Problem::NotText { path, what },
-        Untaken::TooLarge(bytes) => too_large(place, bytes),
+        Untaken::TooLarge(bytes) => too_large(rooted, bytes),
         Untaken::FewerLines(lines) => Problem::Beyond {
             path,
             count: counted(lines, "line"),
@@ -185,11 +185,11 @@ fn untaken(place: &Place<'_>, part: &Part, why: Untaken) -> Problem {
     }
 }
 
-fn too_large(place: &Place<'_>, bytes: u64) -> Problem {
+fn too_large(rooted: &RootedPath<'_>, bytes: u64) -> Problem {
     Problem::TooLarge {
-        path: place.shown.clone(),
+        path: rooted.shown.clone(),
         bytes,
-        limit: place.workspace.limits.read_file_bytes,
+        limit: rooted.workspace.limits.read_file_bytes,
         hint: "take a part of it with a command, such as `tail`".to_owned(),
     }
 }

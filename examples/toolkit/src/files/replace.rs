@@ -8,11 +8,12 @@ use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
 use super::owner;
+use super::temporary_file::TemporaryFile;
+pub(crate) use super::temporary_file::{PREFIX, sweep};
 use super::text::hash_of;
-use super::unfinished::Unfinished;
-pub(crate) use super::unfinished::{PREFIX, sweep};
-use crate::place::{Place, Target, open_entry, synchronise};
+use crate::path::{RootedPath, Target, open_entry, synchronise};
 use crate::problem::Problem;
+use crate::workspace::FolderLock;
 
 /// What stands for the hash of a file that is not there.
 pub(crate) const ABSENT: &str = "absent";
@@ -60,12 +61,38 @@ impl From<Problem> for Failed {
     }
 }
 
+/// Waits until nobody else changes what is in the folder of the target.
+pub(super) fn lock_folder<'w>(
+    rooted: &RootedPath<'w>,
+    target: &Target,
+    cancelled: &CancellationToken,
+) -> Result<FolderLock<'w>, Problem> {
+    let patience = rooted.workspace.limits.write_wait;
+    let locks = &rooted.workspace.locks;
+    let lock = locks
+        .take(&target.folder, patience, || cancelled.is_cancelled())
+        .map_err(system(rooted, "lock the folder of"))?;
+    lock.ok_or_else(|| {
+        if cancelled.is_cancelled() {
+            return given_up(rooted);
+        }
+        Problem::Busy {
+            path: rooted.shown.clone(),
+            milliseconds: patience.as_millis(),
+        }
+    })
+}
+
+fn given_up(rooted: &RootedPath<'_>) -> Problem {
+    system(rooted, "write")(io::Error::other("the call was cancelled"))
+}
+
 /// Writes a file of these bytes and puts it in its place.
 ///
 /// The unfinished file lies in the folder of the root, where the next workspace finds it if this process dies. Only where the
 /// root cannot hold it, or it cannot be moved from there, it lies beside its target.
 pub(super) fn replace(
-    place: &Place<'_>,
+    rooted: &RootedPath<'_>,
     target: Target,
     bytes: &[u8],
     expected: Expected<'_>,
@@ -73,64 +100,62 @@ pub(super) fn replace(
 ) -> Result<Replaced, Problem> {
     let mut beside = false;
     for _ in 0..ATTEMPTS {
-        let standing = standing(place, &target)?;
-        let unfinished = written(place, &target, standing.as_ref(), bytes, beside);
+        let standing = standing(rooted, &target)?;
+        let unfinished = written(rooted, &target, standing.as_ref(), bytes, beside);
         let put = unfinished.and_then(|unfinished| {
             if cancelled.is_cancelled() {
-                return Err(Failed::Finally(system(place, "write")(io::Error::other(
-                    "the call was cancelled",
-                ))));
+                return Err(Failed::Finally(given_up(rooted)));
             }
-            // Other processes are not held up by our turn, so everything is asked again at the last moment.
-            place.must_still_be_allowed(&target)?;
-            must_be(place, &target, expected)?;
+            // Not everybody waits for a turn, so everything is asked again at the last moment.
+            rooted.must_still_be_allowed(&target)?;
+            must_be(rooted, &target, expected)?;
             unfinished
                 .put(&target, standing.is_none())
                 .map_err(|error| match error {
                     Errno::XDEV => Failed::Elsewhere(error.into()),
                     Errno::EXIST => Failed::Appeared,
-                    _ => Failed::Finally(place.problem("replace", error.into())),
+                    _ => Failed::Finally(rooted.problem("replace", error.into())),
                 })
         });
         match put {
             Ok(()) => {
-                synchronise(&target.folder).map_err(system(place, "synchronise"))?;
-                let folders_made = target.made.keep().map_err(system(place, "synchronise"))?;
+                synchronise(&target.folder).map_err(system(rooted, "synchronise"))?;
+                let folders_made = target.made.keep().map_err(system(rooted, "synchronise"))?;
                 return Ok(Replaced {
                     created: standing.is_none(),
                     folders_made,
                 });
             }
             Err(Failed::Elsewhere(_)) if !beside => beside = true,
-            Err(Failed::Elsewhere(error)) => return Err(place.problem("write", error)),
+            Err(Failed::Elsewhere(error)) => return Err(rooted.problem("write", error)),
             Err(Failed::Appeared) => {}
             Err(Failed::Finally(problem)) => return Err(problem),
         }
     }
-    Err(system(place, "replace")(io::Error::new(
+    Err(system(rooted, "replace")(io::Error::new(
         io::ErrorKind::WouldBlock,
-        "somebody else makes and removes it all the time",
+        "another program makes and removes it all the time",
     )))
 }
 
 fn written<'t>(
-    place: &Place<'t>,
+    rooted: &RootedPath<'t>,
     target: &'t Target,
     standing: Option<&Metadata>,
     bytes: &[u8],
     beside: bool,
-) -> Result<Unfinished<'t>, Failed> {
+) -> Result<TemporaryFile<'t>, Failed> {
     let folder = if beside {
         &target.folder
     } else {
-        &place.root.handle
+        &rooted.root.handle
     };
     let mut unfinished =
-        Unfinished::create(folder, standing.is_some()).map_err(|error| match error.kind() {
+        TemporaryFile::create(folder, standing.is_some()).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Failed::Elsewhere(error)
             }
-            _ => Failed::Finally(place.problem("write", error)),
+            _ => Failed::Finally(rooted.problem("write", error)),
         })?;
     let mut write = || {
         unfinished.file.write_all(bytes)?;
@@ -140,21 +165,24 @@ fn written<'t>(
         }
         unfinished.file.sync_all()
     };
-    write().map_err(system(place, "write"))?;
+    write().map_err(system(rooted, "write"))?;
     Ok(unfinished)
 }
 
 /// What is at the target now, if it may be replaced.
-pub(super) fn standing(place: &Place<'_>, target: &Target) -> Result<Option<Metadata>, Problem> {
+pub(super) fn standing(
+    rooted: &RootedPath<'_>,
+    target: &Target,
+) -> Result<Option<Metadata>, Problem> {
     let metadata = match target.folder.symlink_metadata(&target.name) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(place.problem("open", error)),
+        Err(error) => return Err(rooted.problem("open", error)),
     };
-    place.must_be_file(&metadata)?;
+    rooted.must_be_file(&metadata)?;
     if metadata.nlink() > 1 {
         return Err(Problem::HardLinked {
-            path: place.shown.clone(),
+            path: rooted.shown.clone(),
             links: metadata.nlink(),
         });
     }
@@ -163,19 +191,19 @@ pub(super) fn standing(place: &Place<'_>, target: &Target) -> Result<Option<Meta
     match rustix::fs::accessat(&target.folder, &target.name, Access::WRITE_OK, flags) {
         // Before Linux 5.8 it cannot be asked in this way.
         Ok(()) | Err(Errno::NOSYS) => Ok(Some(metadata)),
-        Err(error) => Err(place.problem("write", error.into())),
+        Err(error) => Err(rooted.problem("write", error.into())),
     }
 }
 
 /// Whether the file at the target may be replaced, and is in that state.
 pub(super) fn must_be(
-    place: &Place<'_>,
+    rooted: &RootedPath<'_>,
     target: &Target,
     expected: Expected<'_>,
 ) -> Result<(), Problem> {
-    let standing = standing(place, target)?;
+    let standing = standing(rooted, target)?;
     let found = || match standing {
-        Some(_) => Ok(hash_of(&content(place, target)?)),
+        Some(_) => Ok(hash_of(&content(rooted, target)?)),
         None => Ok(ABSENT.to_owned()),
     };
     let (expected, found) = match (expected, &standing) {
@@ -187,36 +215,36 @@ pub(super) fn must_be(
         return Ok(());
     }
     Err(Problem::Changed {
-        path: place.shown.clone(),
+        path: rooted.shown.clone(),
         expected: expected.to_owned(),
         found,
     })
 }
 
 /// The bytes of the file at the target, if they are not more than may be written.
-pub(super) fn content(place: &Place<'_>, target: &Target) -> Result<Vec<u8>, Problem> {
+pub(super) fn content(rooted: &RootedPath<'_>, target: &Target) -> Result<Vec<u8>, Problem> {
     let opened = open_entry(&target.folder, &target.name, false);
-    let (file, metadata) = opened.map_err(|error| place.problem("open", error))?;
-    place.must_be_file(&metadata)?;
-    must_fit(place, metadata.len())?;
-    let limit = place.workspace.limits.file_bytes;
+    let (file, metadata) = opened.map_err(|error| rooted.problem("open", error))?;
+    rooted.must_be_file(&metadata)?;
+    must_fit(rooted, metadata.len())?;
+    let limit = rooted.workspace.limits.file_bytes;
     let mut bytes = Vec::new();
     // It may grow while it is read.
     file.take(limit.saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(system(place, "read"))?;
-    must_fit(place, bytes.len() as u64)?;
+        .map_err(system(rooted, "read"))?;
+    must_fit(rooted, bytes.len() as u64)?;
     Ok(bytes)
 }
 
 /// Whether a file of so many bytes may be written.
-pub(super) fn must_fit(place: &Place<'_>, bytes: u64) -> Result<(), Problem> {
-    let limit = place.workspace.limits.file_bytes;
+pub(super) fn must_fit(rooted: &RootedPath<'_>, bytes: u64) -> Result<(), Problem> {
+    let limit = rooted.workspace.limits.file_bytes;
     if bytes <= limit {
         return Ok(());
     }
     Err(Problem::TooLarge {
-        path: place.shown.clone(),
+        path: rooted.shown.clone(),
         bytes,
         limit,
         hint: "split it into several files".to_owned(),
@@ -233,12 +261,12 @@ pub(super) fn is_hash(text: &str) -> bool {
 }
 
 fn system<'p>(
-    place: &'p Place<'_>,
+    rooted: &'p RootedPath<'_>,
     operation: &'static str,
 ) -> impl FnOnce(io::Error) -> Problem + 'p {
     move |source| Problem::System {
         operation,
-        path: place.shown.clone(),
+        path: rooted.shown.clone(),
         source,
     }
 }

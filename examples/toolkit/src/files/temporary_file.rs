@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::place::Target;
+use crate::path::Target;
 
 /// How the names of files begin that are not finished; no tool shows or takes such a name.
 pub(crate) const PREFIX: &str = ".toolkit-unfinished-";
@@ -19,14 +19,14 @@ const ATTEMPTS: usize = 16;
 
 /// A file under a name that nobody can guess, locked while it is written, and gone unless it is put in its place.
 #[derive(Debug)]
-pub(super) struct Unfinished<'f> {
+pub(super) struct TemporaryFile<'f> {
     folder: &'f Dir,
     name: OsString,
     pub(super) file: File,
     placed: bool,
 }
 
-impl<'f> Unfinished<'f> {
+impl<'f> TemporaryFile<'f> {
     /// With `private`, nobody else may read it before it has the mode of the file that it replaces.
     pub(super) fn create(folder: &'f Dir, private: bool) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(if private { 0o600 } else { 0o666 });
@@ -81,7 +81,7 @@ impl<'f> Unfinished<'f> {
     }
 }
 
-impl Drop for Unfinished<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.placed {
             let _ = self.folder.remove_file(&self.name);
@@ -114,7 +114,7 @@ pub(crate) fn sweep(root: &Dir) {
 }
 
 fn remove_if_abandoned(root: &Dir, name: &OsStr) -> io::Result<()> {
-    let (file, metadata) = crate::place::open_entry(root, name, false)?;
+    let (file, metadata) = crate::path::open_entry(root, name, false)?;
     if metadata.is_file() {
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         root.remove_file(name)?;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use memchr::{memchr, memchr_iter};
 
 use super::position::{ADDED, after_breaks, after_characters, first_line, fitting};
-use crate::place::push_escaped;
+use crate::path::push_escaped;
 use crate::workspace::Limits;
 
 /// Read at once: small enough to stay in a processor's cache while it is hashed, checked and counted.

@@ -4,7 +4,7 @@ use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::place::shown_path;
+use crate::path::escape_path;
 use crate::workspace::Workspace;
 
 /// Where relative paths start, and what holds there.
@@ -85,12 +85,13 @@ pub fn get_working_directory(#[context] workspace: &Workspace) -> WorkingDirecto
     let limits = workspace.limits();
     let rules = &workspace.rules;
     WorkingDirectory {
-        path: shown_path(workspace.working_directory()),
-        roots: workspace.roots().map(shown_path).collect(),
-        protected: rules
+        path: escape_path(workspace.working_directory()),
+        roots: workspace.roots().map(escape_path).collect(),
+        protected: workspace
             .protected
+            .rules()
             .iter()
-            .map(|path| shown_path(path))
+            .map(|path| escape_path(path))
             .collect(),
         follows_links: rules.follow_links,
         crosses_mounts: rules.cross_mounts,

@@ -38,12 +38,15 @@ pub struct Written {
 /// the root cannot be written, or the file cannot be moved from there (a root that reaches over mounts), it lies beside its
 /// target, and would stay there if the process is killed.
 ///
-/// Writers of one [`Workspace`] take turns. Against other processes, `expected_hash` is compared once more right before the
-/// file is replaced; what one of them writes in the moment between (microseconds) is lost.
+/// In a folder, writers take turns, whichever program they belong to: these tools lock it, and wait for no longer than
+/// [`Limits::write_wait`](crate::Limits::write_wait). Programs without these tools are not held up. Against them,
+/// `expected_hash` is compared once more right before the file is replaced; what one of them writes in the moment between
+/// (microseconds) is lost. So is what any writer does where the system locks no folders, or the folder cannot be listed.
 ///
 /// # Errors
 ///
-/// [`Problem::Changed`] when the file is not in the state of `expected_hash`, [`Problem::TooLarge`] above
+/// [`Problem::Changed`] when the file is not in the state of `expected_hash`, [`Problem::Busy`] when another program does not
+/// let go of the folder, [`Problem::TooLarge`] above
 /// [`Limits::file_bytes`](crate::Limits::file_bytes), [`Problem::Protected`], [`Problem::HardLinked`],
 /// [`Problem::NotAFile`] for folders, pipes and devices, and whatever is wrong with the path.
 ///
@@ -95,14 +98,14 @@ pub fn write_file(
     #[context] workspace: &Workspace,
     #[context] cancelled: &CancellationToken,
 ) -> Result<Written, Problem> {
-    let place = workspace.place(path)?;
-    replace::must_fit(&place, text.len() as u64)?;
-    let target = place.target(true)?;
-    let _turn = workspace.turns.take(target.identity());
+    let rooted = workspace.resolve(path)?;
+    replace::must_fit(&rooted, text.len() as u64)?;
+    let target = rooted.target(true)?;
+    let _lock = replace::lock_folder(&rooted, &target, cancelled)?;
     let expected = Expected::from(expected_hash);
     // Before anything is written for nothing; it is asked again when it counts.
-    replace::must_be(&place, &target, expected)?;
-    let replaced = replace::replace(&place, target, text.as_bytes(), expected, cancelled)?;
+    replace::must_be(&rooted, &target, expected)?;
+    let replaced = replace::replace(&rooted, target, text.as_bytes(), expected, cancelled)?;
     Ok(Written {
         created: replaced.created,
         characters: text.chars().count(),

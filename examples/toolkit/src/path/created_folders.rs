@@ -10,9 +10,9 @@ use rustix::io::Errno;
 /// Folders that were made on the way to a file. They are taken away again when the write does not succeed; those that
 /// hold something by then stay.
 #[derive(Debug, Default)]
-pub(crate) struct Made(Vec<(Dir, OsString)>);
+pub(crate) struct CreatedFolders(Vec<(Dir, OsString)>);
 
-impl Made {
+impl CreatedFolders {
     pub(super) fn push(&mut self, folder: Dir, name: OsString) {
         self.0.push((folder, name));
     }
@@ -29,7 +29,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for CreatedFolders {
     fn drop(&mut self) {
         for (folder, name) in self.0.iter().rev() {
             let _ = folder.remove_dir(name);

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// A text for people, terminals and models: control characters, and those that change the direction of text, are written
 /// as `\u{7}`.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    push_shown(&mut shown, text, |_| false);
+    push_visible(&mut shown, text, |_| false);
     shown
 }
 
-/// A path as a result shows it, and as every argument takes it: see [`spelled`].
-pub(crate) fn shown_path(path: &Path) -> String {
+/// A path as a result shows it, and as every argument takes it: see [`unescape`].
+pub(crate) fn escape_path(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let mut shown = String::with_capacity(bytes.len());
     push_escaped(&mut shown, bytes, |_| false);
@@ -28,11 +28,11 @@ pub(crate) fn push_escaped(text: &mut String, bytes: &[u8], kept: fn(char) -> bo
     for chunk in bytes.utf8_chunks() {
         let mut parts = chunk.valid().split('\\');
         if let Some(first) = parts.next() {
-            push_shown(text, first, kept);
+            push_visible(text, first, kept);
         }
         for part in parts {
             text.push_str(r"\\");
-            push_shown(text, part, kept);
+            push_visible(text, part, kept);
         }
         for byte in chunk.invalid() {
             // Writing to a string cannot fail.
@@ -41,7 +41,7 @@ pub(crate) fn push_escaped(text: &mut String, bytes: &[u8], kept: fn(char) -> bo
     }
 }
 
-fn push_shown(shown: &mut String, text: &str, kept: fn(char) -> bool) {
+fn push_visible(shown: &mut String, text: &str, kept: fn(char) -> bool) {
     for character in text.chars() {
         if (character.is_control() || is_invisible(character)) && !kept(character) {
             shown.extend(character.escape_unicode());
@@ -51,11 +51,11 @@ fn push_shown(shown: &mut String, text: &str, kept: fn(char) -> bool) {
     }
 }
 
-/// The path that a text stands for: as it is written, with `\\`, `\xff` and `\u{7}` as [`shown_path`] writes them. Nothing if
+/// The path that a text stands for: as it is written, with `\\`, `\xff` and `\u{7}` as [`escape_path`] writes them. Nothing if
 /// a backslash is followed by anything else, or stands for a zero byte.
 ///
 /// Every name has one spelling and every spelling one name, so a file is never taken for another with a similar name.
-pub(crate) fn spelled(text: &str) -> Option<Cow<'_, Path>> {
+pub(crate) fn unescape(text: &str) -> Option<Cow<'_, Path>> {
     if !text.contains('\\') {
         return Some(Cow::Borrowed(Path::new(text)));
     }
@@ -119,8 +119,8 @@ mod tests {
         ];
         for (name, spelling) in cases {
             let path = Path::new(OsStr::from_bytes(name));
-            assert_eq!(shown_path(path), spelling);
-            assert_eq!(spelled(spelling).as_deref(), Some(path));
+            assert_eq!(escape_path(path), spelling);
+            assert_eq!(unescape(spelling).as_deref(), Some(path));
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
             "\\x\u{e9}\u{e9}",
         ];
         for text in refused {
-            assert_eq!(spelled(text), None, "{text}");
+            assert_eq!(unescape(text), None, "{text}");
         }
     }
 
@@ -154,15 +154,15 @@ mod tests {
         #[test]
         fn every_name_comes_back_from_its_spelling(name in prop::collection::vec(1_u8.., 0..40)) {
             let path = Path::new(OsStr::from_bytes(&name));
-            let spelling = shown_path(path);
+            let spelling = escape_path(path);
             prop_assert!(!spelling.chars().any(char::is_control));
-            let back = spelled(&spelling);
+            let back = unescape(&spelling);
             prop_assert_eq!(back.as_deref(), Some(path));
         }
 
         #[test]
         fn no_text_is_too_strange_to_be_spelled(text in r"([\\xu{}0-9a-f]|\PC|.){0,30}") {
-            let _ = spelled(&text);
+            let _ = unescape(&text);
         }
     }
 }

@@ -3,18 +3,19 @@
 //! A path is taken apart as text only to choose its root. Whether it stays within is decided by the system, on the handle
 //! (`openat2` with `RESOLVE_BENEATH`, through cap-std), in the moment in which it is opened.
 
-mod folder;
-mod made;
+mod created_folders;
+mod escape;
+mod links;
 mod open;
-mod spelling;
+mod suggestion;
 mod target;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-pub(crate) use made::{Made, synchronise};
+pub(crate) use created_folders::{CreatedFolders, synchronise};
+pub(crate) use escape::{escape, escape_path, push_escaped, unescape};
 pub(crate) use open::{mount_of, open_entry};
-pub(crate) use spelling::{push_escaped, shown, shown_path, spelled};
 pub(crate) use target::Target;
 
 use crate::problem::Problem;
@@ -22,7 +23,7 @@ use crate::workspace::{Root, Workspace};
 
 /// A path within a root, not yet opened.
 #[derive(Debug)]
-pub(crate) struct Place<'w> {
+pub(crate) struct RootedPath<'w> {
     pub(crate) workspace: &'w Workspace,
     pub(crate) root: &'w Root,
     /// Relative to the root; `.` is the root itself.
@@ -33,13 +34,13 @@ pub(crate) struct Place<'w> {
 
 impl Workspace {
     /// Where a path leads, as far as its text says.
-    pub(crate) fn place(&self, text: &str) -> Result<Place<'_>, Problem> {
-        let shown = shown(text);
+    pub(crate) fn resolve(&self, text: &str) -> Result<RootedPath<'_>, Problem> {
+        let shown = escape(text);
         let outside = || Problem::Outside {
             path: shown.clone(),
-            root: shown_path(self.working_directory()),
+            root: escape_path(self.working_directory()),
         };
-        let path = &*spelled(text).ok_or_else(|| Problem::Backslash {
+        let path = &*unescape(text).ok_or_else(|| Problem::Backslash {
             path: shown.clone(),
         })?;
         // A shell would put a home here; a file of this name is `./~`.
@@ -69,7 +70,7 @@ impl Workspace {
         } else {
             path
         };
-        Ok(Place {
+        Ok(RootedPath {
             workspace: self,
             root,
             path,
@@ -78,7 +79,7 @@ impl Workspace {
     }
 }
 
-impl Place<'_> {
+impl RootedPath<'_> {
     /// What went wrong with this path, in the words of the model.
     pub(crate) fn problem(&self, operation: &'static str, source: io::Error) -> Problem {
         let path = self.shown.clone();
@@ -86,7 +87,7 @@ impl Place<'_> {
         if source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none() {
             return Problem::Outside {
                 path,
-                root: shown_path(self.workspace.working_directory()),
+                root: escape_path(self.workspace.working_directory()),
             };
         }
         match source.kind() {

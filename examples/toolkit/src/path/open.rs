@@ -8,15 +8,19 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::{AtFlags, OFlags, StatxFlags};
 
-use super::{Place, means_folder};
+use super::{RootedPath, means_folder};
 use crate::files::replace;
 use crate::problem::{Kind, Problem};
 
-impl Place<'_> {
+impl RootedPath<'_> {
     /// The regular file at this place, for reading.
     ///
     /// What it is gets asked twice: before, so that no device is ever opened, and on the handle, which cannot be swapped.
     pub(crate) fn open_file(&self) -> Result<(File, Metadata), Problem> {
+        self.through_links(|rooted, _| rooted.open_file_beneath())
+    }
+
+    fn open_file_beneath(&self) -> Result<(File, Metadata), Problem> {
         self.must_be_finished()?;
         let (held, name) = self.holder()?;
         let folder = held.as_ref().unwrap_or(&self.root.handle);
@@ -39,6 +43,10 @@ impl Place<'_> {
 
     /// The folder at this place.
     pub(crate) fn open_folder(&self) -> Result<Dir, Problem> {
+        self.through_links(|rooted, _| rooted.open_folder_beneath())
+    }
+
+    pub(super) fn open_folder_beneath(&self) -> Result<Dir, Problem> {
         let (held, name) = self.holder()?;
         let folder = held.as_ref().unwrap_or(&self.root.handle);
         let opened = if self.workspace.rules.follow_links {

@@ -1,6 +1,6 @@
 //! The name that was perhaps meant.
 
-use super::{Place, shown_path};
+use super::{RootedPath, escape_path};
 
 /// A folder is looked through no further for a name that was perhaps meant.
 const LOOKED_AT: usize = 2_000;
@@ -8,7 +8,7 @@ const LOOKED_AT: usize = 2_000;
 /// Names less alike than this are not worth a hint (Jaro-Winkler, as in the compiler's and clap's own suggestions).
 const ALIKE: f64 = 0.8;
 
-impl Place<'_> {
+impl RootedPath<'_> {
     /// What to do about a path that does not exist.
     pub(super) fn nearest(&self) -> String {
         self.alike().map_or_else(
@@ -29,6 +29,6 @@ impl Place<'_> {
             .map(|name| (strsim::jaro_winkler(&name, wanted), name))
             .filter(|(alike, _)| *alike >= ALIKE)
             .max_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        Some(shown_path(&parent.join(name)))
+        Some(escape_path(&parent.join(name)))
     }
 }

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use cap_fs_ext::DirExt as _;
-use cap_std::fs::{Dir, MetadataExt as _};
+use cap_std::fs::Dir;
 
+use super::escape::is_invisible;
 use super::open::is_link;
-use super::spelling::is_invisible;
-use super::{Made, Place, shown_path};
+use super::{CreatedFolders, RootedPath, escape_path};
 use crate::files::replace;
 use crate::problem::{Kind, Problem};
 use crate::workspace::{REPOSITORY, Root};
@@ -19,25 +19,34 @@ use crate::workspace::{REPOSITORY, Root};
 pub(crate) struct Target {
     pub(crate) folder: Dir,
     pub(crate) name: OsString,
-    pub(crate) made: Made,
+    pub(crate) made: CreatedFolders,
 }
 
-impl Place<'_> {
+impl<'w> RootedPath<'w> {
     /// Where to write, if that is allowed; with `parents`, folders that are missing are made.
     ///
     /// A link at the end is followed to what it points to, because replacing the link would leave its file as it was.
     pub(crate) fn target(&self, parents: bool) -> Result<Target, Problem> {
+        self.through_links(|rooted, is_link| {
+            let target = rooted.target_beneath(parents)?;
+            let found = target.folder.symlink_metadata(&target.name);
+            match found {
+                Err(error) if is_link && error.kind() == io::ErrorKind::NotFound => {
+                    Err(rooted.points_to_nothing())
+                }
+                _ => Ok(target),
+            }
+        })
+    }
+
+    fn target_beneath(&self, parents: bool) -> Result<Target, Problem> {
         if is_link(&self.root.handle, &self.path) {
             if !self.workspace.rules.follow_links {
                 return Err(self.link());
             }
             let path = self.root.handle.canonicalize(&self.path).map_err(|error| {
                 if error.kind() == io::ErrorKind::NotFound {
-                    Problem::NotAFile {
-                        path: self.shown.clone(),
-                        kind: Kind::Link,
-                        hint: "it points to nothing; choose another path".to_owned(),
-                    }
+                    self.points_to_nothing()
                 } else {
                     self.problem("follow", error)
                 }
@@ -62,7 +71,7 @@ impl Place<'_> {
             return Err(self.protected(&format!("{}*", replace::PREFIX)));
         }
         let parent = self.path.parent().unwrap_or(Path::new(""));
-        let mut made = Made::default();
+        let mut made = CreatedFolders::default();
         let folder = self.descend(parent, parents, &mut made)?;
         self.must_be_on_mount(&folder)?;
         self.must_not_be_protected(&folder, name)?;
@@ -77,10 +86,15 @@ impl Place<'_> {
     }
 
     /// Opens a folder one name at a time, so that each that is missing can be made in a folder that is known.
-    fn descend(&self, parent: &Path, parents: bool, made: &mut Made) -> Result<Dir, Problem> {
+    fn descend(
+        &self,
+        parent: &Path,
+        parents: bool,
+        made: &mut CreatedFolders,
+    ) -> Result<Dir, Problem> {
         let problem = |error| self.problem("open", error);
         let whole = self.at(parent.join("."));
-        match whole.open_folder() {
+        match whole.open_folder_beneath() {
             Err(Problem::NotFound { .. }) if parents => {}
             other => return other,
         }
@@ -88,11 +102,11 @@ impl Place<'_> {
         let mut walked = PathBuf::new();
         for component in parent.components() {
             walked.push(component);
-            match self.at(walked.join(".")).open_folder() {
+            match self.at(walked.join(".")).open_folder_beneath() {
                 Ok(next) => folder = next,
                 Err(Problem::NotFound { .. }) => {
                     let Component::Normal(name) = component else {
-                        return whole.open_folder();
+                        return whole.open_folder_beneath();
                     };
                     self.must_not_be_protected(&folder, name)?;
                     match folder.create_dir(name) {
@@ -126,19 +140,27 @@ impl Place<'_> {
         let Ok(path) = path.strip_prefix(real(&self.root.handle)?) else {
             return Err(self.outside());
         };
-        let path = path.join(name);
-        let rules = &self.workspace.rules.protected;
-        let mut names = vec![path];
+        let protected = &self.workspace.protected;
+        let mut names = vec![(path.join(name), protected.rules())];
         // What is in a folder that some `.git` leads to is what git finds in that.
-        let real = real(folder)?.join(name);
+        let (real, root) = (real(folder)?.join(name), real(&self.root.handle)?);
         for repository in self.workspace.roots.iter().flat_map(Root::repositories) {
             if let Ok(within) = real.strip_prefix(&repository) {
-                names.push(Path::new(REPOSITORY).join(within));
+                // A root that is a repository itself, or lies in one, stays a root.
+                let is_lent = root.starts_with(&repository);
+                let rules = if is_lent {
+                    protected.parts()
+                } else {
+                    protected.rules()
+                };
+                names.push((Path::new(REPOSITORY).join(within), rules));
             }
         }
-        let touched = |rule: &&PathBuf| names.iter().any(|path| touches(path, rule));
-        match rules.iter().find(touched) {
-            Some(rule) => Err(self.protected(&shown_path(rule))),
+        let touched = |(path, rules): &(PathBuf, &'w [PathBuf])| {
+            rules.iter().find(|rule| touches(path, rule))
+        };
+        match names.iter().find_map(touched) {
+            Some(rule) => Err(self.protected(&escape_path(rule))),
             None => Ok(()),
         }
     }
@@ -153,7 +175,15 @@ impl Place<'_> {
     fn outside(&self) -> Problem {
         Problem::Outside {
             path: self.shown.clone(),
-            root: shown_path(self.workspace.working_directory()),
+            root: escape_path(self.workspace.working_directory()),
+        }
+    }
+
+    fn points_to_nothing(&self) -> Problem {
+        Problem::NotAFile {
+            path: self.shown.clone(),
+            kind: Kind::Link,
+            hint: "it points to nothing; choose another path".to_owned(),
         }
     }
 
@@ -163,17 +193,6 @@ impl Place<'_> {
             kind: Kind::Folder,
             hint: "give the path of a file".to_owned(),
         }
-    }
-}
-
-impl Target {
-    /// Tells this file from others, whether it exists or not.
-    pub(crate) fn identity(&self) -> (Option<(u64, u64)>, &OsStr) {
-        let folder = self.folder.dir_metadata().ok();
-        (
-            folder.map(|folder| (folder.dev(), folder.ino())),
-            &self.name,
-        )
     }
 }
 
@@ -187,12 +206,22 @@ fn touches(path: &Path, rule: &Path) -> bool {
 }
 
 /// Names are compared as the most forgiving file system does: `.GIT` is `.git` where case is folded, and HFS+ leaves out
-/// characters that are not seen (CVE-2014-9390). The long s and the Kelvin sign fold only by way of the other case.
+/// characters that are not seen (CVE-2014-9390). The long s and the Kelvin sign fold only by way of the other case. FAT and
+/// NTFS leave out dots and blanks at the end, take what follows a colon for a stream of the file, and know `.git` as `git~1`
+/// too (CVE-2019-1352, CVE-2019-1353).
 fn folded(name: &OsStr) -> String {
     let name = name.to_string_lossy().to_uppercase().to_lowercase();
-    name.chars()
+    let name: String = name
+        .chars()
         .filter(|character| !is_invisible(*character))
-        .collect()
+        .collect();
+    let name = name.split(':').next().unwrap_or_default();
+    let name = name.trim_end_matches(['.', ' ']);
+    let short = name.strip_prefix("git~").unwrap_or_default();
+    if !short.is_empty() && short.bytes().all(|byte| byte.is_ascii_digit()) {
+        return REPOSITORY.to_owned();
+    }
+    name.to_owned()
 }
 
 /// Where an open folder is now, as the system says.
@@ -221,6 +250,12 @@ mod tests {
             ".GIT/Hooks/x",
             ".git/hook\u{17f}/x",
             ".g\u{200c}it/hooks",
+            ".git./hooks",
+            ".git . /hooks/x",
+            "a/git~1/hooks",
+            "GIT~2/hooks",
+            ".git::$INDEX_ALLOCATION/hooks",
+            ".git/hooks:stream",
         ] {
             assert!(touches(Path::new(path), rule), "{path}");
         }
@@ -232,6 +267,10 @@ mod tests {
             ".gitignore",
             "hooks/x",
             ".git/a/hooks",
+            "git~/hooks",
+            "git~x/hooks",
+            "..git/hooks",
+            ".git.d/hooks",
         ] {
             assert!(!touches(Path::new(path), rule), "{path}");
         }

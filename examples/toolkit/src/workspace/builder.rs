@@ -3,24 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Limits, Root, Rules, Turns, Workspace};
+use super::{FolderLocks, Limits, Protected, Root, Rules, Workspace};
 use crate::files::replace;
-use crate::sandbox::Sandbox;
-
-/// What git runs or obeys on the next `git status` of whoever owns the folder (gitrepository-layout(5), git-config(1)), and
-/// lists of steps that the next `git rebase --continue`, `git am --continue` or `git cherry-pick --continue` takes: an `exec`
-/// in one is a command (git-rebase(1)).
-const PROTECTED: [&str; 9] = [
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/commondir",
-    ".git/modules",
-    ".git/worktrees",
-    ".git/rebase-merge",
-    ".git/rebase-apply",
-    ".git/sequencer",
-];
+use crate::sandbox::{Sandbox, sweep};
 
 /// Collects the folders and rules of a [`Workspace`].
 ///
@@ -42,6 +27,7 @@ pub struct WorkspaceBuilder {
     roots: Vec<PathBuf>,
     limits: Limits,
     rules: Rules,
+    protected: Vec<PathBuf>,
     sandbox: Sandbox,
 }
 
@@ -84,8 +70,8 @@ impl Default for WorkspaceBuilder {
             rules: Rules {
                 follow_links: true,
                 cross_mounts: false,
-                protected: PROTECTED.map(PathBuf::from).into(),
             },
+            protected: Vec::new(),
             sandbox: Sandbox::default(),
         }
     }
@@ -119,19 +105,18 @@ impl WorkspaceBuilder {
 
     /// Keeps a path from being written, at any depth of any root, with all that is below it, whether it exists or not.
     ///
-    /// What git runs or obeys is protected from the start: `.git/hooks`, `.git/config`, `.git/config.worktree`,
-    /// `.git/commondir`, `.git/modules`, `.git/worktrees`, `.git/rebase-merge`, `.git/rebase-apply`, `.git/sequencer`, and a
-    /// *file* named `.git`; where the `.git` of a root is a link or a file, the same in the folder that it names, if that
-    /// is in a root.
+    /// The repository is protected from the start, the whole of every `.git`, for tools and commands alike. With
+    /// [`writable_repository`](Sandbox::writable_repository), what git runs or obeys stays protected: `.git/hooks`,
+    /// `.git/config`, `.git/config.worktree`, `.git/commondir`, `.git/modules`, `.git/worktrees`, `.git/rebase-merge`,
+    /// `.git/rebase-apply`, `.git/sequencer`, and a *file* named `.git`. Where the `.git` of a root is a link or a file, the
+    /// same holds for the folder that it names, if that is in a root.
     ///
-    /// The tools for files keep to this at any depth. Commands are kept from it at the top of each root only, and there from
-    /// the whole of `.git`, unless [`writable_repository`](Sandbox::writable_repository) lets them commit. So a command can
-    /// make or change a repository further down, or one without a work tree, and git obeys what it wrote when it is run
-    /// inside of that folder (`safe.bareRepository=explicit` in the settings of the user helps against the latter). What the
-    /// settings of a repository name in its work tree, by `core.hooksPath` or `include.path`, must be named here to be
-    /// protected.
+    /// The tools for files keep to this at any depth, commands at the top of each root only. So a command can make or change
+    /// a repository further down, or one without a work tree, and git obeys what it wrote when it is run inside of that
+    /// folder (`safe.bareRepository=explicit` in the settings of the user helps against the latter). What the settings of a
+    /// repository name in its work tree, by `core.hooksPath` or `include.path`, must be named here to be protected.
     pub fn protect(mut self, path: impl AsRef<Path>) -> Self {
-        self.rules.protected.push(path.as_ref().to_owned());
+        self.protected.push(path.as_ref().to_owned());
         self
     }
 
@@ -141,7 +126,8 @@ impl WorkspaceBuilder {
         self
     }
 
-    /// Opens the roots.
+    /// Opens the roots, and begins to remove what programs left behind that were killed: unfinished files in the roots and,
+    /// once in each program, the temporary folders of their commands.
     ///
     /// # Errors
     ///
@@ -171,15 +157,17 @@ impl WorkspaceBuilder {
             replace::sweep(&root.handle);
             roots.push(root);
         }
-        if let Some(path) = self.rules.protected.iter().find(|path| !is_names(path)) {
+        if let Some(path) = self.protected.iter().find(|path| !is_names(path)) {
             return Err(WorkspaceError::Protected { path: path.clone() });
         }
+        sweep();
         Ok(Workspace {
             roots,
             limits: self.limits,
             rules: self.rules,
+            protected: Protected::new(self.protected, self.sandbox.repository),
             sandbox: self.sandbox,
-            turns: Turns::default(),
+            locks: FolderLocks::default(),
         })
     }
 }

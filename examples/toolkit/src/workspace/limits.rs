@@ -20,6 +20,8 @@ pub struct Limits {
     pub read_file_bytes: u64,
     /// The largest file that `write_file` writes and `edit_file` changes, in bytes: 10 MiB.
     pub file_bytes: u64,
+    /// The longest that a write waits for other programs that write in the same folder: 10 seconds.
+    pub write_wait: Duration,
     /// The most entries that `read_folder` gives: 1,000.
     pub folder_entries: usize,
     /// The most entries that `read_folder` looks at, so that a folder of millions costs no more: 100,000.
@@ -55,6 +57,7 @@ impl Default for Limits {
             read_characters: 100_000,
             read_file_bytes: 1 << 30,
             file_bytes: 10 << 20,
+            write_wait: Duration::from_secs(10),
             folder_entries: 1_000,
             folder_scan: 100_000,
             search_file_bytes: 16 << 20,

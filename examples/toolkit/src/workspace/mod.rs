@@ -2,17 +2,19 @@
 
 mod builder;
 mod limits;
+mod locks;
+mod protected;
 mod repository;
 mod root;
-mod turns;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use builder::{WorkspaceBuilder, WorkspaceError};
 pub use limits::Limits;
+pub(crate) use locks::{FolderLock, FolderLocks};
+pub(crate) use protected::Protected;
 pub(crate) use repository::REPOSITORY;
 pub(crate) use root::Root;
-pub(crate) use turns::Turns;
 
 use crate::sandbox::Sandbox;
 
@@ -22,6 +24,7 @@ use crate::sandbox::Sandbox;
 /// outside is reachable, whatever is swapped, linked or renamed in the meantime.
 ///
 /// ```
+/// use contract_runtime::Status;
 /// use contract_runtime::prelude::*;
 /// use toolkit::Workspace;
 ///
@@ -46,19 +49,18 @@ pub struct Workspace {
     pub(crate) roots: Vec<Root>,
     pub(crate) limits: Limits,
     pub(crate) rules: Rules,
+    pub(crate) protected: Protected,
     pub(crate) sandbox: Sandbox,
-    pub(crate) turns: Turns,
+    pub(crate) locks: FolderLocks,
 }
 
 /// What holds for every file, beyond its lying in a root.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Symbolic links that stay within the root are followed.
     pub(crate) follow_links: bool,
     /// Files on other mounts below a root are within it.
     pub(crate) cross_mounts: bool,
-    /// Paths that no tool writes: the last components of a path, at any depth.
-    pub(crate) protected: Vec<PathBuf>,
 }
 
 impl Workspace {

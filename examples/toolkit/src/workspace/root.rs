@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use crate::place::mount_of;
+use crate::path::mount_of;
 
 /// One folder that the tools may touch: a handle, and the path by which people and models know it.
 #[derive(Debug)]
