@@ -14,7 +14,7 @@
 //! | [`get_working_directory`] | says where relative paths start |
 
 mod files;
-mod place;
+mod path;
 mod problem;
 mod sandbox;
 mod search;

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use contract_runtime::cli;
 use contract_runtime::prelude::*;
 use toolkit::{Sandbox, Workspace};
 
@@ -15,7 +14,7 @@ use toolkit::{Sandbox, Workspace};
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Arguments {
-    /// A folder that the tools may touch, once for each; relative paths start at the first [default: the current folder].
+    /// A folder that the tools may touch; may be repeated; relative paths start at the first [default: the current folder, unless that is `/`].
     #[arg(long, global = true, value_name = "FOLDER")]
     root: Vec<PathBuf>,
     /// Let commands use the network.
@@ -25,7 +24,7 @@ struct Arguments {
     #[arg(long, global = true, conflicts_with = "network")]
     unsandboxed: bool,
     #[command(subcommand)]
-    command: cli::Command,
+    command: contract_program::Command,
 }
 
 fn main() -> ExitCode {
@@ -46,6 +45,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// The current folder, if it is one that somebody can have meant: where a client starts its servers in `/`, nobody chose to
+/// lend the whole machine.
+fn here() -> Result<PathBuf, Box<dyn Error>> {
+    let here = std::env::current_dir()?;
+    if here.parent().is_none() {
+        let problem = "the current folder is `/`, which is the whole machine; give the folder that the tools may touch with \
+                       `--root FOLDER`, or `--root /` if all of it is meant";
+        return Err(problem.into());
+    }
+    Ok(here)
+}
+
 fn workspace(arguments: &Arguments) -> Result<Workspace, Box<dyn Error>> {
     let sandbox = if arguments.unsandboxed {
         Sandbox::unsandboxed()
@@ -54,7 +65,7 @@ fn workspace(arguments: &Arguments) -> Result<Workspace, Box<dyn Error>> {
     };
     let mut builder = Workspace::builder().sandbox(sandbox);
     if arguments.root.is_empty() {
-        builder = builder.root(std::env::current_dir()?);
+        builder = builder.root(here()?);
     }
     for root in &arguments.root {
         builder = builder.root(root);

@@ -9,9 +9,7 @@ use std::io;
 #[non_exhaustive]
 pub enum Problem {
     /// The path leads out of every root.
-    #[error(
-        "`{path}` lies outside of the workspace; give a path below `{root}`, or relative to it"
-    )]
+    #[error("`{path}` is outside the workspace; give a path below `{root}`, or relative to it")]
     Outside {
         /// As it was given.
         path: String,
@@ -125,6 +123,16 @@ pub enum Problem {
         expected: String,
         /// The hash that the file has, or "nothing" where it does not exist.
         found: String,
+    },
+    /// Another program has been writing in the same folder for too long.
+    #[error(
+        "`{path}` cannot be written yet: another program has locked its folder for {milliseconds} ms; try again later"
+    )]
+    Busy {
+        /// As it was given.
+        path: String,
+        /// How long it was waited for.
+        milliseconds: u128,
     },
     /// The text to replace is not there as often as was said.
     #[error(

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::budget::Budget;
 use super::findings::Reason;
-use crate::place::mount_of;
+use crate::path::mount_of;
 use crate::problem::Kind;
 
 /// A folder that is open, and the names in it.

@@ -3,12 +3,12 @@
 use ignore::overrides::{Override, OverrideBuilder};
 
 use super::SearchProblem;
-use crate::place::shown;
+use crate::path::escape;
 
 /// Globs that are separated by spaces.
 pub(super) fn parse(text: &str) -> Result<Override, SearchProblem> {
     let problem = |glob: &str, error: &ignore::Error| SearchProblem::Glob {
-        glob: shown(glob),
+        glob: escape(glob),
         reason: reason(error),
     };
     let mut builder = OverrideBuilder::new("");
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Override, SearchProblem> {
 /// What is wrong, without the glob, which stands in front of it.
 fn reason(error: &ignore::Error) -> String {
     match error {
-        ignore::Error::Glob { err, .. } => shown(err),
-        other => shown(&other.to_string()),
+        ignore::Error::Glob { err, .. } => escape(err),
+        other => escape(&other.to_string()),
     }
 }

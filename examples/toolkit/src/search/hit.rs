@@ -9,7 +9,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::place::shown_path;
+use crate::path::escape_path;
 
 /// A line that matched; it is written as `path:line: text`, and can be read back.
 ///
@@ -36,13 +36,13 @@ pub struct Hit {
 
 /// A text is no [`Hit`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no hit; write it as `path:line: text`")]
+#[error("`{0}` is not a hit; write it as `path:line: text`")]
 pub struct HitError(String);
 
 impl fmt::Display for Hit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // With this, the first `: ` behind a number is the one that ends the number of the line.
-        let path = shown_path(&self.path).replace(": ", r"\x3a ");
+        let path = escape_path(&self.path).replace(": ", r"\x3a ");
         write!(formatter, "{path}:{}: {}", self.line, self.text)
     }
 }
@@ -76,7 +76,7 @@ impl TryFrom<String> for Hit {
     }
 }
 
-/// What `shown_path` was given.
+/// What `escape_path` was given.
 fn unescaped(shown: &str) -> Option<PathBuf> {
     let mut bytes = Vec::with_capacity(shown.len());
     let mut rest = shown;

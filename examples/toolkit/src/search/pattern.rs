@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SearchProblem;
-use crate::place::shown;
+use crate::path::escape;
 
 /// Whether `a` finds `A`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ impl Pattern {
                 what: "a zero byte".to_owned(),
             },
             Some(ErrorKind::Regex(reason)) => SearchProblem::Complex {
-                reason: shown(reason.lines().last().unwrap_or_default()),
+                reason: escape(reason.lines().last().unwrap_or_default()),
             },
             _ => SearchProblem::Complex {
                 reason: "it cannot be compiled".to_owned(),

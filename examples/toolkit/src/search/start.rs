@@ -16,7 +16,7 @@ use super::rules::{RuleReader, Rules, Sources};
 use super::scan::{Bounds, Scanner};
 use super::walk::{Terms, Walk};
 use super::work::{self, Room};
-use crate::place::Place;
+use crate::path::RootedPath;
 use crate::problem::{Kind, Problem};
 use crate::workspace::Workspace;
 
@@ -34,7 +34,7 @@ pub(super) fn search(
     budget: &Budget<'_>,
 ) -> Result<Findings, SearchProblem> {
     let limits = workspace.limits();
-    let place = workspace.place(path)?;
+    let rooted = workspace.resolve(path)?;
     let bounds = Bounds {
         bytes: limits.search_file_bytes,
         // One more, to see that there are more.
@@ -46,13 +46,13 @@ pub(super) fn search(
         hits: max_results,
         characters: limits.read_characters.saturating_sub(FRAME),
     };
-    let start = match Start::folder(&place) {
+    let start = match Start::folder(&rooted) {
         Err(Problem::NotAFolder {
             kind: Kind::File, ..
         }) => {
-            let (file, _) = place.open_file()?;
+            let (file, _) = rooted.open_file()?;
             let mut scanner = Scanner::new(pattern, bounds, budget);
-            let outcome = scanner.file(file.as_fd(), || shown_base(&place, path));
+            let outcome = scanner.file(file.as_fd(), || shown_base(&rooted, path));
             return Ok(work::alone(outcome, room, budget));
         }
         start => start?,
@@ -64,7 +64,7 @@ pub(super) fn search(
         files: limits.search_files,
     };
     let mut items = Vec::new();
-    let base = (start.handle, start.path, shown_base(&place, path));
+    let base = (start.handle, start.path, shown_base(&rooted, path));
     let walk = Walk::new(terms, base, &start.above, &mut items, budget);
     Ok(work::search(walk, items, pattern, bounds, room, budget))
 }
@@ -81,23 +81,19 @@ struct Start {
 impl Start {
     /// Goes down from the root one name at a time, so that the ignore files on the way are those of the folders that lead
     /// to what is searched.
-    fn folder(place: &Place<'_>) -> Result<Self, Problem> {
+    fn folder(rooted: &RootedPath<'_>) -> Result<Self, Problem> {
         // Says what is wrong with the path, in the words that every tool uses.
-        drop(place.open_folder()?);
-        let problem = |error: io::Error| place.problem("open", error);
-        let real = if place.workspace.rules.follow_links {
-            place
-                .root
-                .handle
-                .canonicalize(&place.path)
-                .map_err(problem)?
+        drop(rooted.open_folder()?);
+        let problem = |error: io::Error| rooted.problem("open", error);
+        let real = if rooted.workspace.rules.follow_links {
+            rooted.real()?
         } else {
-            place.path.clone()
+            rooted.path.clone()
         };
-        let cross = place.workspace.rules.cross_mounts;
+        let cross = rooted.workspace.rules.cross_mounts;
         let mut reader = RuleReader::new(cross);
         let mut start = Self {
-            handle: open(&place.root.handle, b".", Kind::Folder, cross)
+            handle: open(&rooted.root.handle, b".", Kind::Folder, cross)
                 .map_err(|error| problem(error.into()))?,
             path: Vec::new(),
             above: Rules::default(),
@@ -124,13 +120,13 @@ impl Start {
 }
 
 /// What stands in front of the names below: what the model gave, so that it can give a hit's path to another tool.
-fn shown_base(place: &Place<'_>, path: &str) -> PathBuf {
-    let plain = place
+fn shown_base(rooted: &RootedPath<'_>, path: &str) -> PathBuf {
+    let plain = rooted
         .path
         .components()
         .filter(|component| *component != Component::CurDir);
     if Path::new(path).is_absolute() {
-        place
+        rooted
             .root
             .path
             .iter()

@@ -27,7 +27,7 @@ pub(super) struct Capture {
 
 /// What was kept of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct Captured {
     pub(super) head: String,
     /// Empty while nothing is left out.
     pub(super) tail: String,
@@ -117,7 +117,7 @@ impl Capture {
         self.left_out += excess as u64;
     }
 
-    pub(super) fn finish(mut self) -> Kept {
+    pub(super) fn finish(mut self) -> Captured {
         if !self.begun.is_empty() {
             self.begun.clear();
             self.replace();
@@ -127,7 +127,7 @@ impl Capture {
             self.head.push_str(&self.tail);
             self.tail.clear();
         }
-        Kept {
+        Captured {
             head: self.head,
             tail: self.tail,
             left_out: self.left_out,
@@ -138,7 +138,7 @@ impl Capture {
     }
 }
 
-impl Kept {
+impl Captured {
     /// Takes out of the middle what is beyond a number of characters, as they are written in JSON.
     pub(super) fn shrink(&mut self, written: usize) {
         if self.written() <= written {
@@ -217,9 +217,9 @@ fn offset(text: &str, characters: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Capture, Kept};
+    use super::{Capture, Captured};
 
-    fn kept(bytes: &[u8], chunk: usize, characters: usize) -> Kept {
+    fn kept(bytes: &[u8], chunk: usize, characters: usize) -> Captured {
         let mut capture = Capture::new(characters);
         for part in bytes.chunks(chunk) {
             capture.push(part);
@@ -270,7 +270,7 @@ mod tests {
             prop_assert!(shrunk.written() <= room);
             prop_assert!(whole.head.starts_with(&shrunk.head));
             prop_assert!(whole.tail.ends_with(&shrunk.tail) || whole.head.ends_with(&shrunk.tail));
-            let count = |kept: &Kept| {
+            let count = |kept: &Captured| {
                 kept.left_out + (kept.head.chars().count() + kept.tail.chars().count()) as u64
             };
             prop_assert_eq!(count(&whole), count(&shrunk));

@@ -1,7 +1,7 @@
 //! `run_shell`
 
 mod capture;
-pub(crate) mod courtesy;
+pub(crate) mod command_guard;
 mod problem;
 mod report;
 mod run;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use contract_runtime::prelude::*;
 
-pub use courtesy::Refusal;
+pub use command_guard::Refusal;
 pub use problem::ShellProblem;
 pub use report::{CommandReport, Ending, Stream};
 
@@ -53,7 +53,7 @@ const PATIENCE: u64 = 60;
 )]
 #[post(
     |report| report.sandbox.level != Level::None || !workspace.sandbox.is_confined(),
-    "a command ran outside of the sandbox"
+    "a command ran outside the sandbox"
 )]
 #[post(
     |report| [&report.stdout, &report.stderr].iter().all(|stream| stream.is_within(workspace.limits().shell_characters)),
@@ -89,11 +89,11 @@ pub async fn run_shell(
         let script = script.unwrap_or_default();
         vec![shell().to_owned(), "-c".to_owned(), script.to_owned()]
     });
-    let place = workspace.place(directory)?;
+    let rooted = workspace.resolve(directory)?;
     // For the sentence that says what is wrong with it. The command has a path, not this handle; where that leads by
     // then, the sandbox decides.
-    place.open_folder()?;
-    let directory = place.root.path.join(&place.path);
+    rooted.open_folder()?;
+    let directory = rooted.root.path.join(&rooted.path);
     run::run(workspace, &directory, argv, timeout).await
 }
 

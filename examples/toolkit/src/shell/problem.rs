@@ -1,6 +1,6 @@
 //! Why a command was not run.
 
-use super::courtesy::Refusal;
+use super::command_guard::Refusal;
 use crate::problem::Problem;
 use crate::sandbox::SandboxProblem;
 

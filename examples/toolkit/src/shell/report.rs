@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::capture::Kept;
+use super::capture::Captured;
 use crate::sandbox::{Ended, Exit, Layers, Limit};
 
 /// What both streams together leave to the rest of the report, so that the whole of it, as JSON, stays below twice what is
@@ -101,16 +101,20 @@ impl CommandReport {
         ended: Ended,
         over: Over,
         duration: Duration,
-        [mut stdout, mut stderr]: [Kept; 2],
+        [mut stdout, mut stderr]: [Captured; 2],
         characters: usize,
     ) -> Self {
         let room = (2 * characters).saturating_sub(RESERVE).max(characters);
         let half = room / 2;
         // What one does not need is the other's.
-        let spare = |kept: &Kept| room - kept.written().min(half);
+        let spare = |kept: &Captured| room - kept.written().min(half);
         let (for_stdout, for_stderr) = (spare(&stderr), spare(&stdout));
         stdout.shrink(for_stdout);
         stderr.shrink(for_stderr);
+        if matches!(over, Over::Lost) {
+            // Its end may be read before the loss is noticed, and is that of a command that was cut off.
+            (stdout.ended, stderr.ended) = (false, false);
+        }
         Self {
             ended: match (over, ended.limit, ended.exit) {
                 (_, Some(limit), exit) => Ending::Limit { limit, exit },
@@ -134,8 +138,8 @@ impl CommandReport {
     }
 }
 
-impl From<Kept> for Stream {
-    fn from(kept: Kept) -> Self {
+impl From<Captured> for Stream {
+    fn from(kept: Captured) -> Self {
         let text = if kept.left_out == 0 {
             kept.head
         } else {

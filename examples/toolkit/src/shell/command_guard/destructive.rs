@@ -1,10 +1,10 @@
 //! What is plainly destructive, one program at a time.
 
 use super::Refusal;
-use super::place::{Ground, Precious, Where};
-use super::word::UNKNOWN;
+use super::expansion::UNKNOWN;
+use super::precious::{Ground, Precious, Where};
 use super::wrapper::{bare, program};
-use crate::place::shown;
+use crate::path::escape;
 
 /// Devices that may be written: they keep nothing.
 const HARMLESS: [&str; 9] = [
@@ -23,7 +23,7 @@ pub(super) fn judge(words: &[String], ground: &Ground, place: &Where) -> Result<
             .filter_map(|operand| ground.precious(operand, place));
         match precious.find(counts) {
             Some(Precious { what, .. }) => Err(Refusal::Precious {
-                program: shown(name),
+                program: escape(name),
                 verb: verb.into(),
                 what,
             }),
@@ -33,7 +33,7 @@ pub(super) fn judge(words: &[String], ground: &Ground, place: &Where) -> Result<
     let arguments = Arguments::new(rest);
     let stops = |what: &'static str| {
         Err(Refusal::Stops {
-            program: shown(name),
+            program: escape(name),
             what: what.into(),
         })
     };
@@ -96,7 +96,7 @@ pub(super) fn device(path: &str) -> Result<(), Refusal> {
     if kept {
         Ok(())
     } else {
-        let path = shown(path);
+        let path = escape(path);
         Err(Refusal::Device { path })
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
-use super::syntax::raw;
+use super::parser::raw;
 
 /// Stands in a word for the home folder. Like the others a control character, which passes through the parser as a part of
 /// the word; [`without_signs`] takes them out of what is given.

@@ -7,23 +7,23 @@
 //! The command is parsed as bash does (tree-sitter-bash); no text is searched for. So `echo "rm -rf /"` and
 //! `rm -rf /srv/build` pass, and `rm  -fr /`, `sudo rm -r -f -- /.` and `sh -c 'rm -rf "$HOME"'` do not.
 
-mod pipe;
-mod place;
-mod plain;
+mod destructive;
+mod expansion;
+mod parser;
+mod pipeline;
+mod precious;
 mod refusal;
 mod script;
 mod source;
-mod syntax;
-mod word;
 mod wrapper;
 
 use std::path::{Path, PathBuf};
 
 pub use refusal::Refusal;
 
-use place::Ground;
+use expansion::without_signs;
+use precious::Ground;
 use script::Reader;
-use word::without_signs;
 
 /// Refuses a command that is plainly destructive, run in one folder of a workspace with these roots.
 ///

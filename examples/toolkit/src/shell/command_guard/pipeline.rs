@@ -3,10 +3,10 @@
 use tree_sitter::Node;
 
 use super::Refusal;
-use super::plain;
+use super::destructive;
+use super::parser::{child, children, raw};
 use super::script::{Reader, unseen};
 use super::source::{Source, source};
-use super::syntax::{child, children, raw};
 use super::wrapper::{bare, program};
 
 /// Refuses a pipeline whose stages do together what none does alone: `curl .. | sh`, `echo / | xargs rm -rf`.
@@ -31,9 +31,9 @@ pub(super) fn judge(
                     reader.script(given)?;
                 }
             } else if command.fed {
-                if plain::removes(command.words) {
+                if destructive::removes(command.words) {
                     for words in &before {
-                        plain::found(bare(words).words, reader.ground, &reader.place)?;
+                        destructive::found(bare(words).words, reader.ground, &reader.place)?;
                     }
                 }
                 if let Some(given) = &given {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::word::{HOME, UNKNOWN};
-use crate::place::shown;
+use super::expansion::{HOME, UNKNOWN};
+use crate::path::escape;
 
 /// Folders of the system, each with all that is in it (Filesystem Hierarchy Standard 3.0, section 3, and macOS).
 const SYSTEM: [&str; 27] = [
@@ -132,7 +132,7 @@ impl Ground {
             Some((last, folder)) if is_everything(last) => folder,
             _ => names.as_slice(),
         };
-        let path = shown(&word.replace(HOME, "~"));
+        let path = escape(&word.replace(HOME, "~"));
         let precious = |what: &str, own| {
             let what = format!("`{path}`, {what}");
             let contents = folder.len() < names.len();

@@ -5,13 +5,13 @@ use std::path::Path;
 use tree_sitter::{Node, Tree};
 
 use super::Refusal;
-use super::place::{Ground, Where};
+use super::expansion::{Variables, Words};
+use super::parser::{Budget, child, children, raw};
+use super::precious::{Ground, Where};
 use super::source::{Source, is_unseen, source};
-use super::syntax::{Budget, child, children, raw};
-use super::word::{Variables, Words};
 use super::wrapper::{bare, program};
-use super::{pipe, plain};
-use crate::place::shown;
+use super::{destructive, pipeline};
+use crate::path::escape;
 
 /// Scripts in scripts are not followed further.
 const DEEPEST: u32 = 8;
@@ -51,7 +51,7 @@ impl<'g> Reader<'g> {
             (Some(Source::Input), Some(text)) => self.script(text),
             _ => {
                 self.moves(command);
-                plain::judge(command, self.ground, &self.place)
+                destructive::judge(command, self.ground, &self.place)
             }
         }
     }
@@ -64,7 +64,7 @@ impl<'g> Reader<'g> {
                 self.place = match to {
                     Some("-") => Where::unknown(),
                     Some(word) => self.place.then(word),
-                    None => self.place.then(&super::word::HOME.to_string()),
+                    None => self.place.then(&super::expansion::HOME.to_string()),
                 };
             }
             Some("popd") => self.place = Where::unknown(),
@@ -125,7 +125,7 @@ impl<'g> Reader<'g> {
             "redirected_statement" => self.here_document(text, node),
             "pipeline" => {
                 let stages = children(node);
-                pipe::judge(self, text, &stages)
+                pipeline::judge(self, text, &stages)
             }
             "file_redirect" => self.redirect(text, node),
             "function_definition" => self.function(text, node),
@@ -226,7 +226,7 @@ impl<'g> Reader<'g> {
         if let Some(pipeline) = part("pipeline") {
             let mut stages = vec![node];
             stages.extend(children(pipeline));
-            return pipe::judge(self, text, &stages);
+            return pipeline::judge(self, text, &stages);
         }
         if body.kind() == "command" {
             let words = self.read(text, body)?;
@@ -245,7 +245,7 @@ impl<'g> Reader<'g> {
             .starts_with(['>', '&'])
             || whole.contains("<>")
         {
-            plain::device(&self.reading(text).text(destination))?;
+            destructive::device(&self.reading(text).text(destination))?;
         }
         Ok(())
     }
@@ -267,7 +267,9 @@ impl<'g> Reader<'g> {
                     .filter(|(_, words)| words.first() == Some(&name))
                     .count();
                 if own > 1 {
-                    return Err(Refusal::ForkBomb { name: shown(&name) });
+                    return Err(Refusal::ForkBomb {
+                        name: escape(&name),
+                    });
                 }
             }
             let mut cursor = node.walk();
@@ -277,7 +279,9 @@ impl<'g> Reader<'g> {
                     && (part.kind(), next.kind()) == ("command", "&")
                     && self.read(text, *part)?.first() == Some(&name)
                 {
-                    return Err(Refusal::ForkBomb { name: shown(&name) });
+                    return Err(Refusal::ForkBomb {
+                        name: escape(&name),
+                    });
                 }
             }
             open.extend(parts);
@@ -298,7 +302,7 @@ pub(super) fn unseen(words: &[String]) -> Result<(), Refusal> {
     let words = bare(words).words;
     match words.first() {
         Some(word) if is_unseen(words) => Err(Refusal::Unseen {
-            source_program: shown(program(word)),
+            source_program: escape(program(word)),
         }),
         _ => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! Shells and their like: what is the script that they run, and has anybody seen it?
 
-use super::word::UNKNOWN;
+use super::expansion::UNKNOWN;
 use super::wrapper::program;
 
 /// What a shell will run.
