@@ -12,6 +12,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::Workspace;

@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::Workspace;

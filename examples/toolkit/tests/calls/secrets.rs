@@ -1,12 +1,11 @@
 //! What was sent to a tool, or stands in a file, is for the model alone: it is in no log, and logs cannot be falsified.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::{
-    Ground, Heard, again, alone, call, child_of, ended, mutations, samples, strings, tell,
+use crate::common::{
+    Ground, Heard, alone, beside, call, ended, mutations, reexec, samples, strings, tell,
 };
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -182,12 +181,10 @@ fn what_stands_in_a_file_is_in_no_log_and_in_no_error() {
     }
 }
 
-const QUIET: &str = "nothing_of_it_is_printed";
-
 /// P7
 #[test]
 fn nothing_of_it_is_printed() {
-    if child_of(QUIET) {
+    if reexec::input_of(nothing_of_it_is_printed).is_some() {
         let ground = Ground::new();
         let registry = ground.registry();
         for tool in registry.tools() {
@@ -198,13 +195,9 @@ fn nothing_of_it_is_printed() {
         tell("all was called");
         return;
     }
-    let output = again(QUIET);
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && printed.contains("all was called"),
-        "{printed}"
-    );
+    let _beside = beside();
+    let printed = reexec::run(&mut reexec::command(nothing_of_it_is_printed, ""));
+    assert!(printed.contains("all was called"), "{printed}");
     is_not_in(&printed, "what was printed");
     assert!(!printed.contains("panicked"), "{printed}");
 }

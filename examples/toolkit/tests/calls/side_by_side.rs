@@ -1,7 +1,5 @@
 //! Calls of one turn, with real files: those that read overlap, those that write come one after another.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -9,7 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Ground, Heard, alone, beside, children, ended, no_commands, polled, tell, until};
+use crate::common::{
+    Ground, Heard, alone, beside, children, ended, no_commands, polled, tell, until,
+};
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};

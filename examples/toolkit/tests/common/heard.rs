@@ -6,14 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 
-/// A listener for the whole process, since bodies run on threads of their own.
+/// Listens to the whole process until it is dropped, since bodies run on threads of their own.
+pub(crate) struct Heard(Listener);
+
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Arc<Mutex<State>>);
+struct Listener(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
+    listening: bool,
     text: String,
     next: u64,
     open: BTreeMap<u64, String>,
@@ -22,30 +26,43 @@ struct State {
 }
 
 impl Heard {
-    /// The one of this process.
+    /// For a test that is alone.
     pub(crate) fn everywhere() -> Self {
-        static HEARD: std::sync::OnceLock<Heard> = std::sync::OnceLock::new();
-        HEARD
-            .get_or_init(|| {
-                let heard = Self::default();
-                tracing::subscriber::set_global_default(heard.clone()).unwrap();
-                heard
-            })
-            .clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        static LISTENER: std::sync::OnceLock<Listener> = std::sync::OnceLock::new();
+        let listener = LISTENER.get_or_init(|| {
+            let listener = Listener::default();
+            tracing::subscriber::set_global_default(listener.clone()).unwrap();
+            listener
+        });
+        listener.state().listening = true;
+        Self(listener.clone())
     }
 
     /// What was written since the last time.
     pub(crate) fn take(&self) -> String {
-        std::mem::take(&mut self.state().text)
+        std::mem::take(&mut self.0.state().text)
     }
 
     /// Which calls were open together since the last time.
     pub(crate) fn together(&self) -> Vec<Vec<String>> {
-        std::mem::take(&mut self.state().together)
+        std::mem::take(&mut self.0.state().together)
+    }
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        // The numbers go on, because a span that is open may be closed later.
+        *state = State {
+            next: state.next,
+            ..State::default()
+        };
+    }
+}
+
+impl Listener {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -66,9 +83,12 @@ impl Visit for Fields {
     }
 }
 
-impl Subscriber for Heard {
+impl Subscriber for Listener {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
     fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
+        self.state().listening
     }
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut fields = Fields::default();

@@ -1,11 +1,10 @@
-//! What the process holds: descriptors, children, memory; and the same test in a process of its own.
+//! What the process holds: descriptors, children, memory.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::process::{Command, Output};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
-use std::{env, fmt, fs, io, thread};
+use std::{fmt, fs, io, thread};
 
 static ALONE: RwLock<()> = RwLock::new(());
 
@@ -99,20 +98,4 @@ pub(crate) fn peak_memory() -> Option<u64> {
 /// Tells something to whoever reads the output, also of a test that passes: `eprintln` would be kept for those that fail.
 pub(crate) fn tell(line: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{line}");
-}
-
-const CHILD: &str = "TOOLKIT_TEST_CHILD";
-
-/// Whether this process is the one that [`again`] started for this test.
-pub(crate) fn child_of(test: &str) -> bool {
-    env::var(CHILD).is_ok_and(|name| name == test)
-}
-
-/// Runs one test of this binary in a process of its own.
-pub(crate) fn again(test: &str) -> Output {
-    Command::new(env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(CHILD, test)
-        .output()
-        .unwrap()
 }

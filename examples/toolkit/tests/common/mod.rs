@@ -6,6 +6,7 @@ mod generate;
 mod ground;
 mod heard;
 mod machine;
+pub(crate) mod reexec;
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -19,9 +20,7 @@ use tokio::runtime::Runtime;
 pub(crate) use generate::{mutations, strings, valid};
 pub(crate) use ground::{CANARY, Ground, no_commands, samples};
 pub(crate) use heard::Heard;
-pub(crate) use machine::{
-    again, alone, beside, child_of, children, descriptors, peak_memory, tell, until,
-};
+pub(crate) use machine::{alone, beside, children, descriptors, peak_memory, tell, until};
 
 /// A call on a thread that runs no async code.
 pub(crate) fn call(registry: &Registry, name: &str, arguments: &Value) -> Outcome {

@@ -1,7 +1,7 @@
 //! What stands in files is data: it adds no tool and changes no rule.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, Policy};
+use contract_runtime::{Dialect, Policy, Status};
 use serde_json::{Value, json};
 
 use crate::common::{Ground, call, ended, samples};
@@ -37,7 +37,7 @@ fn said(registry: &Registry) -> Vec<String> {
     for dialect in Dialect::ALL {
         said.push(format!(
             "{dialect}: {:?}",
-            registry.export(dialect).map(Value::to_string)
+            registry.export(dialect).map(ToString::to_string)
         ));
     }
     said.push(format!("{:?}", contract_runtime::process_policy()));

@@ -1,15 +1,19 @@
-//! The contracts of the package: what they say, who may switch them off, and what nobody can talk them into.
+//! The contracts of the package: which arguments they admit, who may switch them off, and what nobody can talk them into.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arguments;
 mod context;
 mod frozen;
 mod injection;
 mod policies;
 mod results;
+mod shown;
 mod switched_off;
+mod verify;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::Value;
 

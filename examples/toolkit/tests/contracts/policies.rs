@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{PolicyOrigin, Run};
+use contract_runtime::{PolicyOrigin, Run, Status};
 use serde_json::Value;
 
 use crate::common::{Ground, ended};

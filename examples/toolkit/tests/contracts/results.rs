@@ -1,5 +1,6 @@
 //! A promise is about the result, not about what is left of it for the model.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::{FileText, Problem, Workspace};

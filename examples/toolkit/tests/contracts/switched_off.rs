@@ -1,5 +1,6 @@
 //! Contracts are for the model. What keeps a tool within its folder holds without them.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 

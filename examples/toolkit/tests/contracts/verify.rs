@@ -1,10 +1,10 @@
 //! The contracts of the tools prove themselves: their forms agree, each precondition says something, the bodies of those that
-//! only read keep their promises in a small folder, and no bound has moved since the edges were recorded.
+//! only read keep their promises in a small folder, and no bound has moved since the boundaries were recorded.
 
 use std::fs;
 
 use contract_runtime::prelude::*;
-use contract_runtime::verify::Verifier;
+use contract_verify::Verifier;
 use toolkit::Workspace;
 
 #[test]
@@ -22,8 +22,11 @@ fn every_contract_holds_and_no_bound_has_moved() -> Result<(), Box<dyn std::erro
         .tool(toolkit::search_in_files)
         .context(Workspace::new(folder.path())?)
         .build()?;
-    let edges = concat!(env!("CARGO_MANIFEST_DIR"), "/verify-edges");
-    let report = Verifier::new(registry).cases(100).edges(edges).run();
+    let boundaries = concat!(env!("CARGO_MANIFEST_DIR"), "/verify-boundaries");
+    let report = Verifier::new(registry)
+        .cases(100)
+        .boundaries(boundaries)
+        .run();
     assert_eq!(report.problems().count(), 0, "{report}");
     Ok(())
 }

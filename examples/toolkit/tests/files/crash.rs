@@ -1,28 +1,15 @@
 //! Writers that die, and disks that are full. The long run is `campaigns/crash.rs`.
 
-#[path = "../campaigns/killed.rs"]
+#[path = "../../campaigns/killed.rs"]
 mod killed;
-mod writing;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use crate::reexec;
+use crate::writing::{done, everything, not_run, record, refused, registry, registry_of};
 use serde_json::json;
 use toolkit::Workspace;
-use writing::{done, everything, not_run, record, refused, registry, registry_of};
-
-/// This program, to run one of its tests that are for its own use.
-fn this(test: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([
-        "--exact",
-        test,
-        "--ignored",
-        "--nocapture",
-        "--test-threads=1",
-    ]);
-    command
-}
 
 /// Where the test is to work that was started by another.
 fn lent() -> std::path::PathBuf {
@@ -49,7 +36,11 @@ fn a_writer_that_is_killed_leaves_whole_files_and_nothing_else_after_the_next_st
     let folder = tempfile::tempdir().unwrap();
     let mut figures = killed::Figures::default();
     for _ in 0..50 {
-        figures.run(folder.path(), this("writer"), killed::at_random(40_000));
+        figures.run(
+            folder.path(),
+            reexec::command(writer, ""),
+            killed::at_random(40_000),
+        );
     }
     record(&format!("killed at random: {figures:?}"));
     assert_eq!((figures.left, figures.torn), (0, 0), "{figures:?}");
@@ -60,7 +51,7 @@ fn a_writer_that_is_killed_leaves_whole_files_and_nothing_else_after_the_next_st
 fn a_writer_that_is_killed_at_each_call_to_the_system_leaves_the_old_file_or_the_new_one() {
     let test =
         "a_writer_that_is_killed_at_each_call_to_the_system_leaves_the_old_file_or_the_new_one";
-    let Some(figures) = killed::at_every_step(|| this("writer_of_one_file")) else {
+    let Some(figures) = killed::at_every_step(|| reexec::command(writer_of_one_file, "")) else {
         return not_run("F9", test, "`strace` is not there, or may not trace");
     };
     record(&format!("killed at every step: {figures:?}"));
@@ -85,13 +76,15 @@ fn a_new_workspace_leaves_the_unfinished_files_of_the_living_alone() {
         [1, 2, 3, 4].map(|number| name(number).symlink_metadata().is_ok()),
         [false, true, true, true]
     );
+    // Closing it alone does not do: a process that another test starts at this moment holds it until it runs its program.
+    rustix::fs::flock(&living, rustix::fs::FlockOperation::Unlock).unwrap();
     drop(living);
     Workspace::new(folder.path()).unwrap();
     assert!(!name(2).exists());
 }
 
 /// Runs another test of this program in a mount namespace of its own, after a script that has its folder as `$1`.
-fn with_mounts(row: &str, test: &str, inner: &str, script: &str) {
+fn with_mounts<T: Fn() + Copy>(row: &str, test: &str, inner: T, script: &str) {
     let probe = Command::new("unshare")
         .args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"])
         .output();
@@ -104,28 +97,11 @@ fn with_mounts(row: &str, test: &str, inner: &str, script: &str) {
         return not_run(row, test, &answer);
     }
     let folder = tempfile::tempdir().unwrap();
-    let this = this(inner);
-    let output = Command::new("unshare")
-        .args([
-            "-Urm",
-            "sh",
-            "-ec",
-            &format!("{script}; shift; exec \"$@\""),
-            "sh",
-        ])
-        .arg(folder.path())
-        .arg(this.get_program())
-        .args(this.get_args())
-        .env(killed::FOLDER, folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let script = format!("{script}; shift; exec \"$@\"");
+    let path = folder.path().to_str().unwrap();
+    let starter = ["unshare", "-Urm", "sh", "-ec", &script, "sh", path];
+    let mut child = reexec::command_under(&starter, inner, "");
+    reexec::run(child.env(killed::FOLDER, path));
 }
 
 /// F9
@@ -135,7 +111,7 @@ fn a_full_disk_leaves_the_old_file_and_nothing_else() {
     with_mounts(
         "F9",
         test,
-        "on_a_small_disk",
+        on_a_small_disk,
         "mount -t tmpfs -o size=256k none \"$1\"",
     );
 }
@@ -183,7 +159,7 @@ fn on_a_small_disk() {
 fn a_mount_below_a_root_is_written_only_where_it_belongs_to_it() {
     let script = "mkdir \"$1/mount\"; mount -t tmpfs none \"$1/mount\"; mkdir \"$1/mount/folder\"";
     let test = "a_mount_below_a_root_is_written_only_where_it_belongs_to_it";
-    with_mounts("F4", test, "over_a_mount", script);
+    with_mounts("F4", test, over_a_mount, script);
 }
 
 #[test]

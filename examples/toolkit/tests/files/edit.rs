@@ -1,14 +1,13 @@
 //! `edit_file`, as a model calls it.
 
-mod writing;
-
 use std::sync::LazyLock;
 
+use crate::writing::{call, done, everything, refused, registry, registry_of};
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 use serde_json::json;
 use toolkit::{Limits, Workspace, edit_file};
-use writing::{call, done, everything, refused, registry, registry_of};
 
 /// A registry over a folder with one file, `a`.
 fn with_file(content: &[u8]) -> (tempfile::TempDir, Registry) {

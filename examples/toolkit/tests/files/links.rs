@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -65,11 +66,15 @@ fn resolve(forest: &Forest, path: &str) -> End {
                         if links > 40 {
                             return End::Link;
                         }
-                        if target.starts_with('/') {
+                        at.pop();
+                        // The whole path of the root, as `plant` writes it.
+                        let within = target.strip_prefix("/ROOT");
+                        if within.is_some() {
+                            at.clear();
+                        } else if target.starts_with('/') {
                             return End::Outside;
                         }
-                        at.pop();
-                        for name in target.rsplit('/') {
+                        for name in within.unwrap_or(target).rsplit('/') {
                             ahead.push_front(name.to_owned());
                         }
                     }
@@ -128,12 +133,12 @@ impl Ground {
                 Node::Folder => fs::create_dir(at(path)).unwrap(),
                 Node::File => fs::write(at(path), path.join("/")).unwrap(),
                 Node::Link(target) => {
-                    let canary = folder.path().join("canary");
-                    symlink(
-                        target.replace("/CANARY", canary.to_str().unwrap()),
-                        at(path),
-                    )
-                    .unwrap();
+                    let whole = folder.path().canonicalize().unwrap();
+                    let (canary, root) = (whole.join("canary"), whole.join("ws"));
+                    let target = target
+                        .replace("/CANARY", canary.to_str().unwrap())
+                        .replace("/ROOT", root.to_str().unwrap());
+                    symlink(target, at(path)).unwrap();
                 }
             }
         }
@@ -183,7 +188,7 @@ fn told(registry: &Registry, path: &str) -> End {
     );
     let ends = [
         ("is a folder, not a file", End::Folder),
-        ("lies outside of the workspace", End::Outside),
+        ("is outside the workspace", End::Outside),
         ("a part of it is a file", End::ThroughAFile),
         ("does not exist", End::NotFound),
         ("leads through a symbolic link", End::Link),
@@ -217,6 +222,7 @@ fn node() -> impl Strategy<Value = Node> {
         3 => Just(Node::Folder),
         2 => Just(Node::File),
         4 => route().prop_map(Node::Link),
+        2 => route().prop_map(|route| Node::Link(format!("/ROOT/{route}"))),
         1 => Just(Node::Link("/CANARY".to_owned())),
     ]
 }
@@ -286,6 +292,19 @@ fn links_chains_loops_and_dead_ends() {
         ("out".to_owned(), link("../canary")),
         ("out_and_in".to_owned(), link("../ws/folder/file")),
         ("absolute".to_owned(), link("/CANARY")),
+        ("whole".to_owned(), link("/ROOT/folder/file")),
+        ("whole_folder".to_owned(), link("/ROOT/folder")),
+        ("whole_root".to_owned(), link("/ROOT")),
+        ("to_whole".to_owned(), link("whole_folder/../whole")),
+        (
+            "whole_file_as_folder".to_owned(),
+            link("/ROOT/folder/file/"),
+        ),
+        ("whole_file_and_dot".to_owned(), link("/ROOT/folder/file/.")),
+        ("whole_dangling".to_owned(), link("/ROOT/nothing")),
+        ("whole_self".to_owned(), link("/ROOT/whole_self")),
+        ("whole_out".to_owned(), link("/ROOT/../canary")),
+        ("whole_then_out".to_owned(), link("/ROOT/absolute")),
         ("folder/up".to_owned(), link("..")),
         ("folder/up_and_out".to_owned(), link("../..")),
         ("chain41".to_owned(), link("folder/file")),
@@ -313,6 +332,24 @@ fn links_chains_loops_and_dead_ends() {
         ("out/..", End::Outside),
         ("out_and_in", End::Outside),
         ("absolute", End::Outside),
+        ("whole", file()),
+        ("whole/", End::ThroughAFile),
+        ("whole_folder", End::Folder),
+        ("whole_folder/file", file()),
+        ("whole_folder/../to_link", file()),
+        ("whole_folder/up/whole_folder/file", file()),
+        ("whole_root", End::Folder),
+        ("whole_root/to_whole", file()),
+        ("to_whole", file()),
+        ("whole_folder/missing/../file", End::NotFound),
+        ("whole_folder/file/../file", End::ThroughAFile),
+        ("whole_file_as_folder", End::ThroughAFile),
+        ("whole_file_and_dot", End::ThroughAFile),
+        ("whole_dangling", End::NotFound),
+        ("whole_self", End::Link),
+        ("whole_out", End::Outside),
+        ("whole_then_out", End::Outside),
+        ("whole_root/..", End::Outside),
         ("folder/up_and_out", End::Outside),
         ("folder/up_and_out/canary", End::Outside),
         ("folder/up/..", End::Outside),
@@ -358,4 +395,87 @@ fn without_links_everything_else_is_read() {
             )
         );
     }
+}
+
+/// F2
+#[test]
+fn a_link_with_a_whole_path_below_the_root_is_followed_by_every_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("folder/deep")).unwrap();
+    fs::write(root.join("folder/file"), "needle\n").unwrap();
+    for (link, target) in [
+        ("file", "folder/file"),
+        ("down", "folder"),
+        ("nothing", "gone"),
+    ] {
+        symlink(root.join(target), root.join(link)).unwrap();
+    }
+    let registry = Registry::builder()
+        .package("toolkit")
+        .context(Workspace::new(&root).unwrap())
+        .build()
+        .unwrap();
+    let done = |tool: &str, arguments: Value| {
+        let outcome = registry.call_blocking(ToolCall::new("1", tool, arguments.to_string()));
+        assert!(outcome.is_ok(), "{tool} {arguments}: {:?}", outcome.error());
+        outcome.value().unwrap()
+    };
+    assert_eq!(
+        done("read_file", json!({"path": "file"}))["text"],
+        "needle\n"
+    );
+    let listed = done("read_folder", json!({"path": "down"}));
+    assert_eq!(listed["entries"].as_array().unwrap().len(), 2);
+    let found = done(
+        "search_in_files",
+        json!({"pattern": "needle", "path": "down"}),
+    );
+    assert_eq!(found["hits"], json!(["down/file:1: needle"]));
+    done(
+        "edit_file",
+        json!({"path": "file", "old": "needle", "new": "pin"}),
+    );
+    assert_eq!(
+        fs::read_to_string(root.join("folder/file")).unwrap(),
+        "pin\n"
+    );
+    assert!(root.join("file").is_symlink());
+    done("write_file", json!({"path": "down/deep/new", "text": "x"}));
+    assert!(root.join("folder/deep/new").is_file());
+    // As for every other link: what it points to is not made.
+    let arguments = json!({"path": "nothing", "text": "x"}).to_string();
+    let outcome = registry.call_blocking(ToolCall::new("1", "write_file", arguments));
+    assert_eq!(
+        outcome.error().as_deref(),
+        Some("`nothing` is a symbolic link, not a file; it points to nothing; choose another path")
+    );
+    assert!(!root.join("gone").exists());
+}
+
+/// F2, P9
+#[test]
+fn a_link_with_a_whole_path_is_no_way_to_what_is_protected() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir(root.join(".git")).unwrap();
+    fs::write(root.join(".git/HEAD"), "ref").unwrap();
+    symlink(root.join(".git"), root.join("down")).unwrap();
+    symlink(root.join(".git/HEAD"), root.join("head")).unwrap();
+    let workspace = Workspace::new(&root).unwrap();
+    let registry = Registry::builder()
+        .package("toolkit")
+        .context(workspace)
+        .build()
+        .unwrap();
+    for path in ["head", "down/HEAD", "down/new"] {
+        let arguments = json!({"path": path, "text": "x"}).to_string();
+        let outcome = registry.call_blocking(ToolCall::new("1", "write_file", arguments));
+        assert!(
+            outcome.error().unwrap().contains("by the rule `.git`"),
+            "{path}"
+        );
+    }
+    assert_eq!(fs::read_to_string(root.join(".git/HEAD")).unwrap(), "ref");
+    assert_eq!(fs::read_dir(root.join(".git")).unwrap().count(), 1);
 }

@@ -1,13 +1,24 @@
-//! Protected paths, by every way that the files' tools have. What a command may do is in `sandbox.rs`.
-
-mod writing;
+//! Protected paths, by every way that the files' tools have. What a command may do is in `sandbox/protected.rs`.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::writing::{call, done, everything, refused, registry, registry_of};
 use serde_json::json;
-use toolkit::Workspace;
-use writing::{call, done, everything, refused, registry, registry_of};
+use toolkit::{Sandbox, Workspace, WorkspaceBuilder};
+
+/// What is in a repository, or stands in the way of one.
+const REPOSITORY: [&str; 9] = [
+    ".git/HEAD",
+    ".git/index",
+    ".git/description",
+    ".git/objects/00/11",
+    ".git/refs/heads/main",
+    ".git/hooks2",
+    "sub/.git/HEAD",
+    "sub/module/.git/index",
+    ".git/modules/part/HEAD",
+];
 
 /// What git runs or obeys, and what stands in the way of it.
 const PROTECTED: [&str; 15] = [
@@ -83,15 +94,49 @@ fn what_git_obeys_is_written_neither_where_it_exists_nor_where_it_does_not() {
     );
     assert_eq!(
         message,
-        "`.git/hooks/x` is protected by the rule `.git/hooks` and cannot be written; leave it as it is"
+        "`.git/hooks/x` is protected by the rule `.git` and cannot be written; leave it as it is"
     );
+    // What git obeys stays protected where the rest of a repository is not.
+    for folder in [&full, &empty] {
+        all_refused(
+            folder.path(),
+            &registry_of(committing(folder.path())),
+            PROTECTED,
+        );
+    }
+}
+
+/// Lets tools and commands write the rest of a repository.
+fn committing(folder: &Path) -> WorkspaceBuilder {
+    let sandbox = Sandbox::confined().writable_repository(true);
+    Workspace::builder().root(folder).sandbox(sandbox)
+}
+
+/// P9: a repository is as much lost without its `HEAD` as with a hook of somebody else.
+#[test]
+fn nothing_of_a_repository_is_written_by_a_tool_unless_the_program_says_so() {
+    let full = repository();
+    let closed = registry(full.path());
+    all_refused(full.path(), &closed, REPOSITORY);
+    let empty = tempfile::tempdir().unwrap();
+    all_refused(empty.path(), &registry(empty.path()), REPOSITORY);
+    // Without a sandbox nothing keeps commands from it; tools keep to it all the same.
+    let open = Workspace::builder()
+        .root(full.path())
+        .sandbox(Sandbox::unsandboxed());
+    all_refused(full.path(), &registry_of(open), REPOSITORY);
+    for path in [".gitignore", "git/HEAD", "HEAD", ".github/config", "git~x"] {
+        done(&closed, "write_file", &json!({"path": path, "text": "x"}));
+    }
+    done(&closed, "read_file", &json!({"path": ".git/HEAD"}));
+    done(&closed, "read_folder", &json!({"path": ".git"}));
 }
 
 /// P9
 #[test]
-fn the_rest_of_a_repository_can_be_written() {
+fn the_rest_of_a_repository_can_be_written_where_the_program_says_so() {
     let folder = repository();
-    let registry = registry(folder.path());
+    let registry = registry_of(committing(folder.path()));
     for path in [
         ".git/description",
         ".git/hooks2",
@@ -133,6 +178,10 @@ fn another_name_for_a_protected_path_is_protected_too() {
         "chain/modules/a/config",
         "dangling",
         "dangling/a/config",
+        "link/HEAD",
+        "chain/HEAD",
+        "chain/index",
+        "deep/up/HEAD",
         "deep/up/hooks/x",
         "deep/../.git/config",
         "./.git//hooks/./x",
@@ -175,15 +224,41 @@ fn the_folder_that_a_git_file_or_a_link_names_is_protected_as_a_repository() {
                 "kept/main/config.worktree",
                 "kept/main/hooks/pre-commit",
                 "kept/main/modules/a/config",
+                "kept/main/HEAD",
+                "kept/main/description",
             ],
         );
         if names == "worktree" {
-            all_refused(folder.path(), &registry, ["kept/own/commondir"]);
+            let own = ["kept/own/commondir", "kept/own/HEAD", "kept/own/index"];
+            all_refused(folder.path(), &registry, own);
         }
-        for path in ["kept/main/description", "kept/config", "main/config"] {
+        for path in ["kept/config", "main/config", "main/HEAD"] {
             done(&registry, "write_file", &json!({"path": path, "text": "x"}));
         }
+        let registry = registry_of(committing(folder.path()));
+        all_refused(folder.path(), &registry, ["kept/main/config"]);
+        let rest = json!({"path": "kept/main/description", "text": "x"});
+        done(&registry, "write_file", &rest);
     }
+}
+
+/// P9: a repository without a work tree of its own, which holds the worktrees.
+#[test]
+fn a_root_that_lies_in_its_repository_can_be_written() {
+    let folder = repository();
+    let git = folder.path().join(".git");
+    let (own, root) = (git.join("worktrees/main"), git.join("main"));
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(own.join("commondir"), "../..\n").unwrap();
+    std::fs::write(root.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    let registry = registry(&root);
+    all_refused(&root, &registry, [".git", "sub/.git/HEAD"]);
+    done(
+        &registry,
+        "write_file",
+        &json!({"path": "src/HEAD", "text": "x"}),
+    );
 }
 
 /// P9
@@ -213,6 +288,12 @@ fn the_other_case_of_a_protected_name_is_protected_on_every_file_system() {
         "a/.gIt/config",
         ".git/hook\u{17f}/x",
         ".g\u{200c}it/config",
+        ".GIT/HEAD",
+        "a/.Git/index",
+        ".git./HEAD",
+        ".git /HEAD",
+        "GIT~1/HEAD",
+        ".git::$INDEX_ALLOCATION/HEAD",
     ];
     all_refused(folder.path(), &registry(folder.path()), paths);
 }

@@ -1,13 +1,12 @@
 //! The tools against somebody who swaps folders and files for links that lead out. The long run is `campaigns/races.rs`.
 
-#[path = "../campaigns/swapper.rs"]
+#[path = "../../campaigns/swapper.rs"]
 mod swapper;
-mod writing;
 
 use std::time::Duration;
 
+use crate::writing::{not_run, record};
 use swapper::Operation;
-use writing::{not_run, record};
 
 const CALLS: u64 = 20_000;
 

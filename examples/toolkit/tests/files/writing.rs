@@ -1,12 +1,11 @@
 //! What the tests of the writing tools share.
 
-#![allow(dead_code, reason = "every test program uses its own part of it")]
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::Value;
 use toolkit::{Workspace, WorkspaceBuilder};

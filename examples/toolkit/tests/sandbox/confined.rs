@@ -1,14 +1,13 @@
 //! Commands in a sandbox, and processes that look at what it holds back.
 
-#![allow(dead_code, reason = "no binary uses all of it")]
-
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use crate::reexec;
 use contract_runtime::prelude::*;
 use nix::libc;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
@@ -112,24 +111,30 @@ impl Shell {
         self.value(&json!({ "argv": argv }))
     }
 
-    /// Runs one probe of this test binary, and gives what it found.
+    /// Runs a test of this binary as a probe, and gives what it found.
     #[track_caller]
-    pub(crate) fn probe(&self, name: &str, arguments: &[&str]) -> BTreeMap<String, String> {
-        let ran = self.probed(name, arguments);
+    pub(crate) fn probe<T: Fn()>(
+        &self,
+        test: T,
+        name: &str,
+        arguments: &[&str],
+    ) -> BTreeMap<String, String> {
+        let ran = self.probed(test, name, arguments);
         let found = found(&ran.stdout());
         assert!(!found.is_empty(), "the probe found nothing: {ran:?}");
         found
     }
 
-    pub(crate) fn probed(&self, name: &str, arguments: &[&str]) -> Ran {
-        let exe = env::current_exe().unwrap();
-        let exe = exe.to_str().unwrap();
+    #[track_caller]
+    pub(crate) fn probed<T: Fn()>(&self, test: T, name: &str, arguments: &[&str]) -> Ran {
         let mut argv = vec!["env".to_owned(), format!("{PROBE}={name}")];
         for (place, argument) in arguments.iter().enumerate() {
             argv.push(format!("{PROBE}_{place}={argument}"));
         }
-        argv.extend([exe, "--exact", "probe", "--nocapture"].map(str::to_owned));
-        self.value(&json!({ "argv": argv }))
+        argv.extend(reexec::argv(test));
+        let ran = self.value(&json!({ "argv": argv }));
+        assert!(ran.stdout().contains("running 1 test\n"), "{ran:?}");
+        ran
     }
 }
 
@@ -287,7 +292,7 @@ pub(crate) fn escape(shell: &Shell, rounds: usize) -> Duration {
     slowest
 }
 
-/// What a process does that [`again`] starts to be killed: it waits for a command that never ends.
+/// What a process does that is started to be killed: it waits for a command that never ends.
 pub(crate) fn wait_for_ever(text: &str) {
     let (kind, rest) = text.split_once(' ').unwrap();
     let (mark, root) = rest.split_once(' ').unwrap();
@@ -298,21 +303,24 @@ pub(crate) fn wait_for_ever(text: &str) {
 
 /// Kills callers in the middle of their commands; no process of these may survive. Says how long the slowest end took.
 #[track_caller]
-pub(crate) fn kill_callers(test: &str, rounds: usize) -> Duration {
+pub(crate) fn kill_callers<T: Fn() + Copy>(test: T, rounds: usize) -> Duration {
     let mut slowest = Duration::ZERO;
     for round in 0..rounds {
         let mark = mark();
         let kind = if round % 4 == 3 { "open" } else { "confined" };
-        // What a killed process leaves lying goes with this.
         let ground = Ground::new();
         let given = format!("{kind} {mark} {}", ground.root().display());
-        let mut caller = again(test, &given);
+        let mut caller = reexec::command(test, &given);
         caller.env("TMPDIR", ground.outside());
-        let mut caller = Held(caller.spawn().unwrap());
+        let mut caller = KillOnDrop(caller.spawn().unwrap());
         let sleeping = format!("sleep\0{mark}");
         until("the command", || marked(&sleeping).len() >= 3);
         caller.0.kill().unwrap();
         slowest = slowest.max(none_survives(&mark));
+        // Whoever ended the command removes its files too, and their folder.
+        until("the removal", || {
+            fs::read_dir(ground.outside()).unwrap().count() == 0
+        });
     }
     slowest
 }
@@ -330,35 +338,10 @@ pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-const AGAIN: &str = "TOOLKIT_TEST_AGAIN";
-
-/// Whether this process was started by [`again`] for this test; then the text that it was given.
-pub(crate) fn is_again(test: &str) -> Option<String> {
-    let given = env::var(AGAIN).ok()?;
-    let (name, rest) = given.split_once(' ')?;
-    (name == test).then(|| rest.to_owned())
-}
-
-/// One test of this binary in a process of its own.
-pub(crate) fn again(test: &str, given: &str) -> Command {
-    let mut command = Command::new(env::current_exe().unwrap());
-    command
-        .args([
-            "--exact",
-            test,
-            "--nocapture",
-            "--test-threads=1",
-            "--include-ignored",
-        ])
-        .env(AGAIN, format!("{test} {given}"))
-        .stdin(Stdio::null());
-    command
-}
-
 /// A child that does not outlive its test.
-pub(crate) struct Held(pub(crate) Child);
+pub(crate) struct KillOnDrop(pub(crate) Child);
 
-impl Drop for Held {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -386,15 +369,9 @@ pub(crate) fn forbid(calls: &[libc::c_long], error: libc::c_int) {
 
 /// Runs the rest of a test in a process of its own, which forbids itself something for ever.
 #[track_caller]
-pub(crate) fn alone(name: &str, rest: impl FnOnce()) {
-    if is_again(name).is_some() {
+pub(crate) fn alone<T: Fn() + Copy>(test: T, rest: impl FnOnce()) {
+    if reexec::input_of(test).is_some() {
         return rest();
     }
-    let output = again(name, "alone").output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    reexec::run(&mut reexec::command(test, ""));
 }

@@ -1,16 +1,16 @@
 //! What goes wrong around a command: processes that flee, a caller that is killed, limits, and layers that are missing.
-#![cfg(target_os = "linux")]
-
-mod confined;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use confined::{
-    Ground, alone, escape, forbid, is_again, is_full, kill_callers, mark, none_survives, open,
-    probe as probe_name, sandbox, wait_for_ever,
+use crate::confined::{
+    Ground, KillOnDrop, alone, escape, forbid, is_full, kill_callers, mark, marked, none_survives,
+    open, probe as probe_name, sandbox, until, wait_for_ever,
 };
+use crate::reexec;
 use nix::libc;
 use serde_json::json;
 use toolkit::{Limits, Sandbox};
@@ -24,7 +24,7 @@ fn probe() {
             // Slow enough that it is not done before anybody looks.
             for number in 0..64_u8 {
                 kept.push(vec![number | 1; 16 << 20]);
-                std::thread::sleep(Duration::from_millis(5));
+                thread::sleep(Duration::from_millis(5));
             }
             println!("\nfound memory = {}", kept.len());
         }
@@ -113,11 +113,56 @@ fn a_child_that_holds_the_pipes_keeps_nobody_waiting() {
 /// S5
 #[test]
 fn a_caller_that_is_killed_takes_its_commands_along() {
-    const NAME: &str = "a_caller_that_is_killed_takes_its_commands_along";
-    if let Some(text) = is_again(NAME) {
+    if let Some(text) = reexec::input_of(a_caller_that_is_killed_takes_its_commands_along) {
         return wait_for_ever(&text);
     }
-    kill_callers(NAME, 12);
+    kill_callers(a_caller_that_is_killed_takes_its_commands_along, 12);
+}
+
+/// S5: a killed process closes what it had open before its children can see that it is gone. Here it stays in that state.
+#[test]
+fn a_caller_whose_channel_closes_without_a_word_is_taken_for_dead() {
+    const COMMAND_RUNS: &str = "the command runs";
+    let input = reexec::input_of(a_caller_whose_channel_closes_without_a_word_is_taken_for_dead);
+    if let Some(text) = input {
+        let mut parts = text.splitn(3, ' ').skip(1);
+        let sleeping = format!("sleep\0{}", parts.next().unwrap());
+        let told = Path::new(parts.next().unwrap()).join(COMMAND_RUNS);
+        thread::spawn(move || wait_for_ever(&text));
+        until("the command", || marked(&sleeping).len() >= 3);
+        // In a file, because the command may be over before anybody outside has seen it.
+        fs::write(told, "").unwrap();
+        close_sockets();
+        thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    for kind in ["confined", "open"] {
+        let mark = mark();
+        let ground = Ground::new();
+        let given = format!("{kind} {mark} {}", ground.root().display());
+        let mut caller = reexec::command(
+            a_caller_whose_channel_closes_without_a_word_is_taken_for_dead,
+            &given,
+        );
+        caller.env("TMPDIR", ground.outside());
+        let mut caller = KillOnDrop(caller.spawn().unwrap());
+        until("the command", || ground.root().join(COMMAND_RUNS).exists());
+        until("the removal", || {
+            fs::read_dir(ground.outside()).unwrap().count() == 0
+        });
+        none_survives(&format!("sleep\0{mark}"));
+        assert!(caller.0.try_wait().unwrap().is_none(), "the caller lives");
+    }
+}
+
+fn close_sockets() {
+    for entry in fs::read_dir("/proc/self/fd").unwrap().flatten() {
+        let target = fs::read_link(entry.path()).unwrap_or_default();
+        if target.to_string_lossy().starts_with("socket:") {
+            let number: i32 = entry.file_name().to_str().unwrap().parse().unwrap();
+            nix::unistd::close(number).unwrap();
+        }
+    }
 }
 
 /// S8
@@ -141,9 +186,11 @@ fn memory_ends_by_its_limit() {
         shell_memory: bytes,
         ..Limits::default()
     };
-    let ran = ground.limited(limits(256 << 20)).probed("memory", &[]);
+    let ran = ground
+        .limited(limits(256 << 20))
+        .probed(probe, "memory", &[]);
     assert_eq!(ran.limit(), Some("memory"), "{ran:?}");
-    let found = ground.limited(limits(4 << 30)).probe("memory", &[]);
+    let found = ground.limited(limits(4 << 30)).probe(probe, "memory", &[]);
     assert_eq!(found["memory"], "64");
 }
 
@@ -200,7 +247,7 @@ fn open_files_are_limited() {
         shell_open_files: 64,
         ..Limits::default()
     });
-    let found: u32 = shell.probe("files", &[])["files"].parse().unwrap();
+    let found: u32 = shell.probe(probe, "files", &[])["files"].parse().unwrap();
     assert!((32..64).contains(&found), "{found}");
 }
 
@@ -251,7 +298,7 @@ fn a_program_that_is_no_helper_runs_no_command() {
 /// S9
 #[test]
 fn without_landlock_no_command_is_run() {
-    alone("without_landlock_no_command_is_run", || {
+    alone(without_landlock_no_command_is_run, || {
         forbid(&[libc::SYS_landlock_create_ruleset], libc::ENOSYS);
         let ground = Ground::new();
         let outcome = ground.shell().call(&json!({ "argv": ["touch", "ran"] }));
@@ -272,7 +319,7 @@ fn without_landlock_no_command_is_run() {
 /// S9
 #[test]
 fn without_seccomp_no_command_is_run() {
-    alone("without_seccomp_no_command_is_run", || {
+    alone(without_seccomp_no_command_is_run, || {
         forbid(&[libc::SYS_seccomp], libc::ENOSYS);
         let ground = Ground::new();
         let outcome = ground.shell().call(&json!({ "argv": ["touch", "ran"] }));
@@ -286,7 +333,7 @@ fn without_seccomp_no_command_is_run() {
 #[test]
 fn without_namespaces_the_rest_holds_and_the_record_says_so() {
     alone(
-        "without_namespaces_the_rest_holds_and_the_record_says_so",
+        without_namespaces_the_rest_holds_and_the_record_says_so,
         || {
             forbid(&[libc::SYS_unshare], libc::EPERM);
             let ground = Ground::new();
@@ -311,6 +358,34 @@ fn without_namespaces_the_rest_holds_and_the_record_says_so() {
             assert_eq!(ran.stdout(), "kept\n", "{ran:?}");
             let mode = fs::metadata(&secret).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
+        },
+    );
+}
+
+/// S9: a container may refuse handles of processes, which hold nothing back.
+#[test]
+fn without_handles_of_processes_commands_end_as_they_do_with_them() {
+    alone(
+        without_handles_of_processes_commands_end_as_they_do_with_them,
+        || {
+            let ground = Ground::new();
+            let before = ground.shell().script("echo said; exit 3");
+            for call in [libc::SYS_pidfd_send_signal, libc::SYS_pidfd_open] {
+                forbid(&[call], libc::ENOSYS);
+                for (shell, level) in [
+                    (ground.shell(), before.level()),
+                    (ground.shell_with(open()), "none"),
+                ] {
+                    let ran = shell.script("echo said; exit 3");
+                    assert_eq!((ran.code(), ran.level()), (Some(3), level), "{ran:?}");
+                    assert_eq!(ran.stdout(), "said\n", "{ran:?}");
+                    escape(&shell, 7);
+                }
+            }
+            forbid(&[libc::SYS_unshare], libc::EPERM);
+            let shell = ground.shell();
+            assert_eq!(shell.script("true").level(), "reduced");
+            escape(&shell, 7);
         },
     );
 }

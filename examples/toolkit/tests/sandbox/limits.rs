@@ -1,17 +1,15 @@
 //! Limits that a command tries to escape, and ends that come too late.
-#![cfg(target_os = "linux")]
-
-mod confined;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use confined::{
-    Ground, Shell, again, argument, is_again, is_full, mark, marked, none_survives,
-    probe as probe_name, tell, until,
+use crate::confined::{
+    Ground, Ran, Shell, argument, is_full, mark, marked, none_survives, probe as probe_name, tell,
+    until,
 };
+use crate::reexec;
 use serde_json::json;
 use toolkit::Limits;
 
@@ -90,21 +88,34 @@ fn a_command_whose_processes_cannot_be_counted_is_ended() {
 /// S8
 #[test]
 fn what_a_command_said_remains_when_its_helper_is_lost() {
+    // A helper that is killed before it could say that the command runs is lost at the start; then once more.
+    let ran = (0..10).find_map(|_| lose_helper());
+    let ran = ran.expect("one that was lost later");
+    assert_eq!(ran.0["ended"], json!({"by": "lost"}), "{ran:?}");
+    assert_eq!(ran.stdout(), "before\n");
+    assert_eq!(ran.0["stdout"]["complete"], false, "{ran:?}");
+}
+
+/// Kills the helper of a command that runs; gives its report, if there is one.
+fn lose_helper() -> Option<Ran> {
     let ground = Ground::new();
     let shell = ground.shell();
     let mark = mark();
-    let text = mark.clone();
-    let running = thread::spawn(move || shell.script(&format!("echo before; sleep {text}; true")));
+    let script = format!("echo before; sleep {mark}; true");
+    let running = thread::spawn(move || shell.call(&json!({ "script": script })));
     until("the command", || {
         !marked(&format!("sleep\0{mark}")).is_empty()
     });
     let [first, _] = helpers(&mark);
     kill(first);
-    let ran = running.join().unwrap();
-    assert_eq!(ran.0["ended"], json!({"by": "lost"}), "{ran:?}");
-    assert_eq!(ran.stdout(), "before\n");
-    assert_eq!(ran.0["stdout"]["complete"], false, "{ran:?}");
+    let outcome = running.join().unwrap();
     none_survives(&mark);
+    let error = outcome.error().unwrap_or_default();
+    assert!(
+        error.is_empty() || error.contains("was ended from outside"),
+        "{error}"
+    );
+    outcome.is_ok().then(|| Ran(outcome.value().unwrap()))
 }
 
 /// The stages of the helper above a process with a mark.
@@ -216,26 +227,20 @@ fn left(folder: &Path) -> Vec<PathBuf> {
 
 /// Runs the rest of a test in a process whose temporary files lie in a folder of their own, with a user that modes hold back
 /// where there is one.
-fn with_own_temporary(name: &str, rest: impl FnOnce(&Path)) {
-    if let Some(given) = is_again(name) {
+fn with_own_temporary<T: Fn() + Copy>(test: T, rest: impl FnOnce(&Path)) {
+    if let Some(given) = reexec::input_of(test) {
         return rest(Path::new(&given));
     }
     let own = tempfile::tempdir().unwrap();
     let path = own.path().canonicalize().unwrap();
-    let mut command = again(name, path.to_str().unwrap());
-    let output = command.env("TMPDIR", &path).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let mut command = reexec::command(test, path.to_str().unwrap());
+    reexec::run(command.env("TMPDIR", &path));
 }
 
 /// S8: for an ordinary user, a mode of zero is an obstacle.
 #[test]
 fn temporary_files_go_whatever_their_modes_are() {
-    with_own_temporary("temporary_files_go_whatever_their_modes_are", |own| {
+    with_own_temporary(temporary_files_go_whatever_their_modes_are, |own| {
         let ground = Ground::new();
         let ran = ground.shell().script(
             "mkdir -p $TMPDIR/x/y/z; echo text > $TMPDIR/x/y/z/file; chmod 0 $TMPDIR/x/y/z $TMPDIR/x/y $TMPDIR/x $TMPDIR; echo done",
@@ -243,6 +248,55 @@ fn temporary_files_go_whatever_their_modes_are() {
         assert_eq!(ran.stdout(), "done\n", "{ran:?}");
         until("the removal", || commands(own).is_empty());
     });
+}
+
+/// S8: a helper that is killed with its program leaves everything; the next program takes it away.
+#[test]
+fn what_a_killed_program_left_goes_with_the_next_and_what_the_living_have_stays() {
+    with_own_temporary(
+        what_a_killed_program_left_goes_with_the_next_and_what_the_living_have_stays,
+        |own| {
+            // A living program, whose command has files.
+            let ground = Ground::new();
+            let shell = ground.shell();
+            let mark = mark();
+            let script = format!("echo x > $TMPDIR/kept; chmod 0 $TMPDIR; sleep {mark}; true");
+            let running = thread::spawn(move || shell.script(&script));
+            until("the command", || {
+                !marked(&format!("sleep\0{mark}")).is_empty()
+            });
+            let living = commands(own);
+            assert_eq!(living.len(), 1);
+            // What the dead leave, and what is none.
+            let name = |digits: &str| own.join(format!("toolkit-command-{digits}"));
+            let dead = ["0".repeat(32), "f".repeat(32)].map(|digits| name(&digits));
+            let others = [name("0"), name(&"x".repeat(32))];
+            for folder in dead.iter().chain(&others) {
+                fs::create_dir_all(folder.join("deep")).unwrap();
+                fs::write(folder.join("deep/file"), "x").unwrap();
+            }
+            let closed = std::os::unix::fs::PermissionsExt::from_mode(0o000);
+            fs::set_permissions(&dead[0], closed).unwrap();
+            let linked = name(&"a".repeat(32));
+            std::os::unix::fs::symlink(&others[0], &linked).unwrap();
+            // The next program.
+            let mut next = std::process::Command::new(env!("CARGO_BIN_EXE_toolkit"));
+            next.args(["--root", ground.root().to_str().unwrap(), "call"]);
+            let script = "test -e a || sleep 1";
+            next.args(["run_shell", &json!({ "script": script }).to_string()]);
+            let output = next.env("TMPDIR", own).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            for folder in &dead {
+                assert!(!folder.exists(), "{folder:?}");
+            }
+            assert!(living[0].join("kept").exists());
+            assert!(others.iter().all(|other| other.join("deep/file").exists()));
+            assert!(linked.is_symlink());
+            kill(*marked(&format!("sleep\0{mark}")).first().unwrap());
+            running.join().unwrap();
+            until("the removal", || !living[0].exists());
+        },
+    );
 }
 
 /// The folders of commands in a folder.
@@ -257,13 +311,12 @@ fn commands(folder: &Path) -> Vec<PathBuf> {
 /// S8: the call ends in time, and nothing of it stays.
 #[test]
 fn temporary_files_of_any_depth_keep_nobody_waiting() {
-    with_own_temporary("temporary_files_of_any_depth_keep_nobody_waiting", |own| {
+    with_own_temporary(temporary_files_of_any_depth_keep_nobody_waiting, |own| {
         let ground = Ground::new();
-        let shell = Shell::new(ground.workspace_with(confined::probing()));
-        let exe = std::env::current_exe().unwrap();
+        let shell = Shell::new(ground.workspace_with(crate::confined::probing()));
         let script = format!(
-            "TOOLKIT_TEST_PROBE=deep TOOLKIT_TEST_PROBE_0=2000 {} --exact probe --nocapture",
-            exe.display()
+            "TOOLKIT_TEST_PROBE=deep TOOLKIT_TEST_PROBE_0=2000 {}",
+            reexec::argv(probe).join(" ")
         );
         let begun = Instant::now();
         let ran = shell.value(&json!({ "script": script, "timeout_seconds": 3 }));

@@ -1,14 +1,12 @@
 //! The long form of some tests, and what a sandbox costs; `campaigns/trees.sh` runs them and shows their figures.
-#![cfg(target_os = "linux")]
-
-mod confined;
 
 use std::env;
 use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use confined::{Ground, Shell, escape, is_again, kill_callers, open, sandbox, wait_for_ever};
+use crate::confined::{Ground, Shell, escape, kill_callers, open, sandbox, wait_for_ever};
+use crate::reexec;
 
 fn number(name: &str, otherwise: usize) -> usize {
     env::var(name).map_or(otherwise, |text| text.parse().unwrap())
@@ -43,12 +41,11 @@ fn a_thousand_escapes_leave_no_survivor() {
 #[test]
 #[ignore = "long; run by campaigns/trees.sh"]
 fn two_hundred_killed_callers_leave_no_survivor() {
-    const NAME: &str = "two_hundred_killed_callers_leave_no_survivor";
-    if let Some(text) = is_again(NAME) {
+    if let Some(text) = reexec::input_of(two_hundred_killed_callers_leave_no_survivor) {
         return wait_for_ever(&text);
     }
     let rounds = number("TOOLKIT_KILLS", 200);
-    let slowest = kill_callers(NAME, rounds);
+    let slowest = kill_callers(two_hundred_killed_callers_leave_no_survivor, rounds);
     println!("callers killed: {rounds}, 0 survivors, the slowest end took {slowest:?}");
     assert!(slowest < Duration::from_secs(1), "{slowest:?}");
 }

@@ -1,14 +1,11 @@
 //! What a command can reach of the network, and of programs that listen on the machine.
-#![cfg(target_os = "linux")]
-
-mod confined;
 
 use std::net::{TcpListener, TcpStream, ToSocketAddrs as _, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::time::Duration;
 
-use confined::{Ground, argument, open, probe as probe_name, probing, tell};
+use crate::confined::{Ground, argument, open, probe as probe_name, probing, tell};
 
 /// Not a test: what this binary does when it is the command in a sandbox.
 #[test]
@@ -66,7 +63,9 @@ fn no_socket_of_any_kind_reaches_out_of_a_sandbox() {
     ];
 
     // Without a sandbox the probe reaches everything, so it can.
-    let found = ground.shell_with(open()).probe("network", &arguments);
+    let found = ground
+        .shell_with(open())
+        .probe(probe, "network", &arguments);
     for way in [
         "tcp",
         "udp",
@@ -83,7 +82,9 @@ fn no_socket_of_any_kind_reaches_out_of_a_sandbox() {
     posted.set_nonblocking(true).unwrap();
     while posted.recv(&mut [0; 9]).is_ok() {}
 
-    let found = ground.shell_with(probing()).probe("network", &arguments);
+    let found = ground
+        .shell_with(probing())
+        .probe(probe, "network", &arguments);
     assert_eq!(
         found["pair"], "reached",
         "two processes of the command may talk"
@@ -116,7 +117,7 @@ fn with_a_network_the_internet_is_reached_and_programs_of_the_machine_are_not() 
     ];
     let found = ground
         .shell_with(probing().network(true))
-        .probe("network", &arguments);
+        .probe(probe, "network", &arguments);
     for way in ["tcp", "udp", "listening", "pair"] {
         assert_eq!(found[way], "reached", "{way}");
     }

@@ -1,13 +1,11 @@
 //! Protected paths: what git runs or obeys, and what the workspace names, through a shell.
-#![cfg(target_os = "linux")]
-
-mod confined;
 
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use confined::{Ground, Shell, alone, forbid, is_full, read, sandbox};
+use crate::confined::{Ground, Shell, alone, forbid, is_full, read, sandbox};
+use contract_runtime::prelude::*;
 use nix::libc;
 use serde_json::json;
 
@@ -128,6 +126,40 @@ fn nothing_in_a_repository_is_written_unless_the_program_says_so() {
     }
     let ran = shell.script("cat .git/HEAD && echo x > file");
     assert_eq!(ran.code(), Some(0), "{ran:?}");
+}
+
+/// P9: one rule for both, in either setting.
+#[test]
+fn a_tool_for_files_may_write_at_the_top_of_a_root_what_a_command_may() {
+    const NAME: &str = "a_tool_for_files_may_write_at_the_top_of_a_root_what_a_command_may";
+    if !is_full("P9", NAME) {
+        return;
+    }
+    for (sandbox, rest) in [(sandbox(), false), (committing(), true)] {
+        for (path, may) in [
+            ("file", true),
+            (".gitignore", true),
+            (".git/HEAD", rest),
+            (".git/index", rest),
+            (".git/refs/heads/main", rest),
+            (".git/config", false),
+            (".git/hooks/pre-commit", false),
+        ] {
+            let (one, other) = (repository(), repository());
+            let ran = one
+                .shell_with(sandbox.clone())
+                .script(&format!("echo x > {path}"));
+            assert_eq!(ran.code() == Some(0), may, "{path}: {ran:?}");
+            let registry = Registry::builder()
+                .tool(toolkit::write_file)
+                .context(other.workspace_with(sandbox.clone()).build().unwrap())
+                .build()
+                .unwrap();
+            let arguments = json!({"path": path, "text": "x"}).to_string();
+            let outcome = registry.call_blocking(ToolCall::new("1", "write_file", arguments));
+            assert_eq!(outcome.is_ok(), may, "{path}: {:?}", outcome.error());
+        }
+    }
 }
 
 /// P9
@@ -274,7 +306,7 @@ fn no_repository_is_made_where_there_is_none() {
 #[test]
 fn without_namespaces_what_git_runs_is_put_back_and_named() {
     alone(
-        "without_namespaces_what_git_runs_is_put_back_and_named",
+        without_namespaces_what_git_runs_is_put_back_and_named,
         || {
             forbid(&[libc::SYS_unshare], libc::EPERM);
             let ground = repository();

@@ -1,12 +1,11 @@
 //! `search_in_files` under patterns, files and trees that are made to hurt.
 
-mod search_support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use search_support::{Searched, call_of, findings};
+use crate::reexec;
+use crate::support::{Searched, call_of, findings};
 use serde_json::json;
 use toolkit::{Limits, Stop};
 
@@ -81,24 +80,11 @@ fn patterns_that_make_others_backtrack_take_time_in_proportion_to_the_text() {
 /// F10
 #[test]
 fn memory_stays_flat_for_long_lines_and_sparse_files() {
-    const TASK: &str = "TOOLKIT_SEARCH_MEMORY";
-    const NAME: &str = "memory_stays_flat_for_long_lines_and_sparse_files";
-    if std::env::var_os(TASK).is_none() {
-        let myself = std::env::current_exe().expect("this program");
-        let output = std::process::Command::new(myself)
-            .args(["--exact", NAME, "--nocapture"])
-            .env(TASK, "1")
-            .output()
-            .expect("this program again");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned()
-            + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{said}");
-        eprintln!(
-            "{}",
-            said.lines()
-                .find(|line| line.contains("peak"))
-                .unwrap_or("no figure")
-        );
+    if reexec::input_of(memory_stays_flat_for_long_lines_and_sparse_files).is_none() {
+        let mut child = reexec::command(memory_stays_flat_for_long_lines_and_sparse_files, "");
+        let printed = reexec::run(&mut child);
+        let figure = printed.lines().find(|line| line.contains("peak"));
+        eprintln!("{}", figure.expect("a figure"));
         return;
     }
     let tree = Searched::new(&[("head.txt", "needle\n")]).limits(Limits {

@@ -1,12 +1,10 @@
 //! `search_in_files`: what is left out.
 
-mod search_support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use contract_runtime::prelude::*;
-use search_support::Searched;
+use crate::support::Searched;
+use contract_runtime::Status;
 use serde_json::json;
 use toolkit::{Hit, Workspace};
 
@@ -197,7 +195,7 @@ fn what_is_no_regular_file_is_left_out_without_waiting() {
     let pipe = tree.folder().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     if !made.as_ref().is_ok_and(std::process::ExitStatus::success) {
-        search_support::not_run(
+        crate::support::not_run(
             "F6",
             "what_is_no_regular_file_is_left_out_without_waiting",
             format_args!("mkfifo answers {made:?}"),
@@ -233,7 +231,7 @@ fn what_the_system_does_not_give_is_counted() {
     close("b.txt");
     close("c");
     if fs::read(tree.folder().join("b.txt")).is_ok() {
-        search_support::not_run(
+        crate::support::not_run(
             "F11",
             "what_the_system_does_not_give_is_counted",
             format_args!("this user may read files of mode 0"),
@@ -268,7 +266,7 @@ fn a_link_to_a_folder_within_is_searched_when_it_is_named() {
         .follow_links(false)
         .build()
         .expect("a workspace");
-    let outcome = search_support::call(strict, &json!({"pattern": "needle", "path": "link"}));
+    let outcome = crate::support::call(strict, &json!({"pattern": "needle", "path": "link"}));
     assert!(
         outcome
             .error()

@@ -3,13 +3,11 @@
 //! What is different on purpose: links that are ignore files are not obeyed, `.gitignore` holds without a repository, a
 //! glob brings back nothing that is ignored, and git's settings outside of the workspace are not read.
 
-mod search_support;
-
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::Searched;
 use proptest::prelude::*;
-use search_support::Searched;
 use serde_json::{Value, json};
 
 const NAMES: [&str; 7] = ["a", "b", "c.txt", "d.log", ".h", "e.rs", "ab"];
@@ -51,7 +49,7 @@ fn peer(test: &str) -> Option<String> {
     if major.is_some_and(|major| major >= 15) {
         return Some(program);
     }
-    search_support::not_run(
+    crate::support::not_run(
         "F11",
         test,
         format_args!("`{program} --version` answers {version}"),

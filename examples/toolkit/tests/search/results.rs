@@ -1,11 +1,10 @@
 //! `search_in_files`: what is found, and how it is said.
 
-mod search_support;
-
 use std::fs;
 
+use crate::support::Searched;
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
-use search_support::Searched;
 use serde_json::json;
 use toolkit::{Findings, Hit, Stop, Workspace};
 

@@ -1,5 +1,4 @@
 //! A tree of files, and the tool over it.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,11 @@
 //! What arrives at a command.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::{Limits, Workspace};
 
-use crate::shell_desk::{Desk, workspace};
+use crate::desk::{Desk, workspace};
 
 /// S1
 #[tokio::test]
@@ -218,9 +219,9 @@ async fn a_command_starts_in_its_folder() {
     std::fs::write(desk.path().join("file"), "").unwrap();
     std::os::unix::fs::symlink("/etc", desk.path().join("out")).unwrap();
     for (directory, why) in [
-        ("/etc", "outside of the workspace"),
-        ("..", "outside of the workspace"),
-        ("out", "outside of the workspace"),
+        ("/etc", "outside the workspace"),
+        ("..", "outside the workspace"),
+        ("out", "outside the workspace"),
         ("file", "not a folder"),
         ("missing", "does not exist"),
     ] {

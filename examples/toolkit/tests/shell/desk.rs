@@ -1,10 +1,10 @@
 //! A workspace of its own with `run_shell`, and a way to find its processes again.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use toolkit::{Limits, Sandbox, Workspace};

@@ -3,11 +3,12 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::Limits;
 
-use crate::shell_desk::{Desk, mark, note, running, until};
+use crate::desk::{Desk, mark, note, running, until};
 
 /// S4: the best of some tries, because the machine may be busy.
 #[tokio::test]

@@ -1,24 +1,34 @@
 //! What `run_shell` keeps of this process: memory under a flood, files and processes when nobody waits any more.
 //!
-//! The tests of this file run one at a time, because what they measure is the whole process.
-
-mod shell_desk;
+//! Those that measure the whole process run in one of their own.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use crate::desk::{Desk, mark, note, running, until};
+use crate::reexec;
 use serde_json::{Value, json};
-use shell_desk::{Desk, mark, note, running, until};
-use tokio::sync::Mutex;
 
-static ALONE: Mutex<()> = Mutex::const_new(());
+/// Runs a test in a process of its own and shows what it notes, unless this is that process.
+#[track_caller]
+fn is_run_apart<T: Fn() + Copy>(test: T) -> bool {
+    if reexec::input_of(test).is_some() {
+        return false;
+    }
+    let printed = reexec::run(&mut reexec::command(test, ""));
+    let is_note = |line: &&str| line.starts_with("D1") || line.starts_with("NOT RUN");
+    printed.lines().filter(is_note).for_each(note);
+    true
+}
 
 /// D12: 64 MiB on each stream, or what `TOOLKIT_FLOOD_BYTES` says.
 #[tokio::test]
 async fn a_flood_takes_no_memory() {
-    let _alone = ALONE.lock().await;
+    if is_run_apart(a_flood_takes_no_memory) {
+        return;
+    }
     let Some(desk) = Desk::new("D12", "a_flood_takes_no_memory").await else {
         return;
     };
@@ -56,7 +66,6 @@ async fn a_flood_takes_no_memory() {
 /// D12
 #[tokio::test]
 async fn a_flood_splits_no_character() {
-    let _alone = ALONE.lock().await;
     let Some(desk) = Desk::new("D12", "a_flood_splits_no_character").await else {
         return;
     };
@@ -84,7 +93,6 @@ async fn a_flood_splits_no_character() {
 /// D12
 #[tokio::test]
 async fn what_is_no_text_is_counted() {
-    let _alone = ALONE.lock().await;
     let Some(desk) = Desk::new("D12", "what_is_no_text_is_counted").await else {
         return;
     };
@@ -101,7 +109,9 @@ async fn what_is_no_text_is_counted() {
 /// D11: the future is dropped after so many polls, each time further on.
 #[tokio::test]
 async fn a_call_dropped_at_any_poll_leaves_nothing() {
-    let _alone = ALONE.lock().await;
+    if is_run_apart(a_call_dropped_at_any_poll_leaves_nothing) {
+        return;
+    }
     let Some(desk) = Desk::new("D11", "a_call_dropped_at_any_poll_leaves_nothing").await else {
         return;
     };
@@ -140,7 +150,9 @@ async fn a_call_dropped_at_any_poll_leaves_nothing() {
 /// D11: the future is dropped after a time, each time a little later.
 #[tokio::test]
 async fn a_call_dropped_at_any_time_leaves_nothing() {
-    let _alone = ALONE.lock().await;
+    if is_run_apart(a_call_dropped_at_any_time_leaves_nothing) {
+        return;
+    }
     let Some(desk) = Desk::new("D11", "a_call_dropped_at_any_time_leaves_nothing").await else {
         return;
     };

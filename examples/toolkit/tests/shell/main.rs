@@ -1,6 +1,9 @@
 //! `run_shell`, as a program and a model use it: what arrives, what comes back, and what is left afterwards.
 
 mod arguments;
+mod command_guard;
+mod desk;
 mod endings;
-#[path = "../shell_desk/mod.rs"]
-mod shell_desk;
+mod flood;
+#[path = "../common/reexec.rs"]
+mod reexec;

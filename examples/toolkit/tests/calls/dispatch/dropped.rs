@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use tokio::runtime::Runtime;
 
+use super::{runtime, tool_call};
 use crate::common::{
     Ground, alone, beside, children, descriptors, ended, given, polled, samples, tell, until,
 };
-use crate::{runtime, tool_call};
 
 /// D11
 #[test]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract_runtime::prelude::*;
+use contract_runtime::Status;
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use super::trouble::{Trouble, with};
+use super::{runtime, tool_call};
 use crate::common::{Ground, alone, ended, tell};
-use crate::trouble::{Trouble, with};
-use crate::{runtime, tool_call};
 
 /// D13
 #[test]

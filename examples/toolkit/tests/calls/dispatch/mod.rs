@@ -1,8 +1,5 @@
 //! One call in, exactly one outcome out, whatever happens to the tools, beside them and to their callers.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod dropped;
 mod hangs;
 mod load;

@@ -3,8 +3,8 @@
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
+use super::runtime;
 use crate::common::{Ground, beside, call, ended};
-use crate::runtime;
 
 /// D8
 #[test]

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use contract_runtime::Builder;
 use contract_runtime::prelude::*;
+use contract_runtime::{Builder, Status};
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use super::{runtime, tool_call};
 use crate::common::{Ground, beside, ended, given, samples};
-use crate::{runtime, tool_call};
 
 /// Panics, or hangs until it is let go.
 #[derive(Default)]

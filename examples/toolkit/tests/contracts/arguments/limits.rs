@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::thread;
 
-use contract_runtime::prelude::*;
+use contract_runtime::Status;
 
-use crate::common::{Ground, again, check, child_of, ended, peak_memory, samples, tell};
+use crate::common::{Ground, check, ended, peak_memory, reexec, samples, tell};
 
 /// D3
 #[test]
@@ -53,24 +53,20 @@ fn costly() -> BTreeMap<&'static str, String> {
     ])
 }
 
-const MEMORY: &str = "limits::the_largest_arguments_cost_little_memory";
-
 /// D3
 #[test]
 fn the_largest_arguments_cost_little_memory() {
-    if !child_of(MEMORY) {
-        let output = again(MEMORY);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        for line in said.lines().filter(|line| line.contains("peak")) {
+    if reexec::input_of(the_largest_arguments_cost_little_memory).is_none() {
+        let mut child = reexec::command(the_largest_arguments_cost_little_memory, "");
+        let printed = reexec::run(&mut child);
+        for line in printed.lines().filter(|line| line.contains("peak")) {
             tell(line);
         }
-        assert!(output.status.success(), "{said}");
         return;
     }
     if peak_memory().is_none() {
         tell(format_args!(
-            "NOT RUN D3 {MEMORY}: there is no /proc/self/status"
+            "NOT RUN D3 the_largest_arguments_cost_little_memory: there is no /proc/self/status"
         ));
         return;
     }

@@ -1,8 +1,5 @@
 //! Whatever a model sends as arguments, each tool of the package takes it or refuses it, and does nothing else.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod limits;
 mod names;
 mod numbers;

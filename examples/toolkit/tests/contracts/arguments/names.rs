@@ -1,6 +1,6 @@
 //! Names of tools.
 
-use contract_runtime::prelude::*;
+use contract_runtime::Status;
 use serde_json::json;
 
 use crate::common::{Ground, call, samples};

@@ -1,10 +1,10 @@
 //! A number arrives as it was sent.
 
-use contract_runtime::prelude::*;
+use contract_runtime::Status;
 use serde_json::{Value, json};
 
+use super::validator;
 use crate::common::{Ground, check, ended, samples};
-use crate::validator;
 
 /// Names of parameters whose schema admits integers.
 fn integers(schema: &Value) -> Vec<String> {

@@ -1,15 +1,15 @@
 //! What the schemas admit, and nothing else.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Detection, Lowering};
+use contract_runtime::{Detection, Lowering, Status};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value};
 
+use super::validator;
 use crate::common::{Ground, call, check, ended, mutations, samples, valid};
-use crate::validator;
 
 /// How often each tool gets arguments that its schema admits; each time they are also spoiled in some hundred ways.
 const ROUNDS: usize = 30;

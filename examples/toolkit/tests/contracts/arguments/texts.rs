@@ -1,5 +1,6 @@
 //! Texts that are no names, and texts that would falsify what people read.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -309,7 +310,7 @@ fn a_path_that_leads_out_is_refused_with_where_to_stay() {
         assert_eq!(
             outcome.error().unwrap(),
             format!(
-                "`{path}` lies outside of the workspace; give a path below `{root}`, or relative to it"
+                "`{path}` is outside the workspace; give a path below `{root}`, or relative to it"
             )
         );
     }

@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use contract_runtime::prelude::*;
+use contract_runtime::Status;
 use serde_json::json;
 use toolkit::Workspace;
 
 use super::{CANARY, Ground, assert_confined, call, registry};
+use crate::reexec;
 
 /// F4: /proc, /sys and /dev are other mounts, and no part of a root that holds them.
 #[test]
@@ -91,8 +92,8 @@ fn no_magic_link_is_followed() {
 /// F4: in a namespace of its own, where anybody may mount.
 #[test]
 fn what_is_mounted_below_a_root_does_not_belong_to_it() {
-    const NAME: &str = "mounts::what_is_mounted_below_a_root_does_not_belong_to_it";
-    if std::env::var_os("TOOLKIT_TEST_CHILD").is_none() {
+    const NAME: &str = "what_is_mounted_below_a_root_does_not_belong_to_it";
+    if reexec::input_of(what_is_mounted_below_a_root_does_not_belong_to_it).is_none() {
         let probe = Command::new("unshare")
             .args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"])
             .output();
@@ -106,15 +107,11 @@ fn what_is_mounted_below_a_root_does_not_belong_to_it() {
                 return;
             }
         }
-        let child = Command::new("unshare")
-            .arg("-Urm")
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", NAME, "--nocapture"])
-            .env("TOOLKIT_TEST_CHILD", "1")
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&child.stderr) + String::from_utf8_lossy(&child.stdout);
-        assert!(told.contains("1 passed"), "{told}");
+        reexec::run(&mut reexec::command_under(
+            &["unshare", "-Urm"],
+            what_is_mounted_below_a_root_does_not_belong_to_it,
+            "",
+        ));
         return;
     }
     let ground = Ground::new();

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use contract_runtime::prelude::*;
@@ -10,20 +9,15 @@ use serde_json::json;
 use toolkit::Workspace;
 
 use super::{hash, over, refusal, text};
+use crate::reexec;
 
 /// F6, F10: in a process of its own, whose memory is nobody else's.
 #[test]
 fn a_sparse_file_and_a_file_of_one_line_take_no_memory() {
-    const NAME: &str = "cost::a_sparse_file_and_a_file_of_one_line_take_no_memory";
-    if std::env::var_os("TOOLKIT_TEST_CHILD").is_none() {
-        let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", NAME, "--nocapture"])
-            .env("TOOLKIT_TEST_CHILD", "1")
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&child.stderr) + String::from_utf8_lossy(&child.stdout);
-        assert!(told.contains("1 passed"), "{told}");
-        let figures = told.lines().find(|line| line.starts_with("16 GiB"));
+    if reexec::input_of(a_sparse_file_and_a_file_of_one_line_take_no_memory).is_none() {
+        let mut child = reexec::command(a_sparse_file_and_a_file_of_one_line_take_no_memory, "");
+        let printed = reexec::run(&mut child);
+        let figures = printed.lines().find(|line| line.starts_with("16 GiB"));
         // `eprintln!` would be captured.
         let _ = writeln!(std::io::stderr(), "{}", figures.unwrap());
         return;

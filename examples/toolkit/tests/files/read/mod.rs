@@ -5,6 +5,7 @@ mod refusals;
 
 use std::fs;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};

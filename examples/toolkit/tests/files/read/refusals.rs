@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use rustix::fs::{CWD, Mode, RenameFlags};
 use serde_json::json;

@@ -2,18 +2,16 @@
 
 mod at_once;
 mod kept;
-#[path = "../writing/mod.rs"]
-mod writing;
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use contract_runtime::prelude::*;
+use crate::writing::{call, done, everything, not_run, refused, registry, registry_of};
+use contract_runtime::Status;
 use rustix::fs::{CWD, FileType, Mode, mkfifoat, mknodat};
 use serde_json::json;
 use toolkit::{Limits, Workspace};
-use writing::{call, done, everything, not_run, refused, registry, registry_of};
 
 #[test]
 fn a_new_file_is_made_with_the_folders_that_are_missing() {

@@ -1,5 +1,6 @@
 //! A workspace whose commands are judged, and find no program to run.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use toolkit::{Sandbox, Workspace, run_shell};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::desk::Desk;
+use super::desk::Desk;
 
 /// S2: a hostile script costs no more than an ordinary one may, in time and in depth.
 #[test]

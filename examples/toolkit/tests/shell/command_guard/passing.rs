@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::desk::Desk;
+use super::desk::Desk;
 
 /// S2
 #[test]

@@ -1,6 +1,6 @@
 //! What is refused, in many spellings.
 
-use crate::desk::Desk;
+use super::desk::Desk;
 
 /// S2
 #[test]
