@@ -1,4 +1,4 @@
-//! What a run has changed, said by the side where the files are.
+//! The changes a run has made, as the executor reports them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -66,7 +66,7 @@ pub struct Changes {
 pub enum ChangesProblem {
     /// The snapshot is not known.
     #[error(
-        "there is no snapshot `{name}`: the executor was started again since, or took {KEPT} others; call without `since` for a new one"
+        "there is no snapshot `{name}`: the executor has restarted since, or has taken {KEPT} newer ones; call without `since` for a new one"
     )]
     Unknown {
         /// As it was asked for.

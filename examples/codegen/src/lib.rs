@@ -1,13 +1,13 @@
-//! A coding agent in two halves: a backend that decides, an executor that acts, and a service in front of them.
+//! A coding agent in two processes: a backend with the model and an HTTP service, an executor with the files.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`contract`] | what clients rely on |
-//! | [`runs`] | what users asked for, from the first word to the answer |
-//! | [`model`] | a provider, or recorded conversations |
-//! | [`changes`] | what a run has changed |
-//! | [`tools`] | what the executor offers |
-//! | [`service`] | HTTP in front of the runs, and a page |
+//! | [`contract`] | the public API of the service |
+//! | [`runs`] | the runs: queued, executed and stored |
+//! | [`model`] | a real model, or recorded conversations |
+//! | [`changes`] | the changes a run has made |
+//! | [`tools`] | the executor's tools |
+//! | [`service`] | the HTTP service and its page |
 //! | [`demo`] | everything in one process |
 
 pub mod changes;

@@ -1,8 +1,8 @@
-//! A coding agent in two halves, in one process or apart.
+//! A coding agent, as one process or as a backend and an executor.
 //!
-//! `cargo run -p codegen -- "create an endpoint"` shows both at work on a throw-away project, with a recorded conversation
-//! unless the environment names a provider; `expected.txt` is what that looks like. `codegen backend` and `codegen executor`
-//! are the halves.
+//! `cargo run -p codegen -- "create an endpoint"` runs both on a temporary project, with a recorded conversation unless
+//! the environment names a provider; `expected.txt` shows the output. `codegen backend` and `codegen executor` run one of the
+//! two each.
 
 use std::process::ExitCode;
 
@@ -28,7 +28,7 @@ struct Arguments {
 enum Half {
     /// Serves chats, and a page that shows them; waits for an executor to dial in.
     Backend(halves::Backend),
-    /// Dials in to a backend, and lends it the tools over one folder.
+    /// Dials in to a backend, and offers it the tools over one folder.
     Executor(halves::Executor),
 }
 

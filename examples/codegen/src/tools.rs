@@ -1,4 +1,4 @@
-//! What an executor offers: the toolkit, and a way to ask its user.
+//! The executor's tools: the toolkit, and a tool that asks the user.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

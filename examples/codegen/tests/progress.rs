@@ -6,10 +6,10 @@ use std::time::Duration;
 use codegen::contract::{Happening, RunEvent, RunState};
 use codegen::model::Models;
 use codegen::runs::{Engine, Keep};
+use contract_remote::store::EmbeddedStore;
+use contract_remote::{Backend, Executor};
 use contract_runtime::Progress;
 use contract_runtime::prelude::*;
-use contract_runtime::remote::store::EmbeddedStore;
-use contract_runtime::remote::{Backend, Executor};
 use serde_json::json;
 
 /// Count.

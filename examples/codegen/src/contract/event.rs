@@ -1,3 +1,5 @@
+//! The events of a run.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

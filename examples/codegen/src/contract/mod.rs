@@ -1,14 +1,14 @@
-//! What clients of the service rely on: these forms may grow, and lose nothing.
+//! The public API of the service: these types may grow, and lose nothing.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `request` | what is sent to `/api/chat` |
-//! | `response` | its answer, twelve fields |
-//! | `question` | a question of an interview, and what answers it |
-//! | `state` | the states of a run, and the steps between them |
-//! | `event` | everything that can happen in a run |
+//! | `request` | the request body of `/api/chat` |
+//! | `response` | the response body, twelve fields |
+//! | `question` | a question of an interview, and its answer |
+//! | `state` | the states of a run, and the transitions between them |
+//! | `event` | the events of a run |
 //!
-//! The schemas in `contracts/` are these forms as they were published; a test holds one against the other.
+//! The schemas in `contracts/` are the published form of these types; a test compares the two.
 
 mod event;
 mod question;

@@ -1,3 +1,5 @@
+//! The questions of an interview and their answers.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! The request body of `/api/chat`.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

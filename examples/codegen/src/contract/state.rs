@@ -1,3 +1,5 @@
+//! The states of a run, and the legal transitions between them.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,7 @@ pub enum RunState {
     Queued,
     /// The model is at work.
     Running,
-    /// The model has asked something, and nobody has answered yet.
+    /// The model has asked something and waits for the answers.
     WaitingInput,
     /// It has ended with an answer.
     Completed,

@@ -1,9 +1,9 @@
-//! Both halves in one process, over a real connection, on a copy of a small project that is thrown away.
+//! The demo: backend and executor in one process, over a real connection, on a copy of a sample project.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `sample` | the copy |
-//! | `show` | events for people |
+//! | `sample` | the temporary copy of the project |
+//! | `show` | events printed to the terminal |
 
 mod sample;
 mod show;
@@ -12,17 +12,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use contract_remote::store::EmbeddedStore;
+use contract_remote::{Backend, Executor, Journal};
 use contract_runtime::Registry;
-use contract_runtime::remote::store::EmbeddedStore;
-use contract_runtime::remote::{Backend, Executor, Journal};
+use sample::Sample;
+use show::Show;
 
 use crate::contract::RunState;
 use crate::halves::{Failure, interrupted};
 use crate::model::Models;
 use crate::runs::{Engine, Keep};
 use crate::tools;
-use sample::Sample;
-use show::Show;
 
 /// What a shell reports of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -30,9 +30,9 @@ const INTERRUPTED: u8 = 130;
 /// What the demonstration is asked for.
 #[derive(Debug, clap::Args)]
 pub struct Demo {
-    /// What is to be done, such as `create an endpoint`.
+    /// The task, such as `create an endpoint`.
     task: Option<String>,
-    /// The folder of recorded conversations, for where the environment names no provider.
+    /// The folder of recorded conversations, used when the environment names no provider.
     #[arg(long, value_name = "FOLDER", default_value = RECORDINGS)]
     recordings: PathBuf,
     /// Records what the provider says into a new file.

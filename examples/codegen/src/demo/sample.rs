@@ -1,3 +1,5 @@
+//! A temporary copy of the sample project.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;

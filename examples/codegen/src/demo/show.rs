@@ -1,3 +1,6 @@
+//! Prints the events of a run to the terminal.
+
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Stdout, Write};
 
 use serde_json::Value;
@@ -10,7 +13,17 @@ pub(super) struct Show<O = Stdout> {
     is_coloured: bool,
     /// The cursor stands behind a piece of text.
     inside: bool,
+    /// The calls whose results are not shown yet, in their order: those that run side by side end in any.
+    open: VecDeque<Open>,
 }
+
+struct Open {
+    call_id: String,
+    ended: Option<Line>,
+}
+
+/// A colour, a word and a text.
+type Line = (&'static str, String, String);
 
 /// The longest line, in characters.
 const LINE: usize = 160;
@@ -29,6 +42,7 @@ impl Show {
             is_coloured: out.is_terminal(),
             out,
             inside: false,
+            open: VecDeque::new(),
         }
     }
 }
@@ -44,6 +58,11 @@ impl<O: Write> Show<O> {
                 self.out.flush()
             }
             Happening::State { state } => {
+                // A call that was cut off has no result, and those after it have.
+                let open = std::mem::take(&mut self.open);
+                for (colour, word, text) in open.into_iter().filter_map(|one| one.ended) {
+                    self.line(colour, &word, &text)?;
+                }
                 let colour = if *state == RunState::Failed {
                     BAD
                 } else {
@@ -61,8 +80,16 @@ impl<O: Write> Show<O> {
             }
             Happening::BootstrapFinished => self.line(FAINT, "looked", "that is enough to begin"),
             Happening::ToolCall {
-                tool, arguments, ..
-            } => self.line(CALL, "call", &shortened(&format!("{tool} {arguments}"))),
+                call_id,
+                tool,
+                arguments,
+            } => {
+                self.open.push_back(Open {
+                    call_id: call_id.clone(),
+                    ended: None,
+                });
+                self.line(CALL, "call", &shortened(&format!("{tool} {arguments}")))
+            }
             Happening::Violation {
                 clause,
                 predicate,
@@ -83,13 +110,20 @@ impl<O: Write> Show<O> {
                 self.line(LOUD, "says", message)
             }
             Happening::ToolResult {
-                tool, status, text, ..
-            } => match &**status {
-                "ok" => self.line(GOOD, "ok", &summary(tool, text)),
-                // The violation has said it.
-                "violation" => self.line(BAD, "violation", tool),
-                status => self.line(BAD, status, &shortened(text)),
-            },
+                call_id,
+                tool,
+                status,
+                text,
+                ..
+            } => {
+                let (colour, said) = match &**status {
+                    "ok" => (GOOD, summary(tool, text)),
+                    // The violation has said it.
+                    "violation" => (BAD, tool.clone()),
+                    _ => (BAD, shortened(text)),
+                };
+                self.ended(call_id, (colour, status.clone(), said))
+            }
             Happening::Retry { clause, attempt } => {
                 let text = format!("the model was told of {clause}; try {attempt}");
                 self.line(FAINT, "again", &text)
@@ -104,6 +138,23 @@ impl<O: Write> Show<O> {
             Happening::Answer { .. } | Happening::ToolProgress { .. } => Ok(()),
             Happening::Error { message } => self.line(BAD, "error", message),
         }
+    }
+
+    /// Shows what came of a call, when what came of every earlier one is shown.
+    fn ended(&mut self, call_id: &str, result: Line) -> io::Result<()> {
+        let mut open = self.open.iter_mut();
+        let Some(call) = open.find(|one| one.call_id == call_id && one.ended.is_none()) else {
+            let (colour, word, text) = result;
+            return self.line(colour, &word, &text);
+        };
+        call.ended = Some(result);
+        while let Some((colour, word, text)) =
+            self.open.front_mut().and_then(|one| one.ended.take())
+        {
+            self.open.pop_front();
+            self.line(colour, &word, &text)?;
+        }
+        Ok(())
     }
 
     /// What was changed, below a line of its own.

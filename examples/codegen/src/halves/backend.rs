@@ -1,12 +1,14 @@
+//! The backend as a process of its own.
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract_remote::store::{EmbeddedStore, Store, StoreError};
+use contract_remote::{Backend as Half, BackendHandle, RemoteError};
 use contract_runtime::Registry;
-use contract_runtime::remote::store::{EmbeddedStore, Store, StoreError};
-use contract_runtime::remote::{Backend as Half, Listening, RemoteError};
 
 use super::{DRAIN, Failure, interrupted, secret, workplace};
 use crate::demo::RECORDINGS;
@@ -20,43 +22,43 @@ const TAKEN: Duration = Duration::from_secs(45);
 /// The half that decides.
 #[derive(Debug, clap::Args)]
 pub struct Backend {
-    /// Where chats and the page are served; port 0 is a free one.
+    /// The address to serve chats and the page at; port 0 chooses a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: String,
-    /// A further name by which the service is reached, such as that of a proxy; may be given again.
+    /// Another host name of the service, such as that of a proxy; may be repeated.
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
-    /// The variable that holds the token of the service; without, one is made and printed.
+    /// The variable that holds the token of the service; by default one is generated and printed.
     #[arg(long, value_name = "VARIABLE", conflicts_with = "service_token_file")]
     service_token_env: Option<String>,
     /// The file that holds the token of the service.
     #[arg(long, value_name = "FILE")]
     service_token_file: Option<PathBuf>,
-    /// Where executors dial in; port 0 is a free one.
+    /// The address at which executors dial in; port 0 chooses a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     executors: String,
     /// The file into which the token of the executor is written.
     #[arg(long, value_name = "FILE", default_value = "executor.token")]
     token_file: PathBuf,
-    /// The file in which runs and calls are kept; without, they are gone with the process.
+    /// The file that stores runs and calls; by default they are lost when the process ends.
     #[arg(long, value_name = "FILE", conflicts_with = "redis")]
     store: Option<PathBuf>,
-    /// The Redis in which they are kept instead, as in `rediss://host`, for several backends.
+    /// The Redis that stores them instead, as in `rediss://host`, for several backends.
     #[arg(long, value_name = "ADDRESS")]
     redis: Option<String>,
-    /// The user for whom that Redis has a password.
+    /// The user to log in to that Redis as.
     #[arg(long, value_name = "NAME", requires = "redis")]
     redis_user: Option<String>,
-    /// The variable that holds this password; in an address it would be seen by everybody on the machine.
+    /// The variable that holds this password; in an address everyone on the machine could see it.
     #[arg(long, value_name = "VARIABLE", requires = "redis")]
     redis_password_env: Option<String>,
-    /// Where executors reach any of several backends, as in `wss://tools.example`.
+    /// The address at which executors reach any of several backends, as in `wss://tools.example`.
     #[arg(long, value_name = "ADDRESS")]
     reached_at: Option<String>,
-    /// What tells this backend from others with the same store: letters, digits, `-`, `_` and `.`.
+    /// The name of this backend among others with the same store: letters, digits, `-`, `_` and `.`.
     #[arg(long, value_name = "NAME", default_value = "codegen")]
     name: String,
-    /// The folder of recorded conversations, for where the environment names no provider.
+    /// The folder of recorded conversations, used when the environment names no provider.
     #[arg(long, value_name = "FOLDER", default_value = RECORDINGS)]
     recordings: PathBuf,
 }
@@ -117,7 +119,7 @@ impl Backend {
     fn stored(&self) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
         let half = Half::new(Registry::builder().build()?.manifest());
         let half = match &self.reached_at {
-            Some(base) => half.reached_at(base),
+            Some(base) => half.public_url(base),
             None => half,
         };
         if let Some(address) = &self.redis {
@@ -136,7 +138,7 @@ impl Backend {
 
     #[cfg(feature = "redis")]
     fn redis(&self, half: Half, address: &str) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
-        use contract_runtime::remote::store::{RedisOptions, RedisStore};
+        use contract_remote::store::{RedisOptions, RedisStore};
         let mut options = RedisOptions::new(address);
         options.user.clone_from(&self.redis_user);
         options.password = secret::read(self.redis_password_env.as_deref(), None)?;
@@ -148,12 +150,13 @@ impl Backend {
     }
 
     #[cfg(not(feature = "redis"))]
+    #[allow(clippy::unused_self, reason = "the other one reads it")]
     fn redis(&self, _: Half, _: &str) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
         Err("this program was built without Redis; build it with `--features redis`".into())
     }
 
     /// Listens for executors. The name of a backend that was killed is free again a little later.
-    async fn bind(&self, half: Half) -> Result<Listening, Failure> {
+    async fn bind(&self, half: Half) -> Result<BackendHandle, Failure> {
         let began = Instant::now();
         let mut is_told = false;
         loop {
@@ -161,7 +164,7 @@ impl Backend {
                 Err(RemoteError::Store(StoreError::Conflict { .. })) if began.elapsed() < TAKEN => {
                     if !std::mem::replace(&mut is_told, true) {
                         eprintln!(
-                            "a backend of the name `{}` was there until lately; waits up to {} s for the name to be free",
+                            "a backend named `{}` was running until recently; waits up to {} s for the name to be free",
                             self.name,
                             TAKEN.as_secs()
                         );
@@ -169,7 +172,7 @@ impl Backend {
                 }
                 Err(RemoteError::Store(StoreError::Conflict { .. })) => {
                     let name = &self.name;
-                    return Err(format!("a backend of the name `{name}` is at work; give this one another with `--name`").into());
+                    return Err(format!("a backend named `{name}` is running; give this one another name with `--name`").into());
                 }
                 bound => return Ok(bound?),
             }

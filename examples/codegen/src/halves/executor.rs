@@ -1,7 +1,9 @@
+//! The executor as a process of its own.
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use contract_runtime::remote::{ExecutorEvent, Journal};
+use contract_remote::{ExecutorEvent, Journal};
 
 use super::{DRAIN, Failure, interrupted, secret};
 use crate::tools;
@@ -18,7 +20,7 @@ pub struct Executor {
     /// The file that holds the token, as the backend wrote it.
     #[arg(long, value_name = "FILE", required_unless_present = "token_env")]
     token_file: Option<PathBuf>,
-    /// Where it is written which calls ran; without, a restart leaves calls in doubt.
+    /// The file that records which calls ran; without it, a restart leaves calls in doubt.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// The folder that the tools may touch.
@@ -35,7 +37,7 @@ impl Executor {
     pub async fn run(self) -> Result<ExitCode, Failure> {
         let token = secret::read(self.token_env.as_deref(), self.token_file.as_deref())?;
         let token = token.ok_or("give a token with `--token-file` or `--token-env`")?;
-        let mut executor = contract_runtime::remote::Executor::new(tools::registry(&self.root)?)
+        let mut executor = contract_remote::Executor::new(tools::registry(&self.root)?)
             .custom()
             .on_event(|event| tell(&event));
         if let Some(path) = &self.journal {
@@ -44,7 +46,7 @@ impl Executor {
         let connected = executor.connect(self.connect, token);
         let leave = async {
             interrupted().await;
-            eprintln!("takes no more calls, and ends when those at work have ended, or in 10 s");
+            eprintln!("takes no more calls, and ends when the running ones have ended, or in 10 s");
         };
         connected.ended_or_shutdown(leave, DRAIN).await?;
         Ok(ExitCode::SUCCESS)
@@ -62,10 +64,15 @@ fn tell(event: &ExecutorEvent) {
             }
         }
         ExecutorEvent::Lost { reason } => eprintln!("the connection broke: {reason}"),
-        ExecutorEvent::Dialling { attempt, of, after } => {
+        ExecutorEvent::Reconnecting { attempt, of, after } => {
             let seconds = after.as_secs_f32();
-            eprintln!("dials again in {seconds:.1} s, {attempt} of {of}");
+            let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+            eprintln!("dials again in {seconds:.1} s, attempt {attempt}{of}");
         }
+        ExecutorEvent::JournalFailed { error } => {
+            eprintln!("no call is run until the journal can be written: {error}");
+        }
+        ExecutorEvent::JournalReopened => eprintln!("the journal can be written again"),
         ExecutorEvent::Finished(finished) => eprintln!("over: {}", finished.message),
         _ => {}
     }

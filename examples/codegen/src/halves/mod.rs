@@ -1,10 +1,10 @@
-//! The halves apart: each is a process of its own, and may be on a machine of its own.
+//! Backend and executor as processes of their own, possibly on different machines.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `backend` | the model, the runs, the service |
 //! | `executor` | the tools, over one folder |
-//! | `workplace` | the task for which the executor dials in, before and after a restart |
+//! | `workplace` | the task the executor connects to, before and after a restart |
 //! | `secret` | tokens in files and variables |
 
 mod backend;

@@ -1,3 +1,5 @@
+//! Reads and writes tokens in variables and files.
+
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

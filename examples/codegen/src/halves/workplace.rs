@@ -1,8 +1,10 @@
+//! Opens the task the executor connects to, or reopens an earlier one.
+
 use std::path::Path;
 
-use contract_runtime::remote::protocol::TaskId;
-use contract_runtime::remote::store::{Expect, Store};
-use contract_runtime::remote::{Listening, Task};
+use contract_remote::protocol::TaskId;
+use contract_remote::store::{Expect, Store};
+use contract_remote::{BackendHandle, Task};
 
 use super::{Failure, secret};
 use crate::runs::Keep;
@@ -10,7 +12,7 @@ use crate::runs::Keep;
 /// The task for which the executor dials in: the one of before, if the store knows it and its token is still where it was
 /// written, so that an executor that is at work comes back by itself.
 pub(super) async fn open(
-    backend: &Listening,
+    backend: &BackendHandle,
     store: &dyn Store,
     name: &str,
     token_file: &Path,

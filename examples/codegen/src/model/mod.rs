@@ -1,4 +1,4 @@
-//! The model: a real one where the environment names one, else recorded conversations.
+//! The model: a real one if the environment names one, otherwise recorded conversations.
 
 mod overheard;
 mod recorded;
@@ -6,7 +6,7 @@ mod recorded;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract_runtime::agent::{GenaiBuildError, GenaiModel, Model, Recorder};
+use contract_agent::{GenaiBuildError, GenaiModel, Model, Recorder};
 
 pub use overheard::{Heard, Overheard};
 pub use recorded::Recorded;

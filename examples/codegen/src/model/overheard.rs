@@ -1,8 +1,10 @@
+//! Wraps a model and records its requests and calls.
+
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_agent::{Delta, Message, Model, Reply, Request, stream_with};
 use contract_runtime::ToolCall;
-use contract_runtime::agent::{Delta, Message, Model, Reply, Request, live};
 
 /// A model of which somebody else hears what it is told and what it calls: the events of a run tell of calls that are
 /// made, and not of what the model wrote to have one refused.
@@ -59,7 +61,7 @@ impl Model for Overheard {
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
         self.heard.locked().said = request.messages.to_vec();
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             let mut pieces = self.model.reply(request);
             while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
                 if let Ok(Delta::Call(call)) = &piece {

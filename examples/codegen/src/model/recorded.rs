@@ -1,8 +1,10 @@
+//! Replays the recording that matches the conversation.
+
 use std::future::poll_fn;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract_runtime::agent::{Delta, Message, Model, ModelError, Replay, Reply, Request, live};
+use contract_agent::{Delta, Message, Model, ModelError, Replay, Reply, Request, stream_with};
 
 /// Plays the one of several recordings that begins as the conversation does.
 ///
@@ -96,7 +98,7 @@ impl Model for Recorded {
     }
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
-        Box::pin(live(move |emitter| async move {
+        Box::pin(stream_with(move |emitter| async move {
             let pieces = match self.playing() {
                 Some(replay) => whole(&*replay, request).await,
                 None => self.begin(&request).await,

@@ -1,3 +1,5 @@
+//! Formats a user's answers for the model.
+
 use super::refused::Refused;
 use crate::contract::{Answer, Question};
 
@@ -16,7 +18,7 @@ pub(super) fn text(
         let Some(question) = question else {
             let asked: Vec<_> = questions.iter().map(|one| &*one.id).collect();
             return Err(Refused::Answers(format!(
-                "nobody asked `{}`; the questions are `{}`",
+                "`{}` was not asked; the questions are `{}`",
                 answer.question,
                 asked.join("`, `")
             )));

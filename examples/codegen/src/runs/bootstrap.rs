@@ -1,5 +1,7 @@
-use contract_runtime::agent::Message;
-use contract_runtime::remote::Session;
+//! Inspects the project before a run, for the start of the conversation.
+
+use contract_agent::Message;
+use contract_remote::Session;
 use contract_runtime::{Outcome, ToolCall};
 
 use super::heard::shortened;

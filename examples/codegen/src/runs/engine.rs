@@ -1,9 +1,11 @@
+//! Queues and manages the runs.
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use contract_runtime::remote::store::StoreError;
-use contract_runtime::remote::{Session, Task};
+use contract_remote::store::StoreError;
+use contract_remote::{Session, Task};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +16,7 @@ use super::others::{self, Others};
 use super::record::{Elsewhere, RunId, RunRecord, RunView};
 use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
-use super::work::{recover, work};
+use super::work::{open_calls, recover, work};
 use crate::contract::{Answer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;
 
@@ -235,12 +237,20 @@ impl Engine {
             }
             let owner = std::mem::replace(&mut record.owner, keep.name().to_owned());
             record.message = format!(
-                "it was cancelled at the backend `{}` while the backend `{owner}` had it at work; calls that have no end in this log may have run",
+                "it was cancelled at the backend `{}` while the backend `{owner}` was running it; calls that have no end in this log may have run",
                 keep.name()
             );
-            Ok(vec![Happening::Notice {
-                text: record.message.clone(),
-            }])
+            let text = record.message.clone();
+            let ends = open_calls(&run).into_iter().map(|(call_id, tool)| {
+                Happening::ToolResult {
+                    call_id,
+                    tool,
+                    status: "unknown".to_owned(),
+                    text: "the run was cancelled at another backend than its own; this call may have run".to_owned(),
+                    travelled: true,
+                }
+            });
+            Ok([Happening::Notice { text }].into_iter().chain(ends).collect())
         });
         cancelled.await
     }

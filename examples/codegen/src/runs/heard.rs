@@ -1,7 +1,9 @@
+//! Translates the events of an agent to the events of a run.
+
 use std::collections::{BTreeSet, HashMap};
 
-use contract_runtime::agent::{Event, RunError};
-use contract_runtime::remote::Toolbelt;
+use contract_agent::{Event, RunError};
+use contract_remote::Toolbelt;
 use contract_runtime::{ConditionManifest, Status, ToolCall, Violation};
 use serde_json::Value;
 

@@ -1,6 +1,8 @@
+//! Saves runs in the store.
+
 use std::sync::Arc;
 
-use contract_runtime::remote::store::{Expect, Store, StoreError, Written};
+use contract_remote::store::{Expect, Store, StoreError, Written};
 
 use super::record::{RunId, RunRecord};
 use crate::contract::RunEvent;
@@ -92,7 +94,7 @@ impl Keep {
             };
             let there = match self.store.write(record.id, RECORD, &text, expect).await? {
                 Written::Done { version } => return Ok(Saved::Done(version)),
-                Written::Conflict { there } => there,
+                Written::Conflict { current } => current,
             };
             let Some(there) = there else {
                 return Ok(Saved::Other);
@@ -203,7 +205,7 @@ impl Keep {
 
 #[cfg(test)]
 mod tests {
-    use contract_runtime::remote::store::EmbeddedStore;
+    use contract_remote::store::EmbeddedStore;
 
     use super::super::record::Writer;
     use super::*;

@@ -1,8 +1,10 @@
+//! The executor's connection during a turn: its events and what it is told.
+
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use contract_runtime::agent::Event;
-use contract_runtime::remote::{Session, SessionEvent};
+use contract_agent::Event;
+use contract_remote::{Session, SessionEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -99,7 +101,7 @@ impl<'s> Line<'s> {
                 });
             }
             SessionEvent::Attached { epoch, .. } => {
-                format!("an executor has dialled in, for the {epoch}. time")
+                format!("an executor has dialled in (connection {epoch})")
             }
             SessionEvent::Lost { grace } => {
                 let seconds = grace.as_secs();
@@ -120,7 +122,7 @@ impl<'s> Line<'s> {
             self.session.begin_answer();
         }
         match event {
-            Event::TextDelta { text } => self.session.say_delta(text.as_str()).await,
+            Event::TextDelta { text } => self.session.send_delta(text.as_str()).await,
             Event::Observation { .. } => self.is_new = true,
             _ => {}
         }

@@ -1,19 +1,19 @@
-//! Runs: what a user asked for, from the first word to the answer.
+//! Runs: the work on one request of a user, from the request to the answer.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record` | all that is kept of a run, and what clients are told of it |
-//! | `keep` | the store, as runs use it |
-//! | `run` | a run in memory: its record, its events, those who follow them |
-//! | `engine` | all runs, and what users do with them |
-//! | `refused` | why something is not done |
-//! | `work` | the one that is at work, and what an earlier process has left of one |
-//! | `others` | what other backends do, where they share a store |
-//! | `turn` | the model at work, until it answers, asks or fails |
-//! | `answers` | what the user answers, as the model is told |
-//! | `bootstrap` | what the model is shown before it begins |
-//! | `line` | the connection to the executor, as a turn sees it |
-//! | `heard` | the events of the agent as those of a run |
+//! | `record` | the saved state of a run, and its form for clients |
+//! | `keep` | saving runs in the store |
+//! | `run` | a run in memory: its record, its events, their subscribers |
+//! | `engine` | all runs, and the operations on them |
+//! | `refused` | why a request is refused |
+//! | `work` | the worker that executes runs, and recovers those of an earlier process |
+//! | `others` | the other backends of a shared store |
+//! | `turn` | one turn: the model works until it answers, asks or fails |
+//! | `answers` | the user's answers, formatted for the model |
+//! | `bootstrap` | inspection of the project before a run |
+//! | `line` | the executor's connection during a turn |
+//! | `heard` | agent events translated to run events |
 
 mod answers;
 mod bootstrap;

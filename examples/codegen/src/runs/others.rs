@@ -1,8 +1,10 @@
+//! Follows the other backends of a shared store.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use contract_runtime::remote::store::StoreError;
+use contract_remote::store::StoreError;
 
 use super::engine::Shared;
 use super::keep::Keep;

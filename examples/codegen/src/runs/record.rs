@@ -1,8 +1,10 @@
+//! The saved state of a run.
+
 use std::collections::BTreeSet;
 use std::fmt;
 
-use contract_runtime::agent::Message;
-use contract_runtime::remote::protocol::TaskId;
+use contract_agent::Message;
+use contract_remote::protocol::TaskId;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Action, ChatResponse, Lifecycle, Phase, Question, RunState};

@@ -1,3 +1,5 @@
+//! The limits of requests, and why a request is refused.
+
 use crate::contract::{IllegalStep, RunState};
 
 /// Runs that may wait for their turn.

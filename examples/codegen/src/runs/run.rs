@@ -1,8 +1,10 @@
+//! A run: its record, its events and their subscribers.
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use contract_runtime::remote::store::StoreError;
+use contract_remote::store::StoreError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

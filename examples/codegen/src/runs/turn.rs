@@ -1,11 +1,11 @@
+//! One turn of a run: the model works until it answers, asks or fails.
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::agent::{
-    Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent,
-};
-use contract_runtime::remote::Session;
+use contract_agent::{Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent};
+use contract_remote::Session;
 use contract_runtime::{Context, ToolCall};
 
 use super::bootstrap::look;

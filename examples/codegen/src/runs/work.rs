@@ -1,6 +1,8 @@
+//! The worker that executes queued runs one at a time.
+
 use std::sync::Arc;
 
-use contract_runtime::remote::{KeptCall, Session};
+use contract_remote::{CallRecord, Session};
 use tokio::sync::mpsc;
 
 use super::engine::Shared;
@@ -11,14 +13,33 @@ use super::turn::{Before, Ending, changes, turn};
 use crate::contract::{Happening, Step};
 
 /// Why a run has failed that was at work when the backend ended.
-const ENDED: &str = "the backend ended while the model was at work; what its calls came to stands in the log, and what they wrote is still there: look at it, then begin again";
+const ENDED: &str = "the backend ended while the model was at work; the outcomes of its calls are in the log, and what they wrote is still there: look at it, then begin again";
 
 /// What is said while the calls of such a run come to their end.
-const WAITS: &str = "the backend was started again while this was at work; what its executor knows of the calls that were under way comes next, and those that still run are cancelled";
+const WAITS: &str = "the backend restarted while this was running; what its executor knows of the calls that were under way comes next, and those that still run are cancelled";
 
-/// What is said of a call of which nothing was kept.
-const UNKNOWN: &str =
-    "nothing was kept of this call; it may have been about to begin when the backend ended";
+/// What is said of a call whose end is not known.
+struct Unended {
+    status: &'static str,
+    /// It had begun.
+    begun: &'static str,
+    /// Nothing was kept of it.
+    not_kept: &'static str,
+}
+
+/// After the process that made it.
+const WITH_ITS_BACKEND: Unended = Unended {
+    status: "unknown",
+    begun: "it has no end yet, and may have run",
+    not_kept: "nothing was kept of this call; it may have been about to begin when the backend ended",
+};
+
+/// After a turn that was cut off.
+const WITH_ITS_TURN: Unended = Unended {
+    status: "cancelled",
+    begun: "the run ended while this call was under way; it may have run",
+    not_kept: "the run ended before this call began",
+};
 
 pub(super) async fn work(shared: Arc<Shared>, mut coming: mpsc::Receiver<Arc<Run>>) {
     loop {
@@ -72,8 +93,13 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
         done = working => done,
         () = run.flushes(&shared.keep) => None,
     };
-    // A process that ends has no time for it.
     let is_here = run.record().owner == shared.keep.name();
+    if is_here {
+        for what in ends(shared, run, open_calls(run), &WITH_ITS_TURN).await {
+            run.tell(what);
+        }
+    }
+    // A process that ends has no time for it.
     if is_here && !shared.closing.is_cancelled() {
         changes(session, &mut before, done.is_some(), |what| run.tell(what)).await;
     }
@@ -140,7 +166,7 @@ pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
                 tokio::select! {
                     () = shared.task.settled() => {}
                     _ = shared.task.attached() => {
-                        shared.task.cancel_left_behind().await;
+                        shared.task.cancel_orphaned().await;
                         shared.task.settled().await;
                     }
                 }
@@ -153,10 +179,7 @@ pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
                 () = shared.closing.cancelled() => return,
             }
         }
-        let kept = shared.task.calls().await.unwrap_or_default();
-        let began_ms = run.turn_began_ms();
-        let kept: Vec<_> = kept.iter().filter(|call| began(call) >= began_ms).collect();
-        let ends = open.into_iter().map(|call| ended(call, &kept)).collect();
+        let ends = ends(shared, &run, open, &WITH_ITS_BACKEND).await;
         if run.stop.is_cancelled() {
             let cancelled = run.change_anyway(&shared.keep, |record| {
                 record.life.take(Step::Cancel)?;
@@ -170,7 +193,7 @@ pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
 }
 
 /// The calls of a run that have no end in its log, by id and tool.
-fn open_calls(run: &Run) -> Vec<(String, String)> {
+pub(super) fn open_calls(run: &Run) -> Vec<(String, String)> {
     let mut open: Vec<(String, String)> = Vec::new();
     for event in run.after(0) {
         match event.what {
@@ -183,28 +206,45 @@ fn open_calls(run: &Run) -> Vec<(String, String)> {
 }
 
 /// When a call began, in milliseconds since 1970, UTC (RFC 9562, 5.7, "UUID Version 7", 2024).
-fn began(call: &KeptCall) -> u64 {
+fn began(call: &CallRecord) -> u64 {
     let digits = call.key.tool_id.to_string().replace('-', "");
     let first = digits.get(..12).unwrap_or_default();
     u64::from_str_radix(first, 16).unwrap_or(0)
 }
 
-/// The end of a call as the store has it, among the calls since its turn began: conversations use ids again.
-fn ended((call_id, tool): (String, String), kept: &[&KeptCall]) -> Happening {
-    let found = kept.iter().rev().find(|call| call.call_id == call_id);
-    let (status, text) = match found.map(|call| &call.end) {
-        Some(Some((status, text))) => (status.name().to_owned(), shortened(text)),
-        Some(None) => (
-            "unknown".to_owned(),
-            "it has no end yet, and may have run".to_owned(),
-        ),
-        None => ("unknown".to_owned(), UNKNOWN.to_owned()),
-    };
-    Happening::ToolResult {
-        call_id,
-        tool,
-        status,
-        text,
-        travelled: found.is_some(),
+/// The ends of calls as the store has them, among the calls since their turn began: conversations use ids again.
+async fn ends(
+    shared: &Shared,
+    run: &Run,
+    open: Vec<(String, String)>,
+    unended: &Unended,
+) -> Vec<Happening> {
+    if open.is_empty() {
+        return Vec::new();
     }
+    let kept = shared.task.calls().await;
+    let began_ms = run.turn_began_ms();
+    let end = |(call_id, tool): (String, String)| {
+        let found = kept.as_ref().map(|kept| {
+            let mut latest = kept.iter().rev();
+            latest.find(|call| call.call_id == call_id && began(call) >= began_ms)
+        });
+        let (status, text) = match found {
+            Ok(Some(CallRecord {
+                end: Some((status, text)),
+                ..
+            })) => (status.name(), shortened(text)),
+            Ok(None) => (unended.status, unended.not_kept.to_owned()),
+            // Where the store cannot be read, it may have begun.
+            Ok(Some(_)) | Err(_) => (unended.status, unended.begun.to_owned()),
+        };
+        Happening::ToolResult {
+            call_id,
+            tool,
+            status: status.to_owned(),
+            text,
+            travelled: !matches!(found, Ok(None)),
+        }
+    };
+    open.into_iter().map(end).collect()
 }

@@ -1,3 +1,5 @@
+//! The `/api/chat` and `/api/chat/stream` endpoints.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,14 +104,14 @@ async fn read(request: Request) -> Result<ChatRequest, Problem> {
         status => Problem::new(status, "broken_body", "the body broke off; send it again"),
     })?;
     if !body.trim_ascii_start().starts_with(b"{") {
-        let message = "the body is no JSON object; see contracts/request.json";
+        let message = "the body is not a JSON object; see contracts/request.json";
         return Err(Problem::new(StatusCode::BAD_REQUEST, "not_json", message));
     }
     serde_json::from_slice(&body).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         // The error's own text would repeat what was sent.
         let what = if error.is_data() {
-            "is no chat request; see contracts/request.json"
+            "is not a chat request; see contracts/request.json"
         } else {
             "is not JSON"
         };

@@ -1,4 +1,4 @@
-//! Events as they happen, as server-sent events (WHATWG, "HTML", section 9.2).
+//! Streams events as server-sent events (WHATWG, "HTML", section 9.2).
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -51,7 +51,7 @@ pub(super) fn follow(
 ) -> Result<Response, Problem> {
     let place = Arc::clone(&shared.followers).try_acquire_owned();
     let place = place.map_err(|_| {
-        let message = "too many follow already; try again later, or ask `/api/chat`";
+        let message = "too many clients follow already; try again later, or ask `/api/chat`";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     })?;
     let following = Following {

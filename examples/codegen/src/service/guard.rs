@@ -1,14 +1,14 @@
-//! Who may ask: whoever shows the token, about this address, and no other page.
+//! Authorises requests: the token, and the `Host` and `Origin` headers.
 //!
-//! A page of somebody else can make a browser send requests to a port of this machine, and a name of theirs can be made to
-//! point here (DNS rebinding). Neither knows the token; `Host` and `Origin` are judged as well, so that a token that got out
-//! is of no use to them. RFC 6454, "The Web Origin Concept"; W3C, "Content Security Policy Level 3".
+//! A page of somebody else does not know the token. `Host` and `Origin` are checked as well, so that a token that got out is of
+//! no use to such a page. W3C, "Content Security Policy Level 3".
 
 use std::net::SocketAddr;
 
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
+use contract_mcp::{OriginCheck, OriginError};
 use subtle::ConstantTimeEq as _;
 
 use super::problem::Problem;
@@ -69,44 +69,42 @@ pub(super) fn hexadecimal() -> std::io::Result<String> {
 #[derive(Debug)]
 pub(super) struct Guard {
     token: ServiceToken,
-    hosts: Vec<String>,
+    origin_check: OriginCheck,
 }
 
 impl Guard {
     /// A guard of this address, and of further names by which it is reached.
     pub(super) fn new(address: SocketAddr, names: &[String], token: ServiceToken) -> Self {
         let port = address.port();
-        let mut hosts = vec![address.to_string(), format!("localhost:{port}")];
-        hosts.extend(names.iter().cloned());
-        Self { token, hosts }
+        let own = [address.to_string(), format!("localhost:{port}")];
+        let mut origin_check = OriginCheck::new();
+        for host in own.iter().chain(names) {
+            // A proxy in front may speak TLS.
+            origin_check = origin_check
+                .allow_host(host)
+                .allow_origin(format!("http://{host}"))
+                .allow_origin(format!("https://{host}"));
+        }
+        Self {
+            token,
+            origin_check,
+        }
     }
 
     /// Whether to answer.
     pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
-        let is_here = |host: &str| self.hosts.iter().any(|own| own == host);
-        let mut hosts = headers.get_all(header::HOST).iter();
-        match (hosts.next().map(HeaderValue::to_str), hosts.next()) {
-            (Some(Ok(host)), None) if is_here(host) => {}
-            _ => {
-                return Err(Problem::new(
-                    StatusCode::MISDIRECTED_REQUEST,
-                    "wrong_host",
-                    "the service answers at the address that was printed, under no other name; start it with `--host NAME` to add one",
-                ));
-            }
-        }
-        for origin in headers.get_all(header::ORIGIN) {
-            let origin = origin.to_str().unwrap_or("");
-            let scheme = |scheme| origin.strip_prefix(scheme);
-            let host = scheme("http://").or_else(|| scheme("https://"));
-            if !host.is_some_and(is_here) {
-                return Err(Problem::new(
-                    StatusCode::FORBIDDEN,
-                    "wrong_origin",
-                    "requests from other pages are not answered",
-                ));
-            }
-        }
+        self.origin_check.check(uri, headers).map_err(|error| match error {
+            OriginError::OriginNotAllowed => Problem::new(
+                StatusCode::FORBIDDEN,
+                "wrong_origin",
+                "requests from other pages are not answered",
+            ),
+            _ => Problem::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "wrong_host",
+                "the service answers only at the address that was printed; start it with `--host NAME` to add one",
+            ),
+        })?;
         let carried = headers
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok()?.split_once(' '))

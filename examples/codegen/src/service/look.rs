@@ -1,3 +1,5 @@
+//! The endpoints under `/api/runs`, and `/api/tools`.
+
 use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
@@ -29,7 +31,7 @@ pub(super) fn number(address: &Uri, name: &str) -> Result<Option<u64>, Problem> 
     let mut parts = address.query().unwrap_or("").split('&');
     let given = parts.find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
     given.map(str::parse).transpose().map_err(|_| {
-        let message = format!("`{name}` in the address is no number");
+        let message = format!("`{name}` in the address is not a number");
         Problem::new(StatusCode::BAD_REQUEST, "no_number", message)
     })
 }

@@ -1,13 +1,13 @@
-//! HTTP in front of the runs: what existing clients call, what the page reads, and the page.
+//! The HTTP service: the chat API, the read API of the page, and the page.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `server` | the listener, its limits, the routes |
-//! | `guard` | who may ask |
+//! | `guard` | authorisation |
 //! | `chat` | `/api/chat` and `/api/chat/stream` |
 //! | `look` | runs and tools, for the page |
-//! | `follow` | events as they happen |
-//! | `problem` | what is refused, as JSON |
+//! | `follow` | server-sent events |
+//! | `problem` | error responses, as JSON |
 //! | `page` | one document made of everything in `page/` |
 
 mod chat;

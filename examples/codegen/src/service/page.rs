@@ -1,3 +1,5 @@
+//! Serves the web page, with a nonce for its script and style.
+
 use axum::http::header::{self, HeaderValue};
 use axum::response::{Html, IntoResponse, Response};
 

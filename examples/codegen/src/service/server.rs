@@ -1,3 +1,5 @@
+//! The HTTP server and its limits.
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -142,7 +144,7 @@ fn routes(shared: Arc<Shared>) -> Router {
             Problem::new(StatusCode::NOT_FOUND, "not_found", message)
         })
         .method_not_allowed_fallback(async || {
-            let message = "this is not done with that method; `/api/chat`, its `/stream` and `/api/runs/ID/cancel` want POST, and all else GET";
+            let message = "the method is wrong; `/api/chat`, its `/stream` and `/api/runs/ID/cancel` want POST, and all else GET";
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", message)
         })
         .layer(DefaultBodyLimit::max(LARGEST))

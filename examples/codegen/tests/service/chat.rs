@@ -131,3 +131,31 @@ fn a_run_at_work_is_cancelled_and_the_next_one_begins() {
     let message = failed["message"].as_str().unwrap_or_default();
     assert!(message.contains("no recorded conversation"), "{message}");
 }
+
+#[test]
+fn a_call_that_was_under_way_when_its_run_was_cancelled_has_an_end() {
+    let house = House::whole("tests/service/recordings");
+    let id = house.begin("wait");
+    house.until_event(&id, |event| {
+        event["type"] == "tool_call" && event["call_id"] == "call_1"
+    });
+    let answer = post(&house.address, &format!("/api/runs/{id}/cancel"), "");
+    assert_eq!(answer.json()["phase"], "cancelled", "{}", answer.body);
+    let events = house.events(&id);
+    for call in of_kind(&events, "tool_call") {
+        let ends = of_kind(&events, "tool_result");
+        let ends: Vec<_> = ends
+            .iter()
+            .filter(|one| one["call_id"] == call["call_id"])
+            .map(|one| &one["status"])
+            .collect();
+        let expected = if call["call_id"] == "call_1" {
+            "cancelled"
+        } else {
+            "ok"
+        };
+        assert_eq!(ends, [expected], "{call}");
+    }
+    let last = events.last().expect("an event");
+    assert_eq!(last["state"], "cancelled", "the state comes last: {last}");
+}

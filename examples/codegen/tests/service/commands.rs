@@ -4,8 +4,8 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use contract_remote::Backend;
 use contract_runtime::prelude::*;
-use contract_runtime::remote::Backend;
 use serde_json::json;
 
 use crate::house::{PATIENCE, Process, program};

@@ -39,7 +39,7 @@ fn an_interview_goes_on_where_it_was_after_the_backend_was_killed() {
         ),
         (
             json!([{"question": "colour", "values": ["red"]}]),
-            "nobody asked",
+            "was not asked",
         ),
         (
             json!([{"question": "form", "values": ["JSON"]}]),

@@ -9,7 +9,7 @@ mod house;
 #[path = "../service/http.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod http;
-#[path = "../../../../contract-runtime/tests/remote_store/server.rs"]
+#[path = "../../../../companions/remote/tests/store/server.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod server;
 
@@ -125,7 +125,7 @@ fn a_run_of_a_backend_that_is_gone_says_so_and_is_ended_by_hand() {
     assert_eq!(cancelled["phase"], "cancelled");
     let message = cancelled["message"].as_str().unwrap_or_default();
     assert!(
-        message.contains("the backend `a` had it at work"),
+        message.contains("the backend `a` was running it"),
         "{message}"
     );
     let events = b.events(&id);
