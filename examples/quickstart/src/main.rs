@@ -3,7 +3,7 @@
 //! `cargo run -p quickstart` shows them and makes the calls in `calls.jsonl`; `cargo run -p quickstart -- calls -` takes
 //! the calls from standard input. All else is what every registry has on a command line: `cargo run -p quickstart -- list`,
 //! or `-- call divide '{"dividend":1,"divisor":0}'`, or `-- serve`. A program without commands of its own needs less:
-//! `cli::run(tools())` is then its whole `main`.
+//! `contract_program::run(tools())` is then its whole `main`.
 
 mod demo;
 mod show;
@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use contract_runtime::Builder;
 use contract_runtime::prelude::*;
-use contract_runtime::{Builder, cli};
 
 #[derive(Parser)]
 #[command(
@@ -34,7 +34,7 @@ enum Command {
         file: Option<PathBuf>,
     },
     #[command(flatten)]
-    Tools(cli::Command),
+    Tools(contract_program::Command),
 }
 
 fn main() -> ExitCode {
@@ -60,23 +60,24 @@ fn tools() -> Result<Builder, Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use contract_runtime::prelude::*;
-    use contract_runtime::verify::{Fault, Verifier};
+    use contract_verify::{Fault, Verifier};
 
     /// The fourth form: a change of any contract shows in the file, and in the review of it.
     #[test]
-    fn the_contracts_are_frozen() {
-        contract_runtime::assert_frozen!("contracts.json");
+    fn the_contracts_are_frozen() -> Result<(), Box<dyn std::error::Error>> {
+        contract_runtime::assert_frozen!("contracts.json", super::tools()?.build()?);
+        Ok(())
     }
 
-    /// Three tools are wrong on purpose; of the others nothing is found, and no bound has moved since the edges were recorded.
+    /// Three tools are wrong on purpose; of the others nothing is found, and no bound has moved since the boundaries were recorded.
     #[test]
     fn only_the_faults_that_are_shown_are_found() -> Result<(), Box<dyn std::error::Error>> {
-        let edges = concat!(env!("CARGO_MANIFEST_DIR"), "/verify-edges");
+        let boundaries = concat!(env!("CARGO_MANIFEST_DIR"), "/verify-boundaries");
         // No body reaches further than the memory and the folder of this example.
         let report = Verifier::new(super::tools()?.build()?)
             .run_bodies(true)
             .setup(super::tools::two_notes)
-            .edges(edges)
+            .boundaries(boundaries)
             .run();
         let found: Vec<_> = report
             .problems()

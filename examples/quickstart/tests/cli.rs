@@ -54,7 +54,7 @@ fn the_tools_are_a_program() {
         (
             r#"{"start":600,"end":540}"#,
             5,
-            "violation: the end (540) must come after the start (600); ",
+            "violation: the end (540) must come after the start (600)\n",
         ),
         (
             r#"{"start":600}"#,
