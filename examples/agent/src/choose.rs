@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use contract_runtime::agent::{GenaiModel, Model, Recorder, Replay};
+use contract_agent::{GenaiModel, Model, Recorder, Replay};
 
 use crate::Arguments;
 

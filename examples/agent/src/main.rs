@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use contract_runtime::agent::{Budget, ContractAgent, Event, Hook, Recovery, ToolCallingAgent};
+use contract_agent::{Budget, ContractAgent, Event, Hook, Recovery, ToolCallingAgent};
 use contract_runtime::prelude::*;
 
 use show::Show;
@@ -25,12 +25,12 @@ use tools::Root;
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
-    /// What is asked.
+    /// The question to ask.
     question: String,
     /// The folder that the agent looks at.
     #[arg(long, default_value = ".")]
     root: PathBuf,
-    /// The model, such as `gpt-5-mini`; its name says whose it is.
+    /// The model, such as `gpt-5-mini`; its name decides the provider, and the environment holds the key and the endpoint.
     #[arg(long)]
     model: Option<String>,
     /// Plays a recorded conversation instead of asking a model.

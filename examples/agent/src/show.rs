@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write};
 
+use contract_agent::Event;
 use contract_runtime::Status;
-use contract_runtime::agent::Event;
 
 /// Writes events as they come.
 pub(crate) struct Show<O = Stdout, E = Stderr> {
@@ -154,7 +154,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use contract_runtime::agent::Event;
+    use contract_agent::Event;
 
     use super::{FRAMES, Show, Style};
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use contract_runtime::agent::{Event, RunError};
+use contract_agent::{Event, RunError};
 
 const QUESTION: &str = "How many lines of Rust are in this repository?";
 
@@ -40,6 +40,7 @@ fn agent() -> Command {
             .env_remove(model)
             .env_remove(endpoint);
     }
+    command.env_remove("GOOGLE_API_KEY");
     command
 }
 
@@ -116,7 +117,7 @@ fn a_recording_is_not_written_over() {
         .expect("the program runs");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("already; remove it"), "{said}");
+    assert!(said.contains("already exists; remove it"), "{said}");
     assert_eq!(std::fs::read(recording).expect("the recording"), before);
 }
 
@@ -154,6 +155,74 @@ fn the_environment_chooses_the_provider_and_the_model() {
                 })
             ),
             "{events:?}"
+        );
+    }
+}
+
+/// The gateway's key belongs to the gateway, also where the model is named on the command line.
+#[test]
+fn a_model_that_is_named_is_asked_where_the_environment_says() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const KEY: &str = "of-the-gateway";
+    let names = ["gpt-x", "claude-x", "gemini-x"];
+    for ((key, _, endpoint, asked), name) in PROVIDERS.into_iter().zip(names) {
+        let gateway = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = gateway.local_addr().expect("its address").port();
+        // Whatever is meant for another host comes here.
+        let elsewhere = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let proxy = elsewhere.local_addr().expect("its address").port();
+        elsewhere.set_nonblocking(true).expect("it does not wait");
+        gateway.set_nonblocking(true).expect("it does not wait");
+        let mut running = agent();
+        running
+            .args(["--json", "--model", name, QUESTION])
+            .env(key, KEY)
+            .env(endpoint, format!("http://127.0.0.1:{port}"))
+            .env("ALL_PROXY", format!("http://127.0.0.1:{proxy}"))
+            .env("HTTPS_PROXY", format!("http://127.0.0.1:{proxy}"));
+        let over = AtomicBool::new(false);
+        let requests = std::thread::scope(|scope| {
+            let answering = scope.spawn(|| {
+                let mut requests = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    if let Ok((mut connection, _)) = gateway.accept() {
+                        connection.set_nonblocking(false).expect("it waits");
+                        let mut request = Vec::new();
+                        for line in BufReader::new(&connection).lines() {
+                            let line = line.expect("a line");
+                            if line.is_empty() {
+                                break;
+                            }
+                            request.push(line);
+                        }
+                        requests.push(request);
+                        let refused = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                        connection.write_all(refused.as_bytes()).expect("an answer");
+                    }
+                    if let Ok((connection, _)) = elsewhere.accept() {
+                        drop(connection);
+                        requests.push(vec!["elsewhere".to_owned()]);
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+                requests
+            });
+            let output = running.output().expect("the program runs");
+            assert_eq!(output.status.code(), Some(1), "{output:?}");
+            over.store(true, Ordering::Relaxed);
+            answering.join().expect("it ends")
+        });
+        let [request] = requests.as_slice() else {
+            panic!("{name}: {requests:?}");
+        };
+        let path = asked.replace("some-model", name);
+        assert!(request[0].starts_with(&path), "{request:?}");
+        assert!(
+            request.iter().any(|line| line.ends_with(KEY)),
+            "{request:?}"
         );
     }
 }

@@ -1,9 +1,10 @@
 //! What a contract means in builds that differ: `panic = "abort"`, and `--cfg contract_strip`.
 //!
-//! `.ci/variants` runs it in each of them.
+//! `.ci/steps/variants.sh` runs it in each of them.
 
 use std::process::Command;
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 /// Divide one number by another.
