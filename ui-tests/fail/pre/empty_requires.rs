@@ -1,0 +1,11 @@
+use contract_runtime::prelude::*;
+
+/// Halve a number.
+#[tool]
+#[pre(number % 2 == 0, requires = " ")]
+#[post(|half| *half != 0, ensures = half)]
+fn halve(number: i64) -> i64 {
+    number / 2
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use contract_runtime::prelude::*;
+
+/// Halve a number.
+#[tool]
+#[pre(requires = "the number is even")]
+fn halve(number: i64) -> i64 {
+    number / 2
+}
+
+fn main() {}
