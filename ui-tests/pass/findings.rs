@@ -93,7 +93,16 @@ impl Store {
 }
 
 fn main() {
-    narrow(4, 3, 0.100_000_000_000_000_02, 0.1, "😀".into(), 1, 1, Vec::new());
+    narrow(
+        4,
+        3,
+        0.100_000_000_000_000_02,
+        0.1,
+        "😀".into(),
+        1,
+        1,
+        Vec::new(),
+    );
     not_a_number(f64::NAN);
     large(u128::MAX - 1, u128::MAX);
     own_order(Own(0), Own(0));

@@ -31,7 +31,11 @@ fn name(
 #[tool]
 #[post(err |error| error.is_empty() || old(number) > 0)]
 async fn later(number: u32) -> Result<u32, String> {
-    if number > 5 { Ok(number) } else { Err(String::new()) }
+    if number > 5 {
+        Ok(number)
+    } else {
+        Err(String::new())
+    }
 }
 
 struct Base(u32);
@@ -53,10 +57,20 @@ fn plain(number: u32) -> u32 {
 }
 
 fn main() {
-    let built = Registry::builder().tool(name).tool(later).with(Base(1)).build();
-    let Ok(registry) = built else { ::std::process::exit(1) };
-    let called = |name, arguments: &str| registry.call_blocking(ToolCall::new("1", name, arguments));
-    assert_eq!(called("name", r#"{"text":"a"}"#).output(), Some("a 5 Some(1)"));
+    let built = Registry::builder()
+        .tool(name)
+        .tool(later)
+        .with(Base(1))
+        .build();
+    let Ok(registry) = built else {
+        ::std::process::exit(1)
+    };
+    let called =
+        |name, arguments: &str| registry.call_blocking(ToolCall::new("1", name, arguments));
+    assert_eq!(
+        called("name", r#"{"text":"a"}"#).output(),
+        Some("a 5 Some(1)")
+    );
     assert_eq!(called("later", r#"{"number":6}"#).output(), Some("6"));
     assert_eq!(called("base", r#"{"least":6}"#).output(), Some("7"));
     assert!(!called("base", r#"{"least":0}"#).is_ok());

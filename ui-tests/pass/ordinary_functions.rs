@@ -124,7 +124,13 @@ fn main() {
     assert!(catch(|| opaque(0).count()).is_err());
     assert_eq!(opaque_argument(3, |number| number), 6);
     assert_eq!(patterns((1, 2), [3, 4], 5), 6);
-    assert_eq!(catch(|| patterns((1, 0), [3, 4], 5)).unwrap_err().message.as_deref(), Some("1 0"));
+    assert_eq!(
+        catch(|| patterns((1, 0), [3, 4], 5))
+            .unwrap_err()
+            .message
+            .as_deref(),
+        Some("1 0")
+    );
     fill(&mut Vec::new());
     assert_eq!(now(later("a", false)).as_deref(), Ok("a."));
     assert!(catch(|| now(later("", false))).is_err());

@@ -32,7 +32,14 @@ fn main() {
     assert_eq!(names, ["add", "add_one", "double", "half"]);
     let called = |name, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
     assert_eq!(called("half", r#"{"number":4}"#).output(), Some("2"));
-    assert_eq!(called("half", r#"{"number":3}"#).violation().unwrap().message.as_deref(), Some("3 is odd"));
+    assert_eq!(
+        called("half", r#"{"number":3}"#)
+            .violation()
+            .unwrap()
+            .message
+            .as_deref(),
+        Some("3 is odd")
+    );
     assert_eq!(called("add", r#"{"number":3}"#).output(), Some("8"));
     assert_eq!(called("add_one", r#"{"number":3}"#).output(), Some("4"));
     assert_eq!(add_two(1), 3);

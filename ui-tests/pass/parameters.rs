@@ -30,7 +30,10 @@ struct Tree {
 #[pre(!tree.name.is_empty())]
 #[post(|count| *count >= old(tree.children.len()))]
 fn count(mut tree: Tree, colour: Colour, pair: (i8, String), list: Vec<Maybe<u16>>) -> usize {
-    tree.children.push(Tree { name: format!("{colour:?}"), children: Vec::new() });
+    tree.children.push(Tree {
+        name: format!("{colour:?}"),
+        children: Vec::new(),
+    });
     let Tree { children, .. } = tree;
     drop((pair, list));
     children.len()
@@ -52,7 +55,12 @@ where
     'b: 'a,
 {
     let _ = (path, maybe, colour, small);
-    names.iter().map(String::as_str).chain([text]).max_by_key(|name| name.len()).unwrap_or(text)
+    names
+        .iter()
+        .map(String::as_str)
+        .chain([text])
+        .max_by_key(|name| name.len())
+        .unwrap_or(text)
 }
 
 /// Borrows across an await.
@@ -76,7 +84,9 @@ fn anything(
     big: u64,
     small: i8,
 ) -> Value {
-    json!([value, map, array, letter, path, optional, shared, big, small])
+    json!([
+        value, map, array, letter, path, optional, shared, big, small
+    ])
 }
 
 /// All that a model may call its arguments.
@@ -127,13 +137,39 @@ fn never(missing: Missing) -> Missing {
 #[tool]
 #[pre(a + z > 0)]
 fn many(
-    a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, h: u8, i: u8, j: u8, k: u8, l: u8, m: u8,
-    n: u8, o: u8, p: u8, q: u8, r: u8, s: u8, t: u8, u: u8, v: u8, w: u8, x: u8, y: u8, z: u8,
+    a: u8,
+    b: u8,
+    c: u8,
+    d: u8,
+    e: u8,
+    f: u8,
+    g: u8,
+    h: u8,
+    i: u8,
+    j: u8,
+    k: u8,
+    l: u8,
+    m: u8,
+    n: u8,
+    o: u8,
+    p: u8,
+    q: u8,
+    r: u8,
+    s: u8,
+    t: u8,
+    u: u8,
+    v: u8,
+    w: u8,
+    x: u8,
+    y: u8,
+    z: u8,
 ) -> u32 {
-    [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z]
-        .into_iter()
-        .map(u32::from)
-        .sum()
+    [
+        a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z,
+    ]
+    .into_iter()
+    .map(u32::from)
+    .sum()
 }
 
 fn main() {
@@ -147,13 +183,22 @@ fn main() {
     assert_eq!(called("count", count), "1");
     let longest = json!({"text": "ab", "names": ["abc"], "path": ".", "colour": "blue"});
     assert_eq!(called("longest", longest), "abc");
-    assert_eq!(called("later", json!({"text": "ab", "more": [1, 2]})), "ab2");
+    assert_eq!(
+        called("later", json!({"text": "ab", "more": [1, 2]})),
+        "ab2"
+    );
     let all = json!({
         "value": {"x": null}, "map": {"k": 1}, "array": [1, 2], "letter": "x", "path": "p", "shared": "s",
         "big": u64::MAX, "small": -1,
     });
-    assert_eq!(called("anything", all), r#"[{"x":null},{"k":1},[1,2],"x","p",null,"s",18446744073709551615,-1]"#);
-    assert_eq!(called("raw", json!({"type": 1, "size": 2, "self": 3})), "6 here Red");
+    assert_eq!(
+        called("anything", all),
+        r#"[{"x":null},{"k":1},[1,2],"x","p",null,"s",18446744073709551615,-1]"#
+    );
+    assert_eq!(
+        called("raw", json!({"type": 1, "size": 2, "self": 3})),
+        "6 here Red"
+    );
     assert_eq!(called("size", json!({"count": 2})), "2");
     assert_eq!(called("match", json!({"match": 2})), "2");
     assert_eq!(called("configured", json!({"here": 2, "unused": 1})), "2");
@@ -161,7 +206,10 @@ fn main() {
     assert_eq!(called("many", Value::Object(letters.collect())), "26");
     assert!(registry.tool("never").is_none());
     let raw = registry.tool("raw").unwrap().input_schema();
-    assert_eq!(raw["properties"]["place"]["examples"], json!(["there", "no\"where\\\n"]));
+    assert_eq!(
+        raw["properties"]["place"]["examples"],
+        json!(["there", "no\"where\\\n"])
+    );
     assert_eq!(raw["properties"]["place"]["default"], "here");
     assert_eq!(raw["properties"]["colour"]["examples"], json!(["blue"]));
     assert_eq!(raw["required"], json!(["type", "size", "self"]));

@@ -109,7 +109,16 @@ fn main() {
     let names: Vec<&str> = registry.tools().map(|tool| tool.name()).collect();
     assert_eq!(
         names,
-        ["difference", "in_function", "in_module", "private", "show", "show_later", "thrice", "twice"]
+        [
+            "difference",
+            "in_function",
+            "in_module",
+            "private",
+            "show",
+            "show_later",
+            "thrice",
+            "twice"
+        ]
     );
     let called = |name: &str, text: &str| {
         let outcome = registry.call_blocking(ToolCall::new("1", name, text));
@@ -125,7 +134,12 @@ fn main() {
     assert_eq!(called("show", r#"{"times":2}"#), "store:77");
     assert!(called("show", r#"{"times":5}"#).contains("5 times do not fit"));
     assert_eq!(called("show_later", r#"{"prefix":"a"}"#), "a7");
-    let predicate = |name| registry.tool(name).unwrap().conditions()[0].condition().predicate().to_owned();
+    let predicate = |name| {
+        registry.tool(name).unwrap().conditions()[0]
+            .condition()
+            .predicate()
+            .to_owned()
+    };
     assert_eq!(predicate("difference"), "a > b");
     assert_eq!(predicate("thrice"), "number > 0 && (1 + 2) > 0");
     assert_eq!(twice(2) as u64 + thrice(1) + u64::from(difference(2, 1)), 8);

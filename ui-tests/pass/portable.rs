@@ -1,14 +1,22 @@
 //! Predicates of every kind, portable and not, on parameters of every kind.
 
-#![deny(warnings, unused, trivial_casts, trivial_numeric_casts, unused_qualifications, unused_results, rust_2018_idioms)]
+#![deny(
+    warnings,
+    unused,
+    trivial_casts,
+    trivial_numeric_casts,
+    unused_qualifications,
+    unused_results,
+    rust_2018_idioms
+)]
 #![forbid(unsafe_code)]
 #![allow(deprecated, reason = "one condition names what is deprecated")]
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use contract_runtime::prelude::*;
 use contract_runtime::Builder;
+use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +82,9 @@ fn constants(
     text: Text,
     unit: Unit,
 ) -> u32 {
-    drop((wide, signed, small, ratio, single, flag, name, limit, alias, text, unit));
+    drop((
+        wide, signed, small, ratio, single, flag, name, limit, alias, text, unit,
+    ));
     count
 }
 
@@ -104,7 +114,9 @@ fn parameters<'a>(
     r#type: &str,
     letter: char,
 ) -> u32 {
-    drop((boxed, cow, bytes, items, sizes, maybe, size, units, pair, r#type, letter));
+    drop((
+        boxed, cow, bytes, items, sizes, maybe, size, units, pair, r#type, letter,
+    ));
     u32::try_from(short.len()).unwrap_or(0)
 }
 
@@ -209,11 +221,15 @@ fn main() {
         .with(Buffer::<u8, 4>(1))
         .build()
         .unwrap();
-    let called = |name, arguments: &str| registry.call_blocking(ToolCall::new("1", name, arguments));
+    let called =
+        |name, arguments: &str| registry.call_blocking(ToolCall::new("1", name, arguments));
     assert_eq!(called("at", r#"{"at":3,"count":2}"#).output(), Some("3"));
     assert!(called("at", r#"{"at":4,"count":2}"#).error().is_some());
     assert!(called("at", r#"{"at":3,"count":1}"#).error().is_some());
-    assert_eq!(called("from_a_macro", r#"{"number":3}"#).output(), Some("3"));
+    assert_eq!(
+        called("from_a_macro", r#"{"number":3}"#).output(),
+        Some("3")
+    );
     assert!(called("from_a_macro", r#"{"number":8}"#).error().is_some());
     assert_eq!(called("defaults", r#"{"name":"abc"}"#).output(), Some("5"));
     assert_eq!(called("inner", r#"{"count":2}"#).output(), Some("2"));

@@ -1,5 +1,6 @@
 //! Every form of a result, also through aliases.
 
+use contract_runtime::Status;
 use contract_runtime::prelude::*;
 
 type Fallible<T> = Result<T, Problem>;
@@ -30,7 +31,9 @@ fn aliased(number: u32) -> Fallible<u32> {
 #[pre(number < 100)]
 #[post(|half| *half <= number)]
 fn half(number: u32) -> Fallible<u32> {
-    if number == 3 { Err(Problem(3))? }
+    if number == 3 {
+        Err(Problem(3))?
+    }
     Ok(number / 2)
 }
 
@@ -79,7 +82,10 @@ fn main() {
     let called = |name: &str, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
     let status = |name, text| called(name, text).status();
     assert_eq!(called("aliased", r#"{"number":1}"#).output(), Some("1"));
-    assert_eq!(called("aliased", r#"{"number":3}"#).error().as_deref(), Some("problem 3"));
+    assert_eq!(
+        called("aliased", r#"{"number":3}"#).error().as_deref(),
+        Some("problem 3")
+    );
     assert_eq!(status("aliased", r#"{"number":0}"#), Status::Violation);
     assert_eq!(status("aliased", r#"{"number":11}"#), Status::Violation);
     assert_eq!(called("nothing", r#"{"fail":false}"#).output(), Some(""));

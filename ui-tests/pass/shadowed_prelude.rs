@@ -84,8 +84,19 @@ mod shop {
 
 fn main() {
     use contract_runtime::prelude::*;
-    let registry = Registry::builder().tool(shop::buy).with(shop::Till).build().unwrap();
+    let registry = Registry::builder()
+        .tool(shop::buy)
+        .with(shop::Till)
+        .build()
+        .unwrap();
     let call = |name, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
     assert_eq!(call("buy", "{}").output(), Some("5"));
-    assert_eq!(call("open", r#"{"count":0}"#).error().unwrap().lines().count(), 1);
+    assert_eq!(
+        call("open", r#"{"count":0}"#)
+            .error()
+            .unwrap()
+            .lines()
+            .count(),
+        1
+    );
 }

@@ -98,10 +98,19 @@ impl State {
 fn main() {
     let registry = registry!().with(State).build().unwrap();
     let called = |name: &str, number: u32| {
-        registry.call_blocking(ToolCall::new("1", name, format!(r#"{{"number":{number}}}"#)))
+        registry.call_blocking(ToolCall::new(
+            "1",
+            name,
+            format!(r#"{{"number":{number}}}"#),
+        ))
     };
     let authorised = || AUTHORISED.swap(0, Ordering::Relaxed);
-    let entered = || (ENTERED.swap(0, Ordering::Relaxed), LEFT.swap(0, Ordering::Relaxed));
+    let entered = || {
+        (
+            ENTERED.swap(0, Ordering::Relaxed),
+            LEFT.swap(0, Ordering::Relaxed),
+        )
+    };
 
     for name in ["below", "above", "between", "method"] {
         assert_eq!(called(name, 1).output(), Some("1"), "{name}");
@@ -116,7 +125,10 @@ fn main() {
         let conditions = registry.tool(name).unwrap().conditions();
         assert_eq!(conditions.len(), 2, "{name}");
     }
-    assert_eq!((below(1), above(1), between(1), State.method(1)), (1, 1, 1, 1));
+    assert_eq!(
+        (below(1), above(1), between(1), State.method(1)),
+        (1, 1, 1, 1)
+    );
     assert_eq!(authorised(), 4, "from Rust");
     assert_eq!(entered(), (1, 1));
     assert_eq!(called("path", 7).output(), Some("5"));

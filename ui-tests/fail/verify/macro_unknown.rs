@@ -6,7 +6,7 @@ fn double(number: i32) -> i64 {
     i64::from(number) * 2
 }
 
-contract_runtime::verify!(double, case = 5);
-contract_runtime::verify_all!(sed = 5);
+contract_verify::verify!(double, case = 5);
+contract_verify::verify_all!(sed = 5);
 
 fn main() {}

@@ -1,3 +1,3 @@
-contract_runtime::verify!("divide");
+contract_verify::verify!("divide");
 
 fn main() {}

@@ -1,3 +1,3 @@
-contract_runtime::verify!();
+contract_verify::verify!();
 
 fn main() {}

@@ -5,6 +5,12 @@ use std::panic::catch_unwind;
 use ui_reexport as _;
 
 #[test]
+fn a_program_that_names_its_library_has_its_tools() {
+    let registry = ct::registry!().build().unwrap();
+    assert!(registry.tool("half").is_some());
+}
+
+#[test]
 fn the_tools_of_the_package_are_found() {
     let missing = std::env::temp_dir().join(format!("ui-reexport-{}.json", std::process::id()));
     let text = missing.display().to_string();

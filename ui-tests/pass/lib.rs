@@ -1,0 +1,1 @@
+//! Every form that the macros accept: each file of this folder compiles, and runs.
