@@ -24,6 +24,35 @@ fn shown(page: &str) -> Vec<(&str, &str)> {
     found
 }
 
+/// Stands in for `cargo run -q -p NAME -- ARGUMENTS`: the program is there already, because the tests of its package have built
+/// it. Cargo would build it again, alone, with the features that it asks for when nobody else asks for more.
+const RUN: &str = r#"
+cargo() {
+    local name= program
+    while [ $# -gt 0 ]; do
+        case $1 in
+            run | -q) ;;
+            -p) name=$2; shift ;;
+            --) shift; break ;;
+            *) printf 'not a way in which pages run programs: %s\n' "$1" >&2; return 125 ;;
+        esac
+        shift
+    done
+    program=$BUILT/$name
+    if [ ! -x "$program" ]; then
+        printf '%s is not built; run `cargo test --workspace --no-run` first\n' "$program" >&2
+        return 125
+    fi
+    "$program" "$@"
+}
+"#;
+
+/// Where the programs of the workspace are: above the tests.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    test.ancestors().nth(2).unwrap_or(&test).to_owned()
+}
+
 /// Runs every such command of a page in the folder of the repository, as its reader does.
 fn all_print_what_is_shown(name: &str, at_least: usize) {
     let page = std::fs::read_to_string(root().join(name)).unwrap_or_default();
@@ -35,9 +64,9 @@ fn all_print_what_is_shown(name: &str, at_least: usize) {
     );
     for (command, output) in commands {
         let ran = Command::new("bash")
-            .args(["-c", command])
+            .args(["-c", &format!("{RUN}{command}")])
             .current_dir(root())
-            .env("CARGO_TERM_QUIET", "true")
+            .env("BUILT", built())
             .output()
             .unwrap_or_else(|error| panic!("bash: {error}"));
         let printed = String::from_utf8_lossy(&ran.stdout);

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
-use contract_runtime::mcp::Server;
+use contract_mcp::Server;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 

@@ -92,7 +92,7 @@ fn every_page_is_in_the_summary_and_every_snippet_is_run() {
             assert!(!fence.contains("ignore"), "{name} leaves out a snippet");
             assert!(!fence.contains("no_run"), "{name} does not run a snippet");
         }
-        // Whole files of crates, which `.ci/publish` builds and runs.
+        // Whole files of crates, which `.ci/nightly.d/publish.sh` builds and runs.
         assert!(
             name == FOLLOWED || !page.contains("```rs\n"),
             "{name} has a snippet that nothing runs"
@@ -119,12 +119,12 @@ fn has_test(source: &str, name: &str) -> bool {
 
 /// What these pages write for short.
 const FOLDERS: [(&str, &str); 6] = [
-    ("agent/", "contract-runtime/tests/agent/"),
-    ("faults/", "contract-runtime/tests/remote_faults/"),
-    ("remote/", "contract-runtime/tests/remote/"),
-    ("shared/", "contract-runtime/tests/remote_shared/"),
-    ("src/", "contract-runtime/src/remote/"),
-    ("store/", "contract-runtime/tests/remote_store/"),
+    ("agent/", "companions/agent/tests/agent/"),
+    ("faults/", "companions/remote/tests/faults/"),
+    ("remote/", "companions/remote/tests/remote/"),
+    ("shared/", "companions/remote/tests/shared/"),
+    ("src/", "companions/remote/src/"),
+    ("store/", "companions/remote/tests/store/"),
 ];
 
 #[test]
@@ -137,6 +137,30 @@ fn every_test_that_a_page_of_promises_names_exists() {
     ] {
         every_test_exists(name);
     }
+}
+
+#[test]
+fn every_file_on_the_map_exists() {
+    let page = text(&root().join("docs/src/map.md"));
+    let mut folder = String::new();
+    let mut named = 0;
+    for line in page.lines() {
+        if let Some(rest) = line.strip_prefix("All in `") {
+            rest.trim_end_matches("`:").clone_into(&mut folder);
+        }
+        for word in between(line, "`", '`')
+            .iter()
+            .filter(|word| word.strip_suffix(".rs").is_some())
+        {
+            let found = [folder.as_str(), ""].map(|from| root().join(from).join(word));
+            assert!(
+                found.iter().any(|path| path.exists()),
+                "there is no {word} in {folder}"
+            );
+            named += 1;
+        }
+    }
+    assert!(named > 40, "{named}");
 }
 
 /// Of those that can meet a backend and its executors, and of what is kept for them.
@@ -159,7 +183,7 @@ fn every_threat_from_afar_has_its_row() {
 
 /// Whether the suite that every store passes makes a test of a function in this file.
 fn in_the_suite(file: &str, test: &str) -> bool {
-    const STORES: &str = "contract-runtime/tests/remote_store/";
+    const STORES: &str = "companions/remote/tests/store/";
     let suite = text(&root().join(format!("{STORES}main.rs")));
     let of = file.strip_prefix(STORES);
     of.is_some_and(|module| suite.contains(&format!("{module}: {test},")))

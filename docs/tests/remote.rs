@@ -12,9 +12,9 @@ mod tool;
 use std::error::Error;
 use std::path::Path;
 
+use contract_remote::protocol::Handshake;
+use contract_remote::{Limits, Safeguards, Toolbelt, Tripped};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::protocol::Handshake;
-use contract_runtime::remote::{Limits, Safeguards, Toolbelt, Tripped};
 use serde_json::{Value, json};
 
 const REMOTE: &str = include_str!("../src/remote.md");
@@ -104,7 +104,7 @@ fn written(page: &str, name: &str, text: &str) -> String {
 #[test]
 fn the_page_on_the_protocol_is_generated() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let schemas = root.join("../contract-runtime/tests/remote/protocol.json");
+    let schemas = root.join("../companions/remote/tests/remote/protocol.json");
     let schemas: Value = serde_json::from_str(&std::fs::read_to_string(schemas)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use contract_remote::{Backend, Executor, Reconnect};
 use contract_runtime::prelude::*;
-use contract_runtime::remote::{Backend, Executor, Reconnect};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -27,11 +27,8 @@ pub(crate) async fn captured() -> Result<String, Box<dyn Error>> {
     let backend = Backend::new(tools.manifest()).bind("127.0.0.1:0").await?;
     let (task, token) = backend.task().await?;
     let tap = Tap::to(task.address()).await?;
-    let mut soon = Reconnect::default();
-    soon.first = Duration::from_millis(10);
-    soon.attempts = 1_000;
     let executor = Executor::new(tools)
-        .reconnect(soon)
+        .reconnect(Reconnect::default().first(Duration::from_millis(10)))
         .connect(tap.address.as_str(), token);
     let session = timeout(SOON, task.attached()).await??;
     let call = async |id: &str, arguments: &str| {

@@ -8,8 +8,8 @@ pub(crate) fn of(schemas: &Value) -> String {
     let mut text = String::new();
     let mut parts: BTreeMap<&str, &Value> = BTreeMap::new();
     for (side, title) in [
-        ("executor", "What an executor says"),
-        ("backend", "What a backend says"),
+        ("executor", "Messages from the executor"),
+        ("backend", "Messages from the backend"),
     ] {
         let root = &schemas[side];
         let _ = write!(text, "## {title}\n\n");
@@ -89,7 +89,7 @@ fn fields(text: &mut String, part: &Value) {
         let rest = if required.contains(&name.as_str()) {
             ""
         } else {
-            ", or left out"
+            ", optional"
         };
         let _ = writeln!(
             text,
