@@ -294,7 +294,7 @@ pub(crate) fn crate_in(args: &TokenStream) -> Option<Path> {
     Path::parse_mod_style.parse2(value).ok()
 }
 
-/// Attributes of the language itself: they are no macros, so nothing is gained by waiting for them.
+/// Attributes of the language itself: they are not macros, so nothing is gained by waiting for them.
 /// `cfg_attr` is not among them, because what it holds may be one.
 const INERT: &[&str] = &[
     "allow",

@@ -63,7 +63,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     blocking_is_sync(errors, tool);
 }
 
-/// The rules of a function that is no tool: those of Rust, and no more than a condition needs.
+/// The rules of a function that is not a tool: those of Rust, and no more than a condition needs.
 fn checkable(errors: &mut Errors, contracted: &Contracted) {
     let sig = &contracted.function.sig;
     if sig.constness.is_some() {

@@ -249,7 +249,7 @@ fn lent(errors: &mut Errors, closure: &ExprClosure) -> bool {
     !owned
 }
 
-/// Types that are no references under another name.
+/// Types that are not references under another name.
 const PRIMITIVE: &[&str] = &[
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
     "u64", "u128", "usize", "String",

@@ -143,7 +143,7 @@ pub(crate) fn dereferenced(tokens: TokenStream, result: &str) -> TokenStream {
     written.into_iter().collect()
 }
 
-/// The name the author seems to mean: the first variable in the condition that is no parameter.
+/// The name the author seems to mean: the first variable in the condition that is not a parameter.
 pub(crate) fn result_name(expr: &Expr, params: &[Param]) -> String {
     fn first(tokens: TokenStream, params: &[Param]) -> Option<String> {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();

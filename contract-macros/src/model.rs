@@ -76,7 +76,7 @@ pub(crate) struct Function {
 pub(crate) struct Param {
     /// The name in the source, or a generated one where a pattern stands.
     pub(crate) ident: Ident,
-    /// Set where the author wrote a pattern; only functions that are no tools have one.
+    /// Set where the author wrote a pattern; only functions that are not tools have one.
     pub(crate) pattern: Option<Pat>,
     /// The names the parameter brings into scope.
     pub(crate) bindings: Vec<String>,

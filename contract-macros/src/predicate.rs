@@ -236,7 +236,7 @@ fn names(tokens: &TokenStream, name: &str) -> bool {
 pub(crate) fn names_a_variable(tokens: &TokenStream) -> bool {
     /// Words of the language that stand where a variable could; `return` is the compiler's to explain.
     const WORDS: [&str; 6] = ["true", "false", "if", "else", "match", "as"];
-    /// Their arguments are no expressions.
+    /// Their arguments are not expressions.
     const MACROS: [&str; 4] = ["cfg", "env", "option_env", "concat"];
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let before = |at: usize, steps: usize| at.checked_sub(steps).and_then(|at| trees.get(at));

@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Token};
 use crate::args;
 use crate::errors::Errors;
 
-/// Reports every literal in `matches_pattern(text, "..")` that is no regular expression.
+/// Reports every literal in `matches_pattern(text, "..")` that is not a regular expression.
 pub(crate) fn check(errors: &mut Errors, tokens: &TokenStream) {
     let mut called = false;
     for tree in tokens.clone() {

@@ -19,7 +19,7 @@ pub(crate) enum Inside {
     Matches,
 }
 
-/// Names, and the trees among which they are no parameters: the pattern, and what it holds for.
+/// Names, and the trees among which they are not parameters: the pattern, and what it holds for.
 type Scope = ([Range<usize>; 2], Vec<String>);
 
 /// The names that are bound on one level of tokens.

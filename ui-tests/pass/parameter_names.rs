@@ -73,7 +73,7 @@ impl State {
     fn body(&self) {}
 }
 
-/// A constant and a unit struct are no names of locals of ours, where a pattern would mean them.
+/// A constant and a unit struct are not names of locals of ours, where a pattern would mean them.
 #[allow(
     dead_code,
     non_camel_case_types,

@@ -75,7 +75,7 @@ fn bare(steps: u64) -> u64 {
     0
 }
 
-/// A run of so many steps, and how many events it told.
+/// A run of the given number of steps; returns how many events it emitted.
 fn run(steps: u64, conditions: bool) -> u64 {
     let model = Talker {
         steps,

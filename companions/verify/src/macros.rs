@@ -36,7 +36,7 @@ use super::Verifier;
 /// |---|---|
 /// | `run` | the body may be run although the tool is not `read_only`; see [`Verifier::run_bodies`](crate::Verifier::run_bodies) |
 /// | `setup = on_paper` | the function provides the values that the tool is tested with; see [`Verifier::setup`](crate::Verifier::setup) |
-/// | `cases = 1_000` | so many random inputs are tried |
+/// | `cases = 1_000` | the number of random inputs |
 /// | `seed = 42` | the inputs are the same each time |
 ///
 /// Inputs that fail are kept in the folder `verify-regressions` beside the `Cargo.toml` of the package, and are tried first

@@ -10,7 +10,7 @@ use super::integer;
 /// The most candidates that are tried for one input.
 const QUESTIONS: usize = 3_000;
 
-/// An input of so many bytes counts for one candidate more, because each takes longer.
+/// An input of this many bytes counts for one candidate more, because each takes longer.
 const LARGE: usize = 2_000;
 
 /// Returns the smallest input found for which `fails` is still true; it must be true for `input`.

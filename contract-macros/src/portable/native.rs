@@ -46,7 +46,7 @@ impl Reader<'_> {
     }
 
     /// Whether the answer depends on the parameter alone: a call that is not given it, such as `now()`, may answer
-    /// differently when the tool is called. A field or an index is none of a value that can be listed.
+    /// differently when the tool is called. A field or an index is not a value that can be listed.
     fn is_settled(&self, expr: &Expr) -> bool {
         let asks = |expr: &Expr| !self.mentions(&expr.to_token_stream()).params.is_empty();
         match args::ungrouped(expr) {

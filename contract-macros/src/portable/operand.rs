@@ -140,7 +140,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn arithmetic_operands(&mut self, binary: &ExprBinary) -> (Portable, Portable) {
-        // `u32` alone can be multiplied by what is no number of its own type: by a `Duration`.
+        // `u32` alone can be multiplied by something that is not a number of its own type: by a `Duration`.
         let product = matches!(binary.op, syn::BinOp::Mul(_));
         let kind = |kind: Option<&'static str>| kind.filter(|kind| !(product && *kind == "u32"));
         let left = kind(self.spelled(&binary.right));

@@ -78,7 +78,7 @@ pub enum Expression {
     Native {
         text: &'static str,
         parameter: &'static str,
-        /// The answer for the parameter's value as JSON text; `None` if that is no value of its type.
+        /// The answer for the parameter's value as JSON text; `None` if that is not a value of its type.
         holds: fn(&str) -> Option<bool>,
     },
     /// Anything else, as typed.

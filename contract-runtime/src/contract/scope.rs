@@ -220,7 +220,7 @@ impl Scope {
         }
     }
 
-    /// A scope for those who hear of a call and are no part of it.
+    /// A scope for observers of a call, which are not part of it.
     pub(crate) fn aside(outer: Option<&Self>) -> Self {
         Self {
             depth: outer.map_or(0, |outer| outer.depth),
@@ -430,7 +430,7 @@ impl ContractScope {
         aside.enter(|| handler::tell(self.get().and_then(Scope::handler), violation));
     }
 
-    /// Runs an author's predicate or message, whose panic is no panic of the body.
+    /// Runs an author's predicate or message, whose panic is not one of the body.
     #[inline]
     pub(crate) fn guard<T>(&self, run: impl FnOnce() -> T) -> Result<T, Panicked> {
         let result = guard(run);

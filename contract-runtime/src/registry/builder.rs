@@ -340,7 +340,7 @@ impl Builder {
     /// # Errors
     ///
     /// [`BuildError`] with every [`BuildProblem`]: names that clash or are not legal, values that nobody gives, functions that
-    /// are no tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used, conditions that
+    /// are not tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used, conditions that
     /// must be shown and cannot be.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         let mut overrides = std::mem::take(&mut self.overrides)

@@ -10,7 +10,7 @@ const PANICKED: &str = "the call was not run: a check before the call panicked; 
 
 type Ask = Box<dyn Fn(&ToolCall) -> Result<(), String> + Send + Sync>;
 
-/// Those who are asked before every call; most registries have none.
+/// The hooks that are asked before every call; most registries have none.
 #[derive(Default)]
 pub(super) struct CallHook(Vec<Ask>);
 

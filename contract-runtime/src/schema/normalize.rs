@@ -244,7 +244,7 @@ pub(crate) fn correct_output(schema: Value, definitions: Map<String, Value>) -> 
     schema
 }
 
-/// A schema whose root is no mere reference: readers look for `type` there.
+/// A schema whose root is not a mere reference: readers look for `type` there.
 fn opened(mut schema: Value, definitions: &Map<String, Value>) -> Value {
     // A definition that refers to itself alone would never end.
     for _ in 0..=definitions.len() {

@@ -57,7 +57,7 @@ pub(super) fn annotates(keyword: &str) -> bool {
     matches!(
         keyword,
         "$comment"
-            // A name for a place; a reference by it is refused like any that is no pointer.
+            // A name for a place; a reference by it is refused like any that is not a pointer.
             | "$anchor"
             | "$defs"
             | "title"

@@ -192,7 +192,7 @@ impl Tool {
         self.stating(name, Predicate::Pre(Arc::new(holds)))
     }
 
-    /// Promises something of a result that is no failure, in view of the arguments as they were sent.
+    /// Promises something of a result that is not a failure, in view of the arguments as they were sent.
     ///
     /// A JSON result is given as its value, any other as a string.
     ///

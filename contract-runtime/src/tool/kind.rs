@@ -233,7 +233,7 @@ pub trait SharedContext {
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync> SharedContext for T {}
 
-/// What the type of a `#[context]` parameter must be that is no reference.
+/// What the type of a `#[context]` parameter must be that is not a reference.
 #[diagnostic::on_unimplemented(
     message = "a `#[context]` parameter cannot take `{Self}` by value, because calls share it",
     label = "write `&{Self}`, or `Arc<{Self}>` to keep it",

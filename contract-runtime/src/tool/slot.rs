@@ -101,7 +101,7 @@ fn read<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serd
 
 /// An owned argument.
 ///
-/// What generated code does with a slot needs no bound: a type that is no argument is reported where the slot is opened,
+/// What generated code does with a slot needs no bound: a type that is not an argument is reported where the slot is opened,
 /// and not again.
 #[derive(Debug)]
 pub struct Slot<T> {

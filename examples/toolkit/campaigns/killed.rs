@@ -121,7 +121,7 @@ fn unfinished(folder: &Path) -> u64 {
     count
 }
 
-/// A moment that nobody has chosen, of at most so many microseconds.
+/// A moment that nobody has chosen, of at most this many microseconds.
 pub(crate) fn at_random(most: u64) -> Duration {
     let mut random = [0; 8];
     getrandom::fill(&mut random).expect("chance");

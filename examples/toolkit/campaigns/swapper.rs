@@ -17,7 +17,7 @@ use toolkit::{
 /// What only the files outside hold, in their names and in their text.
 const CANARY: &str = "canary";
 
-/// After so many calls it is looked whether anything has changed outside.
+/// After this many calls, checks whether anything has changed outside.
 const LOOKED_AFTER: u64 = 1_000;
 
 /// The folders of one race.
@@ -177,7 +177,7 @@ impl Operation {
         }
     }
 
-    /// Races so many calls, or as many as there is time for; each opens at least one path that is swapped. Nothing if the
+    /// Races this many calls, or as many as there is time for; each opens at least one path that is swapped. Nothing if the
     /// system cannot exchange two names.
     pub(crate) fn race(self, calls: u64, longest: Duration) -> Option<Figures> {
         let field = &Field::new();

@@ -48,7 +48,7 @@ pub enum Problem {
         /// What to do instead, such as a name that is nearly the same.
         hint: String,
     },
-    /// The path is no regular file.
+    /// The path is not a regular file.
     #[error("`{path}` is {kind}, not a file; {hint}")]
     NotAFile {
         /// As it was given.
@@ -58,7 +58,7 @@ pub enum Problem {
         /// What to do instead.
         hint: String,
     },
-    /// The path is no folder.
+    /// The path is not a folder.
     #[error("`{path}` is {kind}, not a folder; give the path of a folder")]
     NotAFolder {
         /// As it was given.
@@ -66,7 +66,7 @@ pub enum Problem {
         /// What it is.
         kind: Kind,
     },
-    /// The bytes are no text.
+    /// The bytes are not text.
     #[error("`{path}` is {what}, not UTF-8 text; read_file shows its bytes when `escape` is true")]
     NotText {
         /// As it was given.

@@ -91,7 +91,7 @@ impl LoopDetector {
         self.tools = match (same_tool, self.step == step) {
             (true, true) => self.tools,
             (true, false) => self.tools + 1,
-            // A step of several tools is none of one tool.
+            // A step of several tools is not a step of one tool.
             (false, true) => 0,
             (false, false) => 1,
         };

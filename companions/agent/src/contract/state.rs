@@ -18,7 +18,7 @@ const OBSERVATION: usize = 10_000;
 const EVENTS: usize = 20;
 const TEXT: usize = 1_000;
 
-/// What an answer without the model is made of: so many results, and so many characters of each.
+/// What an answer without the model is made of: the latest results, each cut to a number of characters.
 const RESULTS: usize = 5;
 const RESULT: usize = 200;
 

@@ -197,7 +197,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or is no recording of this version.
+    /// When the file cannot be read, or is not a recording of this version.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref();
         let on_file = |source| RecordingError::File {

@@ -35,7 +35,7 @@ impl Load {
         }
     }
 
-    /// The same call, so often and so many at once.
+    /// The same call, repeated, with a number of them at once.
     pub(crate) fn times(&self, calls: usize, at_once: usize) -> Self {
         Self {
             calls,
@@ -92,7 +92,7 @@ pub(crate) fn lines(
     });
 }
 
-/// Calls over HTTP, one after the other on each of so many connections.
+/// Calls over HTTP, one after the other on each of several connections.
 pub(crate) fn web(address: &str, load: &Load) {
     let body = load.request(1);
     let text = format!(

@@ -143,7 +143,7 @@ mod http {
             return "what answers there is not HTTP; if it is TLS, write `https://`".to_owned();
         }
         let root = root(client);
-        // What rustls says of bytes that are no record of TLS.
+        // What rustls says of bytes that are not a TLS record.
         if root.starts_with("received corrupt message of type InvalidContentType") {
             return "what answers there is not TLS; if it is plain HTTP, write `http://`"
                 .to_owned();

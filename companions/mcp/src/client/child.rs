@@ -125,7 +125,7 @@ impl Process {
             .ok()
     }
 
-    /// The first line of its output, where that is no message.
+    /// The first line of its output, where that is not a message.
     fn stray_line(&self) -> Option<String> {
         let head = self.output.head();
         let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);

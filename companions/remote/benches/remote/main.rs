@@ -1,7 +1,7 @@
 //! Calls from a backend to an executor beside a bare WebSocket echo, and a backend with thousands of executors.
 //!
 //! `cargo bench -p contract-remote --bench remote` prints calls per second over a loopback connection; a
-//! word after `--` keeps the rows that hold it. `-- storm 5000` starts a backend as a process of its own, lets so many idle
+//! word after `--` keeps the rows that hold it. `-- storm 5000` starts a backend as a process of its own, lets that many idle
 //! executors in, and prints what each costs it, what half-open sockets do to calls, and how long it takes until all are back
 //! after the backend was killed and started again. `.ci/nightly.d/storm.sh` allows the open files that this needs.
 

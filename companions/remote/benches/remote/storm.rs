@@ -74,7 +74,7 @@ impl Process {
         state["attached"].as_u64().ok_or_else(|| "no figure".into())
     }
 
-    /// Waits until so many are there: the time it took, from `begun`.
+    /// Waits until that many are there: the time it took, from `begun`.
     async fn wait(&mut self, all: usize, begun: Instant) -> Result<Duration, Box<dyn Error>> {
         loop {
             let there = self.attached()?;
@@ -130,7 +130,7 @@ fn executors(list: &str, told: &Told) -> Result<Vec<ExecutorHandle>, Box<dyn Err
     connected.collect()
 }
 
-/// Keeps so many sockets half open until it is dropped.
+/// Keeps this many sockets half open until it is dropped.
 fn half_open(address: &str) -> JoinSet<()> {
     let mut half = JoinSet::new();
     for _ in 0..HALF_OPEN {

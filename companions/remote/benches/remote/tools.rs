@@ -17,14 +17,14 @@ pub(crate) fn registry() -> Result<Registry, BuildError> {
     Registry::builder().tool(echo).build()
 }
 
-/// A call of `echo` with so many bytes of arguments.
+/// A call of `echo` with this many bytes of arguments.
 pub(crate) fn call(bytes: usize) -> ToolCall {
     let room = bytes.saturating_sub(r#"{"text":""}"#.len());
     let text = "x".repeat(room);
     ToolCall::new("1", "echo", format!(r#"{{"text":"{text}"}}"#))
 }
 
-/// The time that so many of a hundred stay below, of times in order.
+/// The time that this many of a hundred stay below, of times in order.
 pub(crate) fn percentile(times: &[std::time::Duration], percent: usize) -> std::time::Duration {
     let place = (times.len() * percent / 100).min(times.len().saturating_sub(1));
     times.get(place).copied().unwrap_or_default()

@@ -24,7 +24,7 @@ pub struct Safeguards {
     /// the pattern is not run.
     ///
     /// White space and the order of keys make no difference; a call whose last answer was new is not the same call.
-    /// Fewer than 2 are none in a row, and count as 2.
+    /// Fewer than 2 cannot be in a row and count as 2.
     pub equal_calls: Option<u32>,
     /// The longest cycle of calls that is detected, at most 8; the default is 3. With 1, only equal calls in a row are.
     pub cycle_length: u32,

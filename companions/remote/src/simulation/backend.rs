@@ -17,7 +17,7 @@ pub(super) struct Plan {
     pub(super) calls: u64,
     /// How many at once.
     pub(super) wide: usize,
-    /// The caller gives up on one in so many; 0 is none.
+    /// The caller gives up on one in this many; 0 means never.
     pub(super) given_up: u64,
 }
 

@@ -22,7 +22,7 @@ const DELIVERIES: u32 = 5;
 /// How late a message may be, in milliseconds.
 const LATE: u64 = 3_000;
 
-/// How often each fault hits a message: once in so many times; 0 is never.
+/// How often each fault hits a message: once in this many times; 0 means never.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rates {
     lost: u64,

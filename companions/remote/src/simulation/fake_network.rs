@@ -22,9 +22,9 @@ const REPEATED: [&str; 5] = ["run_tool", "tool_result", "ack", "cancel_tool", "c
 #[derive(Debug)]
 pub(super) struct NetworkFaults {
     pub(super) rng: Rng,
-    /// A frame is lost, with its connection, once in so many times; 0 is never.
+    /// A frame is lost, with its connection, once in this many times; 0 means never.
     pub(super) cuts: u64,
-    /// A frame is repeated, once in so many times; 0 is never.
+    /// A frame is repeated, once in this many times; 0 means never.
     pub(super) repeats: u64,
     pub(super) calm: AtomicBool,
     pub(super) frames: AtomicU64,

@@ -31,7 +31,7 @@ impl Rng {
         self.next() % end
     }
 
-    /// Once in so many times.
+    /// Once in this many times.
     pub(super) fn once_in(&self, times: u64) -> bool {
         self.below(times) == 0
     }

@@ -82,7 +82,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Lists the values whose names begin with `prefix`, which may be empty, sorted by name.
     ///
-    /// It is no snapshot: what is written meanwhile may be there or not, each value whole.
+    /// It is not a snapshot: what is written meanwhile may be there or not, each value whole.
     fn list<'s>(&'s self, task: TaskId, prefix: &'s str) -> StoreFuture<'s, Vec<(String, Stored)>>;
 
     /// Appends an entry to a log and returns its sequence number: from 1, without gaps, for each task and log.

@@ -115,7 +115,7 @@ fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
     all.push(here);
 }
 
-/// Texts that are no JSON object with each key once.
+/// Texts that are not a JSON object with each key once.
 pub(crate) fn malformed(base: &Value) -> Vec<String> {
     let whole = base.to_string();
     let mut texts: Vec<String> = [

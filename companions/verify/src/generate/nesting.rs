@@ -27,7 +27,7 @@ pub(super) fn deepen(input: &mut Value, rng: &mut Rng) {
     }
 }
 
-/// The pointers of all pairs of objects, the second inside the first; the arguments themselves are none.
+/// The pointers of all pairs of objects, the second inside the first; the arguments themselves are not one.
 fn find(value: &Value, path: &str, above: &mut Vec<String>, pairs: &mut Vec<(String, String)>) {
     let is_object = value.is_object() && !path.is_empty();
     if is_object {

@@ -20,7 +20,7 @@ use judge::{Judge, Verdict};
 static JUDGE: OnceLock<Judge> = OnceLock::new();
 
 fuzz_target!(|bytes: &[u8]| {
-    // Any bytes may come over the wire; what is no call must be an error, not a panic.
+    // Any bytes may come over the wire; what is not a call must be an error, not a panic.
     let _ = ToolCall::from_json(bytes);
     let Some((selector, rest)) = bytes.split_first() else {
         return;

@@ -1,7 +1,7 @@
 //! Propagates conditions: what follows for each value if they hold.
 //!
 //! It is an abstract interpretation (Cousot and Cousot, Abstract Interpretation: A Unified Lattice Model, 1977): a value is
-//! left out only where no arguments with it satisfy what was assumed, so an empty domain is a proof and everything else is none.
+//! left out only where no arguments with it satisfy what was assumed, so an empty domain is a proof and everything else proves nothing.
 
 use super::constants::{Known, Value};
 use super::domain::Domain;
@@ -84,7 +84,7 @@ impl<'a> AbstractState<'a> {
         }
     }
 
-    /// A parameter has only so many values, which tests of them number.
+    /// A parameter has a limited number of values, which its tests enumerate.
     pub(crate) fn few(&mut self, name: &str, count: u32) {
         if let Some(index) = self.find(name) {
             let all = u64::MAX.checked_shr(64_u32.saturating_sub(count));

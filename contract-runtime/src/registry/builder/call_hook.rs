@@ -11,7 +11,7 @@ impl Builder {
     /// runs. It must be quick. One that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked).
     /// Where several are given, each is asked, in the order in which they were given, until one refuses. A check that runs
     /// nothing ([`Registry::check`](crate::Registry::check)) is not asked for, and a direct Rust call passes no registry.
-    /// A refused call yields once to its runtime, so that one who only makes such calls can still be dropped.
+    /// A refused call yields once to its runtime, so that a task that only makes such calls can still be dropped.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -49,7 +49,7 @@ pub fn assert_package_frozen(directory: &str, file: &str, package: &str) {
 pub fn own_registry(package: &str) -> Registry {
     let mut builder = Registry::builder()
         .without_contexts()
-        // What a test does to the process is no part of the contracts.
+        // What a test does to the process is not part of the contracts.
         .policy(Policy::Enforce);
     let linked = builder.add_package(package);
     assert!(

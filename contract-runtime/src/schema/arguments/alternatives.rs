@@ -93,7 +93,7 @@ impl Walk<'_> {
                 best = (verdict, Some(*branch));
             }
         }
-        // Exactly one has to fit; two readings of one string are no reading.
+        // Exactly one has to fit; a string that fits two is ambiguous.
         if valid > 1 || (valid == 0 && coerced > 1) {
             found.refuse(ProblemKind::NoMatch, path, node, || {
                 "a value that fits only one of the accepted forms".to_owned()

@@ -15,7 +15,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// `None` if it is no schema that can be read.
+    /// `None` if it is not a schema that can be read.
     pub(crate) fn new(published: &Value) -> Option<Self> {
         let (rules, root) = compile(published, false).ok()?;
         Some(Self { rules, root })

@@ -39,7 +39,7 @@ pub(crate) fn read(
 /// Judges `text` by `schema`. Blank text and `null` mean no arguments.
 ///
 /// # Errors
-/// Everything that is wrong with the arguments; with text that is no JSON, that alone.
+/// Everything that is wrong with the arguments; with text that is not JSON, that alone.
 pub(crate) fn examine(
     text: &str,
     schema: &InputSchema,
@@ -48,7 +48,7 @@ pub(crate) fn examine(
     judge(text, schema, coerce, false)
 }
 
-/// Judges a value that is no set of arguments, such as a result, by the schema of values like it.
+/// Judges a value that is not a set of arguments, such as a result, by the schema of values like it.
 ///
 /// # Errors
 /// Everything that is wrong with it.

@@ -171,7 +171,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// `node` is none of the listed values.
+    /// `node` is not one of the listed values.
     fn unlisted(&mut self, id: RuleId, node: &Node, path: &Path<'_>, found: &mut Found) {
         let rules = self.rules;
         let values = rules[id].values.as_deref().unwrap_or_default();

@@ -18,7 +18,7 @@
 //! - `anyOf` stands alone in its schema.
 //! - An `ARRAY` has `items`, an `OBJECT` has properties; an object of any keys cannot be said.
 //! - References are for the root alone: every type is written where it is used, so none lies inside itself.
-//! - Bounds are doubles: one that is no double is left to words.
+//! - Bounds are doubles: one that is not a double is left to words.
 //! - `default` is accepted and ignored, and `additionalProperties` is not known everywhere: words.
 //!
 //! `parametersJsonSchema` is JSON Schema with the keywords that are documented for responses: what is not among them may

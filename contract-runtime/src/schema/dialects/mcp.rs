@@ -7,7 +7,7 @@
 //! - An argument whose value must never be shown is `writeOnly` ("JSON Schema Validation" 2020-12, section 9.4): a client
 //!   that shows calls to people can leave it out, and one that imports the tool keeps it as secret as it was.
 //! - A tool without arguments is `{"type":"object","additionalProperties":false}`.
-//! - `outputSchema` is that of an object in 2025-11-25, and any schema in 2026-07-28. A tool whose result is no object has
+//! - `outputSchema` is that of an object in 2025-11-25, and any schema in 2026-07-28. A tool whose result is not an object has
 //!   none in the older revision: to wrap the result is a matter of the server that sends it.
 //! - An annotation is there where its author gave the hint; the defaults are the protocol's.
 //! - `_meta` carries the contract as data, under a key whose prefix is a domain in reverse ("General fields: `_meta`"):

@@ -66,7 +66,7 @@ const PROPERTIES: usize = 5_000;
 const LEVELS: usize = 10;
 const CHARACTERS: usize = 120_000;
 const VALUES: usize = 1_000;
-/// An enum of more values than this may have only so many characters.
+/// An enum of more values than this may have only a limited number of characters.
 const LONG_ENUM: (usize, usize) = (250, 15_000);
 
 /// Bounds beyond what a float holds exactly (2^53) are words: a reader that rounds them would refuse values next to them.

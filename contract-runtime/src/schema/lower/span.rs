@@ -7,7 +7,7 @@ use crate::contract::expression::Comparison;
 pub(super) enum Span {
     /// Those from one to another; an end that is the type's own is left out.
     Within(Option<i128>, Option<i128>),
-    /// All but one, which is no end.
+    /// All but one, which is not an end.
     Except(i128),
     Nothing,
 }

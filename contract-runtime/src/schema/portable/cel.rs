@@ -119,7 +119,7 @@ impl Cel {
         }
     }
 
-    /// A negative literal is no primary expression.
+    /// A negative literal is not a primary expression.
     pub(super) fn number(text: String) -> Self {
         let level = if text.starts_with('-') {
             Level::Unary

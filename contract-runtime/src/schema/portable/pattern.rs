@@ -207,7 +207,7 @@ impl Set {
         }
     }
 
-    /// Each run of neighbours, and `-` at the end, where it is no range for anybody.
+    /// Each run of neighbours, and `-` at the end, where no engine reads it as a range.
     fn write(&self, out: &mut String) -> Option<()> {
         let mut runs = Vec::new();
         for (code, _) in (0_u8..).zip(&self.holds).filter(|(_, holds)| **holds) {

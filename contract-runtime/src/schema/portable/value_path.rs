@@ -64,7 +64,7 @@ impl ValuePath {
             None => None,
         };
         let (value, present) = match default {
-            // An explicit `null` is no default, and `has` and `in` differ on it from engine to engine.
+            // An explicit `null` is not a default, and `has` and `in` differ on it from engine to engine.
             Some(default) if nullable => {
                 let key = Cel::relation("==", &Cel::primary("key"), &Cel::text(&subject.name));
                 let sent = Cel::primary("args").each("exists", "key", &key);

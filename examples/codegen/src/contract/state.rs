@@ -52,7 +52,7 @@ pub struct IllegalStep {
 /// queued ──> running ──> completed
 ///               │  ▲ └──> failed
 ///               ▼  │
-///           waiting_input      (every state that is no end) ──> failed, cancelled
+///           waiting_input      (every state that is not an end) ──> failed, cancelled
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

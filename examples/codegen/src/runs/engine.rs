@@ -333,7 +333,7 @@ impl Shared {
     }
 }
 
-/// Notes the executor, for those who look.
+/// Notes the executor, for readers.
 async fn meet(shared: Arc<Shared>) {
     tokio::select! {
         () = shared.closing.cancelled() => {}

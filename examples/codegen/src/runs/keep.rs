@@ -80,7 +80,7 @@ impl Keep {
         SERVICE.parse().map_err(|_| StoreError::Closed)
     }
 
-    /// Writes the record over the version that it was made from; 0 is none.
+    /// Writes the record over the version that it was made from; 0 means there was none.
     pub(super) async fn save(
         &self,
         record: &RunRecord,
@@ -230,7 +230,7 @@ mod tests {
         let (kept, version) = other.read(record.id).await.unwrap().unwrap();
         assert!(kept.is_written_by(one.writer()));
         assert_eq!(version, 2);
-        // A write whose confirmation was lost is no step of another.
+        // A write whose confirmation was lost is not a step of another.
         assert!(matches!(one.save(&by_one, 1).await, Ok(Saved::Done(3))));
         assert!(matches!(other.save(&by_other, 3).await, Ok(Saved::Done(4))));
         assert!(matches!(one.save(&by_one, 3).await, Ok(Saved::Other)));

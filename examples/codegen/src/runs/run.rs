@@ -13,7 +13,7 @@ use super::record::{RunId, RunRecord, Writer};
 use super::refused::Refused;
 use crate::contract::{Happening, RunEvent, RunState};
 
-/// A run: its record, its events, and those who follow them.
+/// A run: its record, its events, and its followers.
 #[derive(Debug)]
 pub struct Run {
     id: RunId,

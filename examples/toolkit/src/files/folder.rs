@@ -46,7 +46,7 @@ pub struct Folder {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Relative to the folder that was asked for. What is no UTF-8 or cannot be seen is escaped, as the paths of all tools
+    /// Relative to the folder that was asked for. What is not UTF-8 or cannot be seen is escaped, as the paths of all tools
     /// take it.
     pub name: String,
     /// What it is; links are not followed.

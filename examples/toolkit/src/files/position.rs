@@ -23,7 +23,7 @@ pub(super) fn first_line(text: &str) -> &str {
     memchr(b'\n', text.as_bytes()).map_or(text, |at| &text[..=at])
 }
 
-/// What follows after so many line breaks; nothing if there are fewer.
+/// What follows after this many line breaks; nothing if there are fewer.
 pub(super) fn after_breaks(text: &str, breaks: u64) -> &str {
     let Some(last) = breaks.checked_sub(1) else {
         return text;
@@ -45,7 +45,7 @@ pub(super) fn after_characters(text: &str, characters: u64) -> &str {
         .map_or("", |(at, _)| &text[at..])
 }
 
-/// How many bytes of a text fit into so many characters of JSON.
+/// How many bytes of a text fit into this many characters of JSON.
 pub(super) fn fitting(text: &str, room: usize) -> usize {
     let mut used = 0;
     for (at, character) in text.char_indices() {

@@ -32,7 +32,7 @@ pub struct FileText {
     /// The text begins with a byte order mark (U+FEFF), which cannot be seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub byte_order_mark: bool,
-    /// The file has so many names (hard links), so it will not be written.
+    /// The file has this many names (hard links), so it will not be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hard_links: Option<u64>,
     /// The answer is full: ask again from here.
@@ -114,7 +114,7 @@ pub fn read_file(
     last_line: Option<u64>,
     /// Where in the first line to begin, in characters from 1; for lines that are too long for one answer.
     first_column: Option<u64>,
-    /// Read also what is no UTF-8 text: other bytes are given as `\xff`, a backslash as `\\`, and control characters as
+    /// Read also what is not UTF-8 text: other bytes are given as `\xff`, a backslash as `\\`, and control characters as
     /// `\u{7}`.
     #[arg(default = false)]
     escape: bool,

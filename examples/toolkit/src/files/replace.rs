@@ -237,7 +237,7 @@ pub(super) fn content(rooted: &RootedPath<'_>, target: &Target) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Whether a file of so many bytes may be written.
+/// Whether a file of this many bytes may be written.
 pub(super) fn must_fit(rooted: &RootedPath<'_>, bytes: u64) -> Result<(), Problem> {
     let limit = rooted.workspace.limits.file_bytes;
     if bytes <= limit {

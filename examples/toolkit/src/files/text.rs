@@ -26,7 +26,7 @@ pub(crate) struct Part {
     /// In the first line, from 1.
     pub(crate) first_column: u64,
     pub(crate) last_line: u64,
-    /// Whatever is no text is written in escapes.
+    /// Whatever is not text is written in escapes.
     pub(crate) escape: bool,
     /// The most to take, in characters.
     pub(crate) characters: usize,
@@ -155,7 +155,7 @@ struct Taker<'p> {
 enum State {
     /// The first line is not reached.
     Before,
-    /// In the first line, with so many characters left before the first column.
+    /// In the first line, with this many characters left before the first column.
     Skipping(u64),
     Taking,
     /// More is wanted than may be taken.
@@ -335,7 +335,7 @@ fn binary(offset: u64) -> Untaken {
     Untaken::NotText(format!("binary (a zero byte at offset {offset})"))
 }
 
-/// A zero byte says more than the byte that is no UTF-8.
+/// A zero byte says more than the byte that is not UTF-8.
 fn invalid(bytes: &[u8], at: usize, offset: u64) -> Untaken {
     match memchr(0, bytes) {
         Some(zero) => binary(offset + zero as u64),

@@ -22,7 +22,7 @@ pub(crate) fn escape_path(path: &Path) -> String {
     shown
 }
 
-/// Writes bytes so that nothing is lost: those that are no UTF-8 as `\xff`, a backslash as `\\`, and what cannot be seen as
+/// Writes bytes so that nothing is lost: those that are not UTF-8 as `\xff`, a backslash as `\\`, and what cannot be seen as
 /// `\u{7}`, except for the characters that are to be kept.
 pub(crate) fn push_escaped(text: &mut String, bytes: &[u8], kept: fn(char) -> bool) {
     for chunk in bytes.utf8_chunks() {

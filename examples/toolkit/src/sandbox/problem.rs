@@ -25,7 +25,7 @@ pub enum SandboxProblem {
          helper; go on without commands, because only the operator can change this"
     )]
     NoHelper,
-    /// The command is no program that can be run.
+    /// The command is not a program that can be run.
     #[error(
         "`{program}` cannot be run: {reason}; give a program that is installed, by its name or its whole path"
     )]

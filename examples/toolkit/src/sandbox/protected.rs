@@ -152,7 +152,7 @@ impl Protection {
         Ok(())
     }
 
-    /// A command that made a repository where none is could have programs of its own run by the next `git status` of whoever
+    /// A command that made a repository where there is none could have programs of its own run by the next `git status` of whoever
     /// owns the folder, so an empty folder stands there while it runs.
     fn stand_in(&mut self, root: &Dir, base: &Path) -> io::Result<()> {
         match root.create_dir(REPOSITORY) {

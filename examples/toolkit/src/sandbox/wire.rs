@@ -111,7 +111,7 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     Ok(serde_json::from_slice(&body)?)
 }
 
-/// Says that the one who closes this channel lives and tidies up. A process that is killed closes its channels too, a moment
+/// Says that the process which closes this channel lives and tidies up. A process that is killed closes its channels too, a moment
 /// before its children can see that it is gone.
 pub(super) fn take_leave(channel: &impl AsFd) {
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;

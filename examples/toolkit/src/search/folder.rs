@@ -53,7 +53,7 @@ impl Folder {
         self.path.join(OsStr::from_bytes(self.name(entry)))
     }
 
-    /// Reads the names, at most so many of them; says whether these are all.
+    /// Reads the names, at most this many of them; says whether these are all.
     pub(super) fn list(
         &mut self,
         room: usize,
@@ -139,7 +139,7 @@ pub(super) fn open(
         resolve |= ResolveFlags::NO_XDEV;
     }
     match rustix::fs::openat2(folder, name, flags, Mode::empty(), resolve) {
-        // Before Linux 5.6, and where a filter forbids it. A single name that is no link cannot lead out either.
+        // Before Linux 5.6, and where a filter forbids it. A single name that is not a link cannot lead out either.
         Err(Errno::NOSYS | Errno::PERM) => {
             let opened = rustix::fs::openat(folder, name, flags, Mode::empty())?;
             if cross || mount_of(&opened) == mount_of(folder) {

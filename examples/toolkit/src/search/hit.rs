@@ -26,7 +26,7 @@ use crate::path::escape_path;
 #[schemars(with = "String")]
 pub struct Hit {
     /// The file, below the path that was searched, and so as other tools take it. Written with control characters,
-    /// bytes that are no UTF-8, and `: ` escaped.
+    /// bytes that are not UTF-8, and `: ` escaped.
     pub path: PathBuf,
     /// The number of the line; the first is 1.
     pub line: u64,

@@ -34,7 +34,7 @@ pub(super) fn shown_line(line: &[u8], found: Range<usize>, characters: usize) ->
     shown
 }
 
-/// The next place at or before this one where a character may begin; a byte that is no UTF-8 is a character of its own.
+/// The next place at or before this one where a character may begin; a byte that is not UTF-8 is a character of its own.
 fn boundary(line: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at)
         .rev()

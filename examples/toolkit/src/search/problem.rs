@@ -9,7 +9,7 @@ pub enum SearchProblem {
     /// The path cannot be searched.
     #[error(transparent)]
     Path(#[from] Problem),
-    /// The pattern is no regular expression.
+    /// The pattern is not a regular expression.
     #[error(
         "the pattern is not a regular expression: {reason}, at character {character} of it; \
          correct it, or set `literal` to find the text as it is"

@@ -260,7 +260,7 @@ fn read_small(
     Err(Errno::FBIG)
 }
 
-/// A line that is no glob is left out, and what follows a line that is no text too, as in ripgrep.
+/// A line that is not a glob is left out, and what follows a line that is not text too, as in ripgrep.
 fn compile(text: &[u8]) -> Result<Option<Arc<Gitignore>>, Errno> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut builder = GitignoreBuilder::new("");

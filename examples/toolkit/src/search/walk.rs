@@ -97,7 +97,7 @@ impl Walk {
         self.stopped
     }
 
-    /// Goes on until there are so many items, and says whether there may be more.
+    /// Goes on until there are this many items, and says whether there may be more.
     pub(super) fn advance(
         &mut self,
         items: &mut Vec<Item>,

@@ -55,7 +55,7 @@ impl Capture {
         }
     }
 
-    /// Reads on until the stream ends or fails. An end that comes when all is over is none of the stream's own.
+    /// Reads on until the stream ends or fails. An end that comes when everything is over is not the end of the stream itself.
     pub(super) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin, is_over: &AtomicBool) {
         let mut chunk = vec![0; CHUNK];
         while let Ok(count) = stream.read(&mut chunk).await {

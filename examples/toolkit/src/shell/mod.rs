@@ -27,7 +27,7 @@ const PATIENCE: u64 = 60;
 /// what needs a shell, such as pipes and loops. Each call starts anew: no folder, variable or background process stays from
 /// one to the next. The input is empty, there is no terminal and, unless the workspace says otherwise, no network. Files can
 /// be written in the workspace and in `$TMPDIR`, which is also `$HOME` and is gone afterwards. A command that fails is
-/// reported with its exit code; that is no error of the tool.
+/// reported with its exit code; that is not an error of the tool.
 #[tool(destructive, open_world, output_schema, timeout = "61m")]
 #[pre(argv.is_some() != script.is_some(), "give either `argv` or `script`")]
 #[pre(

@@ -6,7 +6,7 @@ use crate::sandbox::SandboxProblem;
 
 /// Why a command was not run, or its report is missing: one sentence, and what to do instead.
 ///
-/// A command that was run and went wrong is no problem of the tool: see [`Ending`](super::Ending).
+/// A command that was run and went wrong is not a problem of the tool: see [`Ending`](super::Ending).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShellProblem {

@@ -83,7 +83,7 @@ pub(super) enum Over {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Stream {
-    /// All of it, or its beginning and its end with a line between them that says how much is missing. What is no UTF-8 is
+    /// All of it, or its beginning and its end with a line between them that says how much is missing. What is not UTF-8 is
     /// U+FFFD.
     pub text: String,
     /// How long it was.

@@ -142,7 +142,7 @@ impl Transcript {
         self.put(letter, out);
     }
 
-    /// A half that stays alone is no character.
+    /// A half that stays alone is not a character.
     fn end_half(&mut self, out: &mut String) {
         if self.half.take().is_some() {
             self.put(char::REPLACEMENT_CHARACTER, out);

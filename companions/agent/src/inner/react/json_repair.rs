@@ -21,7 +21,7 @@ pub enum Repair {
     Positional,
 }
 
-/// Why a text is no value, and there is more than one way to make it one.
+/// Why a text is not a value, and there is more than one way to make it one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unclear {
     #[error("a string is not closed")]

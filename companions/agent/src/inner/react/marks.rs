@@ -179,7 +179,7 @@ pub(super) struct ReplyParts {
     pub(super) text: String,
 }
 
-/// Takes the thinking out of a reply, as far as to its first action or answer; what stands in that is no thinking.
+/// Takes the thinking out of a reply, as far as to its first action or answer; the rest is the reply.
 ///
 /// `None` where the reply ends in the middle of its thinking, or where an answer may have been part of it. Whatever stands
 /// behind the arguments of an action makes that unclear in any case.
@@ -242,7 +242,7 @@ fn tag(text: &str) -> Option<(Mark, bool)> {
     })
 }
 
-/// Whether a sentence goes on in angles, as in "I <think about it> again": words, behind a word, are no attributes.
+/// Whether a sentence goes on in angles, as in "I <think about it> again": words, behind a word, are not attributes.
 fn is_prose(before: &str, tag: &str) -> bool {
     let words = tag.trim_end_matches('>').split_whitespace();
     before

@@ -63,7 +63,7 @@ impl Members {
         self.0.iter().any(|(key, _)| keys.contains(&key.as_str()))
     }
 
-    /// The first key that is none of these.
+    /// The first key that is not one of these.
     fn other_than(&self, keys: [&[&str]; 2]) -> Option<&str> {
         let mut all = self.0.iter().map(|(key, _)| key.as_str());
         all.find(|key| !keys.iter().any(|keys| keys.contains(key)))

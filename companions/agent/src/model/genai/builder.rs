@@ -299,7 +299,7 @@ impl GenaiModelBuilder {
         Ok(key)
     }
 
-    /// The headers of every request; the secret ones are shown by nobody who logs them.
+    /// The headers of every request; the secret ones are not shown in logs.
     fn sent(
         &self,
         provider: Provider,

@@ -24,7 +24,7 @@ pub(super) struct Seen {
 /// A refusal that stands beside the text of a reply, or in its place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusal {
-    /// The word for it, where that is no reason why a reply ended.
+    /// The word for it, where that is not a reason why a reply ended.
     pub(super) reason: Option<String>,
     pub(super) said: String,
 }

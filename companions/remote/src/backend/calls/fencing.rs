@@ -11,7 +11,7 @@ pub(in crate::backend) const TAKEN_OVER: &str = "another backend took the task o
 impl Calls {
     /// Whether this process still owns the task.
     ///
-    /// If not, its calls end for those who wait here; the new owner records what becomes of them.
+    /// If not, its calls end for the callers that wait here; the new owner records what becomes of them.
     pub(in crate::backend) async fn is_owner(&self) -> Result<bool, StoreError> {
         if !self.is_taken_over() && !self.task_store.is_owner().await? {
             self.moved.cancel();

@@ -173,7 +173,7 @@ impl Relay {
     }
 }
 
-/// At least one: the server takes no time that is none.
+/// At least one: the server refuses a time of zero.
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).map_or(u64::from(u32::MAX), |time| {
         time.clamp(1, u64::from(u32::MAX))

@@ -167,7 +167,7 @@ async fn many_consumers_share_the_work() {
         tasks.push(tokio::spawn(async move {
             for message in 0..EACH {
                 let id = format!("{publisher}.{message}");
-                // Twice, as by one who is not sure.
+                // Twice, as a sender does that is not sure.
                 relay.publish("b", &id, &json!(id)).await.unwrap();
                 relay.publish("b", &id, &json!(id)).await.unwrap();
             }

@@ -49,7 +49,7 @@ impl Finding {
         self
     }
 
-    /// As a sentence, of a difference that is none to a caller.
+    /// As a sentence, about a difference that a caller does not notice.
     pub(in super::super) fn difference(&self, direction: Direction, unclear: &str) -> String {
         match self.reason {
             Reason::Refused { .. } => self.reason(direction),

@@ -52,7 +52,7 @@ fn neighbour(bound: &Number, tighter: Ordering) -> Option<Value> {
         let inside = float.abs() < 9.0e15;
         #[allow(clippy::cast_possible_truncation, reason = "its size was asked")]
         let whole = |float: f64| inside.then_some(float as i128);
-        // What is no integer has its neighbours on both sides.
+        // A value that is not an integer has its neighbours on both sides.
         if up {
             whole(float.floor())
         } else {
