@@ -2,10 +2,11 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use parking_lot::Mutex;
 
 use super::event::Event;
 
@@ -72,7 +73,7 @@ impl<T> Stream for Events<'_, T> {
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<T>> {
         let Self { future, slot } = &mut *self;
-        let waiting = locked(slot).sender.take();
+        let waiting = slot.lock().sender.take();
         if let Some(waker) = waiting {
             waker.wake();
         }
@@ -83,7 +84,7 @@ impl<T> Stream for Events<'_, T> {
         if over {
             *future = None;
         }
-        match locked(slot).item.take() {
+        match slot.lock().item.take() {
             Some(item) => Poll::Ready(Some(item)),
             None if over => Poll::Ready(None),
             None => Poll::Pending,
@@ -97,7 +98,7 @@ impl<T> Emitter<T> {
         let mut item = Some(item);
         let mut given = false;
         poll_fn(|task| {
-            let mut slot = locked(&self.0);
+            let mut slot = self.0.lock();
             if given && slot.item.is_none() {
                 return Poll::Ready(());
             }
@@ -124,8 +125,4 @@ impl<T> std::fmt::Debug for Emitter<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Emitter").finish_non_exhaustive()
     }
-}
-
-fn locked<T>(slot: &Mutex<Slot<T>>) -> MutexGuard<'_, Slot<T>> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

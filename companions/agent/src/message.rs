@@ -1,8 +1,9 @@
 //! The messages of a conversation.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use contract_runtime::{Status, ToolCall};
+use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// One message in a conversation with a model.
@@ -91,7 +92,7 @@ impl Conversation {
 
     /// Adds a message, and gives its place.
     pub(super) fn append(&self, message: Message) -> usize {
-        let mut said = self.locked();
+        let mut said = self.0.lock();
         said.characters += message.characters();
         let messages = Arc::make_mut(&mut said.messages);
         messages.push(message);
@@ -100,7 +101,7 @@ impl Conversation {
 
     /// Says what is wanted in general before all that was said, unless that was said already.
     pub(super) fn instruct(&self, text: String) {
-        let mut said = self.locked();
+        let mut said = self.0.lock();
         let message = Message::System { text };
         if said.messages.contains(&message) {
             return;
@@ -114,7 +115,7 @@ impl Conversation {
 
     /// Answers every call that has no outcome, because providers refuse a conversation with one.
     pub(super) fn answer_open_calls(&self) {
-        let mut said = self.locked();
+        let mut said = self.0.lock();
         let mut messages = Vec::with_capacity(said.messages.len());
         let mut open: Vec<&ToolCall> = Vec::new();
         for message in said.messages.iter() {
@@ -141,21 +142,17 @@ impl Conversation {
     /// Returns all messages so far, without copying them.
     #[must_use]
     pub fn messages(&self) -> Arc<Vec<Message>> {
-        Arc::clone(&self.locked().messages)
+        Arc::clone(&self.0.lock().messages)
     }
 
     /// How many messages are older than the run, instructions among them.
     pub(super) fn past(&self) -> usize {
-        self.locked().past
+        self.0.lock().past
     }
 
     /// The characters of all messages so far: of their texts, and of the names and arguments of calls.
     pub(super) fn characters(&self) -> u64 {
-        self.locked().characters
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Said> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().characters
     }
 }
 

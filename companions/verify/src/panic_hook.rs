@@ -4,8 +4,9 @@
 
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Once};
 
+use parking_lot::Mutex;
 thread_local! {
     /// Captures the panics of this thread; without it they go to the previous hook.
     static CAPTURE: RefCell<Option<LastPanic>> = const { RefCell::new(None) };
@@ -24,7 +25,7 @@ impl LastPanic {
 
     /// Takes the message of the last panic, with its location.
     pub(super) fn take(&self) -> Option<String> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         last.take()
     }
 }
@@ -68,7 +69,7 @@ fn wrap_the_hook() {
                 .flatten();
             match capture {
                 Some(capture) => {
-                    let mut last = capture.0.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut last = capture.0.lock();
                     *last = Some(describe(info));
                 }
                 None => before(info),

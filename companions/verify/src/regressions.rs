@@ -6,10 +6,10 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 /// Tests of one process share a file.
@@ -65,7 +65,7 @@ fn named(path: &Path, tool: &str) -> Result<PathBuf, String> {
 pub(super) fn save(path: &Path, tool: &str, inputs: &[Value]) -> Result<(), String> {
     let file = named(path, tool)?;
     let unwritten = |error: io::Error| format!("{}: {error}", file.display());
-    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _writing = WRITING.lock();
     let _alone = Alone::with(&file).map_err(unwritten)?;
     let mut all = read(&file)?;
     let known = all.entry(tool).or_insert_with(|| Value::Array(Vec::new()));
@@ -93,7 +93,7 @@ pub(super) fn replace(
     written: fn(&Map<String, Value>) -> String,
 ) -> Result<(), String> {
     let file = file(path, tool);
-    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _writing = WRITING.lock();
     let before = read(&file)?;
     let mut all = before.clone();
     match own {

@@ -1,14 +1,15 @@
 //! A thread that runs bodies, and can be abandoned when one does not end.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use contract_runtime::__family::try_call;
 use contract_runtime::Policy;
 use contract_runtime::{Context, Outcome, Registry, Run, ToolCall, Watched};
+use parking_lot::Mutex;
 
 use super::panic_hook::LastPanic;
 
@@ -50,7 +51,7 @@ impl Worker {
         let heard = Arc::clone(&judged);
         let run = Run::new().watch(move |watched| {
             if let Watched::Check(check) = watched {
-                let mut judged = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut judged = heard.lock();
                 judged.insert(check.contract);
             }
         });
@@ -92,7 +93,7 @@ impl Worker {
 
     /// The conditions that were evaluated, of any function.
     pub(super) fn judged(&self) -> BTreeSet<String> {
-        let judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        let judged = self.judged.lock();
         judged.clone()
     }
 

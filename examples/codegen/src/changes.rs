@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 use contract_runtime::prelude::*;
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
@@ -91,13 +92,13 @@ impl Snapshots {
     }
 
     fn known(&self, name: &str) -> Option<Arc<Project>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         let found = kept.iter().find(|(known, _)| known == name);
         found.map(|(_, project)| Arc::clone(project))
     }
 
     fn keep(&self, name: &str, project: &Arc<Project>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.retain(|(known, _)| known != name);
         if kept.len() == KEPT {
             kept.pop_front();

@@ -2,13 +2,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 
 use super::token_mask::{TokenMask, TokenSet, Vocabulary};
 use super::{Constraint, ConstraintError};
 use crate::generator::{Emitter, stream_with};
 use crate::message::Message;
 use crate::model::{Delta, Model, ModelError, Reply, Request, Usage};
+use parking_lot::Mutex;
 
 /// A model that chooses one token at a time, such as one that runs in the same process.
 pub trait TokenModel: Send + Sync {
@@ -66,7 +66,7 @@ impl<M: TokenModel> ConstrainedDecoder<M> {
     }
 
     fn mask(&self, constraint: &Constraint) -> Result<TokenMask, ConstraintError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some((known, mask)) = &*last
             && known.is(constraint)
         {

@@ -1,10 +1,11 @@
 //! Matches a reply against the grammar byte by byte, and stops at the first byte that cannot match.
 
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
+use parking_lot::Mutex;
 use toktrie::{ApproximateTokEnv, TokEnv};
 
 use super::Constraint;
@@ -68,10 +69,7 @@ impl Constraint {
             });
         let matcher = compiled.as_ref().map_err(Clone::clone)?;
         Ok(Recognizer {
-            matcher: matcher
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .deep_clone(),
+            matcher: matcher.lock().deep_clone(),
             before: String::new(),
             characters: 0,
             begun: false,

@@ -1,10 +1,11 @@
 //! Records the outcomes of the calls of a run as dispatch reports them, however the run ends.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use contract_runtime::__family::Hears;
 use contract_runtime::{Status, ToolCall};
+use parking_lot::Mutex;
 
 use super::event_queue::EventQueue;
 use crate::message::Conversation;
@@ -44,7 +45,7 @@ impl CallLog {
                 outcome: None,
             };
             let number = {
-                let mut entries = log.locked();
+                let mut entries = log.0.lock();
                 let number = entries.next;
                 entries.next += 1;
                 entries.calls.insert(number, logged);
@@ -53,7 +54,7 @@ impl CallLog {
             let (log, queue) = (log.clone(), queue.clone());
             Box::new(move |outcome| {
                 let text = outcome.clone().into_result().text().to_owned();
-                if let Some(logged) = log.locked().calls.get_mut(&number) {
+                if let Some(logged) = log.0.lock().calls.get_mut(&number) {
                     logged.outcome = Some((outcome.status(), text));
                 }
                 queue.push_outcome(number);
@@ -63,7 +64,7 @@ impl CallLog {
 
     /// The body of a call has been reached; of equal calls, that of the first.
     pub(super) fn entered(&self, id: &str, tool: &str, arguments: &str) {
-        let mut entries = self.locked();
+        let mut entries = self.0.lock();
         let waiting = entries.calls.values_mut().find(|logged| {
             let LoggedCall { call, .. } = logged;
             let same = call.id == id && call.name == tool && call.arguments == arguments;
@@ -75,7 +76,7 @@ impl CallLog {
     }
 
     pub(super) fn outcome(&self, number: u64) -> Option<(ToolCall, Status, String)> {
-        let entries = self.locked();
+        let entries = self.0.lock();
         let LoggedCall { call, outcome, .. } = entries.calls.get(&number)?;
         let (status, text) = outcome.clone()?;
         Some((call.clone(), status, text))
@@ -83,18 +84,15 @@ impl CallLog {
 
     /// A new step: the model has read what came of the calls before it.
     pub(super) fn begin_step(&self) {
-        self.locked()
+        self.0
+            .lock()
             .calls
             .retain(|_, logged| logged.outcome.is_none());
     }
 
     /// All of them, in order.
     pub(super) fn all(&self) -> Vec<LoggedCall> {
-        self.locked().calls.values().cloned().collect()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().calls.values().cloned().collect()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Queues messages from dispatch until the run's own loop reads them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use contract_runtime::Violation;
 use contract_runtime::{Check, Watched};
+use parking_lot::{Mutex, MutexGuard};
 
 /// A message from dispatch.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ struct Contents {
 
 impl EventQueue {
     pub(super) fn push(&self, watched: Watched<'_>, arguments: &str) {
-        let mut queue = self.locked();
+        let mut queue = self.0.lock();
         match watched {
             Watched::Check(_) if queue.is_full() => queue.omitted_checks += 1,
             Watched::Violation(_) if queue.is_full() => queue.omitted_violations += 1,
@@ -72,14 +73,14 @@ impl EventQueue {
 
     /// Records that a call has ended.
     pub(super) fn push_outcome(&self, number: u64) {
-        let mut queue = self.locked();
+        let mut queue = self.0.lock();
         queue.push_decisive(QueuedEvent::Outcome(number));
         wake(queue);
     }
 
     /// Takes everything that is left.
     pub(super) fn drain(&self) -> VecDeque<QueuedEvent> {
-        let mut queue = self.locked();
+        let mut queue = self.0.lock();
         let omitted = queue.omitted();
         let mut rest = std::mem::take(&mut queue.events);
         rest.extend(omitted);
@@ -88,16 +89,12 @@ impl EventQueue {
 
     /// Takes the next event; if there is none, the task is woken when one comes.
     pub(super) fn poll_next(&self, task: &mut Context<'_>) -> Option<QueuedEvent> {
-        let mut queue = self.locked();
+        let mut queue = self.0.lock();
         let event = queue.events.pop_front().or_else(|| queue.omitted());
         if event.is_none() {
             queue.reader = Some(task.waker().clone());
         }
         event
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Contents> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The result of a run.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use contract_runtime::ToolCall;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 
 use super::call_log::{CallLog, LoggedCall, not_started};
@@ -89,7 +90,7 @@ impl Record {
     }
 
     pub(super) fn locked(&self) -> MutexGuard<'_, Noted> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.noted.lock()
     }
 
     pub(super) fn event(&self, event: &Event) {

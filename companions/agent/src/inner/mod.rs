@@ -8,10 +8,11 @@ mod tool_calling;
 mod tool_prompt;
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 
 use contract_runtime::{Context, Outcome, Status, ToolCall};
+use parking_lot::Mutex;
 
 pub use constrained::{ConstrainedAgent, Enforcement};
 pub use react::{ReActAgent, Repair};
@@ -82,14 +83,14 @@ impl Turn {
     /// Takes the feedback that the model is to get before it goes on.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        self.locked().feedback.take()
+        self.exchange.lock().feedback.take()
     }
 
     /// Announces the next request to the model: the run may end here, before the reply is paid for.
     ///
     /// Without it, budgets are judged when the reply has come.
     pub async fn before_request(&self) {
-        self.locked().requests = true;
+        self.exchange.lock().requests = true;
         let mut looked_at = false;
         poll_fn(|task| {
             if std::mem::replace(&mut looked_at, true) {
@@ -103,7 +104,7 @@ impl Turn {
 
     /// Whether that was just said.
     pub(crate) fn take_request(&self) -> bool {
-        std::mem::take(&mut self.locked().requests)
+        std::mem::take(&mut self.exchange.lock().requests)
     }
 
     /// Adds the message of the next emitted `Answer` to the conversation.
@@ -112,12 +113,12 @@ impl Turn {
     /// that adds it in another way, every message of the run that holds the text of the answer is kept back.
     pub fn push_answer(&self, message: Message) {
         let place = self.conversation.append(message);
-        self.locked().answer = Some(place);
+        self.exchange.lock().answer = Some(place);
     }
 
     /// Tells the model something before it goes on.
     pub(crate) fn tell(&self, text: String) {
-        let feedback = &mut self.locked().feedback;
+        let feedback = &mut self.exchange.lock().feedback;
         match feedback {
             Some(before) => {
                 before.push('\n');
@@ -129,11 +130,7 @@ impl Turn {
 
     /// Which message holds the answer that was just given, if that was said.
     pub(crate) fn take_answer(&self) -> Option<usize> {
-        self.locked().answer.take()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Exchange> {
-        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+        self.exchange.lock().answer.take()
     }
 }
 

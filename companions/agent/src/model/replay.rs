@@ -4,8 +4,8 @@ use std::fs::File;
 use std::future::poll_fn;
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{Delta, Model, ModelError, Reply, Request};
@@ -115,7 +115,7 @@ impl<M: Model> Recorder<M> {
     }
 
     fn record(&self, messages: &[Message], reply: Vec<Delta>) -> Result<(), ModelError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let exchange = Exchange {
             said: new_among(messages, state.said),
             reply,
@@ -240,7 +240,7 @@ impl Replay {
     }
 
     fn next(&self, messages: &[Message]) -> Result<&[Delta], ModelError> {
-        let mut state = self.locked();
+        let mut state = self.state.lock();
         let number = state.exchanges;
         let Some(exchange) = self.exchanges.get(number) else {
             let replies = self.exchanges.len();
@@ -278,10 +278,6 @@ impl Replay {
                 }
                 (one, other) => one == other,
             })
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Played> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

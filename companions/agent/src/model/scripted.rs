@@ -1,8 +1,9 @@
 //! A model with scripted replies, for tests.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use contract_runtime::ToolCall;
+use parking_lot::Mutex;
 
 use super::{Delta, Model, ModelError, Reply, Request, Usage};
 use crate::generator::stream_with;
@@ -61,11 +62,7 @@ impl Scripted {
     /// Returns the requests so far, one conversation for each request.
     #[must_use]
     pub fn requests(&self) -> Vec<Vec<Message>> {
-        self.locked().clone()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Vec<Vec<Message>>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock().clone()
     }
 }
 
@@ -76,7 +73,7 @@ impl Model for Scripted {
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
         let number = {
-            let mut requests = self.locked();
+            let mut requests = self.requests.lock();
             requests.push(request.messages.to_vec());
             requests.len() - 1
         };

@@ -5,10 +5,11 @@ use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -194,7 +195,7 @@ struct Recorded<R> {
 
 impl<R> Recorded<R> {
     fn head(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+        self.head.lock()
     }
 
     fn is_full(&self) -> bool {
@@ -218,7 +219,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Recorded<R> {
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         ready!(Pin::new(&mut *inner).poll_read(task, into))?;
         let read = into.filled().get(before..).unwrap_or_default();
         let mut head = self.head();

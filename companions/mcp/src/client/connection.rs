@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contract_runtime::Progress;
+use parking_lot::Mutex;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientConfig, NumberOrString, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
@@ -40,14 +41,7 @@ impl Connection {
 
     /// Closes the connection: running and later calls fail, and a child process is terminated.
     pub async fn close(&self) {
-        let running = {
-            let mut running = self.inner.running.lock();
-            let running = running.as_deref_mut().map_err(PoisonError::get_mut);
-            match running {
-                Ok(running) => running.take(),
-                Err(poisoned) => poisoned.take(),
-            }
-        };
+        let running = self.inner.running.lock().take();
         if let Some(running) = running {
             // Its task has ended either way.
             let _ = running.cancel().await;

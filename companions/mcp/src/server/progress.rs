@@ -1,9 +1,10 @@
 //! Sends progress notifications of a call, in order and with backpressure.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contract_runtime::{Progress, ProgressReport};
+use parking_lot::Mutex;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
@@ -82,7 +83,7 @@ struct State {
 impl Queue {
     fn put(&self, report: ProgressReport) {
         {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             let further = state.furthest.is_none_or(|furthest| report.done > furthest);
             if state.closed || !further || !report.done.is_finite() {
                 return;
@@ -97,17 +98,14 @@ impl Queue {
     }
 
     fn close(&self) {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .closed = true;
+        self.state.lock().closed = true;
         self.changed.notify_one();
     }
 
     async fn next(&self) -> Option<ProgressReport> {
         loop {
             {
-                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut state = self.state.lock();
                 if let Some(report) = state.reports.pop_front() {
                     return Some(report);
                 }

@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contract_mcp::{CallEvent, HttpService, ServeError, Server};
 use contract_runtime::{Context, Registry};
+use parking_lot::Mutex;
 
 use super::call_reporter::CallReporter;
 use super::event_log::EventLog;
@@ -32,7 +33,7 @@ impl Agents {
                 context
             })
             .on_call(move |event| {
-                let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut running = running.lock();
                 match event {
                     CallEvent::Began { number, call } => {
                         if let Some(reporter) = NEXT.take() {

@@ -1,6 +1,6 @@
 //! The page's API. Arguments are sent as text, so that JavaScript does not round numbers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Json;
@@ -9,6 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use contract_runtime::{Context, Run, ToolCall, Watched};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -51,7 +52,7 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<Wanted>) -> 
     let run = Run::new()
         .watch(move |watched| {
             if let Watched::Check(check) = watched {
-                let mut judged = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut judged = heard.lock();
                 judged.push(check.contract);
             }
         })
@@ -61,7 +62,7 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<Wanted>) -> 
     let context = Context::new().run(&run);
     let outcome = shared.registry.check_all(call, context).await;
     let mut shown = page_json::outcome(&outcome, began.elapsed());
-    let judged = std::mem::take(&mut *judged.lock().unwrap_or_else(PoisonError::into_inner));
+    let judged = std::mem::take(&mut *judged.lock());
     shown["judged"] = json!(judged);
     Json(shown)
 }

@@ -5,11 +5,12 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_core::Stream;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -40,7 +41,7 @@ impl EventLog {
     pub(super) fn tell(&self, mut event: Value) {
         let at = SystemTime::now().duration_since(UNIX_EPOCH);
         event["at"] = json!(at.map_or(0.0, |at| at.as_secs_f64() * 1000.0));
-        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ring = self.0.lock();
         ring.last += 1;
         let number = ring.last;
         let frame: Frame = format!("id: {number}\ndata: {event}\n\n").into();
@@ -54,7 +55,7 @@ impl EventLog {
 
     /// Subscribes to all events after the one with this number; `None` if there are too many subscribers.
     pub(super) fn subscribe(&self, after: u64) -> Option<Subscription> {
-        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ring = self.0.lock();
         ring.readers.retain(|reader| !reader.is_closed());
         if ring.readers.len() >= READERS {
             return None;

@@ -1,10 +1,11 @@
 //! Wraps a model and records its requests and calls.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contract_agent::{Delta, Message, Model, Reply, Request, stream_with};
 use contract_runtime::ToolCall;
+use parking_lot::Mutex;
 
 /// A model of which somebody else hears what it is told and what it calls: the events of a run tell of calls that are
 /// made, and not of what the model wrote to have one refused.
@@ -24,8 +25,8 @@ struct Inner {
 }
 
 impl Heard {
-    fn locked(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> parking_lot::MutexGuard<'_, Inner> {
+        self.0.lock()
     }
 
     /// Calls that were not taken yet.

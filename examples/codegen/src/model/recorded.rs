@@ -2,9 +2,10 @@
 
 use std::future::poll_fn;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contract_agent::{Delta, Message, Model, ModelError, Replay, Reply, Request, stream_with};
+use parking_lot::Mutex;
 
 /// Plays the one of several recordings that begins as the conversation does.
 ///
@@ -28,11 +29,11 @@ impl Recorded {
 
     fn playing(&self) -> Option<Arc<Replay>> {
         let playing = self.playing.lock();
-        playing.unwrap_or_else(PoisonError::into_inner).clone()
+        playing.clone()
     }
 
     fn play(&self, replay: Arc<Replay>) {
-        let mut playing = self.playing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut playing = self.playing.lock();
         *playing = Some(replay);
     }
 

@@ -1,11 +1,12 @@
 //! Queues and manages the runs.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use contract_remote::store::StoreError;
 use contract_remote::{Session, Task};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -259,7 +260,7 @@ impl Engine {
     pub async fn shut_down(&self, drain: Duration) {
         self.shared.closing.cancel();
         let worker = {
-            let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut worker = self.worker.lock();
             worker.take()
         };
         let Some(mut worker) = worker else { return };
@@ -281,7 +282,7 @@ impl Engine {
 
 impl Shared {
     pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<Run>>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Run>> {

@@ -1,10 +1,11 @@
 //! Follows the other backends of a shared store.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 use contract_remote::store::StoreError;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::engine::Shared;
 use super::keep::Keep;
@@ -44,7 +45,7 @@ impl Others {
     }
 
     fn seen(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Instant)>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock()
     }
 
     /// How many seconds a backend has been silent, where that is long enough to be told.
@@ -79,20 +80,12 @@ pub(super) async fn watch(shared: Weak<Shared>) {
 
 impl Shared {
     async fn look(&self) -> Result<(), StoreError> {
-        let after = *self
-            .others
-            .begun
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let after = *self.others.begun.lock();
         let (begun, last) = self.keep.begun(Some(after)).await?;
         for id in begun {
             self.note(id).await?;
         }
-        *self
-            .others
-            .begun
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = last;
+        *self.others.begun.lock() = last;
         let mut owners = BTreeSet::new();
         for run in self.all() {
             if run.state().is_over() {

@@ -1,10 +1,10 @@
 //! A run: its record, its events and their subscribers.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use contract_remote::store::StoreError;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -107,7 +107,7 @@ impl Run {
     }
 
     pub(super) fn locked(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Which run it is.

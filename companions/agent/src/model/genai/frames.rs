@@ -1,7 +1,8 @@
 //! Reads from the wire format what genai changes or leaves out.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use super::calls::Calls;
@@ -57,7 +58,7 @@ impl Refusal {
 
 impl Frames {
     pub(super) fn locked(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// An event of any provider.

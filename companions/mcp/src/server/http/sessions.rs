@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_util::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, SessionError as RmcpSessionError,
@@ -82,7 +83,7 @@ impl Sessions {
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock()
     }
 
     /// Ends sessions that have been idle for too long.
@@ -158,7 +159,7 @@ impl Sessions {
         };
         let id = request.id.clone();
         let free = {
-            let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ids = ids.lock();
             ids.insert(id.clone())
         };
         if free {
@@ -202,7 +203,7 @@ struct PendingRequest {
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
-        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ids = self.ids.lock();
         ids.remove(&self.id);
     }
 }
