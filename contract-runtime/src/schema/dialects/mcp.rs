@@ -3,7 +3,8 @@
 //! Source: Model Context Protocol, "Server Features: Tools" and `schema.ts` (`Tool`, `ToolAnnotations`), revisions
 //! 2025-11-25 and 2026-07-28.
 //!
-//! - `inputSchema` is JSON Schema 2020-12 where no `$schema` says otherwise, with an object at its root: the neutral schema.
+//! - `inputSchema` is JSON Schema 2020-12 where no `$schema` says otherwise, with an object at its root: the neutral schema, without
+//!   the ends of 64-bit types, from which a model learns nothing.
 //! - An argument whose value must never be shown is `writeOnly` ("JSON Schema Validation" 2020-12, section 9.4): a client
 //!   that shows calls to people can leave it out, and one that imports the tool keeps it as secret as it was.
 //! - A tool without arguments is `{"type":"object","additionalProperties":false}`.
@@ -15,6 +16,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::integer_bounds::quiet;
 use super::{McpRevision, Neutral};
 use crate::schema::Hints;
 use crate::schema::lower::PublishedCondition;
@@ -33,7 +35,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     put("description", json!(tool.told()));
     put("inputSchema", input(tool));
     if let Some(output) = tool.output.filter(|schema| admits(schema, revision)) {
-        put("outputSchema", output.clone());
+        put("outputSchema", quiet(output, output, true));
     }
     let annotations = annotations(tool.hints);
     if !annotations.is_empty() {
@@ -53,7 +55,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
 }
 
 fn input(tool: &Neutral<'_>) -> Value {
-    let mut schema = tool.input.clone();
+    let mut schema = quiet(tool.input, tool.types, true);
     tool.enforced.mark_secrets(&mut schema);
     if let Value::Object(keywords) = &mut schema {
         for keyword in ["properties", "required"] {
