@@ -5,6 +5,7 @@ mod compile;
 mod decimal;
 pub(crate) mod dialects;
 mod error;
+mod format;
 mod hints;
 mod input_schema;
 pub(crate) mod lower;
@@ -29,6 +30,7 @@ pub use vocabulary::{KeywordValue, holds};
 
 pub(crate) use compile::compile;
 pub use decimal::Decimal;
+pub(crate) use format::Format;
 pub(crate) use input_schema::{InputSchema, ParameterSchema};
 pub(crate) use normalize::correct_output;
 pub use normalize::percent_decode;

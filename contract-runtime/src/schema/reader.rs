@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::decimal::Decimal;
 use super::error::SchemaError;
+use super::format::Format;
 use super::rules::{Limit, NumberRule, TextRule, Types};
 
 type Result<T> = std::result::Result<T, SchemaError>;
@@ -89,7 +90,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn text(&self) -> Result<Option<Box<TextRule>>> {
-        self.when(&["minLength", "maxLength", "pattern"], || {
+        self.when(&["minLength", "maxLength", "pattern", "format"], || {
             let pattern = match self.keywords.get("pattern") {
                 None => None,
                 Some(Value::String(text)) => Some(regex(&join(self.pointer, "pattern"), text)?),
@@ -99,6 +100,11 @@ impl Reader<'_, '_> {
                 min: self.count("minLength")?,
                 max: self.count("maxLength")?,
                 pattern,
+                format: self
+                    .keywords
+                    .get("format")
+                    .and_then(Value::as_str)
+                    .and_then(Format::named),
             })
         })
     }

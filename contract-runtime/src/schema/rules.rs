@@ -7,6 +7,7 @@ use regex_lite::Regex;
 use serde_json::{Number, Value};
 
 use super::decimal::Decimal;
+use super::format::Format;
 
 /// The place of a rule among the rules of its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -120,6 +121,8 @@ pub(crate) struct TextRule {
     pub(crate) min: Option<usize>,
     pub(crate) max: Option<usize>,
     pub(crate) pattern: Option<Regex>,
+    /// It explains a refusal and refuses nothing by itself.
+    pub(crate) format: Option<Format>,
 }
 
 /// Keywords for arrays.

@@ -252,7 +252,11 @@ fn well_typed(invalid: &InvalidArguments, text: &str) -> Option<Map<String, Valu
     let by_keyword = |problem: &ArgumentProblem| {
         matches!(
             problem.kind,
-            ProblemKind::Range | ProblemKind::Length | ProblemKind::Value | ProblemKind::Pattern
+            ProblemKind::Range
+                | ProblemKind::Length
+                | ProblemKind::Value
+                | ProblemKind::Pattern
+                | ProblemKind::Format
         )
     };
     let all = invalid.problems().iter().all(by_keyword);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::inputs::{Input, Inputs};
 use super::reply::NoOutput;
 use super::slot::Argument;
-use crate::schema::arguments::{ErrorPosition, locate, rejected};
+use crate::schema::arguments::{ErrorPosition, locate, rejected, with_formats};
 
 /// The text is not plainly a legal set of arguments.
 #[derive(Debug)]
@@ -45,7 +45,8 @@ impl FallBack {
             pointer: format!("/{}{below}", input.name),
             is_key,
         };
-        NoOutput::Invalid(Box::new(rejected(place, message.as_deref())))
+        let refusal = rejected(place, message.as_deref());
+        NoOutput::Invalid(Box::new(with_formats(text, &inputs.schema, refusal)))
     }
 }
 

@@ -13,6 +13,7 @@ mod common;
 mod anything;
 mod arguments;
 mod floats;
+mod formats;
 mod forms;
 mod judge;
 mod limits;

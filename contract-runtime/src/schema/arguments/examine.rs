@@ -114,7 +114,8 @@ fn judge(
     }
     duplicates(&walk, &node, &Path::ROOT, &mut found);
     if found.total > 0 {
-        return Err(InvalidArguments::new(found.problems, found.total));
+        let refusal = InvalidArguments::new(found.problems, found.total);
+        return Err(explained(&node, schema, refusal));
     }
     let shortened = found.edits.iter().any(Edit::is_removal);
     let text = match (&node, found.edits.is_empty()) {
@@ -133,6 +134,29 @@ fn judge(
         coercions: found.coercions,
         ..examined
     })
+}
+
+/// A refusal with all that the formats of strings say besides: a type stops at its first mistake.
+pub(crate) fn with_formats(
+    text: &str,
+    schema: &InputSchema,
+    refusal: InvalidArguments,
+) -> InvalidArguments {
+    match Node::parse(text) {
+        Ok(node) => explained(&node, schema, refusal),
+        Err(_) => refusal,
+    }
+}
+
+fn explained(node: &Node, schema: &InputSchema, refusal: InvalidArguments) -> InvalidArguments {
+    let mut walk = Walk::new(schema, true);
+    walk.null_is_absent = true;
+    walk.formats = true;
+    let mut found = walk.arguments(node);
+    found
+        .problems
+        .retain(|problem| problem.kind == ProblemKind::Format);
+    refusal.with(found.problems)
 }
 
 /// Nothing but the white space of JSON.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::escape::{clip, escaped};
-use crate::schema::{Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types};
+use crate::schema::{Format, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types};
 
 /// The most characters of one description.
 const LONGEST: usize = 240;
@@ -215,7 +215,8 @@ fn text(rule: Option<&TextRule>) -> String {
             clip(&escaped(pattern.as_str()), 120)
         )
     });
-    format!("a string{length}{pattern}")
+    let noun = rule.format.map_or("a string", Format::described);
+    format!("{noun}{length}{pattern}")
 }
 
 fn array(rules: &Rules, one: &Rule, depth: usize) -> String {

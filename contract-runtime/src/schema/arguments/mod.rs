@@ -32,6 +32,6 @@ pub use refusal::InvalidArguments;
 pub(crate) use bounds::Bounds;
 pub(crate) use error_position::{ErrorPosition, locate};
 pub use escape::{escaped, unsafe_to_show};
-pub(crate) use examine::{Examined, conforms, examine, read, read_values};
+pub(crate) use examine::{Examined, conforms, examine, read, read_values, with_formats};
 pub use nearest::nearest;
 pub(crate) use refusal::rejected;

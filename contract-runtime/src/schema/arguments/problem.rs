@@ -36,6 +36,9 @@ pub enum ProblemKind {
     Value,
     /// A string does not match its pattern.
     Pattern,
+    /// A string does not have its format, such as a date. Reported only with a call that is refused in any case: the type
+    /// decides.
+    Format,
     /// The value fits none of several forms, or more of them than it may.
     NoMatch,
     /// The schema accepts the value, but the type does not.

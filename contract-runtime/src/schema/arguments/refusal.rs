@@ -38,6 +38,24 @@ impl InvalidArguments {
         Self { problems, total }
     }
 
+    /// With further problems. What a type only says it refuses, a further problem at the same place explains.
+    pub(super) fn with(mut self, further: Vec<ArgumentProblem>) -> Self {
+        for problem in further {
+            let same = |known: &ArgumentProblem| known.pointer == problem.pointer;
+            match self.problems.iter_mut().find(|known| same(known)) {
+                Some(known) if known.kind == ProblemKind::Rejected => *known = problem,
+                Some(_) => {}
+                None => {
+                    self.total += 1;
+                    if self.problems.len() < KEPT {
+                        self.problems.push(problem);
+                    }
+                }
+            }
+        }
+        self
+    }
+
     pub(super) fn one(problem: ArgumentProblem) -> Self {
         Self::new(vec![problem], 1)
     }

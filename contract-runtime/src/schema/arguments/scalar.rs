@@ -53,6 +53,10 @@ impl Walk<'_> {
             .is_some_and(|pattern| !pattern.is_match(text))
         {
             found.refuse(ProblemKind::Pattern, path, node, || describe(rules, id));
+            return;
+        }
+        if self.formats && rule.format.is_some_and(|format| !format.admits(text)) {
+            found.refuse(ProblemKind::Format, path, node, || describe(rules, id));
         }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Walk<'s> {
     pub(super) null_is_absent: bool,
     /// Whether an integer is handed on as a [`serde_json::Number`], which would round some.
     pub(super) as_values: bool,
+    /// Whether strings are held against their formats, to explain a refusal.
+    pub(super) formats: bool,
     steps: usize,
     /// How many quiet walks are under way inside each other.
     trials: usize,
@@ -46,6 +48,7 @@ impl<'s> Walk<'s> {
             coerce,
             null_is_absent: false,
             as_values: false,
+            formats: false,
             steps: 0,
             trials: 0,
             known: HashMap::new(),
