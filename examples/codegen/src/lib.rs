@@ -13,8 +13,8 @@
 pub mod changes;
 pub mod contract;
 pub mod demo;
-pub mod halves;
 pub mod model;
+pub mod roles;
 pub mod runs;
 pub mod service;
 pub mod tools;

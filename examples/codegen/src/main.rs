@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use codegen::{demo, halves};
+use codegen::{demo, roles};
 
 /// A coding agent whose tools stay where the files are.
 #[derive(Parser)]
@@ -27,9 +27,9 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Half {
     /// Serves chats, and a page that shows them; waits for an executor to dial in.
-    Backend(halves::Backend),
+    Backend(roles::Backend),
     /// Dials in to a backend, and offers it the tools over one folder.
-    Executor(halves::Executor),
+    Executor(roles::Executor),
 }
 
 fn main() -> ExitCode {

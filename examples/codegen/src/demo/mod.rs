@@ -19,8 +19,8 @@ use sample::Sample;
 use show::Show;
 
 use crate::contract::RunState;
-use crate::halves::{Failure, interrupted};
 use crate::model::Models;
+use crate::roles::{Failure, interrupted};
 use crate::runs::{Engine, Keep};
 use crate::tools;
 

@@ -1,15 +1,15 @@
 //! The model: a real one if the environment names one, otherwise recorded conversations.
 
-mod overheard;
 mod recorded;
+mod recording_model;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract_agent::{GenaiBuildError, GenaiModel, Model, Recorder};
 
-pub use overheard::{Heard, Overheard};
 pub use recorded::Recorded;
+pub use recording_model::{Heard, Overheard};
 
 /// What each run takes its model from.
 #[derive(Clone)]

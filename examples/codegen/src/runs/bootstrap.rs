@@ -4,7 +4,7 @@ use contract_agent::Message;
 use contract_remote::Session;
 use contract_runtime::{Outcome, ToolCall};
 
-use super::heard::shortened;
+use super::translate::shortened;
 use crate::contract::Happening;
 
 /// What the model is told of its work in general.

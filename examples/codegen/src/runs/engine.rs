@@ -12,11 +12,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::answers;
-use super::keep::Keep;
 use super::others::{self, Others};
 use super::record::{Elsewhere, RunId, RunRecord, RunView};
 use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
+use super::run_store::Keep;
 use super::work::{open_calls, recover, work};
 use crate::contract::{Answer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;

@@ -8,7 +8,7 @@ use contract_remote::{Session, SessionEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::heard::shortened;
+use super::translate::shortened;
 use crate::contract::Happening;
 
 /// How often the progress of one call is an event of the run: each is kept.

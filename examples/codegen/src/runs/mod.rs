@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `record` | the saved state of a run, and its form for clients |
-//! | `keep` | saving runs in the store |
+//! | `run_store` | saving runs in the store |
 //! | `run` | a run in memory: its record, its events, their subscribers |
 //! | `engine` | all runs, and the operations on them |
 //! | `refused` | why a request is refused |
@@ -13,23 +13,23 @@
 //! | `answers` | the user's answers, formatted for the model |
 //! | `bootstrap` | inspection of the project before a run |
 //! | `line` | the executor's connection during a turn |
-//! | `heard` | agent events translated to run events |
+//! | `translate` | agent events translated to run events |
 
 mod answers;
 mod bootstrap;
 mod engine;
-mod heard;
-mod keep;
 mod line;
 mod others;
 mod record;
 mod refused;
 mod run;
+mod run_store;
+mod translate;
 mod turn;
 mod work;
 
 pub use engine::Engine;
-pub use keep::Keep;
 pub use record::{Elsewhere, RunId, RunRecord, RunView, Writer};
 pub use refused::Refused;
 pub use run::Run;
+pub use run_store::Keep;

@@ -8,7 +8,7 @@ use contract_remote::store::StoreError;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::engine::Shared;
-use super::keep::Keep;
+use super::run_store::Keep;
 use crate::contract::RunState;
 
 /// How often it is looked what other backends do.

@@ -8,9 +8,9 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::keep::{Keep, Saved};
 use super::record::{RunId, RunRecord, Writer};
 use super::refused::Refused;
+use super::run_store::{Keep, Saved};
 use crate::contract::{Happening, RunEvent, RunState};
 
 /// A run: its record, its events, and its followers.

@@ -9,8 +9,8 @@ use contract_remote::Session;
 use contract_runtime::{Context, ToolCall};
 
 use super::bootstrap::look;
-use super::heard::Translator;
 use super::line::Line;
+use super::translate::Translator;
 use crate::changes::Changes;
 use crate::contract::{Happening, Question};
 use crate::model::Overheard;

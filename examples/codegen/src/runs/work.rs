@@ -6,9 +6,9 @@ use contract_remote::{CallRecord, Session};
 use tokio::sync::mpsc;
 
 use super::engine::Shared;
-use super::heard::shortened;
-use super::keep::Keep;
 use super::run::Run;
+use super::run_store::Keep;
+use super::translate::shortened;
 use super::turn::{Before, Ending, changes, turn};
 use crate::contract::{Happening, Step};
 

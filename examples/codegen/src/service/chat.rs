@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
 
 use super::follow::{Until, follow};
-use super::look::{json, number};
 use super::problem::Problem;
+use super::runs_api::{json, number};
 use super::server::Shared;
 use crate::contract::ChatRequest;
 use crate::runs::Run;

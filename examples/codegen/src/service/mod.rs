@@ -5,7 +5,7 @@
 //! | `server` | the listener, its limits, the routes |
 //! | `guard` | authorisation |
 //! | `chat` | `/api/chat` and `/api/chat/stream` |
-//! | `look` | runs and tools, for the page |
+//! | `runs_api` | runs and tools, for the page |
 //! | `follow` | server-sent events |
 //! | `problem` | error responses, as JSON |
 //! | `page` | one document made of everything in `page/` |
@@ -13,9 +13,9 @@
 mod chat;
 mod follow;
 mod guard;
-mod look;
 mod page;
 mod problem;
+mod runs_api;
 mod server;
 
 pub use guard::ServiceToken;

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::guard::{self, Guard, ServiceToken};
 use super::problem::Problem;
-use super::{chat, look, page};
+use super::{chat, page, runs_api};
 use crate::runs::Engine;
 
 /// How slowly the head of a request may arrive.
@@ -134,11 +134,11 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/", get(document))
         .route("/api/chat", post(chat::answer))
         .route("/api/chat/stream", post(chat::stream))
-        .route("/api/runs", get(look::runs))
-        .route("/api/runs/{id}", get(look::run))
-        .route("/api/runs/{id}/events", get(look::events))
-        .route("/api/runs/{id}/cancel", post(look::cancel))
-        .route("/api/tools", get(look::tools))
+        .route("/api/runs", get(runs_api::runs))
+        .route("/api/runs/{id}", get(runs_api::run))
+        .route("/api/runs/{id}/events", get(runs_api::events))
+        .route("/api/runs/{id}/cancel", post(runs_api::cancel))
+        .route("/api/tools", get(runs_api::tools))
         .fallback(async || {
             let message = "nothing is served here; see `/`, `/api/chat` and `/api/runs`";
             Problem::new(StatusCode::NOT_FOUND, "not_found", message)

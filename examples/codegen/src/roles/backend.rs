@@ -10,7 +10,7 @@ use contract_remote::store::{EmbeddedStore, Store, StoreError};
 use contract_remote::{Backend as Half, BackendHandle, RemoteError};
 use contract_runtime::Registry;
 
-use super::{DRAIN, Failure, interrupted, secret, workplace};
+use super::{DRAIN, Failure, interrupted, secret, task_file};
 use crate::demo::RECORDINGS;
 use crate::model::Models;
 use crate::runs::{Engine, Keep};
@@ -82,7 +82,7 @@ impl Backend {
         // Before anything is written: the token in the file may be that of a backend which has these addresses.
         let served = Service::bind(&self.listen).await?;
         let listening = self.bind(half).await?;
-        let task = workplace::open(&listening, &*store, &self.name, &self.token_file).await?;
+        let task = task_file::open(&listening, &*store, &self.name, &self.token_file).await?;
         let executor = task.address().to_owned();
         let models = Models::choose(&self.recordings)?;
         let engine = Arc::new(Engine::open(keep, models, task).await?);

@@ -4,13 +4,13 @@
 //! |---|---|
 //! | `backend` | the model, the runs, the service |
 //! | `executor` | the tools, over one folder |
-//! | `workplace` | the task the executor connects to, before and after a restart |
+//! | `task_file` | the task the executor connects to, before and after a restart |
 //! | `secret` | tokens in files and variables |
 
 mod backend;
 mod executor;
 mod secret;
-mod workplace;
+mod task_file;
 
 use std::time::Duration;
 
