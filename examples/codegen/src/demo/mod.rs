@@ -21,7 +21,7 @@ use show::Show;
 use crate::contract::RunState;
 use crate::model::Models;
 use crate::roles::{Failure, interrupted};
-use crate::runs::{Engine, Keep};
+use crate::runs::{Engine, RunStore};
 use crate::tools;
 
 /// What a shell reports of a program that Ctrl-C ended.
@@ -64,7 +64,7 @@ pub async fn run(arguments: Demo) -> Result<ExitCode, Failure> {
         .custom()
         .journal(Journal::open(sample.beside("journal.redb"))?)
         .connect(task.address(), token);
-    let engine = Engine::open(Keep::new(store, "demo"), models, task).await?;
+    let engine = Engine::open(RunStore::new(store, "demo"), models, task).await?;
 
     let run = engine.begin(&arguments.task.unwrap_or_default()).await?;
     let mut news = run.news();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use contract_agent::{GenaiBuildError, GenaiModel, Model, Recorder};
 
 pub use recorded::Recorded;
-pub use recording_model::{Heard, Overheard};
+pub use recording_model::{RecordedMessages, RecordingModel};
 
 /// What each run takes its model from.
 #[derive(Clone)]

@@ -7,16 +7,16 @@ use contract_agent::{Delta, Message, Model, Reply, Request, stream_with};
 use contract_runtime::ToolCall;
 use parking_lot::Mutex;
 
-/// A model of which somebody else hears what it is told and what it calls: the events of a run tell of calls that are
-/// made, and not of what the model wrote to have one refused.
-pub struct Overheard {
+/// A model whose requests and calls can be read by others: the events of a run report the calls that are
+/// made, and not what the model wrote to have one refused.
+pub struct RecordingModel {
     model: Arc<dyn Model>,
-    heard: Heard,
+    recorded: RecordedMessages,
 }
 
-/// What was heard; clones hear the same.
+/// What was recorded; clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Heard(Arc<Mutex<Inner>>);
+pub struct RecordedMessages(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -24,7 +24,7 @@ struct Inner {
     calls: Vec<ToolCall>,
 }
 
-impl Heard {
+impl RecordedMessages {
     fn locked(&self) -> parking_lot::MutexGuard<'_, Inner> {
         self.0.lock()
     }
@@ -42,31 +42,31 @@ impl Heard {
     }
 }
 
-impl Overheard {
+impl RecordingModel {
     /// Listens to a model.
     #[must_use]
-    pub fn new(model: Arc<dyn Model>) -> (Self, Heard) {
-        let heard = Heard::default();
-        let overheard = Self {
+    pub fn new(model: Arc<dyn Model>) -> (Self, RecordedMessages) {
+        let recorded = RecordedMessages::default();
+        let recording = Self {
             model,
-            heard: heard.clone(),
+            recorded: recorded.clone(),
         };
-        (overheard, heard)
+        (recording, recorded)
     }
 }
 
-impl Model for Overheard {
+impl Model for RecordingModel {
     fn name(&self) -> &str {
         self.model.name()
     }
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
-        self.heard.locked().said = request.messages.to_vec();
+        self.recorded.locked().said = request.messages.to_vec();
         Box::pin(stream_with(move |emitter| async move {
             let mut pieces = self.model.reply(request);
             while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
                 if let Ok(Delta::Call(call)) = &piece {
-                    self.heard.locked().calls.push(call.clone());
+                    self.recorded.locked().calls.push(call.clone());
                 }
                 emitter.emit(piece).await;
             }

@@ -13,7 +13,7 @@ use contract_runtime::Registry;
 use super::{DRAIN, Failure, interrupted, secret, task_file};
 use crate::demo::RECORDINGS;
 use crate::model::Models;
-use crate::runs::{Engine, Keep};
+use crate::runs::{Engine, RunStore};
 use crate::service::{Service, ServiceToken};
 
 /// How long a backend waits for its name: a little longer than one that was killed keeps it.
@@ -78,14 +78,14 @@ impl Backend {
             Some(text) => ServiceToken::chosen(text)?,
             None => ServiceToken::random()?,
         };
-        let (half, keep, store) = self.stored()?;
+        let (half, run_store, store) = self.stored()?;
         // Before anything is written: the token in the file may be that of a backend which has these addresses.
         let served = Service::bind(&self.listen).await?;
         let listening = self.bind(half).await?;
         let task = task_file::open(&listening, &*store, &self.name, &self.token_file).await?;
         let executor = task.address().to_owned();
         let models = Models::choose(&self.recordings)?;
-        let engine = Arc::new(Engine::open(keep, models, task).await?);
+        let engine = Arc::new(Engine::open(run_store, models, task).await?);
         let service = Service::new(Arc::clone(&engine), served, &self.host, token.clone())?;
         let address = service.address();
         // A token that was chosen is known to whoever chose it, and is not repeated.
@@ -116,7 +116,7 @@ impl Backend {
     }
 
     /// What it is as the half of a connection, and what keeps its runs.
-    fn stored(&self) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
+    fn stored(&self) -> Result<(Half, RunStore, Arc<dyn Store>), Failure> {
         let half = Half::new(Registry::builder().build()?.manifest());
         let half = match &self.reached_at {
             Some(base) => half.public_url(base),
@@ -132,12 +132,16 @@ impl Backend {
             EmbeddedStore::in_memory()?
         };
         let store: Arc<dyn Store> = Arc::new(store);
-        let keep = Keep::new(Arc::clone(&store), &self.name);
-        Ok((half.store(Arc::clone(&store)), keep, store))
+        let run_store = RunStore::new(Arc::clone(&store), &self.name);
+        Ok((half.store(Arc::clone(&store)), run_store, store))
     }
 
     #[cfg(feature = "redis")]
-    fn redis(&self, half: Half, address: &str) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
+    fn redis(
+        &self,
+        half: Half,
+        address: &str,
+    ) -> Result<(Half, RunStore, Arc<dyn Store>), Failure> {
         use contract_remote::store::{RedisOptions, RedisStore};
         let mut options = RedisOptions::new(address);
         options.user.clone_from(&self.redis_user);
@@ -145,13 +149,13 @@ impl Backend {
         let store = RedisStore::new(options)?;
         let half = half.shared(&store, self.name.as_str());
         let store: Arc<dyn Store> = Arc::new(store);
-        let keep = Keep::new(Arc::clone(&store), &self.name).shared();
-        Ok((half, keep, store))
+        let run_store = RunStore::new(Arc::clone(&store), &self.name).shared();
+        Ok((half, run_store, store))
     }
 
     #[cfg(not(feature = "redis"))]
     #[allow(clippy::unused_self, reason = "the other one reads it")]
-    fn redis(&self, _: Half, _: &str) -> Result<(Half, Keep, Arc<dyn Store>), Failure> {
+    fn redis(&self, _: Half, _: &str) -> Result<(Half, RunStore, Arc<dyn Store>), Failure> {
         Err("this program was built without Redis; build it with `--features redis`".into())
     }
 

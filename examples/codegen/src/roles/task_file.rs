@@ -7,7 +7,7 @@ use contract_remote::store::{Expect, Store};
 use contract_remote::{BackendHandle, Task};
 
 use super::{Failure, secret};
-use crate::runs::Keep;
+use crate::runs::RunStore;
 
 /// The task for which the executor dials in: the one of before, if the store knows it and its token is still where it was
 /// written, so that an executor that is at work comes back by itself.
@@ -17,7 +17,7 @@ pub(super) async fn open(
     name: &str,
     token_file: &Path,
 ) -> Result<Task, Failure> {
-    let service = Keep::service()?;
+    let service = RunStore::service()?;
     let place = format!("codegen.workplace.{name}");
     let before = store.read(service, &place).await?;
     let before = before.and_then(|before| before.value.parse().ok());

@@ -16,7 +16,7 @@ use super::others::{self, Others};
 use super::record::{Elsewhere, RunId, RunRecord, RunView};
 use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
-use super::run_store::Keep;
+use super::run_store::RunStore;
 use super::work::{open_calls, recover, work};
 use crate::contract::{Answer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;
@@ -30,7 +30,7 @@ pub struct Engine {
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) keep: Keep,
+    pub(super) run_store: RunStore,
     pub(super) models: Models,
     pub(super) task: Task,
     runs: Mutex<BTreeMap<RunId, Arc<Run>>>,
@@ -50,17 +50,17 @@ impl Engine {
     /// # Errors
     ///
     /// [`StoreError`].
-    pub async fn open(keep: Keep, models: Models, task: Task) -> Result<Self, StoreError> {
+    pub async fn open(run_store: RunStore, models: Models, task: Task) -> Result<Self, StoreError> {
         let mut runs = BTreeMap::new();
         let (mut again, mut broken) = (Vec::new(), Vec::new());
-        let others = Others::open(&keep).await?;
-        for id in keep.runs().await? {
-            let Some(run) = Run::load(id, &keep).await? else {
+        let others = Others::open(&run_store).await?;
+        for id in run_store.runs().await? {
+            let Some(run) = Run::load(id, &run_store).await? else {
                 continue;
             };
             let record = run.record();
             let run = Arc::new(run);
-            if record.owner == keep.name() {
+            if record.owner == run_store.name() {
                 match record.life.state() {
                     RunState::Running => broken.push(Arc::clone(&run)),
                     RunState::Queued | RunState::WaitingInput if record.next.is_some() => {
@@ -74,7 +74,7 @@ impl Engine {
         // Those that wait already were let in before.
         let (queue, coming) = mpsc::channel(WAITING + again.len());
         let shared = Arc::new(Shared {
-            keep,
+            run_store,
             models,
             task,
             runs: Mutex::new(runs),
@@ -89,7 +89,7 @@ impl Engine {
             let _ = shared.queue.try_send(run);
         }
         tokio::spawn(meet(Arc::clone(&shared)));
-        if shared.keep.is_shared() {
+        if shared.run_store.is_shared() {
             tokio::spawn(others::watch(Arc::downgrade(&shared)));
         }
         let working = Arc::clone(&shared);
@@ -110,10 +110,10 @@ impl Engine {
     /// [`Refused::Unknown`], and [`Refused::Store`] where the store cannot be read.
     pub async fn run(&self, id: RunId) -> Result<Arc<Run>, Refused> {
         let there = self.shared.runs().get(&id).cloned();
-        if self.shared.keep.is_shared() {
+        if self.shared.run_store.is_shared() {
             let read = match &there {
                 Some(run) if run.state().is_over() => Ok(()),
-                Some(run) => run.refresh(&self.shared.keep).await.map(drop),
+                Some(run) => run.refresh(&self.shared.run_store).await.map(drop),
                 None => self.shared.note(id).await,
             };
             read.map_err(|error| Refused::Store(error.to_string()))?;
@@ -156,12 +156,12 @@ impl Engine {
     pub async fn begin(&self, task: &str) -> Result<Arc<Run>, Refused> {
         judge(task)?;
         let place = self.shared.place()?;
-        let keep = &self.shared.keep;
-        let run = Arc::new(Run::new(RunRecord::new(keep.name(), task, now_ms())));
-        run.change(keep, |_| Ok(Vec::new())).await?;
-        if keep.is_shared() {
+        let run_store = &self.shared.run_store;
+        let run = Arc::new(Run::new(RunRecord::new(run_store.name(), task, now_ms())));
+        run.change(run_store, |_| Ok(Vec::new())).await?;
+        if run_store.is_shared() {
             // Without it the others find it when they are asked for it, or when they are started again.
-            let _ = keep.announce(run.id()).await;
+            let _ = run_store.announce(run.id()).await;
         }
         self.shared.runs().insert(run.id(), Arc::clone(&run));
         place.send(Arc::clone(&run));
@@ -183,10 +183,10 @@ impl Engine {
     ) -> Result<(), Refused> {
         let run = self.run(id).await?;
         let place = self.shared.place()?;
-        let keep = &self.shared.keep;
-        let answered = run.change(keep, |record| {
+        let run_store = &self.shared.run_store;
+        let answered = run.change(run_store, |record| {
             let state = record.life.state();
-            let is_here = record.owner == keep.name();
+            let is_here = record.owner == run_store.name();
             if state != RunState::WaitingInput || record.next.is_some() {
                 if !is_here && !state.is_over() {
                     let owner = record.owner.clone();
@@ -206,7 +206,7 @@ impl Engine {
             let text = answers::text(&record.questions, message, answers)?;
             judge(&text)?;
             record.next = Some(text);
-            keep.name().clone_into(&mut record.owner);
+            run_store.name().clone_into(&mut record.owner);
             Ok(Vec::new())
         });
         answered.await?;
@@ -221,12 +221,12 @@ impl Engine {
     /// [`Refused`].
     pub async fn cancel(&self, id: RunId) -> Result<(), Refused> {
         let run = self.run(id).await?;
-        let keep = &self.shared.keep;
-        let own = run.record().owner == keep.name();
+        let run_store = &self.shared.run_store;
+        let own = run.record().owner == run_store.name();
         if own {
             run.stop.cancel();
         }
-        let cancelled = run.change(keep, |record| {
+        let cancelled = run.change(run_store, |record| {
             let state = record.life.state();
             // Whoever works on it here cancels it otherwise.
             if state.is_over() || (own && state == RunState::Running) {
@@ -236,10 +236,10 @@ impl Engine {
             if own || state != RunState::Running {
                 return Ok(Vec::new());
             }
-            let owner = std::mem::replace(&mut record.owner, keep.name().to_owned());
+            let owner = std::mem::replace(&mut record.owner, run_store.name().to_owned());
             record.message = format!(
                 "it was cancelled at the backend `{}` while the backend `{owner}` was running it; calls that have no end in this log may have run",
-                keep.name()
+                run_store.name()
             );
             let text = record.message.clone();
             let ends = open_calls(&run).into_iter().map(|(call_id, tool)| {
@@ -268,7 +268,7 @@ impl Engine {
             for run in self.shared.all() {
                 let record = run.record();
                 if record.life.state() == RunState::Running
-                    && record.owner == self.shared.keep.name()
+                    && record.owner == self.shared.run_store.name()
                 {
                     run.stop.cancel();
                 }
@@ -294,7 +294,7 @@ impl Shared {
         if self.runs().contains_key(&id) {
             return Ok(());
         }
-        if let Some(run) = Run::load(id, &self.keep).await? {
+        if let Some(run) = Run::load(id, &self.run_store).await? {
             // Somebody else may have noted it meanwhile, and may be at work.
             self.runs().entry(id).or_insert_with(|| Arc::new(run));
         }
@@ -304,7 +304,7 @@ impl Shared {
     /// The backend that has a run, where it is another one.
     fn elsewhere(&self, record: &RunRecord) -> Option<Elsewhere> {
         let owner = &record.owner;
-        (owner != self.keep.name()).then(|| Elsewhere {
+        (owner != self.run_store.name()).then(|| Elsewhere {
             owner: owner.clone(),
             silent_s: self.others.silent_s(owner),
         })
@@ -329,7 +329,7 @@ impl Shared {
         };
         if let Some(id) = oldest {
             // The store forgets it later by itself.
-            let _ = self.keep.forget(id).await;
+            let _ = self.run_store.forget(id).await;
         }
     }
 }

@@ -51,7 +51,7 @@ impl<'s> Line<'s> {
                 }
                 Err(RecvError::Closed) => std::future::pending().await,
             };
-            if let Some(what) = self.heard(event) {
+            if let Some(what) = self.translated(event) {
                 return what;
             }
         }
@@ -62,7 +62,7 @@ impl<'s> Line<'s> {
         let mut all = Vec::new();
         loop {
             match self.events.try_recv() {
-                Ok(event) => all.extend(self.heard(event)),
+                Ok(event) => all.extend(self.translated(event)),
                 Err(TryRecvError::Lagged(_)) => self.missed = true,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return all,
             }
@@ -75,7 +75,7 @@ impl<'s> Line<'s> {
         self.began.remove(call_id) || self.missed
     }
 
-    fn heard(&mut self, event: SessionEvent) -> Option<Happening> {
+    fn translated(&mut self, event: SessionEvent) -> Option<Happening> {
         let text = match event {
             SessionEvent::CallBegan { call_id, .. } => {
                 self.began.insert(call_id);

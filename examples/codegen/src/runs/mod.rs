@@ -32,4 +32,4 @@ pub use engine::Engine;
 pub use record::{Elsewhere, RunId, RunRecord, RunView, Writer};
 pub use refused::Refused;
 pub use run::Run;
-pub use run_store::Keep;
+pub use run_store::RunStore;

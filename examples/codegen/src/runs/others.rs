@@ -8,7 +8,7 @@ use contract_remote::store::StoreError;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::engine::Shared;
-use super::run_store::Keep;
+use super::run_store::RunStore;
 use crate::contract::RunState;
 
 /// How often it is looked what other backends do.
@@ -32,12 +32,12 @@ pub(super) struct Others {
 }
 
 impl Others {
-    pub(super) async fn open(keep: &Keep) -> Result<Self, StoreError> {
-        if !keep.is_shared() {
+    pub(super) async fn open(run_store: &RunStore) -> Result<Self, StoreError> {
+        if !run_store.is_shared() {
             return Ok(Self::default());
         }
-        keep.show().await?;
-        let (_, begun) = keep.begun(None).await?;
+        run_store.show().await?;
+        let (_, begun) = run_store.begun(None).await?;
         Ok(Self {
             seen: Mutex::default(),
             begun: Mutex::new(begun),
@@ -72,7 +72,7 @@ pub(super) async fn watch(shared: Weak<Shared>) {
         };
         if turn % SHOW == 0 {
             // Where the store is gone, nobody sees anything; the next turn tries again.
-            let _ = shared.keep.show().await;
+            let _ = shared.run_store.show().await;
         }
         let _ = shared.look().await;
     }
@@ -81,7 +81,7 @@ pub(super) async fn watch(shared: Weak<Shared>) {
 impl Shared {
     async fn look(&self) -> Result<(), StoreError> {
         let after = *self.others.begun.lock();
-        let (begun, last) = self.keep.begun(Some(after)).await?;
+        let (begun, last) = self.run_store.begun(Some(after)).await?;
         for id in begun {
             self.note(id).await?;
         }
@@ -92,22 +92,22 @@ impl Shared {
                 continue;
             }
             let was_at_work = run.record();
-            if !run.refresh(&self.keep).await? {
+            if !run.refresh(&self.run_store).await? {
                 self.runs().remove(&run.id());
                 continue;
             }
             let record = run.record();
-            if record.owner != self.keep.name() {
+            if record.owner != self.run_store.name() {
                 owners.insert(record.owner);
                 // Whoever has taken it has ended it.
-                let own = was_at_work.owner == self.keep.name();
+                let own = was_at_work.owner == self.run_store.name();
                 if own && was_at_work.life.state() == RunState::Running {
                     run.stop.cancel();
                 }
             }
         }
         for owner in owners {
-            let shown = self.keep.shown(&owner).await?;
+            let shown = self.run_store.shown(&owner).await?;
             self.others.note(&owner, shown);
         }
         Ok(())

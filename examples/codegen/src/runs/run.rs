@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::record::{RunId, RunRecord, Writer};
 use super::refused::Refused;
-use super::run_store::{Keep, Saved};
+use super::run_store::{RunStore, Saved};
 use crate::contract::{Happening, RunEvent, RunState};
 
 /// A run: its record, its events, and its followers.
@@ -97,12 +97,12 @@ impl Run {
     }
 
     /// A run as the store has it; `None` if it has none.
-    pub(super) async fn load(id: RunId, keep: &Keep) -> Result<Option<Self>, StoreError> {
-        let Some((record, _)) = keep.read(id).await? else {
+    pub(super) async fn load(id: RunId, run_store: &RunStore) -> Result<Option<Self>, StoreError> {
+        let Some((record, _)) = run_store.read(id).await? else {
             return Ok(None);
         };
         let run = Self::new(record);
-        run.refresh(keep).await?;
+        run.refresh(run_store).await?;
         Ok(Some(run))
     }
 
@@ -209,24 +209,24 @@ impl Run {
     /// another process has changed it; then it is as that one has left it.
     pub(super) async fn change(
         &self,
-        keep: &Keep,
+        run_store: &RunStore,
         change: impl FnOnce(&mut RunRecord) -> Result<Vec<Happening>, Refused>,
     ) -> Result<(), Refused> {
-        self.changed(keep, change, false).await
+        self.changed(run_store, change, false).await
     }
 
     /// As [`change`](Self::change), but what cannot be written down happens all the same, and is said to be lost by a restart.
     pub(super) async fn change_anyway(
         &self,
-        keep: &Keep,
+        run_store: &RunStore,
         change: impl FnOnce(&mut RunRecord) -> Result<Vec<Happening>, Refused>,
     ) -> Result<(), Refused> {
-        self.changed(keep, change, true).await
+        self.changed(run_store, change, true).await
     }
 
     async fn changed(
         &self,
-        keep: &Keep,
+        run_store: &RunStore,
         change: impl FnOnce(&mut RunRecord) -> Result<Vec<Happening>, Refused>,
         anyway: bool,
     ) -> Result<(), Refused> {
@@ -235,9 +235,9 @@ impl Run {
             let inner = self.locked();
             let saved = inner.saved;
             let mut record = inner.record.clone();
-            if !record.is_written_by(keep.writer()) {
+            if !record.is_written_by(run_store.writer()) {
                 record.writers.push(Writer {
-                    name: keep.writer().to_owned(),
+                    name: run_store.writer().to_owned(),
                     after: saved as u64,
                 });
             }
@@ -262,14 +262,14 @@ impl Run {
         fresh.extend(added.iter().cloned());
         record.logged = last;
         let kept = async {
-            keep.log(self.id, &fresh).await?;
-            keep.save(&record, version).await
+            run_store.log(self.id, &fresh).await?;
+            run_store.save(&record, version).await
         };
         let kept = kept.await;
         match &kept {
             Err(error) if !anyway => return Err(Refused::Store(error.to_string())),
             Ok(Saved::Other) => {
-                let read = self.read_again(keep).await;
+                let read = self.read_again(run_store).await;
                 read.map_err(|error| Refused::Store(error.to_string()))?;
                 return Err(self.elsewhere());
             }
@@ -304,11 +304,11 @@ impl Run {
     }
 
     /// Writes down what was told, as it is told.
-    pub(super) async fn flushes(&self, keep: &Keep) {
+    pub(super) async fn flushes(&self, run_store: &RunStore) {
         let mut news = self.news();
         loop {
             news.borrow_and_update();
-            if self.flush(keep).await.is_err() {
+            if self.flush(run_store).await.is_err() {
                 tokio::time::sleep(AGAIN).await;
                 continue;
             }
@@ -317,47 +317,47 @@ impl Run {
         }
     }
 
-    async fn flush(&self, keep: &Keep) -> Result<(), StoreError> {
+    async fn flush(&self, run_store: &RunStore) -> Result<(), StoreError> {
         let _one_by_one = self.changing.lock().await;
         let (fresh, known) = {
             let inner = self.locked();
-            if !inner.record.is_written_by(keep.writer()) {
+            if !inner.record.is_written_by(run_store.writer()) {
                 return Ok(());
             }
             (inner.events[inner.saved..].to_vec(), inner.events.len())
         };
-        keep.log(self.id, &fresh).await?;
+        run_store.log(self.id, &fresh).await?;
         self.locked().saved = known;
         Ok(())
     }
 
     /// Reads what other processes have made of it; `false` if it is gone.
-    pub(super) async fn refresh(&self, keep: &Keep) -> Result<bool, StoreError> {
+    pub(super) async fn refresh(&self, run_store: &RunStore) -> Result<bool, StoreError> {
         let _one_by_one = self.changing.lock().await;
-        self.read_again(keep).await
+        self.read_again(run_store).await
     }
 
-    async fn read_again(&self, keep: &Keep) -> Result<bool, StoreError> {
-        let Some((record, version)) = keep.read(self.id).await? else {
+    async fn read_again(&self, run_store: &RunStore) -> Result<bool, StoreError> {
+        let Some((record, version)) = run_store.read(self.id).await? else {
             return Ok(false);
         };
         let read = {
             let inner = self.locked();
-            let here = record.is_written_by(keep.writer());
+            let here = record.is_written_by(run_store.writer());
             if version == inner.version && (here || record.life.state() != RunState::Running) {
                 return Ok(true);
             }
             inner.read
         };
         // After the record: all that it counts is there.
-        let (entries, read) = keep.entries(self.id, read).await?;
+        let (entries, read) = run_store.entries(self.id, read).await?;
         let last = {
             let mut inner = self.locked();
             inner.read = read;
             for (writer, event) in entries {
                 inner.pending.insert((event.sequence, writer), event);
             }
-            if !record.is_written_by(keep.writer()) {
+            if !record.is_written_by(run_store.writer()) {
                 // What was told here and not written down does not count any more.
                 let saved = inner.saved;
                 inner.events.truncate(saved);

@@ -9,7 +9,7 @@ use crate::contract::RunEvent;
 
 /// The store of a backend, as runs use it: each is a task of its own.
 #[derive(Clone, Debug)]
-pub struct Keep {
+pub struct RunStore {
     store: Arc<dyn Store>,
     name: Arc<str>,
     /// Tells what this process has written from what others have, even those of the same name.
@@ -44,7 +44,7 @@ pub(super) enum Saved {
 /// An entry of a log, and who has written it.
 pub(super) type Entry = (String, RunEvent);
 
-impl Keep {
+impl RunStore {
     /// Keeps runs for the backend of this name, which has the store to itself.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, name: &str) -> Self {
@@ -213,10 +213,10 @@ mod tests {
     #[tokio::test]
     async fn a_step_is_written_over_the_state_it_was_made_from() {
         let store: Arc<dyn Store> = Arc::new(EmbeddedStore::in_memory().unwrap());
-        let [one, other] = ["a", "b"].map(|name| Keep::new(Arc::clone(&store), name).shared());
+        let [one, other] = ["a", "b"].map(|name| RunStore::new(Arc::clone(&store), name).shared());
         let mut record = RunRecord::new("a", "add a price list", 0);
-        let step = |keep: &Keep, record: &mut RunRecord| {
-            let name = keep.writer().to_owned();
+        let step = |run_store: &RunStore, record: &mut RunRecord| {
+            let name = run_store.writer().to_owned();
             record.writers.push(Writer { name, after: 0 });
             record.clone()
         };

@@ -13,7 +13,7 @@ use super::line::Line;
 use super::translate::Translator;
 use crate::changes::Changes;
 use crate::contract::{Happening, Question};
-use crate::model::Overheard;
+use crate::model::RecordingModel;
 
 /// The longest that a model may work on one turn.
 const LONGEST: Duration = Duration::from_secs(20 * 60);
@@ -75,7 +75,7 @@ pub(super) async fn turn(
         tell(Happening::Notice { text });
     }
     tell(Happening::Message { text: text.clone() });
-    let (model, heard) = Overheard::new(model);
+    let (model, recorded) = RecordingModel::new(model);
     let inner = ToolCallingAgent::new(model, session.registry().clone());
     let agent = ContractAgent::builder(inner)
         .task_pre(Hook::new("a task").message("say what to do"), |task| {
@@ -93,7 +93,7 @@ pub(super) async fn turn(
             let event = tokio::select! {
                 event = events.next() => event,
                 what = line.next() => {
-                    for call in heard.calls() {
+                    for call in recorded.calls() {
                         tell(translator.call(call));
                     }
                     tell(what);
@@ -102,7 +102,7 @@ pub(super) async fn turn(
             };
             let Some(event) = event else { break };
             line.say(&event).await;
-            for call in heard.calls() {
+            for call in recorded.calls() {
                 tell(translator.call(call));
             }
             for what in line.until_now() {
@@ -115,7 +115,7 @@ pub(super) async fn turn(
     };
     let tripped = session.guard(working).await.err();
     drop(events);
-    let mut said = heard.said();
+    let mut said = recorded.said();
     let Translator {
         questions,
         written,

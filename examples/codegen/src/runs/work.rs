@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::engine::Shared;
 use super::run::Run;
-use super::run_store::Keep;
+use super::run_store::RunStore;
 use super::translate::shortened;
 use super::turn::{Before, Ending, changes, turn};
 use crate::contract::{Happening, Step};
@@ -59,7 +59,7 @@ pub(super) async fn work(shared: Arc<Shared>, mut coming: mpsc::Receiver<Arc<Run
         };
         match session {
             Ok(session) => one(&shared, &run, &session).await,
-            Err(error) => fail(&run, &shared.keep, &error.to_string(), Vec::new()).await,
+            Err(error) => fail(&run, &shared.run_store, &error.to_string(), Vec::new()).await,
         }
     }
 }
@@ -67,7 +67,7 @@ pub(super) async fn work(shared: Arc<Shared>, mut coming: mpsc::Receiver<Arc<Run
 /// One turn of one run.
 async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     let (mut said, mut text, mut before) = (Vec::new(), String::new(), Before::default());
-    let started = run.change_anyway(&shared.keep, |record| {
+    let started = run.change_anyway(&shared.run_store, |record| {
         record.life.take(Step::Start)?;
         text = record.next.take().unwrap_or_default();
         said.clone_from(&record.said);
@@ -91,9 +91,9 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     };
     let done = tokio::select! {
         done = working => done,
-        () = run.flushes(&shared.keep) => None,
+        () = run.flushes(&shared.run_store) => None,
     };
-    let is_here = run.record().owner == shared.keep.name();
+    let is_here = run.record().owner == shared.run_store.name();
     if is_here {
         for what in ends(shared, run, open_calls(run), &WITH_ITS_TURN).await {
             run.tell(what);
@@ -103,7 +103,7 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     if is_here && !shared.closing.is_cancelled() {
         changes(session, &mut before, done.is_some(), |what| run.tell(what)).await;
     }
-    let ended = run.change_anyway(&shared.keep, |record| {
+    let ended = run.change_anyway(&shared.run_store, |record| {
         record.before = before.first;
         record.left = before.left;
         let Some(done) = done else {
@@ -136,8 +136,8 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     let _ = ended.await;
 }
 
-async fn fail(run: &Run, keep: &Keep, why: &str, first: Vec<Happening>) {
-    let failed = run.change_anyway(keep, |record| {
+async fn fail(run: &Run, run_store: &RunStore, why: &str, first: Vec<Happening>) {
+    let failed = run.change_anyway(run_store, |record| {
         record.life.take(Step::Fail)?;
         why.clone_into(&mut record.message);
         let message = why.to_owned();
@@ -154,7 +154,7 @@ pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
     for run in broken {
         let open = open_calls(&run);
         if !open.is_empty() {
-            let told = run.change_anyway(&shared.keep, |_| {
+            let told = run.change_anyway(&shared.run_store, |_| {
                 let text = WAITS.to_owned();
                 Ok(vec![Happening::Notice { text }])
             });
@@ -181,13 +181,13 @@ pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
         }
         let ends = ends(shared, &run, open, &WITH_ITS_BACKEND).await;
         if run.stop.is_cancelled() {
-            let cancelled = run.change_anyway(&shared.keep, |record| {
+            let cancelled = run.change_anyway(&shared.run_store, |record| {
                 record.life.take(Step::Cancel)?;
                 Ok(ends)
             });
             let _ = cancelled.await;
         } else {
-            fail(&run, &shared.keep, ENDED, ends).await;
+            fail(&run, &shared.run_store, ENDED, ends).await;
         }
     }
 }
