@@ -1,6 +1,6 @@
 //! Arbitrary text as a frame between backend and executor: a message, which is written as it was read, or none; no panic.
 //!
-//! `cargo +nightly fuzz run frame_to_message` in `contract-runtime`.
+//! `cargo +nightly fuzz run frame_to_message` in `companions/remote`.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Arbitrary tools of a stranger: each is taken or refused, what is taken makes a registry; no panic, no full stack.
 //!
-//! `cargo +nightly fuzz run handshake_to_toolbelt` in `contract-runtime`.
+//! `cargo +nightly fuzz run handshake_to_toolbelt` in `companions/remote`.
 
 #![no_main]
 

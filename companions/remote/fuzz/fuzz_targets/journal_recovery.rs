@@ -1,7 +1,7 @@
 //! Steps of a journal, then damage to its file: it is refused, or says what was written; no call that began begins again.
 //!
-//! `cargo +nightly fuzz run journal_recovery` in `contract-runtime`. How bytes are read is in
-//! `src/remote/journal/tests/damage.rs`.
+//! `cargo +nightly fuzz run journal_recovery` in `companions/remote`. How bytes are read is in
+//! `src/journal/tests/damage.rs`.
 
 #![no_main]
 
