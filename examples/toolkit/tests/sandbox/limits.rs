@@ -49,7 +49,7 @@ fn nothing_takes_from_the_helper_what_it_counts_with() {
         return;
     }
     let ground = Ground::new();
-    let calls = "nofile 302 1 7 LIMIT NULL;nice 141 0 1 19;everyone 141 2 0 19;batch 144 1 3 ONE;affinity 203 1 8 ONE;io 251 1 1 16385;own 302 0 7 NULL NULL;self 141 0 0 5";
+    let calls = "nofile 302 1 7 LIMIT NULL;nice 141 0 1 19;everyone 141 2 0 19;batch 144 1 3 ONE;affinity 203 1 8 ONE;io 251 1 1 16385;own 302 0 7 NULL NULL;self 141 0 0 19";
     let ran = ground
         .shell()
         .argv(&["sh", "-c", &format!("CALLS='{calls}' perl -e '{PERL}'")]);
