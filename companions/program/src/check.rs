@@ -75,6 +75,7 @@ impl Check {
 const fn word(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Unexplained => "unexplained",
+        FindingKind::Undescribed => "undescribed",
         _ => "superfluous",
     }
 }
@@ -86,7 +87,7 @@ const fn code(sound: bool) -> u8 {
 pub(super) fn finding(finding: &Finding) -> Value {
     json!({
         "tool": finding.tool,
-        "condition": finding.condition,
+        "subject": finding.subject,
         "kind": finding.kind,
         "message": finding.message,
         "location": finding.location,

@@ -1,8 +1,9 @@
-//! Lints: conditions that have no effect, or of which models are told nothing.
+//! Lints: conditions that have no effect, and conditions or parameters that no model is informed about.
 
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Registry;
 use super::entry::Entry;
@@ -12,7 +13,7 @@ use crate::contract::findings::AbstractState;
 use crate::contract::findings::judge::{impossible, least, readable};
 use crate::contract::policy::Policy;
 
-/// A condition that could be removed, or of which a model is told nothing.
+/// A condition that could be removed, or a condition or parameter of which a model is told nothing.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -25,8 +26,10 @@ use crate::contract::policy::Policy;
 ///
 /// let registry = Registry::builder().tool(wait).build()?;
 /// let findings = registry.lint();
-/// assert_eq!(findings[0].condition, "wait.pre[1]");
+/// assert_eq!(findings[0].subject, "wait.pre[1]");
 /// assert_eq!(findings[0].message, "`seconds < 3_600` already follows from `seconds < 60`; remove it");
+/// assert_eq!(findings[1].subject, "wait(seconds)");
+/// assert_eq!(findings[1].message, "`seconds` has no description for the model; write one with `///` above it");
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,17 +37,17 @@ use crate::contract::policy::Policy;
 pub struct Finding {
     /// The tool.
     pub tool: String,
-    /// The id of the condition in violations, such as `wait.pre[1]`.
-    pub condition: String,
+    /// The id of the condition in violations, such as `wait.pre[1]`; or tool and parameter, such as `wait(seconds)`.
+    pub subject: String,
     /// What is wrong.
     pub kind: FindingKind,
     /// The finding, as a sentence.
     pub message: String,
-    /// Where the condition is defined, as `file:line:column`.
+    /// Where the condition or the tool is defined, as `file:line:column`.
     pub location: String,
 }
 
-/// What is wrong with a condition.
+/// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -55,18 +58,20 @@ pub enum FindingKind {
     Implied,
     /// A precondition refuses calls, and a model is shown nothing of it.
     Unexplained,
+    /// A parameter has no description, and neither has its type.
+    Undescribed,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.location, self.condition, self.message)
+        write!(f, "{}: {}: {}", self.location, self.subject, self.message)
     }
 }
 
 impl Registry {
     /// Finds preconditions that could be removed, because they are always true for their types or implied by others, and
     /// those that refuse calls while a model is told nothing of them, because only the program can evaluate them and they
-    /// have no text. None of them is an error.
+    /// have no text; and parameters without a description. None of them is an error.
     ///
     /// It knows what the published contract knows, and is silent where it cannot prove. In a test of a package:
     ///
@@ -75,7 +80,10 @@ impl Registry {
     /// # /// Halve an even number.
     /// # #[tool]
     /// # #[pre(number % 2 == 0)]
-    /// # fn halve(number: i64) -> i64 { number / 2 }
+    /// # fn halve(
+    /// #     /// An even number.
+    /// #     number: i64,
+    /// # ) -> i64 { number / 2 }
     /// # let registry = Registry::builder().tool(halve).build()?;
     /// let findings = registry.lint();
     /// assert!(findings.is_empty(), "{findings:#?}");
@@ -88,6 +96,7 @@ impl Registry {
             .flat_map(|entry| {
                 let mut findings = superfluous(entry);
                 findings.extend(unexplained(entry));
+                findings.extend(undescribed(entry));
                 findings
             })
             .collect()
@@ -101,7 +110,7 @@ fn unexplained(entry: &Entry) -> impl Iterator<Item = Finding> {
         let condition = published.condition();
         Finding {
             tool: entry.tool.name.clone(),
-            condition: published.id().to_owned(),
+            subject: published.id().to_owned(),
             kind: FindingKind::Unexplained,
             message: format!(
                 "a model is shown nothing of `{}`; add a message, or `requires = \"..\"`",
@@ -110,6 +119,44 @@ fn unexplained(entry: &Entry) -> impl Iterator<Item = Finding> {
             location: place(entry, condition),
         }
     })
+}
+
+/// Of tools that a macro made: what others declare, nobody here can mend.
+fn undescribed(entry: &Entry) -> Vec<Finding> {
+    let Some(spec) = entry.tool.spec() else {
+        return Vec::new();
+    };
+    let schema = &entry.published.input;
+    let silent = entry.inputs.parameters.iter().filter(|input| {
+        let property = &schema["properties"][input.name.as_str()];
+        !is_described(schema, property)
+    });
+    let (line, column) = spec.position;
+    silent
+        .map(|input| Finding {
+            tool: entry.tool.name.clone(),
+            subject: format!("{}({})", spec.contract.name, input.name),
+            kind: FindingKind::Undescribed,
+            message: format!(
+                "`{}` has no description for the model; write one with `///` above it",
+                input.name
+            ),
+            location: format!("{}:{line}:{column}", spec.contract.file),
+        })
+        .collect()
+}
+
+/// Whether a schema has a description, or the only type that it refers to.
+fn is_described(root: &Value, schema: &Value) -> bool {
+    let target = schema["$ref"].as_str();
+    let target = target.and_then(|target| root.pointer(target.strip_prefix('#')?));
+    let of_type = target.is_some_and(|target| target["description"].is_string());
+    let branches = schema["anyOf"].as_array().into_iter().flatten();
+    schema["description"].is_string()
+        || of_type
+        || branches
+            .into_iter()
+            .any(|branch| is_described(root, branch))
 }
 
 fn superfluous(entry: &Entry) -> Vec<Finding> {
@@ -131,7 +178,7 @@ fn superfluous(entry: &Entry) -> Vec<Finding> {
             let id = entry.published.conditions.get(index);
             findings.push(Finding {
                 tool: entry.tool.name.clone(),
-                condition: id.map_or_else(String::new, |one| one.id().to_owned()),
+                subject: id.map_or_else(String::new, |one| one.id().to_owned()),
                 kind,
                 message,
                 location: place(entry, condition),

@@ -70,7 +70,8 @@ fn what_nobody_says_is_found() {
     let findings = registry().lint();
     let found: Vec<_> = findings
         .iter()
-        .map(|one| (one.kind, one.condition.as_str(), one.message.as_str()))
+        .filter(|one| one.kind != FindingKind::Undescribed)
+        .map(|one| (one.kind, one.subject.as_str(), one.message.as_str()))
         .collect();
     assert_eq!(
         found,
@@ -120,4 +121,62 @@ fn demands_read_as_sentences() {
             "`full_name` ends with `mode`, or `full_name == \"any\"`",
         ]
     );
+}
+
+/// A colour.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+enum Colour {
+    Red,
+    Green,
+}
+
+// A comment is not a description.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Shape {
+    corners: u8,
+}
+
+/// Paint a wall.
+#[tool]
+fn paint(
+    /// The wall.
+    wall: String,
+    colour: Colour,
+    second: Option<Colour>,
+    coats: u8,
+    #[arg(name = "form")] shape: Option<Vec<Shape>>,
+) {
+    let _ = (
+        wall,
+        matches!(colour, Colour::Red | Colour::Green),
+        second,
+        coats,
+    );
+    let _ = shape.map(|shapes| shapes.iter().map(|shape| shape.corners).max());
+}
+
+#[test]
+fn a_parameter_is_described_above_it_or_by_its_type() {
+    let registry = Registry::builder().tool(paint).build().unwrap();
+    let findings = registry.lint();
+    let found: Vec<_> = findings
+        .iter()
+        .map(|one| (one.kind, one.subject.as_str(), one.message.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (
+                FindingKind::Undescribed,
+                "paint(coats)",
+                "`coats` has no description for the model; write one with `///` above it"
+            ),
+            (
+                FindingKind::Undescribed,
+                "paint(form)",
+                "`form` has no description for the model; write one with `///` above it"
+            ),
+        ]
+    );
+    assert!(findings[0].location.contains("explained.rs:"));
 }

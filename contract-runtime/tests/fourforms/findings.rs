@@ -182,7 +182,8 @@ fn conditions_that_say_nothing_new() {
     let findings = registry.lint();
     let told: Vec<(&str, FindingKind, &str)> = findings
         .iter()
-        .map(|one: &Finding| (one.condition.as_str(), one.kind, one.message.as_str()))
+        .filter(|one| one.kind != FindingKind::Undescribed)
+        .map(|one: &Finding| (one.subject.as_str(), one.kind, one.message.as_str()))
         .collect();
     assert_eq!(
         told,

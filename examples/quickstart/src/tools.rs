@@ -54,7 +54,9 @@ struct Booking {
 #[post(|booking| start + booking.minutes == end, "the room is booked from the start to the end")]
 #[post(|booking| booking.room % 100 == seats, "the number of a room says how many people it seats")]
 fn book_room(
+    /// When it begins.
     start: u32,
+    /// When it ends.
     end: u32,
     #[arg(default = Purpose::Meeting)] purpose: Purpose,
     /// How many people come.
@@ -98,14 +100,20 @@ fn count_lines(
 /// Wait for a while.
 #[tool(read_only, timeout = "200ms")]
 #[pre(milliseconds <= 10_000)]
-async fn wait(milliseconds: u64) -> String {
+async fn wait(
+    /// How long.
+    milliseconds: u64,
+) -> String {
     tokio::time::sleep(Duration::from_millis(milliseconds)).await;
     format!("waited {milliseconds} ms")
 }
 
 /// Show the last word of a text.
 #[tool(read_only)]
-fn last_word(text: &str) -> &str {
+fn last_word(
+    /// Words with white space between them.
+    text: &str,
+) -> &str {
     // A fault of the author: an empty text has no last word.
     text.split_whitespace().next_back().unwrap()
 }
@@ -127,7 +135,13 @@ impl Notes {
     #[tool(idempotent)]
     #[pre(!title.is_empty(), "a note needs a title")]
     #[post(|count| *count <= 3)]
-    fn keep_note(&self, title: String, text: String) -> usize {
+    fn keep_note(
+        &self,
+        /// What the note is found by.
+        title: String,
+        /// What it says.
+        text: String,
+    ) -> usize {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         contract_assert!(
             notes.contains_key(&title) || notes.len() < 3,
@@ -139,7 +153,11 @@ impl Notes {
 
     /// Read a note.
     #[tool(read_only)]
-    fn read_note(&self, title: &str) -> Option<String> {
+    fn read_note(
+        &self,
+        /// The title under which it is kept.
+        title: &str,
+    ) -> Option<String> {
         let notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.get(title).cloned()
     }

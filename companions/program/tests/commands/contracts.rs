@@ -77,7 +77,7 @@ fn a_contract_is_shown_in_four_forms() {
         "observe"
     );
     let json = run_as("superfluous", &["show", "doubly", "--json"]).json();
-    assert_eq!(json["findings"][0]["condition"], "doubly.pre[1]");
+    assert_eq!(json["findings"][0]["subject"], "doubly.pre[1]");
     assert!(jsonschema::meta::is_valid(&json["input_schema"]));
 }
 

@@ -11,26 +11,43 @@ use contract_runtime::prelude::*;
 #[tool(read_only, idempotent)]
 #[pre(divisor != 0.0, "cannot divide by zero")]
 #[post(|quotient| quotient.is_finite())]
-fn divide(dividend: f64, divisor: f64) -> f64 {
+fn divide(
+    /// The number to divide.
+    dividend: f64,
+    /// The number to divide by.
+    divisor: f64,
+) -> f64 {
     dividend / divisor
 }
 
 /// Fill seats.
 #[tool]
 #[pre(seats <= 12, "that is a lot", policy = observe)]
-fn fill(seats: u32) -> u32 {
+fn fill(
+    /// How many.
+    seats: u32,
+) -> u32 {
     seats
 }
 
 /// Count letters, however the number is written.
 #[tool(read_only)]
-fn repeat(#[arg(default = "a")] text: &str, times: u8) -> String {
+fn repeat(
+    /// What to repeat.
+    #[arg(default = "a")]
+    text: &str,
+    /// How often.
+    times: u8,
+) -> String {
     text.repeat(times.into())
 }
 
 /// Fail.
 #[tool(open_world)]
-fn fail(why: String) -> Result<(), String> {
+fn fail(
+    /// The reason.
+    why: String,
+) -> Result<(), String> {
     Err(why)
 }
 
@@ -42,7 +59,10 @@ fn fall() {
 
 /// Wait, with the timers of the runtime.
 #[tool(read_only, timeout = "10m")]
-async fn wait(milliseconds: u64) -> String {
+async fn wait(
+    /// How long.
+    milliseconds: u64,
+) -> String {
     say("waiting");
     tokio::time::sleep(Duration::from_millis(milliseconds)).await;
     "waited".to_owned()
@@ -84,7 +104,10 @@ fn hostile() -> &'static str {
 
 /// Give as much text as is asked for.
 #[tool(read_only)]
-fn flood(lines: u32) -> String {
+fn flood(
+    /// How many.
+    lines: u32,
+) -> String {
     "a line of text\n".repeat(lines as usize)
 }
 
@@ -96,20 +119,29 @@ fn nothing() {}
 #[tool]
 #[pre(seconds < 60)]
 #[pre(seconds < 3_600)]
-fn doubly(seconds: u32) {
+fn doubly(
+    /// How long.
+    seconds: u32,
+) {
     let _ = seconds;
 }
 
 /// Give a number back, which is not always what is promised.
 #[tool(read_only)]
 #[post(|number| *number > 0)]
-fn same(number: u8) -> u8 {
+fn same(
+    /// The number.
+    number: u8,
+) -> u8 {
     number
 }
 
 /// Say it again.
 #[tool]
-fn echo(what: serde_json::Value) -> serde_json::Value {
+fn echo(
+    /// What to say.
+    what: serde_json::Value,
+) -> serde_json::Value {
     what
 }
 
