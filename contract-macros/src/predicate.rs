@@ -288,6 +288,7 @@ pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<
 pub(crate) fn check(errors: &mut Errors, expr: &Expr, tokens: &TokenStream) {
     compares(errors, expr);
     never_waits(errors, tokens);
+    never_leaves(errors, tokens);
     regular::check(errors, tokens);
 }
 
@@ -319,6 +320,36 @@ fn compares(errors: &mut Errors, expr: &Expr) {
         Expr::Unary(unary) => compares(errors, &unary.expr),
         _ => {}
     }
+}
+
+fn never_leaves(errors: &mut Errors, tokens: &TokenStream) {
+    if let Some(mark) = outside_closures(tokens, &|tree| is_punct(Some(tree), '?')) {
+        let message = "`?` cannot leave a condition; a `Result<(), E>` is a condition as it is, and its error the sentence";
+        errors.at(mark.span(), message);
+    }
+}
+
+/// Whether a `return` ends the evaluation, as in `let Some(first) = list.first() else { return false };`.
+pub(crate) fn returns(tokens: &TokenStream) -> bool {
+    let is_return = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "return");
+    outside_closures(tokens, &is_return).is_some()
+}
+
+/// The first such token that does not stand in a closure of the author's.
+pub(crate) fn outside_closures(
+    tokens: &TokenStream,
+    wanted: &dyn Fn(&TokenTree) -> bool,
+) -> Option<TokenTree> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let scopes = Scopes::of(&trees, Inside::Code);
+    let mut outside = trees
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !scopes.is_in_closure(*at));
+    outside.find_map(|(_, tree)| match tree {
+        TokenTree::Group(group) => outside_closures(&group.stream(), wanted),
+        tree => wanted(tree).then(|| tree.clone()),
+    })
 }
 
 fn never_waits(errors: &mut Errors, tokens: &TokenStream) {

@@ -24,20 +24,22 @@ type Scope = ([Range<usize>; 2], Vec<String>);
 
 /// The names that are bound on one level of tokens.
 pub(crate) struct Scopes {
-    scopes: Vec<Scope>,
+    bindings: Vec<Scope>,
     /// The groups that hold the arms of a `match`.
     arms: Vec<usize>,
+    closures: Vec<Range<usize>>,
 }
 
 impl Scopes {
     pub(crate) fn of(trees: &[TokenTree], inside: Inside) -> Self {
         let mut found = Self {
-            scopes: Vec::new(),
+            bindings: Vec::new(),
             arms: Vec::new(),
+            closures: Vec::new(),
         };
         match inside {
             Inside::Arms => found.arms_of(trees),
-            Inside::Matches => found.scopes.extend(matches(trees)),
+            Inside::Matches => found.bindings.extend(matches(trees)),
             Inside::Code => {}
         }
         let mut at = 0;
@@ -50,10 +52,15 @@ impl Scopes {
     /// Whether a name is bound at this place.
     pub(crate) fn names(&self, at: usize) -> impl Iterator<Item = &String> {
         let here = self
-            .scopes
+            .bindings
             .iter()
             .filter(move |(ranges, _)| ranges.iter().any(|range| range.contains(&at)));
         here.flat_map(|(_, names)| names)
+    }
+
+    /// Whether the place is in a closure.
+    pub(crate) fn is_in_closure(&self, at: usize) -> bool {
+        self.closures.iter().any(|closure| closure.contains(&at))
     }
 
     /// What stands inside the group at this place.
@@ -81,7 +88,10 @@ impl Scopes {
                 return at + 1;
             };
             if !ends_an_operand(before) {
-                self.scopes.extend(closure(trees, at));
+                let closure = closure(trees, at);
+                let place = closure.iter().map(|([place, _], _)| place.clone());
+                self.closures.extend(place);
+                self.bindings.extend(closure);
                 return head_end + 1;
             }
             // `a || b`
@@ -93,13 +103,13 @@ impl Scopes {
         }
         if is_word(tree, &["let"]) {
             let tested = is_word(before, &["if", "while"]) || is_punct(before, '&');
-            self.scopes.extend(if tested {
+            self.bindings.extend(if tested {
                 tested_let(trees, at)
             } else {
                 statement(trees, at)
             });
         } else if is_word(tree, &["for"]) {
-            self.scopes.extend(each(trees, at));
+            self.bindings.extend(each(trees, at));
         } else if is_word(tree, &["match"]) {
             self.arms
                 .extend(subject_end(trees, at + 1).filter(|at| is_block(trees.get(*at))));
@@ -110,7 +120,7 @@ impl Scopes {
     fn arms_of(&mut self, trees: &[TokenTree]) {
         let mut start = 0;
         while let Some((arm, length)) = first::<Arm>(trees, start) {
-            self.scopes
+            self.bindings
                 .push(([start..start + length, 0..0], bindings(&arm.pat)));
             start += length;
         }

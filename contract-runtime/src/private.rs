@@ -11,6 +11,7 @@ pub use contract_macros::{verify_all, verify_one};
 
 pub use crate::contract::assert::assert;
 pub use crate::contract::condition::{Condition, ConditionKind, Contract};
+pub use crate::contract::condition_result::ConditionResult;
 pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::build::{Judged, judge, report};

@@ -1,9 +1,10 @@
 //! Expands `contract_assert!(total >= 0, "the total is {total}")`.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-use super::{data, local};
+use super::span::SpanRange;
+use super::{clauses, data, local};
 use crate::model::Assertion;
 use crate::names;
 
@@ -26,8 +27,14 @@ pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
             Some(quote!(#seen.message(::core::format_args!(#format));)),
         ),
     };
+    // Not by a path: `$crate` in it would keep its place, and every error would point at all of the macro.
+    let result = Ident::new("__ContractConditionResult", Span::mixed_site());
+    let place = SpanRange::of(condition);
+    let inside = clauses::returning(condition, place);
+    let condition = place.called(quote!(#result::), "checked", inside);
     let holds = quote::quote_spanned!(assertion.span=> || #condition);
     quote! {{
+        use #runtime::ConditionResult as #result;
         static __CONTRACT_CONDITION: #runtime::Condition = #runtime::Condition::new(
             #runtime::ConditionKind::Assert, #text, #message, #policy, &[], (#line, #column),
         );

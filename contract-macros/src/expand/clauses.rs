@@ -40,7 +40,8 @@ impl Clauses<'_> {
                 let (frame, seen) = (local("frame"), local("details"));
                 let predicate = &clause.predicate;
                 let details = self.details(clause, &seen);
-                let holds = quote_spanned!(clause.span=> || #predicate);
+                let condition = condition(predicate, self.runtime);
+                let holds = quote_spanned!(clause.span=> || #condition);
                 let own = self.own_policy(clause);
                 quote!(#frame.pre(#index, #own, #holds, |#seen| { #details }))
             })
@@ -103,7 +104,8 @@ impl Clauses<'_> {
                     None => predicate,
                 };
                 let bar = bar(clause.span);
-                let holds = quote!(#bar #head #bar #predicate);
+                let condition = condition(&predicate, runtime);
+                let holds = quote!(#bar #head #bar #condition);
                 let (details, own) = (self.details(clause, &seen), self.own_policy(clause));
                 let shown = if self.shows_result(clause) {
                     quote!(#head)
@@ -189,6 +191,22 @@ impl Clauses<'_> {
             });
         quote!(#(#values)* #(#message)*)
     }
+}
+
+/// `rt::ConditionResult::checked(predicate)`, so that a wrong type is reported at the predicate.
+pub(super) fn condition(predicate: &TokenStream, runtime: &TokenStream) -> TokenStream {
+    let place = SpanRange::of(predicate);
+    let path = quote!(#runtime::ConditionResult::);
+    place.called(path, "checked", returning(predicate, place))
+}
+
+/// The predicate, in a closure of its own if a `return` ends it.
+pub(super) fn returning(predicate: &TokenStream, place: SpanRange) -> TokenStream {
+    if !predicate::returns(predicate) {
+        return predicate.clone();
+    }
+    let (closure, call) = (place.holding(quote!(|| #predicate)), place.end(quote!(())));
+    quote!(#closure #call)
 }
 
 /// The bar of a closure that linters know is ours: of one like `|value| value.is_none()` they would advise to write it as a

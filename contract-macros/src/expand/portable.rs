@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ReturnType, Type};
 
+use super::clauses::condition;
 use super::span::SpanRange;
 use super::types::{anonymous_lifetimes, mentions_impl, opened};
 use crate::model::{Clause, Param, Portable};
@@ -159,7 +160,8 @@ pub(super) fn probe(
     let taken = SpanRange::of(&param.ty).end(quote!(.take()));
     let span = predicate.clone().into_iter().next();
     let span = span.map_or_else(Span::call_site, |first| first.span());
-    let holds = quote_spanned!(span=> || #predicate);
+    let condition = condition(predicate, runtime);
+    let holds = quote_spanned!(span=> || #condition);
     quote! {
         |#text| {
             let mut #slot = #opened;

@@ -3,7 +3,7 @@
 //! It points from the first token of an expression to its last, and at the whole attribute as soon as one of the two is
 //! of the macro's making. So an expression whose types may not fit begins and ends with tokens placed at the author's.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 
 /// The first and the last token of what the author wrote.
@@ -36,6 +36,18 @@ impl SpanRange {
     /// `(inside)`, with the parentheses where the author's tokens end; what is inside stays where it is.
     pub(super) fn holding(self, inside: impl ToTokens) -> TokenStream {
         quote_spanned!(self.last=> (#inside))
+    }
+
+    /// `path::function(inside)` from the first token to the last, so that an unmet bound is reported once, at all of it.
+    pub(super) fn called(
+        self,
+        path: TokenStream,
+        function: &str,
+        inside: impl ToTokens,
+    ) -> TokenStream {
+        let (begin, function) = (self.begin(path), Ident::new(function, self.last));
+        let held = self.holding(inside);
+        quote!(#begin #function #held)
     }
 
     /// `&local` or `&mut local`, where `local` is one of ours.

@@ -10,8 +10,9 @@
 )]
 
 use super::condition::{Condition, ConditionKind};
+use super::condition_result::Checked;
 use super::counts::Counts;
-use super::details::Details;
+use super::details::{Details, Sentence};
 use super::frame::{Stop, conclude};
 use super::nesting::Judging;
 use super::observer::{self, Check, Watched};
@@ -26,7 +27,7 @@ use super::violation::{Blame, Detection, Location, Violation};
 pub fn assert(
     condition: &'static Condition,
     file: &'static str,
-    holds: impl Fn() -> bool,
+    holds: impl Fn() -> Checked,
     details: impl FnOnce(&mut Details<'_>),
 ) {
     if cfg!(contract_strip) {
@@ -49,8 +50,8 @@ pub fn assert(
     let Some(_judging) = Judging::begin() else {
         return;
     };
-    let detection = match scope.guard(holds) {
-        Ok(true) => {
+    let (detection, why) = match scope.guard(holds) {
+        Ok(Checked::Holds) => {
             return count(
                 &scope,
                 Counts {
@@ -59,13 +60,16 @@ pub fn assert(
                 },
             );
         }
-        Ok(false) => Detection::PredicateFalse,
-        Err(panicked) => panicked.detection(),
+        Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why),
+        Err(panicked) => (panicked.detection(), None),
     };
     let mut seen = Details::new(None);
     let _ = scope.guard(|| details(&mut seen));
-    let message = seen.into_message();
-    let concluded = failed(&scope, condition, file, policy, detection, message);
+    let sentence = match why {
+        Some(why) => Sentence::computed(why),
+        None => Sentence::of(condition, seen.into_message()),
+    };
+    let concluded = failed(&scope, condition, file, policy, detection, sentence);
     if let Err(stop) = concluded.or_else(|stop| unless_fatal(&scope, stop)) {
         unwind(stop);
     }
@@ -106,7 +110,7 @@ fn failed(
     file: &'static str,
     Resolved { policy, origin }: Resolved,
     detection: Detection,
-    message: Option<String>,
+    sentence: Sentence,
 ) -> Result<(), Stop> {
     count(
         scope,
@@ -125,11 +129,8 @@ fn failed(
             kind: ConditionKind::Assert,
             tool: tool.to_owned(),
             predicate: condition.predicate().to_owned(),
-            template: message
-                .is_some()
-                .then(|| condition.message().map(str::to_owned))
-                .flatten(),
-            message,
+            template: sentence.template,
+            message: sentence.message,
             location: Location {
                 file: file.to_owned(),
                 line,

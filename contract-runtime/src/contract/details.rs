@@ -10,6 +10,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::condition::Condition;
 use super::scope::Scope;
 use super::violation::MASK;
 
@@ -60,10 +61,37 @@ impl<'c> Details<'c> {
     }
 }
 
+/// What a violation says in words, and what a log may show of it.
+#[derive(Debug)]
+pub(crate) struct Sentence {
+    pub(crate) message: Option<String>,
+    /// With its placeholders unfilled, if it has any; empty where the condition itself made the sentence.
+    pub(crate) template: Option<String>,
+}
+
+impl Sentence {
+    /// The author's message, filled if it has placeholders.
+    pub(crate) fn of(condition: &Condition, filled: Option<String>) -> Self {
+        let text = || condition.message().map(str::to_owned);
+        Self {
+            template: filled.as_ref().and_then(|_| text()),
+            message: filled.or_else(text),
+        }
+    }
+
+    /// What the condition said of itself, which may hold any value.
+    pub(crate) fn computed(sentence: String) -> Self {
+        Self {
+            message: Some(sentence),
+            template: Some(String::new()),
+        }
+    }
+}
+
 /// The longest message of a violation, in characters: a sentence, even where it shows a parameter of a megabyte.
 const MESSAGE: usize = 2_000;
 
-fn bounded(message: &std::fmt::Arguments<'_>) -> String {
+pub(crate) fn bounded(message: &std::fmt::Arguments<'_>) -> String {
     let mut text = message.to_string();
     if let Some((end, _)) = text.char_indices().nth(MESSAGE) {
         text.truncate(end);

@@ -15,8 +15,9 @@ use std::future::Future;
 use serde_json::{Map, Value};
 
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
+use super::condition_result::Checked;
 use super::counts::Counts;
-use super::details::Details;
+use super::details::{Details, Sentence};
 use super::nesting;
 use super::observer::{self, Check, Watched};
 use super::panics::guard;
@@ -136,16 +137,16 @@ impl<'c> FrameOf<'c> {
         &mut self,
         index: usize,
         own: Option<Policy>,
-        holds: impl Fn() -> bool,
+        holds: impl Fn() -> Checked,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
         if !self.reach(index, own) {
             return Ok(());
         }
         match self.scope.guard(holds) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.fail(index, Detection::PredicateFalse, details),
-            Err(panicked) => self.fail(index, panicked.detection(), details),
+            Ok(Checked::Holds) => Ok(()),
+            Ok(Checked::Fails(why)) => self.fail(index, Detection::PredicateFalse, why, details),
+            Err(panicked) => self.fail(index, panicked.detection(), None, details),
         }
     }
 
@@ -208,7 +209,7 @@ impl<'c> FrameOf<'c> {
         }
         match kept.0 {
             Some(Ok(kept)) => judge(&mut Judge { frame: self, index }, value, kept),
-            Some(Err(detection)) => self.fail(index, detection, |_| {}),
+            Some(Err(detection)) => self.fail(index, detection, None, |_| {}),
             None => Ok(()),
         }
     }
@@ -272,27 +273,42 @@ impl<'c> FrameOf<'c> {
         &mut self,
         index: usize,
         detection: Detection,
+        why: Option<String>,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
-        let scope = self.scope.clone();
-        let mut seen = Details::new(scope.get().filter(|_| self.named));
-        // `Display` and `Serialize` of a parameter are the author's code.
-        let _ = scope.guard(|| details(&mut seen));
-        let (values, message) = seen.into_parts();
-        self.failed(index, detection, values, message)
+        let seen = self.details(details);
+        let failed = self.failed(index, self.policy_of(index), detection, why, seen);
+        if self.named {
+            return failed;
+        }
+        failed.or_else(|stop| unless_fatal(&self.scope, stop))
+    }
+
+    /// `Display` and `Serialize` of a parameter are the author's code.
+    fn details(
+        &self,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> (Map<String, Value>, Option<String>) {
+        let mut seen = Details::new(self.scope.get().filter(|_| self.named));
+        let _ = self.scope.guard(|| details(&mut seen));
+        seen.into_parts()
     }
 
     fn failed(
         &mut self,
         index: usize,
+        Resolved { policy, origin }: Resolved,
         detection: Detection,
-        values: Map<String, Value>,
-        message: Option<String>,
+        why: Option<String>,
+        (values, message): (Map<String, Value>, Option<String>),
     ) -> Result<(), Stop> {
         let Some(condition) = self.contract.conditions.get(index) else {
             return Ok(());
         };
-        let Resolved { policy, origin } = self.policy_of(index);
+        let sentence = match why {
+            Some(why) => Sentence::computed(why),
+            None => Sentence::of(condition, message),
+        };
         let (line, column) = condition.position();
         let violation = Violation {
             contract: self.name_of(index, condition),
@@ -303,11 +319,8 @@ impl<'c> FrameOf<'c> {
                 _ => self.contract.name.to_owned(),
             },
             predicate: condition.predicate().to_owned(),
-            template: message
-                .is_some()
-                .then(|| condition.message().map(str::to_owned))
-                .flatten(),
-            message: message.or_else(|| condition.message().map(str::to_owned)),
+            template: sentence.template,
+            message: sentence.message,
             location: Location {
                 file: condition.file().unwrap_or(self.contract.file).to_owned(),
                 line,
@@ -326,10 +339,9 @@ impl<'c> FrameOf<'c> {
         };
         self.counts.violated += 1;
         let concluded = conclude(&self.scope, violation);
-        if !self.named {
-            return concluded.or_else(|stop| unless_fatal(&self.scope, stop));
-        }
-        if let (Err(Stop::Violation(violation)), Some(scope)) = (&concluded, self.scope.get()) {
+        if let (true, Err(Stop::Violation(violation)), Some(scope)) =
+            (self.named, &concluded, self.scope.get())
+        {
             // It ends the call even where the result panics when it is dropped.
             scope.record((**violation).clone());
         }
@@ -403,16 +415,16 @@ impl Judge<'_, '_> {
     pub fn judge<T: ?Sized>(
         &mut self,
         value: &T,
-        holds: impl Fn(&T) -> bool,
+        holds: impl Fn(&T) -> Checked,
         details: impl FnOnce(&mut Details<'_>, &T),
     ) -> Result<(), Stop> {
-        let detection = match self.frame.scope.guard(|| holds(value)) {
-            Ok(true) => return Ok(()),
-            Ok(false) => Detection::PredicateFalse,
-            Err(panicked) => panicked.detection(),
+        let (detection, why) = match self.frame.scope.guard(|| holds(value)) {
+            Ok(Checked::Holds) => return Ok(()),
+            Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why),
+            Err(panicked) => (panicked.detection(), None),
         };
         self.frame
-            .fail(self.index, detection, |seen| details(seen, value))
+            .fail(self.index, detection, why, |seen| details(seen, value))
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod assert;
 pub(crate) mod catch;
 pub(crate) mod condition;
+pub(crate) mod condition_result;
 pub(crate) mod counts;
 pub(crate) mod details;
 pub(crate) mod expression;
@@ -22,6 +23,7 @@ pub(crate) mod violation;
 
 pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
+pub use condition_result::ConditionResult;
 pub use counts::Counts;
 pub use handler::set_process_handler;
 pub use observer::{Check, Watched};

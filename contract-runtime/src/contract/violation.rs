@@ -61,7 +61,7 @@ pub struct Violation {
     /// The id of the call by name in which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// The message with its placeholders unfilled, when it has any: what a log may show.
+    /// The message with its placeholders unfilled, when it has any: what a log may show. Empty if the condition computed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) template: Option<String>,
 }
@@ -188,7 +188,7 @@ impl Violation {
             *value = Value::from(MASK);
         }
         if let Some(template) = masked.template.take() {
-            masked.message = Some(template);
+            masked.message = (!template.is_empty()).then_some(template);
         }
         masked
     }
@@ -251,7 +251,11 @@ impl Violation {
         else {
             return self.to_string();
         };
-        let template = self.template.as_deref().unwrap_or_default();
+        let template = self.template.as_deref();
+        if template == Some("") {
+            return message.clone();
+        }
+        let template = template.unwrap_or_default();
         let shows = |name: &str| {
             template.contains(&format!("{{{name}}}")) || template.contains(&format!("{{{name}:"))
         };

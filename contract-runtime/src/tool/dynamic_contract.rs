@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::dynamic::{Origin, Tool};
 use super::reply::Output;
 use crate::contract::condition::{Condition, ConditionKind, ContractOf};
+use crate::contract::condition_result::ConditionResult as _;
 use crate::contract::details::Details;
 use crate::contract::frame::{FrameOf, Kept, Stop};
 use crate::contract::policy::Policy;
@@ -85,7 +86,7 @@ impl DynamicContract {
                 frame.pre(
                     index,
                     None,
-                    || holds(arguments),
+                    || holds(arguments).checked(),
                     |seen| {
                         show(seen, arguments, schema);
                     },
@@ -119,7 +120,7 @@ impl DynamicContract {
                     |judge, result, ()| {
                         judge.judge(
                             result,
-                            |result| holds(arguments, result),
+                            |result| holds(arguments, result).checked(),
                             |seen, result| {
                                 show(seen, arguments, schema);
                                 seen.value("result", Some(result.clone()));

@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "it is the hidden interface of generated code")]
 
 use super::slot::Argument;
+use crate::contract::condition_result::Checked;
 
 /// Reads the whole text into the slot, or nothing.
 #[must_use]
@@ -13,6 +14,6 @@ pub fn probe<'c>(text: &'c str, slot: &mut dyn Argument<'c>) -> Option<()> {
 
 /// The answer, from a closure as in a check, so that a predicate means the same and is refused in the same words.
 #[must_use]
-pub fn asked(holds: impl FnOnce() -> bool) -> Option<bool> {
-    Some(holds())
+pub fn asked(holds: impl FnOnce() -> Checked) -> Option<bool> {
+    Some(holds() == Checked::Holds)
 }

@@ -1,7 +1,7 @@
 //! Predicates: evaluated whole, at most once, and judged even when they panic.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Detection, Status, catch};
+use contract_runtime::{Detection, Dialect, Status, catch};
 
 use crate::common::{Count, Log, call};
 
@@ -194,4 +194,72 @@ fn an_observed_predicate_that_breaks_another_contract_does_not_end_the_call() {
     assert_eq!(log.take(), ["body"]);
     assert_eq!(outcome.output(), Some("0"), "{:?}", outcome.error());
     assert_eq!(outcome.observed()[0].detection, Detection::Panicked);
+}
+
+/// An error that panics when it is shown.
+struct Unspeakable;
+
+impl std::fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("nobody may say")
+    }
+}
+
+#[pre(if number == 0 { Err(Unspeakable) } else { Ok(()) })]
+fn unspeakable(number: u32) -> u32 {
+    number
+}
+
+#[pre(if number == 0 { Err("  ") } else { Ok(()) }, "no zero")]
+#[post(|result| if *result == 1 { Err(format!("{result} is odd")) } else { Ok(()) })]
+fn silent(number: u32) -> u32 {
+    number
+}
+
+#[test]
+fn an_error_that_says_nothing_is_a_plain_no() {
+    let broken = catch(|| unspeakable(0)).unwrap_err();
+    assert_eq!(broken.detection, Detection::Panicked);
+    assert_eq!(unspeakable(1), 1);
+    let broken = catch(|| silent(0)).unwrap_err();
+    assert_eq!(broken.message.as_deref(), Some("no zero"));
+    let broken = catch(|| silent(1)).unwrap_err();
+    assert_eq!(broken.message.as_deref(), Some("1 is odd"));
+    assert_eq!(silent(2), 2);
+}
+
+/// Order an item.
+#[tool]
+#[pre(is_available(&item), "the item is not available")]
+fn order(
+    /// The item.
+    item: String,
+) -> usize {
+    item.len()
+}
+
+fn is_available(item: &str) -> Result<(), String> {
+    if item == "lamp" {
+        return Ok(());
+    }
+    Err(format!("{item} is sold out; try lamp"))
+}
+
+#[test]
+fn an_error_is_the_sentence_that_the_model_reads() {
+    let registry = Registry::builder().tool(order).build().unwrap();
+    assert!(call(&registry, "order", r#"{"item":"lamp"}"#).is_ok());
+    let outcome = call(&registry, "order", r#"{"item":"desk"}"#);
+    assert_eq!(
+        outcome.error().as_deref(),
+        Some("desk is sold out; try lamp")
+    );
+    let masked = outcome.violation().unwrap().masked();
+    assert_eq!(masked.message, None, "it may hold any value");
+    assert!(!masked.to_string().contains("desk"));
+    let export = registry.export(Dialect::Neutral).unwrap();
+    assert_eq!(
+        export[0]["description"],
+        "Order an item.\n\nPossible refusals:\n- \"the item is not available\""
+    );
 }
