@@ -3,7 +3,7 @@
 mod arguments;
 mod block;
 mod conditions;
-mod depends_on_call;
+mod constant;
 mod owned;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -56,7 +56,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     for clause in &tool.clauses {
         conditions::shown_if_demanded(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
-        depends_on_call::of_the_call(errors, clause);
+        constant::varies(errors, clause);
     }
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
@@ -75,7 +75,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
         conditions::absence_considered(errors, clause, &contracted.function.params);
-        depends_on_call::of_the_call(errors, clause);
+        constant::varies(errors, clause);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::attributes::{ContractAttribute, Kind};
 use crate::closure;
 use crate::condition::{self, ParsedCondition};
 use crate::errors::Errors;
+use crate::message;
 use crate::model::{Clause, ClauseKind, Param, Set};
 use crate::predicate;
 use crate::source::{self, is_punct};
@@ -106,6 +107,7 @@ fn written(
         tokens: source::without_invisible_group(tokens),
         text,
         message: None,
+        message_args: Vec::new(),
         policy: None,
         shown: None,
         demand: None,
@@ -257,15 +259,7 @@ const PRIMITIVE: &[&str] = &[
 
 impl ParsedCondition {
     fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {
-        let keyed = {
-            let ahead = input.fork();
-            ahead.call(Ident::parse_any).is_ok_and(|word| {
-                word == "shown"
-                    || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
-                    || ahead.peek(syn::token::Paren)
-            })
-        };
-        if !input.is_empty() && !keyed {
+        if !input.is_empty() && !is_keyed(input) {
             match source::expression(input) {
                 Ok((expr, _)) => match args::ungrouped(&expr) {
                     Expr::Lit(ExprLit {
@@ -288,6 +282,9 @@ impl ParsedCondition {
                     ),
                 },
                 Err(error) => errors.add(error),
+            }
+            if self.message.is_some() {
+                self.message_args = message::args(errors, input, is_keyed);
             }
             if !input.is_empty() && input.parse::<Token![,]>().is_err() {
                 errors.add(input.error("expected `,`"));
@@ -332,6 +329,20 @@ impl ParsedCondition {
         }
     }
 }
+
+/// Whether `key = value`, or a key that stands alone, comes next, and no expression.
+fn is_keyed(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).is_ok_and(|word| {
+        let alone = ahead.is_empty() || ahead.peek(Token![,]);
+        (word == "shown" && alone)
+            || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
+            || (KEYS.iter().any(|key| word == key) && ahead.peek(syn::token::Paren))
+    })
+}
+
+/// What a condition may say of itself; written as `key(..)`, the mistake is reported with the key.
+const KEYS: [&str; 6] = ["policy", "shown", "requires", "ensures", "message", "msg"];
 
 fn joined(kind: Kind) -> String {
     format!(

@@ -19,6 +19,8 @@ pub(crate) struct ParsedCondition {
     pub(crate) tokens: TokenStream,
     pub(crate) text: String,
     pub(crate) message: Option<LitStr>,
+    /// The expressions behind the message.
+    pub(crate) message_args: Vec<TokenStream>,
     pub(crate) policy: Option<Set<Policy>>,
     pub(crate) shown: Option<Set<Shown>>,
     pub(crate) demand: Option<Set<LitStr>>,
@@ -30,13 +32,14 @@ pub(crate) fn pre(
     written: ParsedCondition,
     params: &[Param],
 ) -> Option<Clause> {
-    if let Some(span) = predicate::find_old(&written.tokens) {
+    let in_message = || written.message_args.iter().find_map(predicate::find_old);
+    if let Some(span) = predicate::find_old(&written.tokens).or_else(in_message) {
         errors.at(span, "`old(..)` belongs to a postcondition; before the function runs, write the value itself");
         return None;
     }
     let mut mentions = Mentions::default();
     mentions.add(&written.tokens, params, &[]);
-    let depends_on_call = !mentions.is_empty() || predicate::names_a_variable(&written.tokens);
+    let is_constant = mentions.is_empty() && predicate::is_constant(&written.tokens);
     let span = written.expr.span();
     let tokens = written.tokens.clone();
     let portable = portable::read(&written.expr, params);
@@ -52,7 +55,7 @@ pub(crate) fn pre(
             mentions,
             olds: Vec::new(),
             portable: Some(portable),
-            depends_on_call,
+            is_constant,
             span,
         },
     )
@@ -61,7 +64,7 @@ pub(crate) fn pre(
 /// A condition over the result.
 pub(crate) fn post(
     errors: &mut Errors,
-    written: ParsedCondition,
+    mut written: ParsedCondition,
     closure: &ExprClosure,
     params: &[Param],
     count: &mut usize,
@@ -84,13 +87,15 @@ pub(crate) fn post(
         found: Vec::new(),
     };
     let predicate = olds.take(errors, body);
+    let args = std::mem::take(&mut written.message_args).into_iter();
+    written.message_args = args.map(|arg| olds.take(errors, arg)).collect();
     let olds = olds.found;
     let mut mentions = Mentions::default();
     mentions.add(&predicate, params, &shadowed);
-    let depends_on_call = !mentions.is_empty()
-        || !olds.is_empty()
-        || predicate::names_a_variable(&predicate)
-        || names_any(&predicate, &shadowed);
+    let is_constant = mentions.is_empty()
+        && olds.is_empty()
+        && predicate::is_constant(&predicate)
+        && !names_any(&predicate, &shadowed);
     let result = closure::head(&written.tokens);
     let span = written.expr.span();
     let parts = Parts {
@@ -99,14 +104,14 @@ pub(crate) fn post(
         mentions,
         olds,
         portable: None,
-        depends_on_call,
+        is_constant,
         span,
     };
     finish(errors, written, params, &shadowed, plain.as_deref(), parts)
 }
 
 /// Whether one of the names stands anywhere, be it inside a text that a macro formats.
-fn names_any(tokens: &TokenStream, names: &[String]) -> bool {
+pub(crate) fn names_any(tokens: &TokenStream, names: &[String]) -> bool {
     let text = tokens.to_string();
     names.iter().any(|name| text.contains(name.as_str()))
 }
@@ -118,7 +123,7 @@ struct Parts {
     mentions: Mentions,
     olds: Vec<Old>,
     portable: Option<Portable>,
-    depends_on_call: bool,
+    is_constant: bool,
     span: Span,
 }
 
@@ -136,15 +141,26 @@ fn finish(
         mut mentions,
         olds,
         portable,
-        depends_on_call,
+        is_constant,
         span,
     } = parts;
     let message = match written.message {
-        Some(literal) => Some(message::check(errors, literal, params, result)?),
+        Some(literal) => {
+            let known = message::Known { params, result };
+            let args = written.message_args;
+            let mut message = message::check(errors, literal, args, known)?;
+            message.shows_result = message.names_any(shadowed);
+            Some(message)
+        }
         None => None,
     };
-    for name in message.iter().flat_map(|message| &message.placeholders) {
-        mentions.add_name(name, params, shadowed);
+    if let Some(message) = &message {
+        for name in &message.placeholders {
+            mentions.add_name(name, params, shadowed);
+        }
+        for arg in &message.args {
+            mentions.add(arg, params, shadowed);
+        }
     }
     let mentions_after: Vec<usize> = mentions.params.iter().copied().collect();
     mentions
@@ -160,7 +176,7 @@ fn finish(
         shown: written.shown,
         demand: written.demand,
         portable,
-        depends_on_call,
+        is_constant,
         mentions: mentions.params.into_iter().collect(),
         mentions_after,
         mentions_self: mentions.names_self,

@@ -76,8 +76,9 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// States a precondition, which must hold before a function runs.
 ///
-/// First the condition over the parameters, then an optional message, then `policy = ..` and `shown`:
-/// `#[pre(divisor != 0.0, "cannot divide {dividend} by zero", policy = observe)]`.
+/// First the condition, then an optional message with its arguments as in `format!`, then `policy = ..` and `shown`:
+/// `#[pre(divisor != 0.0, "cannot divide {dividend} by zero", policy = observe)]`. The condition is a `bool`, or a `Result<(), E>`
+/// whose error is the sentence that says what is wrong. It is about parameters, or about state.
 ///
 /// Every condition of a tool is enforced, and as much of it as can be is shown to the model in the schema. With `shown` it is
 /// a mistake if some part cannot be, and the message says which.

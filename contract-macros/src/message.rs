@@ -1,17 +1,54 @@
-//! Parses messages: string literals that may show parameters by name, as `format!` does.
+//! Parses messages: string literals that show parameters by name and expressions by position, as `format!` does.
 
-use syn::LitStr;
+use proc_macro2::TokenStream;
+use syn::parse::ParseStream;
+use syn::{LitStr, Token};
 
 use crate::args::listed;
+use crate::condition::names_any;
 use crate::errors::Errors;
 use crate::model::{Message, Param};
+use crate::predicate::Mentions;
+use crate::source;
 
-/// Checks a message against the names it may show.
+/// What a message may name.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) params: &'a [Param],
+    pub(crate) result: Option<&'a str>,
+}
+
+/// Reads `, expression` as often as it stands there, up to where something else stands behind the comma.
+pub(crate) fn args(
+    errors: &mut Errors,
+    input: ParseStream<'_>,
+    is_other: fn(ParseStream<'_>) -> bool,
+) -> Vec<TokenStream> {
+    let mut args = Vec::new();
+    while input.peek(Token![,]) {
+        let ahead = input.fork();
+        let _ = ahead.parse::<Token![,]>();
+        if ahead.is_empty() || is_other(&ahead) {
+            break;
+        }
+        let _ = input.parse::<Token![,]>();
+        match source::expression(input) {
+            Ok((_, tokens)) => args.push(tokens),
+            Err(error) => {
+                errors.add(error);
+                let _ = input.parse::<TokenStream>();
+            }
+        }
+    }
+    args
+}
+
+/// Checks a message against what it may show.
 pub(crate) fn check(
     errors: &mut Errors,
     literal: LitStr,
-    params: &[Param],
-    result: Option<&str>,
+    args: Vec<TokenStream>,
+    known: Known<'_>,
 ) -> Option<Message> {
     let text = literal.value();
     if text.trim().is_empty() {
@@ -21,43 +58,77 @@ pub(crate) fn check(
         );
         return None;
     }
-    let placeholders = match placeholders(&text) {
+    let mut placeholders = match placeholders(&text) {
         Ok(placeholders) => placeholders,
         Err(message) => {
             errors.on(&literal, message);
             return None;
         }
     };
+    // How many there must be, the compiler says where they are formatted.
+    if !args.is_empty() {
+        placeholders.retain(|name| !is_position(name));
+    }
     let mut fine = true;
     for name in &placeholders {
-        let param = params.iter().find(|param| param.bindings.contains(name));
+        let param = known
+            .params
+            .iter()
+            .find(|param| param.bindings.contains(name));
         let problem = match param {
-            Some(param) if param.is_secret() => {
-                format!("`{name}` is secret, and this message would show it; leave it out")
-            }
-            None if Some(name.as_str()) != result => unknown(name, params, result),
+            Some(param) if param.is_secret() => is_secret(name),
+            None if Some(name.as_str()) != known.result => unknown(name, known),
             _ => continue,
         };
         errors.on(&literal, problem);
         fine = false;
     }
+    for arg in &args {
+        let mut mentions = Mentions::default();
+        mentions.add(arg, known.params, &[]);
+        let named = mentions.params.iter();
+        let mut named = named.filter_map(|&index| known.params.get(index));
+        if let Some(secret) = named.find(|param| param.is_secret()) {
+            errors.on(arg, is_secret(&secret.ident.to_string()));
+            fine = false;
+        }
+    }
     fine.then_some(Message {
         literal,
         placeholders,
+        args,
+        shows_result: false,
     })
 }
 
-fn unknown(name: &str, params: &[Param], result: Option<&str>) -> String {
-    if name.is_empty() || name.bytes().all(|byte| byte.is_ascii_digit()) {
+impl Message {
+    /// Whether it shows one of these names.
+    pub(crate) fn names_any(&self, names: &[String]) -> bool {
+        self.placeholders.iter().any(|name| names.contains(name))
+            || self.args.iter().any(|arg| names_any(arg, names))
+    }
+}
+
+fn is_position(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_secret(name: &str) -> String {
+    format!("`{name}` is secret, and this message would show it; leave it out")
+}
+
+fn unknown(name: &str, known: Known<'_>) -> String {
+    if is_position(name) {
         return format!(
-            "a message has no other arguments, so `{{{name}}}` shows nothing; name the parameter"
+            "`{{{name}}}` has nothing to show; name a parameter in the braces, or write a value after the message"
         );
     }
-    let shown = params
+    let shown = known
+        .params
         .iter()
         .filter(|param| !param.is_secret())
         .flat_map(|param| param.bindings.iter());
-    let known: Vec<&str> = shown.map(String::as_str).chain(result).collect();
+    let known: Vec<&str> = shown.map(String::as_str).chain(known.result).collect();
     if known.is_empty() {
         return format!("`{{{name}}}` names no parameter; write `{{{{` and `}}}}` for braces");
     }

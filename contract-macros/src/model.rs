@@ -203,8 +203,8 @@ pub(crate) struct Clause {
     pub(crate) demand: Option<Set<LitStr>>,
     /// What of a precondition is portable; nothing, if no part of it is.
     pub(crate) portable: Option<Portable>,
-    /// It names something that a call brings: a parameter, `self`, the result.
-    pub(crate) depends_on_call: bool,
+    /// Its answer is the same for every call.
+    pub(crate) is_constant: bool,
     /// Indices of the parameters named anywhere: predicate, `old(..)`, message.
     pub(crate) mentions: Vec<usize>,
     /// The same without those named only inside `old(..)`: still needed after the body.
@@ -238,6 +238,17 @@ pub(crate) struct Message {
     pub(crate) literal: LitStr,
     /// In order of first appearance.
     pub(crate) placeholders: Vec<String>,
+    /// The expressions behind it, for its `{}`.
+    pub(crate) args: Vec<TokenStream>,
+    /// It shows the result, and not only what was there before.
+    pub(crate) shows_result: bool,
+}
+
+impl Message {
+    /// Whether it must be put together when the condition fails.
+    pub(crate) fn is_formatted(&self) -> bool {
+        !(self.placeholders.is_empty() && self.args.is_empty())
+    }
 }
 
 /// One `old(..)`, to be evaluated before the body.

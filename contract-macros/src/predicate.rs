@@ -256,6 +256,24 @@ pub(crate) fn names_a_variable(tokens: &TokenStream) -> bool {
     })
 }
 
+/// Whether an answer is the same for every call: no variable is named, and nothing is called that could ask for state.
+pub(crate) fn is_constant(tokens: &TokenStream) -> bool {
+    !names_a_variable(tokens) && !calls(tokens)
+}
+
+/// Whether a function or a method is called; a macro and the variant of an enum are neither.
+fn calls(tokens: &TokenStream) -> bool {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    trees.iter().enumerate().any(|(at, tree)| match tree {
+        TokenTree::Group(group) => calls(&group.stream()),
+        TokenTree::Ident(word) => {
+            let called = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+            called && word.to_string().starts_with(|first: char| first.is_lowercase() || first == '_')
+        }
+        _ => false,
+    })
+}
+
 /// The first parameter that a constant expression names; one with variables of its own is left to the compiler.
 pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<Ident> {
     fn own_variables(tokens: TokenStream) -> bool {

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use super::span::SpanRange;
 use super::{data, local};
-use crate::model::{Clause, ClauseKind, Param, Role};
+use crate::model::{Clause, ClauseKind, Message, Param, Role};
 use crate::predicate;
 
 /// What the conditions of one function are rendered with.
@@ -36,16 +36,17 @@ impl Clauses<'_> {
     pub(super) fn before(&self) -> Vec<TokenStream> {
         self.numbered()
             .filter(|(_, clause)| clause.kind == ClauseKind::Pre)
-            .map(|(index, clause)| {
-                let (frame, seen) = (local("frame"), local("details"));
-                let predicate = &clause.predicate;
-                let details = self.details(clause, &seen);
-                let condition = condition(predicate, self.runtime);
-                let holds = quote_spanned!(clause.span=> || #condition);
-                let own = self.own_policy(clause);
-                quote!(#frame.pre(#index, #own, #holds, |#seen| { #details }))
-            })
+            .map(|(index, clause)| self.pre(index, clause))
             .collect()
+    }
+
+    fn pre(&self, index: usize, clause: &Clause) -> TokenStream {
+        let (frame, seen) = (local("frame"), local("details"));
+        let details = self.details(clause, &seen);
+        let condition = condition(&clause.predicate, self.runtime);
+        let holds = quote_spanned!(clause.span=> || #condition);
+        let own = self.own_policy(clause);
+        quote!(#frame.pre(#index, #own, #holds, |#seen| { #details }))
     }
 
     /// `let kept = frame.keep(1, || (rt::keep(&amount), old));`
@@ -107,7 +108,7 @@ impl Clauses<'_> {
                 let condition = condition(&predicate, runtime);
                 let holds = quote!(#bar #head #bar #condition);
                 let (details, own) = (self.details(clause, &seen), self.own_policy(clause));
-                let shown = if self.shows_result(clause) {
+                let shown = if clause.message.iter().any(|message| message.shows_result) {
                     quote!(#head)
                 } else {
                     quote!(_)
@@ -150,25 +151,22 @@ impl Clauses<'_> {
             && self.copied(clause).next().is_none()
     }
 
-    /// Whether the message names the result, and not only parameters.
-    fn shows_result(&self, clause: &Clause) -> bool {
-        clause.message.iter().any(|message| {
-            message.placeholders.iter().any(|name| {
-                !self
-                    .params
-                    .iter()
-                    .any(|param| param.bindings.iter().any(|binding| binding == name))
-            })
-        })
-    }
-
     /// What a violation says: values that are at hand, and the message if it must be put together.
     fn details(&self, clause: &Clause, seen: &Ident) -> TokenStream {
-        let runtime = self.runtime;
         let at_hand = match clause.kind {
             ClauseKind::Pre => &clause.mentions,
             _ => &clause.mentions_after,
         };
+        self.details_of(at_hand, clause.message.as_ref(), seen)
+    }
+
+    fn details_of(
+        &self,
+        at_hand: &[usize],
+        message: Option<&Message>,
+        seen: &Ident,
+    ) -> TokenStream {
+        let runtime = self.runtime;
         let values = at_hand
             .iter()
             .filter_map(|&index| self.params.get(index))
@@ -181,15 +179,12 @@ impl Clauses<'_> {
                     quote!(#seen.value(#name, #runtime::JsonProbe::new(&#ident).json());)
                 }
             });
-        let message = clause
-            .message
-            .iter()
-            .filter(|message| !message.placeholders.is_empty())
-            .map(|message| {
-                let literal = &message.literal;
-                quote!(#seen.message(::core::format_args!(#literal));)
-            });
-        quote!(#(#values)* #(#message)*)
+        let message = message.filter(|message| message.is_formatted());
+        let message = message.map(|message| {
+            let (literal, args) = (&message.literal, &message.args);
+            quote!(#seen.message(::core::format_args!(#literal #(, #args)*));)
+        });
+        quote!(#(#values)* #message)
     }
 }
 

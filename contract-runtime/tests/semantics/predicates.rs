@@ -1,5 +1,7 @@
 //! Predicates: evaluated whole, at most once, and judged even when they panic.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use contract_runtime::prelude::*;
 use contract_runtime::{Detection, Dialect, Status, catch};
 
@@ -262,4 +264,59 @@ fn an_error_is_the_sentence_that_the_model_reads() {
         export[0]["description"],
         "Order an item.\n\nPossible refusals:\n- \"the item is not available\""
     );
+}
+
+/// A switch.
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Enter.
+#[tool]
+#[pre(OPEN.load(Ordering::Relaxed), "the house is closed")]
+#[post(|()| OPEN.load(Ordering::Relaxed), "it closed meanwhile")]
+fn enter_house() {}
+
+#[test]
+fn a_condition_may_speak_of_state_alone() {
+    let registry = Registry::builder().tool(enter_house).build().unwrap();
+    let outcome = call(&registry, "enter_house", "{}");
+    assert_eq!(outcome.error().as_deref(), Some("the house is closed"));
+    OPEN.store(true, Ordering::Relaxed);
+    assert!(call(&registry, "enter_house", "{}").is_ok());
+}
+
+/// A queue, and what may join it.
+struct Queue {
+    places: usize,
+}
+
+#[tool]
+impl Queue {
+    /// Join the queue.
+    #[tool]
+    #[pre(self.places > names.len(), "{} of {names:?} stay outside, as there are {}", names.len() - self.places, self.places)]
+    #[post(|joined| joined.len() == names.len(), "{} joined, and {joined:?} is not {}", joined.len(), old(names.len()))]
+    fn join(
+        &self,
+        /// Who joins.
+        names: Vec<String>,
+    ) -> Vec<String> {
+        names.into_iter().filter(|name| name != "nobody").collect()
+    }
+}
+
+#[test]
+fn a_message_shows_expressions_over_all_that_is_at_hand() {
+    let queue = Queue { places: 1 };
+    let broken = catch(|| queue.join(vec!["one".to_owned(), "two".to_owned()])).unwrap_err();
+    assert_eq!(
+        broken.message.as_deref(),
+        Some(r#"1 of ["one", "two"] stay outside, as there are 1"#)
+    );
+    assert_eq!(
+        broken.masked().message.as_deref(),
+        Some("{} of {names:?} stay outside, as there are {}")
+    );
+    let queue = Queue { places: 2 };
+    let broken = catch(|| queue.join(vec!["nobody".to_owned()])).unwrap_err();
+    assert_eq!(broken.message.as_deref(), Some("0 joined, and [] is not 1"));
 }

@@ -52,7 +52,13 @@ pub(super) fn of(
 /// The message, with the model's names of the arguments.
 pub(crate) fn of_message(condition: &Condition) -> Option<String> {
     let text = condition.message()?;
-    Some(message(text, condition.renamed()))
+    let renamed = condition.renamed();
+    let is_known = |name: &str| {
+        condition.kind() == ConditionKind::Post
+            || condition.parameters().contains(&name)
+            || renamed.iter().any(|(own, _)| *own == name)
+    };
+    Some(message(text, renamed, is_known))
 }
 
 /// As somebody says it.
@@ -113,8 +119,9 @@ pub(crate) fn code(source: &str) -> String {
     format!("{fence} {source} {fence}")
 }
 
-/// A message on one line, with the name of each parameter where its value would stand; ` ({value})` is left out.
-pub(crate) fn message(text: &str, renamed: Names) -> String {
+/// A message on one line, with the name of each parameter where its value would stand; ` ({value})` is left out. What the
+/// model does not know by a name, such as an expression, is three dots.
+pub(crate) fn message(text: &str, renamed: Names, is_known: impl Fn(&str) -> bool) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['{', '}']) {
@@ -127,6 +134,9 @@ pub(crate) fn message(text: &str, renamed: Names) -> String {
                 behind.strip_prefix(')'),
             ) {
                 plain.truncate(length);
+                behind
+            } else if name.bytes().all(|byte| byte.is_ascii_digit()) || !is_known(name) {
+                plain.push_str("...");
                 behind
             } else {
                 let known = renamed.iter().find(|(own, _)| *own == name);

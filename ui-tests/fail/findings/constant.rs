@@ -2,15 +2,10 @@ use contract_runtime::prelude::*;
 
 static READY: bool = true;
 
-fn ready() -> bool {
-    READY
-}
-
 #[pre(READY)]
 fn run(_: u32) {}
 
-#[pre(ready())]
-#[post(|_| ready())]
+#[post(|_| READY)]
 fn start(_: u32) {}
 
 #[pre(cfg!(unix), "{number} needs unix")]
