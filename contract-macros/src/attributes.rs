@@ -23,6 +23,7 @@ use crate::source::{self, is_punct};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
+    Given,
     Pre,
     Post,
     Verify,
@@ -32,6 +33,7 @@ impl Kind {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
+            Self::Given => "given",
             Self::Pre => "pre",
             Self::Post => "post",
             Self::Verify => "verify",
@@ -46,7 +48,7 @@ impl Kind {
     }
 
     pub(crate) fn named(word: &Ident) -> Option<Self> {
-        [Self::Tool, Self::Pre, Self::Post, Self::Verify]
+        [Self::Tool, Self::Given, Self::Pre, Self::Post, Self::Verify]
             .into_iter()
             .find(|kind| word == kind.word())
     }

@@ -4,6 +4,7 @@ mod arguments;
 mod block;
 mod conditions;
 mod constant;
+mod givens;
 mod owned;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -58,6 +59,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         conditions::absence_considered(errors, clause, &tool.function.params);
         constant::varies(errors, clause);
     }
+    givens::return_to_somebody(errors, &tool.givens, &tool.function);
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
     blocking_is_sync(errors, tool);
@@ -72,6 +74,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     if sig.abi.is_some() {
         errors.on(&sig.abi, "a violation must not unwind into foreign code; put the contract on a Rust function and call that");
     }
+    givens::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
         conditions::absence_considered(errors, clause, &contracted.function.params);

@@ -11,24 +11,42 @@ use crate::attributes::{ContractAttribute, Kind};
 use crate::closure;
 use crate::condition::{self, ParsedCondition};
 use crate::errors::Errors;
+use crate::given;
 use crate::message;
-use crate::model::{Clause, ClauseKind, Param, Set};
+use crate::model::{Clause, ClauseKind, Given, Param, Set};
 use crate::predicate;
 use crate::source::{self, is_punct};
 
-/// Reads all clauses of one function, in source order.
+/// Reads the givens and clauses of one function, in source order.
+///
+/// Clauses name what is given as they name parameters, and by indices behind those.
 pub(crate) fn all(
     errors: &mut Errors,
     contracts: &[ContractAttribute],
     params: &[Param],
-) -> Vec<Clause> {
-    let mut olds = 0;
-    let clauses = contracts
-        .iter()
-        .filter(|contract| matches!(contract.kind, Kind::Pre | Kind::Post));
-    clauses
-        .filter_map(|contract| parse(errors, contract, params, &mut olds))
-        .collect()
+) -> (Vec<Given>, Vec<Clause>) {
+    let given = given::as_params(contracts);
+    let extended: Vec<Param>;
+    let named = if given.is_empty() {
+        params
+    } else {
+        extended = params.iter().cloned().chain(given).collect();
+        &extended
+    };
+    let (mut givens, mut clauses, mut olds) = (Vec::new(), Vec::new(), 0);
+    let mut position = 0;
+    for contract in contracts {
+        match contract.kind {
+            Kind::Given => givens.extend(given::parse(errors, contract, named, position)),
+            Kind::Pre | Kind::Post => {
+                clauses.extend(parse(errors, contract, named, &mut olds));
+                position += 1;
+            }
+            Kind::Tool | Kind::Verify => {}
+        }
+    }
+    given::names_differ(errors, &givens, params);
+    (givens, clauses)
 }
 
 fn parse(

@@ -64,7 +64,7 @@ pub(crate) fn parse(errors: &mut Errors, attributes: &AttributeSet) -> Option<It
             let message = match first.kind {
                 Kind::Tool => format!("a tool is a function or an `impl` block, not {other}"),
                 Kind::Verify => format!("`#[verify]` belongs above a tool, not {other}"),
-                Kind::Pre | Kind::Post => {
+                Kind::Given | Kind::Pre | Kind::Post => {
                     format!("a contract belongs above a function, not {other}")
                 }
             };

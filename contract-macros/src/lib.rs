@@ -13,6 +13,7 @@ mod describe;
 mod errors;
 mod expand;
 mod fallback;
+mod given;
 mod item;
 mod message;
 mod model;
@@ -72,6 +73,37 @@ use model::Model;
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Tool, args, item)
+}
+
+/// Looks something up once, before the body; conditions, messages, the body and postconditions see it by its name.
+///
+/// It stands among the conditions, in the order in which they are judged. `else` with a message opens an `Option`, and a bare
+/// `else` a `Result` whose error is the sentence: without a value the call ends, as a violation of kind `given`. With `?` the call
+/// fails with the function's own error. In an `async` function it may `.await`.
+///
+/// ```text
+/// #[tool]
+/// #[given(order = self.order(&order_id), else "there is no order {order_id}")]
+/// #[pre(order.is_pending(), "{order_id} is {}; only pending orders can be cancelled", order.status)]
+/// fn cancel(&self, order_id: String) -> Receipt { self.refund(order) }
+/// ```
+///
+/// What is given lives until the postconditions have been judged, unless the body consumes it: a lock spans check and act.
+/// `then` runs after every postcondition held, and not for an `Err`: `#[given(tx = db.transaction()?, then tx.commit()?)]` leaves
+/// nothing behind where a promise is broken. A given is not a condition: it is looked up in every call, also by
+/// `Registry::check`, and has no policy. Apart from what dropping it gives back, it must have no effect.
+///
+/// A name is needed, because `_` would drop the value at once:
+///
+/// ```compile_fail
+/// #[contract_macros::given(_ = 5)]
+/// fn five() -> u32 {
+///     5
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn given(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute(Kind::Given, args, item)
 }
 
 /// States a precondition, which must hold before a function runs.

@@ -4,7 +4,8 @@ mod portable;
 
 use proc_macro2::{Span, TokenStream};
 use syn::{
-    Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Receiver, Signature, Type, Visibility,
+    Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Receiver, Signature, Token, Type,
+    Visibility,
 };
 
 pub(crate) use portable::{Arithmetic, Binary, Comparison, Opaque, Portable, Quantifier, Unary};
@@ -22,6 +23,7 @@ pub(crate) struct Tool {
     pub(crate) options: Options,
     pub(crate) name: Name,
     pub(crate) description: Description,
+    pub(crate) givens: Vec<Given>,
     pub(crate) clauses: Vec<Clause>,
     pub(crate) verify: Option<Verify>,
     pub(crate) krate: Path,
@@ -30,6 +32,7 @@ pub(crate) struct Tool {
 /// An ordinary function with conditions.
 pub(crate) struct Contracted {
     pub(crate) function: Function,
+    pub(crate) givens: Vec<Given>,
     pub(crate) clauses: Vec<Clause>,
     pub(crate) krate: Path,
 }
@@ -73,6 +76,7 @@ pub(crate) struct Function {
 }
 
 /// One parameter.
+#[derive(Clone)]
 pub(crate) struct Param {
     /// The name in the source, or a generated one where a pattern stands.
     pub(crate) ident: Ident,
@@ -99,6 +103,7 @@ impl Param {
 }
 
 /// Who fills a parameter.
+#[derive(Clone)]
 pub(crate) enum Role {
     /// The model.
     Argument {
@@ -249,6 +254,32 @@ impl Message {
     pub(crate) fn is_formatted(&self) -> bool {
         !(self.placeholders.is_empty() && self.args.is_empty())
     }
+}
+
+/// One `#[given(..)]`: a value that is looked up once, before the body.
+pub(crate) struct Given {
+    pub(crate) ident: Ident,
+    pub(crate) mutable: Option<Token![mut]>,
+    pub(crate) value: TokenStream,
+    /// As typed, without what follows the value.
+    pub(crate) text: String,
+    pub(crate) absent: Option<Absent>,
+    /// What runs after every postcondition held.
+    pub(crate) then: Option<TokenStream>,
+    /// How many conditions stand above it.
+    pub(crate) position: usize,
+    /// Indices of the parameters that it names.
+    pub(crate) mentions: Vec<usize>,
+    /// The place of the value.
+    pub(crate) span: Span,
+}
+
+/// What ends the call where there is no value.
+pub(crate) enum Absent {
+    /// `else "there is no order {order_id}"` opens an `Option`.
+    Message(Message),
+    /// A bare `else` opens a `Result`, whose error is the sentence.
+    Error,
 }
 
 /// One `old(..)`, to be evaluated before the body.

@@ -74,11 +74,10 @@ fn tool(
         );
     }
     let function = function(errors, contracts, attrs, item, Owner::Tool);
-    let clauses = clause::all(
-        errors,
-        contracts,
-        function.as_ref().map_or(&[], |function| &function.params),
-    );
+    let params = function
+        .as_ref()
+        .map_or(&[][..], |function| &function.params);
+    let (givens, clauses) = clause::all(errors, contracts, params);
     let verify = verify::parse(errors, contracts);
     let ToolArgs {
         name,
@@ -105,6 +104,7 @@ fn tool(
         options,
         name,
         description,
+        givens,
         clauses,
         verify,
         krate: krate.clone(),
@@ -120,13 +120,13 @@ fn contracted(
 ) -> Option<Contracted> {
     verify::only_on_tools(errors, contracts);
     let function = function(errors, contracts, attrs, item, Owner::Contracted);
-    let clauses = clause::all(
-        errors,
-        contracts,
-        function.as_ref().map_or(&[], |function| &function.params),
-    );
+    let params = function
+        .as_ref()
+        .map_or(&[][..], |function| &function.params);
+    let (givens, clauses) = clause::all(errors, contracts, params);
     Some(Contracted {
         function: function?,
+        givens,
         clauses,
         krate: krate.clone(),
     })
@@ -229,7 +229,7 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
                 contract.span,
                 "`#[verify]` belongs to one tool; write it above the method",
             ),
-            Kind::Pre | Kind::Post => {
+            Kind::Given | Kind::Pre | Kind::Post => {
                 let message = format!(
                     "`{}` belongs above a function, not an `impl` block",
                     contract.kind

@@ -34,7 +34,7 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | make tools | [`tool`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`], [`Tool::backed`] |
+//! | make tools | [`tool`], [`given`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`], [`Tool::backed`] |
 //! | select and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Context`] |
 //! | read the outcome of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
@@ -69,7 +69,7 @@ pub use contract::{
     Location, Policy, PolicyOrigin, UnknownPolicy, Violation, Watched, catch, catch_async,
     matches_pattern, process_policy, set_process_handler, set_process_policy,
 };
-pub use contract_macros::{post, pre, tool, verify};
+pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
     BuildError, BuildProblem, Builder, Change, ConditionManifest, Diff, Export, ExportError,
     Finding, FindingKind, Manifest, ManifestError, ManifestVersion, Position, Program, Registry,
@@ -198,6 +198,7 @@ pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
         Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Tool, ToolCall, ToolResult,
-        ToolSet, Violation, contract_assert, matches_pattern, post, pre, registry, tool, verify,
+        ToolSet, Violation, contract_assert, given, matches_pattern, post, pre, registry, tool,
+        verify,
     };
 }

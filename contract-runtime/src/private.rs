@@ -16,6 +16,7 @@ pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::build::{Judged, judge, report};
 pub use crate::contract::frame::{Frame, Judge, Kept, Stop, keep, run, run_async};
+pub use crate::contract::given::{Fallible, JudgedForm, Opened, Present};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{
     Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, either, kind, pattern,

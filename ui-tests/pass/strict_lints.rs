@@ -67,7 +67,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use contract_runtime::{Builder, Registry, ToolCall, contract_assert, post, pre, registry, tool};
+use contract_runtime::{
+    Builder, Registry, ToolCall, contract_assert, given, post, pre, registry, tool,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -214,12 +216,37 @@ impl Base {
         self.0.max(least)
     }
 
+    /// Half of the base and more.
+    #[tool]
+    #[given(half = self.0.checked_div(2), else "there is no half of {more}")]
+    #[given(sum = half.checked_add(more).ok_or("too much")?, then usize::default())]
+    #[pre(sum > 0, "{} is nothing", sum)]
+    #[post(|value| *value == sum)]
+    fn half(&self, more: u32) -> Result<u32, String> {
+        Ok(sum)
+    }
+
+    /// The first letter of a name, later.
+    #[tool]
+    #[given(mut letters = std::future::ready(name.chars()).await)]
+    #[given(first = letters.next().ok_or("empty"), else)]
+    async fn first(&self, name: &str) -> char {
+        std::future::ready(first).await
+    }
+
     /// The base, later.
     #[tool]
     #[pre(self.0 > 0)]
     async fn later(&self, name: &str) -> Option<usize> {
         std::future::ready(name.len().checked_sub(1)).await
     }
+}
+
+/// An ordinary function that looks something up.
+#[given(half = number.checked_div(2), else "impossible")]
+#[post(|value| *value == half)]
+fn halved(number: u32) -> u32 {
+    half
 }
 
 /// An ordinary function with conditions.
@@ -238,6 +265,7 @@ async fn doubled_later(half: u32) -> Result<u32, String> {
 }
 
 fn main() {
+    assert_eq!(halved(5), 2, "half of five");
     let registry: Registry = match registry!().context(Base(2)).with(Base(2)).build() {
         Ok(registry) => registry,
         Err(error) => {

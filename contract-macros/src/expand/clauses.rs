@@ -40,7 +40,7 @@ impl Clauses<'_> {
             .collect()
     }
 
-    fn pre(&self, index: usize, clause: &Clause) -> TokenStream {
+    pub(super) fn pre(&self, index: usize, clause: &Clause) -> TokenStream {
         let (frame, seen) = (local("frame"), local("details"));
         let details = self.details(clause, &seen);
         let condition = condition(&clause.predicate, self.runtime);
@@ -160,7 +160,7 @@ impl Clauses<'_> {
         self.details_of(at_hand, clause.message.as_ref(), seen)
     }
 
-    fn details_of(
+    pub(super) fn details_of(
         &self,
         at_hand: &[usize],
         message: Option<&Message>,

@@ -21,6 +21,7 @@ use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
 use super::function::{signature, uses};
+use super::judged::Judged;
 use super::types::{mentions_impl, result_type, whole_result};
 use super::{data, findings, local};
 use crate::model::Contracted;
@@ -34,7 +35,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
     let contract = data::contract(
         &name,
         None,
-        &contracted.clauses,
+        (&contracted.clauses, &contracted.givens),
         &function.params,
         None,
         runtime,
@@ -47,10 +48,31 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         body_in_place: true,
         given_self: function.receiver.as_ref().and_then(given),
     };
+    let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
+    let (signature, uses) = (signature(function), uses(&function.uses));
+    let frame = local("frame");
+    let begin = quote! {
+        #(#outer)*
+        #(#inner)*
+        #vis #signature
+    };
+    if !contracted.givens.is_empty() {
+        let judged = Judged::new(function, &contracted.givens, clauses);
+        let expression = judged.expression();
+        return quote! {
+            #begin {
+                #uses
+                static __CONTRACT: #runtime::Contract = #contract;
+                #findings
+                let mut #frame = #runtime::Frame::direct(&__CONTRACT);
+                #runtime::settle(#expression)
+            }
+        };
+    }
     let (before, keep) = (clauses.before(), clauses.keep());
     let ty = result_type(&sig.output);
     let after = clauses.after(whole_result(sig));
-    let (frame, out) = (local("frame"), local("out"));
+    let out = local("out");
     let body = &function.body;
     // `impl Trait` has no name, so the closure's own type has to do.
     let opaque = mentions_impl(&ty);
@@ -60,8 +82,6 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         (true, false) => quote!(#runtime::run_async::<#ty, _>(async #body).await),
         (true, true) => quote!(#runtime::run_async(async #body).await),
     };
-    let signature = signature(function);
-    let uses = uses(&function.uses);
     // After a body that never returns, nothing can be judged.
     let ending = if matches!(&sig.output, ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)))
     {
@@ -73,11 +93,8 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
             #out
         }
     };
-    let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
     quote! {
-        #(#outer)*
-        #(#inner)*
-        #vis #signature {
+        #begin {
             #uses
             static __CONTRACT: #runtime::Contract = #contract;
             #findings

@@ -11,14 +11,15 @@ use super::portable;
 use super::types::anonymous_lifetimes;
 use crate::describe;
 use crate::model::{
-    Clause, ClauseKind, Description, Param, Policy, Portable, Role, Set, Shown, Tool, Verify,
+    Absent, Clause, ClauseKind, Description, Given, Param, Policy, Portable, Role, Set, Shown,
+    Tool, Verify,
 };
 
 /// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes, and what of: `returned`.
 pub(super) fn contract(
     name: &str,
     policy: Option<&Set<Policy>>,
-    clauses: &[Clause],
+    (clauses, givens): (&[Clause], &[Given]),
     params: &[Param],
     returned: Option<&ReturnType>,
     runtime: &TokenStream,
@@ -31,6 +32,10 @@ pub(super) fn contract(
         let returning = post.and_then(|returned| portable::returning(returned, runtime));
         quote!(#condition #read #returning)
     });
+    let absences = givens
+        .iter()
+        .filter_map(|given| absence(given, params, runtime));
+    let conditions = conditions.chain(absences);
     let secrets = params.iter().filter(|param| param.is_secret());
     let secrets = secrets.map(|param| &param.name);
     quote! {
@@ -60,26 +65,45 @@ pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream
             .as_ref()
             .map(|policy| self::policy(policy.value, runtime)),
     );
-    let names = clause
-        .mentions
-        .iter()
-        .filter_map(|&index| params.get(index))
-        .filter(|param| matches!(param.role, Role::Argument { .. }))
-        .map(|param| &param.name);
+    let names = argument_names(&clause.mentions, params);
     let (line, column) = position(clause.span);
-    let renamed = renamed(clause, params);
+    let renamed = renamed(&clause.mentions, params);
     quote! {
         #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#names),*], (#line, #column))
             #renamed
     }
 }
 
+/// A given that can end the call, among the conditions.
+fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<TokenStream> {
+    let message = match given.absent.as_ref()? {
+        Absent::Message(message) => Some(message.literal.value()),
+        Absent::Error => None,
+    };
+    let message = option(message.map(|message| quote!(#message)));
+    let text = &given.text;
+    let names = argument_names(&given.mentions, params);
+    let (line, column) = position(given.span);
+    let renamed = renamed(&given.mentions, params);
+    Some(quote! {
+        #runtime::Condition::new(#runtime::ConditionKind::Given, #text, #message, ::core::option::Option::None, &[#(#names),*], (#line, #column))
+            #renamed
+    })
+}
+
+fn argument_names<'m>(
+    mentions: &'m [usize],
+    params: &'m [Param],
+) -> impl Iterator<Item = &'m String> {
+    let named = mentions.iter().filter_map(|&index| params.get(index));
+    named
+        .filter(|param| matches!(param.role, Role::Argument { .. }))
+        .map(|param| &param.name)
+}
+
 /// `.renaming(&[("start", "begin")])`, where the author's name of an argument is not the model's.
-fn renamed(clause: &Clause, params: &[Param]) -> Option<TokenStream> {
-    let named = clause
-        .mentions
-        .iter()
-        .filter_map(|&index| params.get(index));
+fn renamed(mentions: &[usize], params: &[Param]) -> Option<TokenStream> {
+    let named = mentions.iter().filter_map(|&index| params.get(index));
     let pairs: Vec<TokenStream> = named
         .filter(|param| matches!(param.role, Role::Argument { .. }))
         .map(|param| (param.ident.unraw().to_string(), &param.name))
@@ -132,7 +156,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let contract = contract(
         &tool.name.text,
         options.policy.as_ref(),
-        &tool.clauses,
+        (&tool.clauses, &tool.givens),
         params,
         Some(&tool.function.sig.output),
         runtime,

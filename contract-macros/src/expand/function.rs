@@ -5,9 +5,10 @@ use quote::{ToTokens, quote};
 use syn::Path;
 
 use super::clauses::Clauses;
+use super::judged::Judged;
 use super::local;
 use super::types::{result_type, whole_result};
-use crate::model::{Clause, Function, Param};
+use crate::model::{Clause, Function, Param, Tool};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
 fn plain(param: &Param) -> TokenStream {
@@ -91,15 +92,40 @@ pub(super) fn uses(paths: &[Path]) -> TokenStream {
     quote!(#(use #paths as _;)*)
 }
 
+/// The body of a tool and its checked form; one function, where the body names what is given.
+pub(super) fn forms(
+    tool: &Tool,
+    body_name: &Ident,
+    checked_name: &Ident,
+    called: &TokenStream,
+    runtime: &TokenStream,
+    head: &TokenStream,
+) -> TokenStream {
+    let function = &tool.function;
+    let body_in_place = !tool.givens.is_empty();
+    let clauses = Clauses {
+        all: &tool.clauses,
+        params: &function.params,
+        runtime,
+        body_in_place,
+        given_self: None,
+    };
+    if body_in_place {
+        return checked_in_place(
+            &Judged::new(function, &tool.givens, clauses),
+            checked_name,
+            head,
+        );
+    }
+    let body = body(function, body_name, &tool.clauses, head);
+    let checked = checked(function, checked_name, called, &clauses, head);
+    quote!(#body #checked)
+}
+
 /// The author's body under another name, with every attribute that acts on it.
 ///
 /// A parameter that only a condition looks at is used, though not in the body.
-pub(super) fn body(
-    function: &Function,
-    name: &Ident,
-    clauses: &[Clause],
-    head: &TokenStream,
-) -> TokenStream {
+fn body(function: &Function, name: &Ident, clauses: &[Clause], head: &TokenStream) -> TokenStream {
     let (attrs, sig, body) = (&function.attrs_inner, &function.sig, &function.body);
     let (asyncness, generics) = (&sig.asyncness, &sig.generics);
     let (output, bounds) = (&sig.output, &sig.generics.where_clause);
@@ -123,8 +149,47 @@ pub(super) fn body(
     }
 }
 
+/// The same with the body in place, where it can name what is given.
+fn checked_in_place(judged: &Judged<'_>, name: &Ident, head: &TokenStream) -> TokenStream {
+    let runtime = judged.clauses.runtime;
+    let function = judged.function;
+    let sig = &function.sig;
+    let (asyncness, generics) = (&sig.asyncness, &sig.generics);
+    let bounds = &sig.generics.where_clause;
+    let output = result_type(&sig.output);
+    let frame = local("frame");
+    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
+    let params =
+        receiver
+            .chain([quote!(mut #frame: #runtime::Frame)])
+            .chain(function.params.iter().map(|param| {
+                let used = quote!(#[allow(unused_variables, reason = "a condition looks at it")]);
+                let param = written(param);
+                quote!(#used #param)
+            }));
+    let expression = judged.expression();
+    let many = many_arguments(function);
+    let attrs = &function.attrs_inner;
+    quote! {
+        #head
+        #many
+        #(#attrs)*
+        #asyncness fn #name #generics (#(#params),*)
+            -> ::core::result::Result<#output, #runtime::Stop> #bounds
+        {
+            #expression
+        }
+    }
+}
+
+/// The frame is one argument more than the author has written.
+fn many_arguments(function: &Function) -> Option<TokenStream> {
+    (function.sig.inputs.len() == 7)
+        .then(|| quote!(#[allow(clippy::too_many_arguments, reason = "one of them is ours")]))
+}
+
 /// The function that judges every condition around the body and gives a violation back as a value.
-pub(super) fn checked(
+fn checked(
     function: &Function,
     name: &Ident,
     body: &TokenStream,
@@ -137,19 +202,16 @@ pub(super) fn checked(
     let bounds = &sig.generics.where_clause;
     let output = result_type(&sig.output);
     let (frame, out) = (local("frame"), local("out"));
-    let mutable = (!clauses.all.is_empty()).then(|| quote!(mut));
     let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
     let params = receiver
-        .chain([quote!(#mutable #frame: #runtime::Frame)])
+        .chain([quote!(mut #frame: #runtime::Frame)])
         .chain(function.params.iter().map(plain));
     let handed_on = arguments(function, Ident::clone);
     let waited = asyncness.as_ref().map(|_| quote!(.await));
     let before = clauses.before();
     let keep = clauses.keep();
     let after = clauses.after(whole_result(sig));
-    // The frame is one argument more than the author has written.
-    let many = (sig.inputs.len() == 7)
-        .then(|| quote!(#[allow(clippy::too_many_arguments, reason = "see above")]));
+    let many = many_arguments(function);
     quote! {
         #head
         #many

@@ -28,6 +28,7 @@ mod contracted;
 mod data;
 mod findings;
 mod function;
+mod judged;
 mod portable;
 mod shim;
 mod span;

@@ -23,6 +23,11 @@ impl SpanRange {
         Self { first, last }
     }
 
+    /// Where a local of ours stands for what the author wrote.
+    pub(super) fn place(self) -> Span {
+        Span::mixed_site().located_at(self.first)
+    }
+
     /// Tokens of ours where the author's begin.
     pub(super) fn begin(self, tokens: TokenStream) -> TokenStream {
         moved(tokens, self.first)

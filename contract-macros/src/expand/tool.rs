@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::clauses::Clauses;
 use super::{data, findings, function, local, portable, shim};
 use crate::model::Tool;
 use crate::names;
@@ -14,20 +13,13 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let item = |name: &str| Ident::new(&format!("{}{name}", names::PREFIX), Span::call_site());
     let (body_name, checked_name) = (item("body"), item("checked"));
     let (call_name, output_name) = (item("call"), item("output"));
-    let clauses = Clauses {
-        all: &tool.clauses,
-        params: &function.params,
-        runtime,
-        body_in_place: false,
-        given_self: None,
-    };
     let none = TokenStream::new();
-    let body = function::body(function, &body_name, &tool.clauses, &none);
-    let checked = function::checked(
-        function,
+    let forms = function::forms(
+        tool,
+        &body_name,
         &checked_name,
         &quote!(#body_name),
-        &clauses,
+        runtime,
         &none,
     );
     let (call, generator) = (local("call"), local("generator"));
@@ -40,8 +32,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let handed_on = function::handed_on(function);
     let waited = function.is_async.then(|| quote!(.await));
     let inside = quote! {
-        #body
-        #checked
+        #forms
         fn #call_name(#call: #runtime::Call<'_>) -> #runtime::Running<'_> {
             #running
         }

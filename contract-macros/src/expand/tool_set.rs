@@ -20,7 +20,6 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Meta};
 
-use super::clauses::Clauses;
 use super::{data, findings, function, local, portable, shim};
 use crate::model::{Member, Tool, ToolSet};
 use crate::names;
@@ -131,13 +130,6 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
         output,
         spec,
     } = &names;
-    let clauses = Clauses {
-        all: &tool.clauses,
-        params: &function.params,
-        runtime,
-        body_in_place: false,
-        given_self: None,
-    };
     let cfgs = cfgs(&function.attrs_outer);
     let levels = lint_levels(&function.attrs_outer);
     let head = &quote!(#(#cfgs)* #(#levels)* #[doc(hidden)]);
@@ -149,8 +141,7 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
             #runtime::settle(self.#checked(#runtime::Frame::direct(&Self::#spec().contract), #(#handed_on),*) #waited)
         },
     );
-    let body_fn = function::body(function, body, &tool.clauses, head);
-    let checked_fn = function::checked(function, checked, &quote!(self.#body), &clauses, head);
+    let forms = function::forms(tool, body, checked, &quote!(self.#body), runtime, head);
     let (call_local, generator) = (local("call"), local("generator"));
     let running = shim::running(function, &quote!(Self::#checked), runtime);
     let output_body = shim::output(tool, runtime);
@@ -159,8 +150,7 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
     let casts = portable::lint_levels(&tool.clauses);
     quote! {
         #visible
-        #body_fn
-        #checked_fn
+        #forms
         #head
         fn #call<'__contract>(&'__contract self, #call_local: #runtime::Call<'__contract>) -> #runtime::Running<'__contract> {
             #running

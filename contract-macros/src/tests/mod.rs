@@ -4,6 +4,7 @@ mod assertions;
 mod attribute_sets;
 mod clauses;
 mod functions;
+mod givens;
 mod grammar;
 mod portable;
 mod robust;

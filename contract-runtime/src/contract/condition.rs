@@ -13,6 +13,8 @@ use crate::contract::type_kind::TypeKind;
 pub enum ConditionKind {
     /// Must hold before the body runs.
     Pre,
+    /// Is looked up before the body runs, and must be there: `#[given(..)]` with `else`.
+    Given,
     /// Must hold of the result.
     Post,
     /// Holds at a point inside a body, stated with [`contract_assert!`](crate::contract_assert).
@@ -31,6 +33,7 @@ impl ConditionKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pre => "pre",
+            Self::Given => "given",
             Self::Post => "post",
             Self::Assert => "assert",
             Self::Task => "task",

@@ -152,7 +152,7 @@ impl<'c> FrameOf<'c> {
 
     /// The last step before the body.
     #[inline]
-    pub fn enter(&self) -> Result<(), Stop> {
+    pub fn enter(&mut self) -> Result<(), Stop> {
         if self.only_check {
             return Err(Stop::BeforeBody);
         }
@@ -183,7 +183,7 @@ impl<'c> FrameOf<'c> {
 
     /// Keeps what a postcondition needs from before the body, if it will be judged.
     #[inline]
-    pub fn keep<S>(&self, own: Option<Policy>, keep: impl FnOnce() -> S) -> Kept<S> {
+    pub fn keep<S>(&mut self, own: Option<Policy>, keep: impl FnOnce() -> S) -> Kept<S> {
         if !self.active(own) || !self.judge() {
             return Kept(None);
         }
@@ -268,6 +268,34 @@ impl<'c> FrameOf<'c> {
         conclude(&self.scope, violation)
     }
 
+    /// Counts a lookup that ends the call where it finds nothing.
+    #[inline]
+    pub fn look_up(&mut self, index: usize) {
+        self.counts.evaluated += 1;
+        if self.watched {
+            self.tell_of_check(index);
+        }
+    }
+
+    /// Nothing was found, so there is nothing to go on with: no policy changes that.
+    #[cold]
+    pub fn absent(
+        &mut self,
+        index: usize,
+        why: Option<String>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Stop {
+        const ALWAYS: Resolved = Resolved {
+            policy: Policy::Enforce,
+            origin: PolicyOrigin::Condition,
+        };
+        let seen = self.details(details);
+        match self.failed(index, ALWAYS, Detection::PredicateFalse, why, seen) {
+            Err(stop) => stop,
+            Ok(()) => Stop::BeforeBody,
+        }
+    }
+
     #[cold]
     fn fail(
         &mut self,
@@ -330,8 +358,8 @@ impl<'c> FrameOf<'c> {
             origin,
             detection,
             blame: match condition.kind() {
-                ConditionKind::Pre if self.named => Blame::Model,
-                ConditionKind::Pre => Blame::Caller,
+                ConditionKind::Pre | ConditionKind::Given if self.named => Blame::Model,
+                ConditionKind::Pre | ConditionKind::Given => Blame::Caller,
                 _ => Blame::Callee,
             },
             values,

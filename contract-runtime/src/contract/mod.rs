@@ -9,6 +9,7 @@ pub(crate) mod details;
 pub(crate) mod expression;
 pub(crate) mod findings;
 pub(crate) mod frame;
+pub(crate) mod given;
 pub(crate) mod handler;
 pub(crate) mod nesting;
 pub(crate) mod observer;

@@ -166,9 +166,10 @@ impl Violation {
             origin: PolicyOrigin::Process,
             detection: Detection::PredicateFalse,
             blame: match kind {
-                ConditionKind::Pre | ConditionKind::Answer | ConditionKind::Invariant => {
-                    Blame::Model
-                }
+                ConditionKind::Pre
+                | ConditionKind::Given
+                | ConditionKind::Answer
+                | ConditionKind::Invariant => Blame::Model,
                 ConditionKind::Task => Blame::Caller,
                 ConditionKind::Post | ConditionKind::Assert => Blame::Callee,
             },
@@ -266,6 +267,7 @@ impl Violation {
     fn verb(&self) -> &'static str {
         match self.kind {
             ConditionKind::Pre | ConditionKind::Task => "requires",
+            ConditionKind::Given => "looks up",
             ConditionKind::Post | ConditionKind::Answer => "promises",
             ConditionKind::Assert | ConditionKind::Invariant => "asserts",
         }

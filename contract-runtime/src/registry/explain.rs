@@ -83,6 +83,7 @@ fn condition(published: &PublishedCondition, text: &mut String) -> std::fmt::Res
     let condition = published.condition();
     let verb = match condition.kind() {
         ConditionKind::Pre => "requires",
+        ConditionKind::Given => "looks up",
         _ => "promises",
     };
     write!(text, "    {verb} `{}`", condition.predicate())?;

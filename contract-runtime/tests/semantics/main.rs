@@ -11,6 +11,7 @@
 mod common;
 
 mod fragments;
+mod givens;
 mod handlers;
 mod nesting;
 mod order;

@@ -18,7 +18,7 @@ pub(super) fn of(
     subjects: &[Subject],
 ) -> (Option<Heading>, String) {
     let demanded = match condition.kind() {
-        ConditionKind::Pre => Heading::Requires,
+        ConditionKind::Pre | ConditionKind::Given => Heading::Requires,
         _ => Heading::Ensures,
     };
     if let Some(demand) = condition.demand() {

@@ -55,7 +55,9 @@ fn removed(condition: &ConditionManifest, report: &mut Report) {
         _ if !ends(condition) => {
             report.compatible(path(condition), "is gone; it did not end calls");
         }
-        ConditionKind::Pre => report.compatible(path(condition), "is not required any more"),
+        ConditionKind::Pre | ConditionKind::Given => {
+            report.compatible(path(condition), "is not required any more");
+        }
         _ => report.breaking(path(condition), "is not promised any more"),
     }
 }
@@ -66,7 +68,9 @@ fn appeared(condition: &ConditionManifest, judged: &Judged, report: &mut Report)
             report.compatible(path(condition), "is new, and does not end calls");
         }
         ConditionKind::Post => report.compatible(path(condition), "is promised now"),
-        ConditionKind::Pre => required(condition, "is required now", judged, report),
+        ConditionKind::Pre | ConditionKind::Given => {
+            required(condition, "is required now", judged, report);
+        }
         _ => report.unproven(path(condition), "it is new"),
     }
 }
@@ -103,7 +107,7 @@ fn both(old: &ConditionManifest, new: &ConditionManifest, judged: &Judged, repor
     if let Some(reason) = meaning(old, new) {
         match new.kind {
             _ if !ends(new) => report.compatible(path(new), reason),
-            ConditionKind::Pre => required(new, &reason, judged, report),
+            ConditionKind::Pre | ConditionKind::Given => required(new, &reason, judged, report),
             _ => report.unproven(path(new), reason),
         }
     }

@@ -1,0 +1,306 @@
+//! Parses the arguments of `#[given(..)]`: a name, the value that it is given, `else ..` and `then ..`.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{LitStr, Path, Token, parse_quote};
+
+use crate::attributes::{ContractAttribute, Kind};
+use crate::errors::Errors;
+use crate::message::{self, Known};
+use crate::model::{Absent, Given, Param, Role};
+use crate::predicate::{self, Mentions, outside_closures};
+use crate::source::{self, is_punct};
+
+const FORM: &str =
+    "write `#[given(order = find(&order_id), else \"there is no order {order_id}\")]`";
+
+/// What is given, as if it were a parameter: conditions and messages may name it.
+pub(crate) fn as_params(contracts: &[ContractAttribute]) -> Vec<Param> {
+    let givens = contracts
+        .iter()
+        .filter(|contract| contract.kind == Kind::Given);
+    givens
+        .filter_map(|given| name(&given.args))
+        .map(|ident| {
+            let name = ident.unraw().to_string();
+            Param {
+                pattern: None,
+                bindings: vec![name.clone()],
+                mutable: false,
+                ty: parse_quote!(_),
+                name,
+                name_span: ident.span(),
+                docs: None,
+                cfgs: Vec::new(),
+                attrs: Vec::new(),
+                // The model does not supply it.
+                role: Role::Context,
+                ident,
+            }
+        })
+        .collect()
+}
+
+/// The word before `=`.
+fn name(args: &TokenStream) -> Option<Ident> {
+    let words = args.clone().into_iter().map(|tree| match tree {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    });
+    words.map_while(|word| word).find(|word| word != "mut")
+}
+
+/// Reads one given; `position` conditions stand above it.
+pub(crate) fn parse(
+    errors: &mut Errors,
+    contract: &ContractAttribute,
+    params: &[Param],
+    position: usize,
+) -> Option<Given> {
+    let parser = |input: ParseStream<'_>| {
+        let given = read(errors, contract.span, params, position, input);
+        if given.is_none() {
+            input.parse::<TokenStream>()?;
+        }
+        Ok(given)
+    };
+    match parser.parse2(contract.args.clone()) {
+        Ok(given) => given,
+        Err(error) => {
+            errors.add(error);
+            None
+        }
+    }
+}
+
+fn read(
+    errors: &mut Errors,
+    attribute: Span,
+    params: &[Param],
+    position: usize,
+    input: ParseStream<'_>,
+) -> Option<Given> {
+    let whole: TokenStream = input.fork().parse().ok()?;
+    let mutable = input.parse().ok()?;
+    let named = input.peek(syn::Ident::peek_any) || input.peek(Token![_]);
+    let equals = named && input.peek2(Token![=]) && !input.peek2(Token![==]);
+    if !equals {
+        let place = input.fork().parse::<TokenTree>();
+        let place = place.map_or(attribute, |tree| tree.span());
+        errors.at(
+            place,
+            format_args!("a given has a name and a value; {FORM}"),
+        );
+        return None;
+    }
+    let ident = input.call(Ident::parse_any).ok().or_else(|| {
+        let word: Token![_] = input.parse().ok()?;
+        Some(Ident::from(word))
+    })?;
+    if ident == "_" {
+        errors.on(
+            &ident,
+            "`_` drops the value at once; give it a name, such as `_guard`",
+        );
+        return None;
+    }
+    input.parse::<Token![=]>().ok()?;
+    let (expr, value) = source::expression(input)
+        .map_err(|error| errors.add(error))
+        .ok()?;
+    if let Some(span) = predicate::find_old(&value) {
+        errors.at(
+            span,
+            "`old(..)` belongs to a postcondition; a given is evaluated before the function runs",
+        );
+    }
+    let left = input
+        .fork()
+        .parse::<TokenStream>()
+        .ok()?
+        .into_iter()
+        .count();
+    let length = whole.clone().into_iter().count() - left;
+    let text = source::text(&whole.into_iter().take(length).collect());
+    let own = ident.unraw().to_string();
+    let mut given = Given {
+        mutable,
+        value,
+        text,
+        absent: None,
+        then: None,
+        position,
+        mentions: Vec::new(),
+        span: expr.span(),
+        ident,
+    };
+    while !input.is_empty() {
+        if input.parse::<Token![,]>().is_err() {
+            errors.add(input.error("expected `,`, and then `else ..` or `then ..`"));
+            return None;
+        }
+        if input.is_empty() {
+            break;
+        }
+        given.part(errors, &own, params, input)?;
+    }
+    given.mentions = given.mentioned(params);
+    Some(given)
+}
+
+impl Given {
+    /// `else ..`, `then ..` or `crate = ..`.
+    fn part(
+        &mut self,
+        errors: &mut Errors,
+        own: &str,
+        params: &[Param],
+        input: ParseStream<'_>,
+    ) -> Option<()> {
+        let word = input.call(Ident::parse_any).map_err(|error| {
+            let error = syn::Error::new(error.span(), "expected `else ..` or `then ..`");
+            errors.add(error);
+        });
+        let word = word.ok()?;
+        match word.to_string().as_str() {
+            "else" if self.absent.is_none() => {
+                self.absent = Some(absent(errors, own, params, input)?);
+            }
+            "then" if self.then.is_none() && input.is_empty() => {
+                errors.on(
+                    word,
+                    "`then` needs an expression; write `then tx.commit()?`",
+                );
+                return None;
+            }
+            "then" if self.then.is_none() => {
+                let read = source::expression(input).map_err(|error| errors.add(error));
+                self.then = Some(read.ok()?.1);
+            }
+            "else" | "then" => {
+                errors.on(&word, format_args!("`{word}` is given twice"));
+                return None;
+            }
+            "crate" => {
+                input.parse::<Token![=]>().ok()?;
+                input.call(Path::parse_mod_style).ok()?;
+            }
+            "policy" => {
+                errors.on(
+                    word,
+                    "a given is looked up in every call and has no policy; remove it",
+                );
+                return None;
+            }
+            other => {
+                let message = format!(
+                    "unknown word `{other}`; behind the value comes `else ..` or `then ..`"
+                );
+                errors.on(word, message);
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn mentioned(&self, params: &[Param]) -> Vec<usize> {
+        let mut mentions = Mentions::default();
+        mentions.add(&self.value, params, &[]);
+        if let Some(Absent::Message(message)) = &self.absent {
+            for name in &message.placeholders {
+                mentions.add_name(name, params, &[]);
+            }
+            for arg in &message.args {
+                mentions.add(arg, params, &[]);
+            }
+        }
+        mentions.params.into_iter().collect()
+    }
+}
+
+/// Whether looking something up, or what runs in the end, can return the function's own error.
+///
+/// A `?` behind the head of a closure belongs to the closure.
+pub(crate) fn can_fail(givens: &[Given]) -> bool {
+    let parts = givens
+        .iter()
+        .flat_map(|given| [Some(&given.value), given.then.as_ref()]);
+    parts
+        .flatten()
+        .any(|part| outside_closures(part, &|tree| is_punct(Some(tree), '?')).is_some())
+}
+
+/// What stands behind `else`.
+fn absent(
+    errors: &mut Errors,
+    own: &str,
+    params: &[Param],
+    input: ParseStream<'_>,
+) -> Option<Absent> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Some(Absent::Error);
+    }
+    let literal = input.peek(LitStr).then(|| input.parse::<LitStr>());
+    let Some(Ok(literal)) = literal else {
+        errors.add(input.error(
+            "behind `else` comes the sentence of a refusal; write `else \"there is no order {order_id}\"`, or `else` alone for the error of a `Result`",
+        ));
+        return None;
+    };
+    let args = message::args(errors, input, is_part);
+    let known = Known {
+        params,
+        result: None,
+    };
+    let message = message::check(errors, literal, args, known)?;
+    if message.names_any(&[own.to_owned()]) {
+        errors.on(
+            &message.literal,
+            format_args!(
+                "`{{{own}}}` names what is not there; name a parameter, or something given above"
+            ),
+        );
+        return None;
+    }
+    Some(Absent::Message(message))
+}
+
+/// Whether another part of the given comes next, and no expression.
+fn is_part(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).is_ok_and(|word| {
+        word == "else"
+            || (word == "then" && !ahead.peek(Token![,]) && !ahead.is_empty())
+            || (word == "crate" && ahead.peek(Token![=]))
+    })
+}
+
+/// Rules for the names of all givens of a function, and of its `params`.
+pub(crate) fn names_differ(errors: &mut Errors, givens: &[Given], params: &[Param]) {
+    for (index, given) in givens.iter().enumerate() {
+        let name = &given.ident;
+        let is_param = params
+            .iter()
+            .any(|param| param.bindings.iter().any(|binding| *name == binding));
+        if is_param {
+            errors.on(
+                name,
+                format_args!("`{name}` is a parameter; give what is looked up another name"),
+            );
+        } else if givens.iter().take(index).any(|other| other.ident == *name) {
+            errors.on(
+                name,
+                format_args!("`{name}` is given twice; choose another name"),
+            );
+        }
+    }
+    let mut ends = givens.iter().filter(|given| given.then.is_some());
+    if let (Some(_), Some(second)) = (ends.next(), ends.next()) {
+        errors.on(
+            &second.ident,
+            "only one given has a `then`; what it runs decides whether the call has an effect",
+        );
+    }
+}
