@@ -1,0 +1,88 @@
+//! Whatever happens to calls, money neither appears nor vanishes, and no account is overdrawn.
+
+use std::sync::Arc;
+use std::thread;
+
+use bank::Bank;
+use contract_runtime::prelude::*;
+use contract_runtime::{ConditionKind, Status};
+use serde_json::json;
+
+fn open() -> (Arc<Bank>, Registry) {
+    let bank = Arc::new(Bank::in_memory().unwrap());
+    let registry = Registry::builder().with(Arc::clone(&bank)).build().unwrap();
+    (bank, registry)
+}
+
+fn transfer(registry: &Registry, from: &str, to: &str, cents: i64) -> Outcome {
+    let arguments = json!({"from": from, "to": to, "cents": cents});
+    registry.call_blocking(ToolCall::new("1", "transfer", arguments.to_string()))
+}
+
+fn balance(registry: &Registry, account: &str) -> i64 {
+    let arguments = json!({"account": account}).to_string();
+    let outcome = registry.call_blocking(ToolCall::new("1", "balance", arguments));
+    outcome.value().unwrap().as_i64().unwrap()
+}
+
+#[test]
+fn refusals_say_what_the_state_is() {
+    let (_, registry) = open();
+    let refused = |from: &str, to: &str, cents: i64| {
+        let outcome = transfer(&registry, from, to, cents);
+        assert_eq!(outcome.status(), Status::Violation);
+        outcome.error().unwrap()
+    };
+    assert_eq!(
+        refused("ben", "ada", 20_000),
+        "ben has only 12000 cents, got cents = 20000"
+    );
+    assert_eq!(refused("dora", "ada", 1), "there is no account dora");
+    assert_eq!(refused("ada", "dora", 1), "there is no account dora");
+    assert_eq!(
+        refused("ada", "ada", 1),
+        "money moves between two accounts, got from = \"ada\", to = \"ada\""
+    );
+    assert_eq!(balance(&registry, "ben"), 12_000);
+    assert_eq!(
+        transfer(&registry, "ben", "ada", 2_000).output(),
+        Some("10000")
+    );
+    assert_eq!(balance(&registry, "ada"), 52_000);
+}
+
+#[test]
+fn ten_thousand_raced_transfers_keep_every_cent() {
+    let (bank, registry) = open();
+    let before = bank.total().unwrap();
+    let names = ["ada", "ben", "cleo"];
+    thread::scope(|scope| {
+        for worker in 0..4_usize {
+            let registry = &registry;
+            scope.spawn(move || {
+                for round in 0..2_500_usize {
+                    let (from, to) = (
+                        names[(worker + round) % 3],
+                        names[(worker + 2 * round + 1) % 3],
+                    );
+                    let cents = i64::try_from(round % 700).unwrap() * 50;
+                    let outcome = transfer(registry, from, to, cents);
+                    let fine = match outcome.violation() {
+                        Some(violation) => violation.kind == ConditionKind::Pre,
+                        None => outcome.is_ok(),
+                    };
+                    assert!(
+                        fine || outcome.status() == Status::InvalidArguments,
+                        "{outcome:?}"
+                    );
+                }
+            });
+        }
+    });
+    assert_eq!(bank.total().unwrap(), before);
+    for name in names {
+        assert!(balance(&registry, name) >= 0, "{name}");
+    }
+    let statistics = registry.statistics();
+    assert!(statistics.ended(Status::Ok) > 100, "{statistics:?}");
+}
