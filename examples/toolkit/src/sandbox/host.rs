@@ -81,7 +81,6 @@ pub(crate) async fn launch(
             Answer::Missing { layer, reason } => {
                 return Err(SandboxProblem::Missing { layer, reason });
             }
-            Answer::Refused(refusal) => return Err(SandboxProblem::Refused(refusal)),
             Answer::NotRun { reason } => {
                 // A program's name is a text of the model.
                 let program = escape(request.argv.first().map_or("", String::as_str));

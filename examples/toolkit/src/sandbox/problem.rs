@@ -2,8 +2,6 @@
 
 use std::io;
 
-use crate::shell::Refusal;
-
 /// Why a command was not run, or not to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,9 +33,6 @@ pub enum SandboxProblem {
         /// Such as "not found".
         reason: String,
     },
-    /// The command is plainly destructive, or could not be looked over.
-    #[error(transparent)]
-    Refused(Refusal),
     /// The helper could not be started.
     #[error("the command could not be started: {source}; try again, or go on without commands")]
     Start {

@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::ended::{Exit, Layers, Level, Limit};
-use crate::shell::Refusal;
 
 /// No message is longer; a command line has at most 2 MiB on Linux.
 const LONGEST: usize = 4 << 20;
@@ -63,8 +62,6 @@ pub(super) enum Answer {
     NoNamespaces { reason: String },
     /// A layer is missing that must be there.
     Missing { layer: String, reason: String },
-    /// The command was looked over, and was not run.
-    Refused(Refusal),
     /// The program could not be executed.
     NotRun { reason: String },
     /// Something else went wrong.

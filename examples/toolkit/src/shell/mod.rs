@@ -1,12 +1,12 @@
 //! `run_shell`
 
 mod capture;
-pub(crate) mod command_guard;
+mod command_guard;
 mod problem;
 mod report;
 mod run;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
@@ -94,6 +94,8 @@ pub async fn run_shell(
     // then, the sandbox decides.
     rooted.open_folder()?;
     let directory = rooted.root.path.join(&rooted.path);
+    let roots: Vec<_> = workspace.roots().map(PathBuf::from).collect();
+    command_guard::judge(&argv, &directory, &roots)?;
     run::run(workspace, &directory, argv, timeout).await
 }
 

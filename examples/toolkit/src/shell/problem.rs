@@ -28,7 +28,7 @@ pub enum ShellProblem {
     },
     /// The sandbox did not run it.
     #[error(transparent)]
-    Sandbox(SandboxProblem),
+    Sandbox(#[from] SandboxProblem),
     /// The time was over before the command was started.
     #[error(
         "the command could not be started within {seconds} seconds, and nothing was run; try again with more time"
@@ -37,13 +37,4 @@ pub enum ShellProblem {
         /// What was asked for.
         seconds: u64,
     },
-}
-
-impl From<SandboxProblem> for ShellProblem {
-    fn from(problem: SandboxProblem) -> Self {
-        match problem {
-            SandboxProblem::Refused(refusal) => Self::Refused(refusal),
-            problem => Self::Sandbox(problem),
-        }
-    }
 }

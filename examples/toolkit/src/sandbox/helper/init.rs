@@ -15,7 +15,6 @@ use super::process_tree::ProcessTree;
 use super::{failed, mounts, stage};
 use crate::sandbox::ended::{Exit, Level, Limit};
 use crate::sandbox::wire::{self, Answer, Request};
-use crate::shell::Refusal;
 
 /// How often limits are looked at. A fork bomb makes some thousand processes in this time.
 const TICK: Duration = Duration::from_millis(25);
@@ -67,12 +66,8 @@ fn start(channel: &mut UnixStream, request: &Request) -> Result<Pid, Answer> {
         .spawn()
         .map_err(failed("cannot start the third stage"))?;
     wire::write(&mut ours, request).map_err(failed("cannot send the request"))?;
-    // It dies where a script is too much for the parser that looks it over.
-    let answer: Answer = wire::read(&mut ours).map_err(|_| {
-        Answer::Refused(Refusal::Tangled {
-            why: "too tangled".into(),
-        })
-    })?;
+    let answer: Answer =
+        wire::read(&mut ours).map_err(failed("the third stage cannot be heard"))?;
     if !matches!(answer, Answer::Started { .. }) {
         return Err(answer);
     }

@@ -1,7 +1,6 @@
 //! What `run_shell` refuses with a sentence before anything is run. What passes runs, in a sandbox and
 //! without any program in its path.
 
-mod desk;
-mod hostile;
 mod passing;
 mod refused;
+mod shell;

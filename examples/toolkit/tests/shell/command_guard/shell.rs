@@ -1,17 +1,17 @@
-//! A workspace whose commands are judged, and find no program to run.
+//! A shell whose commands are judged, and find no program to run.
 
 use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use toolkit::{Sandbox, Workspace, run_shell};
 
-pub(crate) struct Desk {
+pub(crate) struct GuardedShell {
     registry: Registry,
     root: String,
     _folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl GuardedShell {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let sandbox = Sandbox::confined()
