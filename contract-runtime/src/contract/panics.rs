@@ -1,7 +1,8 @@
-//! Catches panics in an author's code.
+//! Catches panics in an author's code, and takes locks that they may have poisoned.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{LockResult, PoisonError};
 
 use super::nesting;
 use super::violation::Detection;
@@ -41,6 +42,11 @@ impl Panicked {
             Detection::Panicked
         }
     }
+}
+
+/// Takes what a lock guards, whether a panic poisoned it or not: no value of this crate is left half changed by one.
+pub(crate) fn ignore_poison<T>(result: LockResult<T>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Drops a value whose destructor may panic, and whose panic may again have such a destructor.

@@ -2,14 +2,14 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use serde_json::{Map, Value};
 
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
 use super::observer::{self, Watch, Watched};
-use super::panics::{Panicked, guard};
+use super::panics::{Panicked, guard, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::thread::{polled_within, with_current, within};
 use super::violation::Violation;
@@ -337,7 +337,7 @@ impl Scope {
 }
 
 fn locked(list: &Mutex<Vec<Violation>>) -> MutexGuard<'_, Vec<Violation>> {
-    list.lock().unwrap_or_else(PoisonError::into_inner)
+    ignore_poison(list.lock())
 }
 
 impl ContractScope {

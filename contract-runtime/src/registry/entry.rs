@@ -1,6 +1,6 @@
 //! A tool in a registry, with its settings resolved.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use schemars::generate::SchemaSettings;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::build_error::BuildProblem;
 use crate::contract::condition::Condition;
-use crate::contract::panics::guard;
+use crate::contract::panics::{guard, ignore_poison};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::Secrets;
 use crate::contract::type_kind::TypeKind;
@@ -150,7 +150,7 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
         });
         return None;
     }
-    Some(into.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Some(ignore_poison(into.into_inner()))
 }
 
 /// What is shown of these conditions of a tool.

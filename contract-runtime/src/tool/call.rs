@@ -11,7 +11,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use schemars::{Schema, SchemaGenerator};
 
@@ -22,6 +22,7 @@ use super::reply::{NoOutput, Reply};
 use super::slot::Argument;
 use crate::contract::condition::Contract;
 use crate::contract::frame::Frame;
+use crate::contract::panics::ignore_poison;
 use crate::contract::scope::ContractScope;
 use crate::schema::arguments::{self, Examined};
 
@@ -65,13 +66,13 @@ pub enum Running<'c> {
     Later(Pin<Box<dyn Future<Output = Reply> + Send + 'c>>),
 }
 
-/// A call whose body is sync.
+/// Runs a call whose body is sync.
 #[inline]
 pub fn ready<'c>(mut call: Call<'c>, run: impl FnOnce(&mut Call<'c>) -> Reply) -> Running<'c> {
     Running::Done(run(&mut call))
 }
 
-/// A call whose body is async.
+/// Wraps a call whose body is async.
 #[inline]
 pub fn later<'c>(future: impl Future<Output = Reply> + Send + 'c) -> Running<'c> {
     Running::Later(Box::pin(future))
@@ -98,7 +99,7 @@ impl<'c> Call<'c> {
         match &self.0 {
             Purpose::Run(request) => Ok(request),
             Purpose::Describe(into) => {
-                let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut into = ignore_poison(into.lock());
                 into.needs.extend(needs);
                 Err(NoOutput::Described)
             }
@@ -160,7 +161,7 @@ fn describe(
     arguments: &[&mut dyn Argument<'_>],
     contexts: &[&mut dyn ContextValue<'_>],
 ) -> NoOutput {
-    let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut into = ignore_poison(into.lock());
     let into = &mut *into;
     for argument in arguments {
         into.parameters.push(argument.describe(&mut into.generator));

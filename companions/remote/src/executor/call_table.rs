@@ -1,10 +1,11 @@
 //! Runs the calls of one task, journaling each before it runs and before its result is sent.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::{Context, Progress, Registry, Status, ToolCall};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -46,10 +47,6 @@ struct RunningCall {
     has_begun: bool,
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl CallTable {
     pub(super) fn new(
         registry: Registry,
@@ -78,12 +75,12 @@ impl CallTable {
     /// Attaches a connection; it sends the messages of the returned queue.
     pub(super) fn attach(&self) -> mpsc::Receiver<ExecutorMessage> {
         let (out, queue) = mpsc::channel(QUEUE);
-        *lock(&self.connection) = Some(out);
+        *self.connection.lock() = Some(out);
         queue
     }
 
     pub(super) fn detach(&self) {
-        *lock(&self.connection) = None;
+        *self.connection.lock() = None;
     }
 
     /// Returns the earlier calls, for a handshake.
@@ -91,7 +88,7 @@ impl CallTable {
         // Read before the journal: a call that ends meanwhile replies on this connection, and one that is not in the journal
         // yet will run all the same.
         let mut running: HashMap<CallKey, bool> = {
-            let running = lock(&self.running);
+            let running = self.running.lock();
             running
                 .iter()
                 .map(|(key, one)| (*key, one.has_begun))
@@ -128,7 +125,7 @@ impl CallTable {
             return;
         }
         let token = {
-            let mut running = lock(&self.running);
+            let mut running = self.running.lock();
             let one = running.entry(call.key).or_insert_with(|| RunningCall {
                 token: self.drain.cancellation(&self.stop),
                 requests: 0,
@@ -150,7 +147,9 @@ impl CallTable {
 
     async fn answer(&self, call: RunTool, token: CancellationToken) {
         let key = call.key;
-        if lock(&self.running)
+        if self
+            .running
+            .lock()
             .get(&key)
             .is_some_and(|one| one.has_begun)
         {
@@ -184,7 +183,7 @@ impl CallTable {
             self.outage.keep(reply.clone());
             return self.send_reply(Box::new(reply)).await;
         }
-        if let Some(one) = lock(&self.running).get_mut(&key) {
+        if let Some(one) = self.running.lock().get_mut(&key) {
             one.has_begun = true;
         }
         let outcome = self.run(call, token).await;
@@ -208,7 +207,7 @@ impl CallTable {
 
     async fn run(&self, call: RunTool, token: CancellationToken) -> contract_runtime::Outcome {
         let key = call.key;
-        let connection = lock(&self.connection).clone();
+        let connection = self.connection.lock().clone();
         let progress = Progress::new(move |report| {
             let told = ToolProgress {
                 key,
@@ -248,7 +247,7 @@ impl CallTable {
     }
 
     async fn send(&self, message: ExecutorMessage) {
-        let connection = lock(&self.connection).clone();
+        let connection = self.connection.lock().clone();
         if let Some(connection) = connection {
             // Nothing is lost if the connection has ended: the journal has it.
             let _ = connection.send(message).await;
@@ -257,13 +256,13 @@ impl CallTable {
 
     /// Sends a message that may be dropped.
     pub(super) fn try_send(&self, message: ExecutorMessage) {
-        if let Some(connection) = &*lock(&self.connection) {
+        if let Some(connection) = &*self.connection.lock() {
             let _ = connection.try_send(message);
         }
     }
 
     pub(super) fn cancel(&self, key: CallKey) {
-        if let Some(running) = lock(&self.running).get(&key) {
+        if let Some(running) = self.running.lock().get(&key) {
             running.token.cancel();
         }
     }
@@ -295,7 +294,7 @@ struct RequestGuard {
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.calls.drain.call_ended();
-        let mut running = lock(&self.calls.running);
+        let mut running = self.calls.running.lock();
         if let Some(one) = running.get_mut(&self.key) {
             one.requests -= 1;
             if one.requests == 0 {

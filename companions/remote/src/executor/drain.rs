@@ -1,9 +1,10 @@
 //! Graceful shutdown: accepts no more calls and drains the running ones.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -32,13 +33,9 @@ struct Calls {
 }
 
 impl Drain {
-    fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Admits a call; `false` while draining. The backend then sends it again to the next executor that connects.
     pub(super) fn admit(&self, key: CallKey) -> bool {
-        let mut calls = self.calls();
+        let mut calls = self.calls.lock();
         // Under the lock: a drain has seen every call that was admitted.
         if self.draining.is_cancelled() {
             return false;
@@ -49,12 +46,12 @@ impl Drain {
     }
 
     pub(super) fn call_ended(&self) {
-        self.calls().running -= 1;
+        self.calls.lock().running -= 1;
         self.changed.send_replace(());
     }
 
     pub(super) fn call_acknowledged(&self, key: CallKey) {
-        self.calls().unacknowledged.remove(&key);
+        self.calls.lock().unacknowledged.remove(&key);
         self.changed.send_replace(());
     }
 
@@ -68,7 +65,7 @@ impl Drain {
     /// Admits no more calls, and waits up to `drain` for the running ones; then cancels them.
     pub(super) async fn run(&self, drain: Duration) {
         {
-            let _calls = self.calls();
+            let _calls = self.calls.lock();
             self.draining.cancel();
         }
         let idle = timeout(drain, self.wait_until(|calls| calls.running == 0)).await;
@@ -92,6 +89,6 @@ impl Drain {
     async fn wait_until(&self, is_so: impl Fn(&Calls) -> bool) {
         let mut changed = self.changed.subscribe();
         // Its sender is part of this value.
-        let _ = changed.wait_for(|()| is_so(&self.calls())).await;
+        let _ = changed.wait_for(|()| is_so(&self.calls.lock())).await;
     }
 }

@@ -1,13 +1,13 @@
 //! Recovery from an unwritable journal: until it can be written, no call runs and the executor is detached.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::call_table::{CallTable, lock};
+use super::call_table::CallTable;
 use super::{EventCallback, Executor, ExecutorEvent};
 use crate::RemoteError;
 use crate::journal::JournalError;
@@ -46,27 +46,27 @@ impl Outage {
 
     /// Keeps an end until the journal can be written again.
     pub(super) fn keep(&self, reply: ToolReply) {
-        lock(&self.unwritten).push(reply);
+        self.unwritten.lock().push(reply);
     }
 
     /// Returns an end that is kept here.
     pub(super) fn kept_reply(&self, key: CallKey) -> Option<ToolReply> {
-        let unwritten = lock(&self.unwritten);
+        let unwritten = self.unwritten.lock();
         unwritten.iter().find(|reply| reply.key == key).cloned()
     }
 
     fn next_kept_reply(&self) -> Option<ToolReply> {
-        lock(&self.unwritten).first().cloned()
+        self.unwritten.lock().first().cloned()
     }
 
     /// Sets the calls of the last handshake.
     pub(super) fn set_reported(&self, keys: HashSet<CallKey>) {
-        *lock(&self.reported) = keys;
+        *self.reported.lock() = keys;
     }
 
     /// Whether the last handshake reported a call.
     pub(super) fn was_reported(&self, key: CallKey) -> bool {
-        lock(&self.reported).contains(&key)
+        self.reported.lock().contains(&key)
     }
 
     /// Resets the failure count: the journal has recorded an end.
@@ -135,7 +135,10 @@ impl CallTable {
                 }
                 Ok(()) => {}
             }
-            lock(&self.outage.unwritten).retain(|reply| reply.key != key);
+            self.outage
+                .unwritten
+                .lock()
+                .retain(|reply| reply.key != key);
         }
         self.outage.failure.send_replace(None);
         tracing::info!(task = %self.task(), "the journal can be written again");

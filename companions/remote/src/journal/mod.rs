@@ -24,9 +24,10 @@ mod writer;
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 #[cfg(any(test, fuzzing))]
 use redb::StorageBackend;
 use redb::backends::{FileBackend, InMemoryBackend};
@@ -82,12 +83,6 @@ struct Shared {
     reopen: Option<Reopen>,
     /// Held while it is being reopened.
     reopening: Mutex<()>,
-}
-
-impl Shared {
-    fn thread(&self) -> MutexGuard<'_, Thread> {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The journal's answer to a request for a call.
@@ -281,7 +276,7 @@ impl Journal {
     async fn request<T>(&self, make: impl FnOnce(Answer<T>) -> Request) -> Result<T, JournalError> {
         let (answer, result) = oneshot::channel();
         let (queue, status) = {
-            let thread = self.0.thread();
+            let thread = self.0.thread.lock();
             (thread.queue.clone(), Arc::clone(&thread.status))
         };
         if let Some(queue) = queue
@@ -302,7 +297,7 @@ impl Journal {
     }
 
     fn stopped_because(&self) -> String {
-        let why = self.0.thread().status.why.get().cloned();
+        let why = self.0.thread.lock().status.why.get().cloned();
         why.unwrap_or_else(|| "the store gave up".to_owned())
     }
 }

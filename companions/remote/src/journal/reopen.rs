@@ -1,7 +1,6 @@
 //! Reopens a journal after a failed write.
 
 use std::fmt;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use super::thread::Thread;
@@ -38,16 +37,21 @@ impl Journal {
     /// is another journal now.
     pub(crate) fn reopen(&self) -> Result<(), JournalError> {
         let shared = &*self.0;
-        let reopening = shared.reopening.lock();
-        let _one_by_one = reopening.unwrap_or_else(PoisonError::into_inner);
-        if !shared.thread().status.has_stopped.load(Ordering::SeqCst) {
+        let _one_by_one = shared.reopening.lock();
+        if !shared
+            .thread
+            .lock()
+            .status
+            .has_stopped
+            .load(Ordering::SeqCst)
+        {
             return Ok(());
         }
         let Some(Reopen(open)) = &shared.reopen else {
             return Err(self.stopped());
         };
         let gone = Thread::none(self.stopped_because());
-        let before = std::mem::replace(&mut *shared.thread(), gone);
+        let before = std::mem::replace(&mut *shared.thread.lock(), gone);
         // It must release the file before it is opened again.
         drop(before);
         let next = open()?;
@@ -57,7 +61,7 @@ impl Journal {
                 reason: "it is not the same journal as before".to_owned(),
             });
         }
-        *shared.thread() = next;
+        *shared.thread.lock() = next;
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Applies the safeguards to the calls of a run.
 
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use contract_runtime::ToolCall;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -52,10 +52,6 @@ impl Watchdog {
         }
     }
 
-    fn run(&self) -> MutexGuard<'_, Run> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts a call, whatever its outcome.
     ///
     /// # Errors
@@ -75,7 +71,7 @@ impl Watchdog {
     }
 
     fn count(&self, call: &ToolCall) -> Option<Tripped> {
-        let mut run = self.run();
+        let mut run = self.run.lock();
         let now = Instant::now();
         run.last_activity = now;
         run.steps = run.steps.saturating_add(1);
@@ -104,12 +100,12 @@ impl Watchdog {
     /// Records activity: a result or a progress report of a call, or a piece of the model's answer. Keep-alive messages do
     /// not count.
     pub(crate) fn record_activity(&self) {
-        self.run().last_activity = Instant::now();
+        self.run.lock().last_activity = Instant::now();
     }
 
     /// Records the answer of a call; a repeated call with a new answer is not a repetition.
     pub(crate) fn record_answer(&self, id: &str, tool: &str, answer: &str) {
-        self.run().loops.record_answer(id, tool, answer);
+        self.run.lock().loops.record_answer(id, tool, answer);
     }
 
     /// How long one call may take.
@@ -148,7 +144,7 @@ impl Watchdog {
 
     /// Returns the next deadline, and the safeguard that it belongs to.
     fn next_deadline(&self) -> Option<(Instant, Tripped)> {
-        let run = self.run();
+        let run = self.run.lock();
         let silence = self.safeguards.silence.and_then(|after| {
             let at = run.last_activity.checked_add(after)?;
             Some((at, Tripped::Silence { after }))
@@ -184,7 +180,7 @@ struct Guard<'w>(&'w Watchdog);
 
 impl<'w> Guard<'w> {
     fn begin(watch: &'w Watchdog) -> Self {
-        let mut run = watch.run();
+        let mut run = watch.run.lock();
         if run.guards == 0 {
             *run = Run::new();
             watch.tripped.send_replace(None);
@@ -197,6 +193,6 @@ impl<'w> Guard<'w> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        self.0.run().guards -= 1;
+        self.0.run.lock().guards -= 1;
     }
 }

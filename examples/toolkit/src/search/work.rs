@@ -1,8 +1,9 @@
 //! Sharing the files among threads, and putting what they find in order.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 use super::budget::Budget;
 use super::pattern::Pattern;
@@ -69,14 +70,8 @@ pub(super) fn search(
             while work.step(&mut scanner) {}
         });
     }
-    let (walk, ..) = work
-        .walk
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    let merge = work
-        .merge
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let (walk, ..) = work.walk.into_inner();
+    let merge = work.merge.into_inner();
     merge.finish(budget.reason().or(walk.stopped()))
 }
 
@@ -94,7 +89,7 @@ impl Work<'_> {
             return false;
         }
         let (items, number, more) = {
-            let mut walk = lock(&self.walk);
+            let mut walk = self.walk.lock();
             let (walk, items, number) = &mut *walk;
             let mut items = std::mem::take(items);
             let more = walk.advance(&mut items, BATCH, self.budget);
@@ -113,16 +108,11 @@ impl Work<'_> {
                 })
             })
             .collect();
-        if lock(&self.merge).add(number, outcomes) {
+        if self.merge.lock().add(number, outcomes) {
             self.budget.close();
         }
         more
     }
-}
-
-/// A thread that panicked ends the search when the threads are joined, so no lock needs to say so too.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts outcomes in order.

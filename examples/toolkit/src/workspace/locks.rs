@@ -4,10 +4,10 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, MetadataExt as _};
+use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
@@ -53,9 +53,7 @@ impl FolderLocks {
         (metadata.dev(), metadata.ino()).hash(&mut hasher);
         let stripe = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
         // What a writer leaves behind that panicked is one whole version, as always.
-        let here = self.0[stripe]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let here = self.0[stripe].lock();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = match rustix::fs::openat(folder, ".", flags, Mode::empty()) {
             Ok(folder) => Some(folder),
