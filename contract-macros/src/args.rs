@@ -160,7 +160,7 @@ pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
 }
 
 /// `shown`, or `shown = never`.
-pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
+pub(crate) fn parse_shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
     match entry.value.as_ref().map(|(expr, _)| ungrouped(expr)) {
         Some(Expr::Path(word)) if word.path.is_ident("never") => return Some(Shown::Never),
         None

@@ -61,7 +61,7 @@ fn parse(
         errors.at(contract.span, missing(contract.kind, ""));
         return None;
     }
-    let parser = |input: ParseStream<'_>| Ok(written(errors, contract, params, input));
+    let parser = |input: ParseStream<'_>| Ok(parse_condition(errors, contract, params, input));
     let written = match parser.parse2(tokens) {
         Ok(written) => written?,
         Err(error) => {
@@ -95,7 +95,7 @@ fn missing(kind: Kind, rest: &str) -> String {
     }
 }
 
-fn written(
+fn parse_condition(
     errors: &mut Errors,
     contract: &ContractAttribute,
     params: &[Param],
@@ -318,7 +318,7 @@ impl ParsedCondition {
         for entry in args::entries(errors, input) {
             match entry.name().as_str() {
                 "policy" => args::set(errors, &mut self.policy, &entry, args::policy),
-                "shown" => args::set(errors, &mut self.shown, &entry, args::shown),
+                "shown" => args::set(errors, &mut self.shown, &entry, args::parse_shown),
                 word if word == demand => {
                     args::set(errors, &mut self.demand, &entry, args::sentence);
                 }

@@ -8,7 +8,9 @@ use syn::parse::ParseStream;
 pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStream)> {
     let all: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
     let last = all.last().map(TokenTree::span);
-    let expr: Expr = input.parse().map_err(|error| ended(error, last))?;
+    let expr: Expr = input
+        .parse()
+        .map_err(|error| move_end_of_input(error, last))?;
     let left = input.fork().parse::<TokenStream>()?.into_iter().count();
     Ok((
         expr,
@@ -23,7 +25,7 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStre
 }
 
 /// Moves "unexpected end of input" from the whole attribute to the token behind which something is missing.
-fn ended(error: syn::Error, last: Option<Span>) -> syn::Error {
+fn move_end_of_input(error: syn::Error, last: Option<Span>) -> syn::Error {
     match last {
         Some(last) if error.to_string().starts_with("unexpected end of input") => {
             syn::Error::new(last, "expected an expression after this")
@@ -112,7 +114,7 @@ pub(crate) fn text(tokens: &TokenStream) -> String {
         let previous = index.checked_sub(1).and_then(|index| pieces.get(index));
         let (usual, next) = usual(after, previous, piece, pieces.get(index + 1));
         let spaced =
-            previous.is_some_and(|previous| written(previous.span, piece.span).unwrap_or(usual));
+            previous.is_some_and(|previous| is_spaced(previous.span, piece.span).unwrap_or(usual));
         if spaced {
             text.push(' ');
         }
@@ -176,7 +178,7 @@ fn flatten(tokens: TokenStream, pieces: &mut Vec<Piece>) {
 }
 
 /// Whether the author left room between two tokens of one line; `None` when their places do not tell.
-fn written(left: Span, right: Span) -> Option<bool> {
+fn is_spaced(left: Span, right: Span) -> Option<bool> {
     if !proc_macro::is_available() {
         return None;
     }

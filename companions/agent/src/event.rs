@@ -31,7 +31,7 @@ pub enum Event {
     /// A call has passed its preconditions and reached its body, or was refused before that for a reason other than a
     /// contract.
     ///
-    /// It reports and does not ask: the body of a tool that is not async may be over when it is told.
+    /// It is a report and cannot stop the call: the body of a sync tool may have ended when the event is read.
     Action {
         /// The call as the model made it.
         #[serde(deserialize_with = "written_call")]
@@ -68,7 +68,7 @@ pub enum Event {
         /// The violation.
         violation: Box<Violation>,
     },
-    /// One body reached more conditions at once than are kept: these were counted and not emitted one by one.
+    /// One body reached more conditions than the queue holds: these were counted instead of emitted one by one.
     Omitted {
         /// Conditions that were evaluated.
         checks: u64,

@@ -12,7 +12,7 @@ use super::event::Event;
 
 /// The events of a run, as a stream.
 ///
-/// Nothing runs while nobody asks for the next event, and dropping the stream stops all work.
+/// The run advances only while the stream is polled, and dropping the stream stops all work.
 #[must_use = "nothing runs until the events are polled"]
 pub struct Events<'a, T = Event> {
     future: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
@@ -30,8 +30,8 @@ pub struct Emitter<T = Event>(Arc<Mutex<Slot<T>>>);
 
 /// Creates a stream of the items that an async block emits.
 ///
-/// [`Emitter::emit`] comes back when the item has been taken *and* the next one is asked for. So whoever reads the stream
-/// can look at an event and stop everything before the block goes on.
+/// [`Emitter::emit`] returns when the item has been taken *and* the next one is requested. So a reader of the stream can look
+/// at an event and stop everything before the block continues.
 ///
 /// ```
 /// use contract_agent::stream_with;

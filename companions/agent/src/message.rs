@@ -62,10 +62,10 @@ impl Message {
 
 /// The messages of one run, in order; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Conversation(Arc<Mutex<Said>>);
+pub struct Conversation(Arc<Mutex<History>>);
 
 #[derive(Debug, Default)]
-struct Said {
+struct History {
     messages: Arc<Vec<Message>>,
     /// How many of them are older than the run.
     past: usize,
@@ -77,7 +77,7 @@ impl Conversation {
     #[must_use]
     pub fn from_messages(messages: impl IntoIterator<Item = Message>) -> Self {
         let messages: Vec<Message> = messages.into_iter().collect();
-        let said = Said {
+        let said = History {
             past: messages.len(),
             characters: messages.iter().map(Message::characters).sum(),
             messages: Arc::new(messages),
@@ -169,23 +169,23 @@ pub(super) fn not_known(call: &ToolCall) -> Message {
 /// A call as events and messages hold it. The forms of the wire, with arguments as they were sent, cannot be read from
 /// what serde has buffered to look for a tag.
 #[derive(Deserialize)]
-struct Written {
+struct SerializedCall {
     id: String,
     name: String,
     arguments: String,
 }
 
-impl From<Written> for ToolCall {
-    fn from(written: Written) -> Self {
+impl From<SerializedCall> for ToolCall {
+    fn from(written: SerializedCall) -> Self {
         Self::new(written.id, written.name, written.arguments)
     }
 }
 
 pub(super) fn written_call<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCall, D::Error> {
-    Written::deserialize(from).map(ToolCall::from)
+    SerializedCall::deserialize(from).map(ToolCall::from)
 }
 
 fn written_calls<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ToolCall>, D::Error> {
-    let written = Vec::<Written>::deserialize(from)?;
+    let written = Vec::<SerializedCall>::deserialize(from)?;
     Ok(written.into_iter().map(ToolCall::from).collect())
 }

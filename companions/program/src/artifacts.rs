@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::CommandError;
 
 /// An artifact, and where it was written.
-pub(super) struct Kept<'a> {
+pub(super) struct SavedArtifact<'a> {
     artifact: &'a Artifact,
     path: Option<PathBuf>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> SavedArtifact<'a> {
     /// All artifacts of a call, written to a folder if there is one.
     ///
     /// After the first that cannot be written, the rest is returned as data: the call has been made, and its result must not be
@@ -71,7 +71,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-impl fmt::Display for Kept<'_> {
+impl fmt::Display for SavedArtifact<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.artifact {
             Artifact::Image { media_type, data } => {

@@ -8,7 +8,7 @@ use contract_runtime::{
     Status, ToolCall,
 };
 
-use super::artifacts::Kept;
+use super::artifacts::SavedArtifact;
 use super::input;
 use super::output::{CAREFUL, Output};
 use super::runtime::{Interrupt, Interrupts, block_on};
@@ -97,7 +97,7 @@ impl Call {
             let answered = answered(registry.clone(), call, context, self.timeout, output);
             block_on(answered)?
         };
-        let (kept, unwritten) = Kept::new(outcome.artifacts(), self.out.as_deref());
+        let (kept, unwritten) = SavedArtifact::new(outcome.artifacts(), self.out.as_deref());
         let code = match &unwritten {
             Some(error) => error.code(),
             None => exit::of(outcome.status()),

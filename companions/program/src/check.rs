@@ -23,7 +23,7 @@ impl Check {
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let findings = registry.lint();
         let exports: Vec<_> = self
-            .asked()
+            .selected_dialects()
             .map(|dialect| (dialect, registry.export(dialect)))
             .collect();
         let sound = findings.is_empty() && exports.iter().all(|one| problems(one).is_empty());
@@ -57,7 +57,7 @@ impl Check {
     }
 
     /// Without repetitions, in the order of the list of all.
-    fn asked(&self) -> impl Iterator<Item = Dialect> {
+    fn selected_dialects(&self) -> impl Iterator<Item = Dialect> {
         let named = match self.dialects.as_slice() {
             [] => Dialect::ALL
                 .into_iter()

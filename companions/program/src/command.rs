@@ -89,7 +89,7 @@ impl Command {
     pub fn run(self, tools: Builder) -> ExitCode {
         let mut output = Output::new(self.json);
         let done = self
-            .done(tools, &mut output)
+            .execute(tools, &mut output)
             .and_then(|code| Ok(output.flush().map(|()| code)?));
         match done {
             Ok(code) => ExitCode::from(code),
@@ -97,7 +97,7 @@ impl Command {
         }
     }
 
-    fn done(self, tools: Builder, output: &mut Output) -> Result<u8, CommandError> {
+    fn execute(self, tools: Builder, output: &mut Output) -> Result<u8, CommandError> {
         let program = self
             .program
             .known_as(tools.program_names().map(|names| names.name));

@@ -50,7 +50,7 @@ use output::Output;
     arg_required_else_help = true,
     about = "Contracted tools, from the command line"
 )]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -103,7 +103,7 @@ pub fn run(tools: Builder) -> ExitCode {
 #[must_use]
 pub fn run_from<W: Into<OsString>>(tools: Builder, words: impl IntoIterator<Item = W>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-    let mut parser = Line::command();
+    let mut parser = CommandLine::command();
     if let Some(program) = tools.program_names() {
         let about = format!("The tools of {}, from the command line", program.name);
         parser = parser
@@ -114,7 +114,7 @@ pub fn run_from<W: Into<OsString>>(tools: Builder, words: impl IntoIterator<Item
     let line = parser
         .clone()
         .try_get_matches_from(&words)
-        .and_then(|matches| Line::from_arg_matches(&matches));
+        .and_then(|matches| CommandLine::from_arg_matches(&matches));
     match line {
         Ok(line) => line
             .command

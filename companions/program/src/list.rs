@@ -15,7 +15,7 @@ pub(super) struct List {
 
 /// A tool, as `list --json` shows it.
 #[derive(Serialize)]
-struct Listed<'t> {
+struct ListedTool<'t> {
     name: &'t str,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'t str>,
@@ -50,8 +50,8 @@ impl List {
     }
 }
 
-fn listed(tool: ToolInfo<'_>) -> Listed<'_> {
-    Listed {
+fn listed(tool: ToolInfo<'_>) -> ListedTool<'_> {
+    ListedTool {
         name: tool.name(),
         title: tool.title(),
         description: tool.description(),

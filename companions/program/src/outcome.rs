@@ -5,14 +5,14 @@ use std::io;
 use contract_runtime::{Coercion, Outcome, Status};
 use serde_json::{Map, Value, json};
 
-use super::artifacts::Kept;
+use super::artifacts::SavedArtifact;
 use super::exit;
 use super::output::{BAD, CAREFUL, FAINT, GOOD, Output};
 
 /// Prints the result to standard output, everything else to standard error.
 pub(super) fn print(
     outcome: &Outcome,
-    kept: &[Kept<'_>],
+    kept: &[SavedArtifact<'_>],
     code: u8,
     output: &mut Output,
 ) -> io::Result<()> {
@@ -72,7 +72,7 @@ fn notes(outcome: &Outcome, output: &mut Output) {
 }
 
 /// Everything that is known about the outcome, without empty members.
-fn data(outcome: &Outcome, kept: &[Kept<'_>], code: u8) -> Value {
+fn data(outcome: &Outcome, kept: &[SavedArtifact<'_>], code: u8) -> Value {
     let mut data = Map::new();
     data.insert("tool".into(), outcome.tool().into());
     data.insert("status".into(), outcome.status().name().into());
@@ -93,7 +93,7 @@ fn data(outcome: &Outcome, kept: &[Kept<'_>], code: u8) -> Value {
     );
     say("observed", json!(outcome.observed()));
     say("coercions", json!(outcome.coercions()));
-    say("artifacts", kept.iter().map(Kept::json).collect());
+    say("artifacts", kept.iter().map(SavedArtifact::json).collect());
     if outcome.may_still_be_running() {
         say("may_still_be_running", true.into());
     }

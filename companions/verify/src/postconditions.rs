@@ -164,8 +164,8 @@ impl Trial<'_, '_> {
             return None;
         }
         Some(Failure::new(Fault::NotIdempotent {
-            second: ended(&second),
-            third: ended(&third),
+            second: describe(&second),
+            third: describe(&third),
         }))
     }
 
@@ -252,7 +252,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-fn ended(outcome: &Outcome) -> String {
+fn describe(outcome: &Outcome) -> String {
     match (outcome.output(), outcome.error()) {
         (Some(output), _) => format!("`ok` with {output}"),
         (None, error) => format!("`{}`: {}", outcome.status(), error.unwrap_or_default()),

@@ -55,7 +55,7 @@ impl Clauses<'_> {
         self.after_clauses()
             .filter(|(_, clause)| !self.keeps_nothing(clause))
             .map(|(index, clause)| {
-                let (frame, kept) = (local("frame"), kept(index));
+                let (frame, kept) = (local("frame"), old_value_ident(index));
                 let copies = self.copied(clause).map(|param| {
                     let ident = &param.ident;
                     quote_spanned!(param.ty.span()=> #runtime::keep(&#ident))
@@ -93,7 +93,7 @@ impl Clauses<'_> {
                 let (kept, pattern, used) = if self.keeps_nothing(clause) {
                     (quote!(#runtime::Kept::nothing()), quote!(()), None)
                 } else {
-                    let kept = kept(index);
+                    let kept = old_value_ident(index);
                     // A name that the message alone shows is used only when the condition fails.
                     let used = quote!(let _ = (#(&#kept_names,)*););
                     (quote!(#kept), quote!((#(#kept_names,)*)), Some(used))
@@ -212,6 +212,6 @@ fn bar(span: Span) -> TokenTree {
     TokenTree::Punct(bar)
 }
 
-fn kept(index: usize) -> Ident {
+fn old_value_ident(index: usize) -> Ident {
     local(&format_ident!("kept_{index}").to_string())
 }

@@ -46,7 +46,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         params: &function.params,
         runtime,
         body_in_place: true,
-        given_self: function.receiver.as_ref().and_then(given),
+        given_self: function.receiver.as_ref().and_then(self_by_value),
     };
     let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
     let (signature, uses) = (signature(function), uses(&function.uses));
@@ -108,7 +108,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
 }
 
 /// `self`, unless it is a reference.
-fn given(receiver: &Receiver) -> Option<&Token![self]> {
+fn self_by_value(receiver: &Receiver) -> Option<&Token![self]> {
     let is_reference = match &receiver.kind {
         ReceiverKind::Reference(..) => true,
         ReceiverKind::Typed(_, ty) => matches!(**ty, Type::Reference(_)),

@@ -17,7 +17,7 @@ fn plain(param: &Param) -> TokenStream {
 }
 
 /// `cfgs attrs mut ident: Type`, as the author wrote it.
-fn written(param: &Param) -> TokenStream {
+fn parameter(param: &Param) -> TokenStream {
     let (cfgs, attrs, ident, ty) = (&param.cfgs, &param.attrs, &param.ident, &param.ty);
     let mutable = param.mutable.then(|| quote!(mut));
     quote!(#(#cfgs)* #(#attrs)* #mutable #ident: #ty)
@@ -32,7 +32,7 @@ pub(super) fn signature(function: &Function) -> TokenStream {
     let (output, bounds) = (&sig.output, &sig.generics.where_clause);
     let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
     let params = receiver.chain(function.params.iter().map(|param| match &param.pattern {
-        None => written(param),
+        None => parameter(param),
         Some(pattern) => {
             let (cfgs, attrs, ty) = (&param.cfgs, &param.attrs, &param.ty);
             quote!(#(#cfgs)* #(#attrs)* #pattern: #ty)
@@ -138,7 +138,7 @@ fn body(function: &Function, name: &Ident, clauses: &[Clause], head: &TokenStrea
     let params = function.params.iter().enumerate().map(|(index, param)| {
         let used = named(index)
             .then(|| quote!(#[allow(unused_variables, reason = "a condition looks at it")]));
-        let param = written(param);
+        let param = parameter(param);
         quote!(#used #param)
     });
     let params = receiver.chain(params);
@@ -164,7 +164,7 @@ fn checked_in_place(judged: &Judged<'_>, name: &Ident, head: &TokenStream) -> To
             .chain([quote!(mut #frame: #runtime::Frame)])
             .chain(function.params.iter().map(|param| {
                 let used = quote!(#[allow(unused_variables, reason = "a condition looks at it")]);
-                let param = written(param);
+                let param = parameter(param);
                 quote!(#used #param)
             }));
     let expression = judged.expression();

@@ -79,7 +79,7 @@ pub enum ChangesProblem {
 }
 
 impl Snapshots {
-    /// None yet of this folder.
+    /// Starts with no snapshot of this folder.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Snapshots {
         })
     }
 
-    fn known(&self, name: &str) -> Option<Arc<Project>> {
+    fn find_project(&self, name: &str) -> Option<Arc<Project>> {
         let kept = self.kept.lock();
         let found = kept.iter().find(|(known, _)| known == name);
         found.map(|(_, project)| Arc::clone(project))
@@ -117,7 +117,7 @@ pub fn workspace_diff(
     #[context] snapshots: &Snapshots,
 ) -> Result<Changes, ChangesProblem> {
     let before = match since {
-        Some(name) => Some(snapshots.known(name).ok_or_else(|| {
+        Some(name) => Some(snapshots.find_project(name).ok_or_else(|| {
             let name = name.to_owned();
             ChangesProblem::Unknown { name }
         })?),

@@ -38,7 +38,7 @@ fn differ(questions: &[Question]) -> bool {
     ids.is_sorted_by(|one, next| one < next)
 }
 
-/// The tools, over one folder.
+/// Builds the registry of tools over one folder.
 ///
 /// # Errors
 ///

@@ -115,7 +115,7 @@ impl<M: TokenModel> ConstrainedDecoder<M> {
             }
             written.push(token);
             bytes.extend(vocabulary.text(token));
-            if let Some(text) = whole(&mut bytes) {
+            if let Some(text) = take_complete(&mut bytes) {
                 emitter.emit(Ok(Delta::Text(text))).await;
             }
         }
@@ -126,7 +126,7 @@ impl<M: TokenModel> ConstrainedDecoder<M> {
 }
 
 /// The characters that are complete; the beginning of one that is not stays.
-fn whole(bytes: &mut Vec<u8>) -> Option<String> {
+fn take_complete(bytes: &mut Vec<u8>) -> Option<String> {
     let end = match std::str::from_utf8(bytes) {
         Ok(text) => text.len(),
         // Bytes that no character begins with are shown as such.

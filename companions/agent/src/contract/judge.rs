@@ -17,7 +17,7 @@ impl RunDriver<'_> {
         for condition in &self.config.tasks {
             let values = || Map::from_iter([("task".to_owned(), Value::from(task))]);
             if let Some(violation) = self.judge(condition, task, values).await {
-                return self.ended(&violation);
+                return self.end_run(&violation);
             }
         }
         ControlFlow::Continue(())
@@ -28,7 +28,7 @@ impl RunDriver<'_> {
             let values = || self.state.values();
             if let Some(violation) = self.judge(condition, &self.state, values).await {
                 // There is nothing that the model could do better.
-                return self.ended(&violation);
+                return self.end_run(&violation);
             }
         }
         ControlFlow::Continue(())
@@ -53,13 +53,13 @@ impl RunDriver<'_> {
             if !condition.holds(&ahead)
                 && let Some(violation) = self.judge(condition, &ahead, values).await
             {
-                return self.ended(&violation);
+                return self.end_run(&violation);
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Whether there is a condition that keeps an answer from being told.
+    /// Whether a condition on the answer exists, so that it is withheld until judged.
     pub(super) fn may_reject_an_answer(&self) -> bool {
         let mut answers = self.config.answers.iter();
         answers.any(|condition| condition.policy(self.policy).0.ends_the_call())
@@ -73,7 +73,7 @@ impl RunDriver<'_> {
             if !condition.holds(&self.state)
                 && let Some(violation) = self.judge(condition, &self.state, values).await
             {
-                return self.ended(&violation);
+                return self.end_run(&violation);
             }
         }
         ControlFlow::Continue(())
@@ -104,7 +104,7 @@ impl RunDriver<'_> {
         text: String,
     ) -> ControlFlow<Option<RunError>> {
         if let Some(violation) = self.judge_answer(&text).await {
-            return self.ended(&violation);
+            return self.end_run(&violation);
         }
         self.out.emit(Event::Answer { text }).await;
         ControlFlow::Break(None)
@@ -140,7 +140,7 @@ impl RunDriver<'_> {
         let violation = condition.violation(detection, policy, values());
         self.out
             .emit(Event::ContractViolation {
-                violation: Box::new(self.shown(&violation)),
+                violation: Box::new(self.redacted(&violation)),
             })
             .await;
         self.run.report(&violation);
@@ -156,11 +156,11 @@ impl RunDriver<'_> {
         let step = self.state.iterations;
         let attempts = &mut self.attempts;
         let Some(attempt) = attempts.next(self.config.recovery, &violation.contract, step) else {
-            return self.ended(violation);
+            return self.end_run(violation);
         };
-        let told = self.shown(violation).to_string();
+        let told = self.redacted(violation).to_string();
         if let Some(feedback) = feedback {
-            self.turn.tell(feedback);
+            self.turn.add_feedback(feedback);
         }
         self.out
             .emit(Event::Retry {
@@ -172,15 +172,15 @@ impl RunDriver<'_> {
         ControlFlow::Continue(())
     }
 
-    pub(super) fn ended(&self, violation: &Violation) -> ControlFlow<Option<RunError>> {
+    pub(super) fn end_run(&self, violation: &Violation) -> ControlFlow<Option<RunError>> {
         ControlFlow::Break(Some(RunError::Contract {
             contract: violation.contract.clone(),
-            message: self.shown(violation).to_string(),
+            message: self.redacted(violation).to_string(),
         }))
     }
 
     /// A violation as others than the model may see it.
-    pub(super) fn shown(&self, violation: &Violation) -> Violation {
+    pub(super) fn redacted(&self, violation: &Violation) -> Violation {
         if self.config.shows_values {
             violation.clone()
         } else {

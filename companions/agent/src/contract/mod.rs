@@ -40,8 +40,8 @@ use super::message::Message;
 
 /// An agent that checks contracts on a whole run: its task, every step, every tool call and the answer.
 ///
-/// The contracts of tools are enforced wherever tools are called; this adds the conditions of the run, tells of everything
-/// as it happens, and decides what follows a violation. One agent serves any number of runs at once.
+/// The contracts of tools are enforced wherever tools are called; this adds the conditions of the run, reports everything
+/// as an event, and decides what follows a violation. One agent serves any number of runs at once.
 pub struct ContractAgent<A> {
     inner: A,
     config: RunConfig,

@@ -33,8 +33,8 @@ impl PendingCalls {
         });
     }
 
-    /// The call whose body has been reached. Equal ids are legal: what was sent tells such calls apart, and where that is
-    /// equal too, so are the calls.
+    /// Returns the call whose body has been reached. Equal ids are legal: the arguments distinguish such calls, and calls
+    /// with equal arguments need not be distinguished.
     pub(super) fn entered(&mut self, id: &str, tool: &str, arguments: &str) -> Option<ToolCall> {
         let without_action = || {
             self.0
@@ -45,7 +45,7 @@ impl PendingCalls {
         let exact = without_action().find(|(_, PendingCall { call, .. })| {
             call.id == id && call.name == tool && call.arguments == arguments
         });
-        // An inner agent of somebody's own may announce a call in other words than it makes it.
+        // Another inner agent may announce a call with other arguments than it then sends.
         let like = exact.or_else(|| without_action().find(|(_, open)| open.call.id == id));
         let place = like.map(|(place, _)| place)?;
         let open = self.0.get_mut(place)?;
@@ -53,7 +53,7 @@ impl PendingCalls {
         Some(open.call.clone())
     }
 
-    /// A call that dispatch says is over, if it was announced.
+    /// Marks a call as ended, as dispatch reports it, if it was announced.
     pub(super) fn over(&mut self, of: &ToolCall) -> Option<Outcome> {
         let exact = |open: &PendingCall| open.call == *of;
         let like = |open: &PendingCall| open.call.id == of.id;
@@ -76,8 +76,8 @@ impl PendingCalls {
         })
     }
 
-    /// What is still to be told of an outcome that the inner agent tells of, if dispatch has not said it before; outcomes of
-    /// equal ids come in the order of the calls.
+    /// Returns what remains to be emitted of an outcome that the inner agent reports, unless dispatch has reported it already;
+    /// outcomes of equal ids come in the order of the calls.
     pub(super) fn observed(&mut self, id: &str, tool: &str) -> Option<Outcome> {
         let exact = |open: &PendingCall| open.call.id == id && open.call.name == tool;
         let like = |open: &PendingCall| open.call.id == id;
@@ -102,7 +102,7 @@ impl PendingCalls {
         }
     }
 
-    /// A new step: what was told of, and of whose outcome nobody tells, is over.
+    /// Begins a step: forgets the calls that were announced and whose outcome was never reported.
     pub(super) fn begin_step(&mut self) {
         self.0.retain(|open| !open.has_action);
     }

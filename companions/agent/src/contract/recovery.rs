@@ -38,7 +38,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// The number of the next try, if there is one. What was broken twice in one step is told at once, and is one try.
+    /// Returns the number of the next attempt, if there is one. Two violations in one step are reported together, as one attempt.
     pub(super) fn next(&mut self, recovery: Recovery, contract: &str, step: u64) -> Option<u32> {
         let Recovery::Retry { attempts, in_total } = recovery else {
             return None;

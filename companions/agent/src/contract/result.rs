@@ -29,8 +29,8 @@ pub struct RunResult {
     pub usage: Usage,
     /// The last events, at most 1,000 of them, without pieces of text.
     pub steps: Vec<Event>,
-    /// What was said, without answers that were rejected; it can begin the next run. Every call in it has its outcome, whatever
-    /// ended the run: one that was cut off in the middle says that nobody knows whether it took effect.
+    /// The conversation without rejected answers; it can begin the next run. Every call in it has its outcome, whatever ended
+    /// the run: a call that was cut off says that it is unknown whether it took effect.
     pub messages: Vec<Message>,
 }
 
@@ -70,11 +70,11 @@ pub(super) struct Noted {
     pub(super) rejected: Vec<Rejected>,
 }
 
-/// An answer that nobody but the model may read.
+/// An answer that only the model may read.
 #[derive(Debug)]
 pub(super) struct Rejected {
     pub(super) answer: String,
-    /// What the model is told of it, which may quote it.
+    /// The feedback for the model, which may quote the answer.
     pub(super) feedback: String,
     /// Which message holds it, where the inner agent said so.
     pub(super) message: Option<usize>,
@@ -117,7 +117,7 @@ impl Record {
     pub(super) fn finish(self) -> RunResult {
         let noted = std::mem::take(&mut *self.locked());
         let past = self.conversation.past();
-        let mut messages = said(&self.conversation.messages(), past, &noted.rejected);
+        let mut messages = published_messages(&self.conversation.messages(), past, &noted.rejected);
         complete(&mut messages, past, self.calls.all(), noted.error.as_ref());
         RunResult {
             success: noted.answer.is_some() && noted.error.is_none(),
@@ -132,11 +132,11 @@ impl Record {
     }
 }
 
-/// What stands in the place of an answer that was rejected.
+/// Replaces a rejected answer.
 const REJECTED: &str = "(a rejected answer)";
 
-/// The messages of a run as others may read them.
-fn said(messages: &[Message], past: usize, rejected: &[Rejected]) -> Vec<Message> {
+/// Returns the messages of a run as others than the model may read them.
+fn published_messages(messages: &[Message], past: usize, rejected: &[Rejected]) -> Vec<Message> {
     let mut said = messages.to_vec();
     for one in rejected {
         match one.message {
@@ -173,7 +173,7 @@ fn complete(
         let ends: Vec<Message> = calls
             .iter()
             .map(|call| {
-                let (status, text) = match taken(&mut made, call) {
+                let (status, text) = match take_logged(&mut made, call) {
                     Some(made) => made.end(timed_out),
                     None if asked < past => return not_known(call),
                     None => not_started(),
@@ -201,13 +201,13 @@ fn complete(
 }
 
 /// What dispatch knows of a call; of equal ones, the first.
-fn taken(made: &mut Vec<LoggedCall>, call: &ToolCall) -> Option<LoggedCall> {
+fn take_logged(made: &mut Vec<LoggedCall>, call: &ToolCall) -> Option<LoggedCall> {
     let exact = made.iter().position(|made| made.is(call));
     let place = exact.or_else(|| made.iter().position(|made| made.has_id_of(call)))?;
     Some(made.remove(place))
 }
 
-/// Hides the message of an answer, and what the model was told of it.
+/// Hides the message of an answer, and the feedback on it.
 fn hide_at(messages: &mut [Message], place: usize, rejected: &Rejected) {
     let mut after = messages.iter_mut().skip(place);
     if let Some(Message::Assistant { text, .. }) = after.next() {
@@ -220,7 +220,7 @@ fn hide_at(messages: &mut [Message], place: usize, rejected: &Rejected) {
     }
 }
 
-/// Hides whatever holds the answer, because nobody said which message that is.
+/// Hides every message that holds the answer, if it is not known which one does.
 fn hide_in(message: &mut Message, rejected: &Rejected) {
     match message {
         Message::Assistant { text, .. }
@@ -233,5 +233,5 @@ fn hide_in(message: &mut Message, rejected: &Rejected) {
     }
 }
 
-/// How the model is told that its answer was rejected; what follows may quote the answer.
+/// Begins the feedback on a rejected answer; what follows may quote the answer.
 pub(super) const REFUSED: &str = "this answer was rejected: ";

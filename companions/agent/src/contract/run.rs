@@ -104,7 +104,7 @@ impl Output {
     }
 }
 
-/// A step that tells of more is not followed; the longest replies have some ten thousand pieces.
+/// The most events of one step; the longest replies have some ten thousand pieces.
 const MOST_EVENTS: u64 = 100_000;
 
 /// Drives one run. `ControlFlow::Break` ends it, with the error that ended it or without.
@@ -156,7 +156,7 @@ impl RunDriver<'_> {
         match event {
             QueuedEvent::Check(check) => self.out.emit(Event::ContractCheck { check }).await,
             QueuedEvent::Violation(violation) => {
-                let violation = Box::new(self.shown(&violation));
+                let violation = Box::new(self.redacted(&violation));
                 self.out.emit(Event::ContractViolation { violation }).await;
             }
             QueuedEvent::Entered {
@@ -174,7 +174,7 @@ impl RunDriver<'_> {
             // The model reads the violation as the outcome of its call.
             QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,
             // The model has read the outcome of the call, and can do nothing about what came after it.
-            QueuedEvent::Late(violation) => return self.ended(&violation),
+            QueuedEvent::Late(violation) => return self.end_run(&violation),
             QueuedEvent::Outcome(number) => {
                 if let Some((call, status, text)) = self.out.record.calls.outcome(number)
                     && let Some(outcome) = self.calls.over(&call)
@@ -194,8 +194,8 @@ impl RunDriver<'_> {
         self.out.emit(observation).await;
     }
 
-    /// What had happened inside of calls when the run ended. Calls that never got as far as their bodies are not told of any
-    /// more, and the outcome of one that broke a contract is its violation.
+    /// Emits what had happened inside calls when the run ended. Calls that never reached their bodies are left out, and the
+    /// outcome of one that broke a contract is its violation.
     async fn emit_remaining(&mut self) {
         for event in self.queue.drain() {
             match event {

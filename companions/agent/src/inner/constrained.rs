@@ -44,12 +44,12 @@ use crate::model::{Delta, Model, ModelFault, Request};
 /// # Ok(()) }
 /// ```
 ///
-/// The model gets its instructions, the tools and the [`Constraint`] with every request. An engine that holds its model to
-/// the constraint says so with [`Enforcement::ByEngine`]; otherwise each reply is read as it comes, and at the first character
-/// that cannot be part of a reply, and at the end of a mebibyte, the model is stopped, told what was expected, and asked again. Without the feature `grammar`
-/// a reply is read when it is complete.
+/// The model gets its instructions, the tools and the [`Constraint`] with every request. If the engine enforces the constraint,
+/// choose [`Enforcement::ByEngine`]; otherwise each reply is checked as it arrives. At the first character that cannot be part of
+/// a valid reply, or after one mebibyte, the model is stopped, told what was expected, and asked again. Without the feature
+/// `grammar`, a reply is checked when it is complete.
 ///
-/// Reasoning and answer are told while they come, as [`Event::TextDelta`]s without the JSON around them.
+/// Reasoning and answer are emitted as they arrive, as [`Event::TextDelta`]s without the JSON around them.
 #[derive(Debug)]
 pub struct ConstrainedAgent<M> {
     model: M,
@@ -66,7 +66,7 @@ pub struct ConstrainedAgent<M> {
 pub enum Enforcement {
     /// The engine of the model, such as `ConstrainedDecoder`. A reply that breaks the constraint nevertheless ends the run.
     ByEngine,
-    /// The agent: a reply that breaks the constraint is stopped, and the model is told and asked again.
+    /// The agent: a reply that breaks the constraint is stopped, and the model is asked again with the reason.
     RejectAndAsk {
         /// How often in a row.
         attempts: u32,

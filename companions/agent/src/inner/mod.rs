@@ -117,7 +117,7 @@ impl Turn {
     }
 
     /// Tells the model something before it goes on.
-    pub(crate) fn tell(&self, text: String) {
+    pub(crate) fn add_feedback(&self, text: String) {
         let feedback = &mut self.exchange.lock().feedback;
         match feedback {
             Some(before) => {
@@ -144,7 +144,7 @@ fn begin(turn: &Turn, system: Option<String>) {
     turn.conversation.push(Message::User { text });
 }
 
-/// One reply of a model, told as it comes: its text and its calls.
+/// Reads one reply of a model, emitting its text as it arrives, and returns its text and calls.
 async fn read_reply(
     model: &impl Model,
     request: Request<'_>,
@@ -175,35 +175,35 @@ async fn read_reply(
     Ok((text, calls))
 }
 
-/// Whether a reply said what it cost.
+/// Whether a reply reported its usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Cost {
     /// There is no reply yet.
     #[default]
     None,
-    NotTold,
-    Told,
+    Unreported,
+    Reported,
 }
 
 impl Cost {
     fn note(&mut self, piece: &Delta) {
         match (piece, *self) {
-            (Delta::Usage(_), _) => *self = Self::Told,
-            (_, Self::None) => *self = Self::NotTold,
+            (Delta::Usage(_), _) => *self = Self::Reported,
+            (_, Self::None) => *self = Self::Unreported,
             _ => {}
         }
     }
 
-    /// At the end of a reply: one that did not say it is counted as such.
+    /// Ends a reply: one that did not report its usage is counted as such.
     async fn close(self, emitter: &Emitter) {
-        if self == Self::NotTold {
+        if self == Self::Unreported {
             let usage = Usage::uncounted();
             emitter.emit(Event::Usage { usage }).await;
         }
     }
 }
 
-/// What came of a call, as it is told and as the model reads it.
+/// The outcome of a call, as events and the model get it.
 struct CallOutcome {
     call_id: String,
     tool: String,
@@ -221,7 +221,7 @@ impl CallOutcome {
         }
     }
 
-    /// Belongs behind the message of it: whoever reads the events may end the run there.
+    /// Must follow its message in the conversation: a reader of the events may end the run there.
     async fn emit(self, emitter: &Emitter) {
         let Self {
             call_id,

@@ -101,7 +101,7 @@ pub enum ModelError {
     #[error("the reply reached the token limit; allow more tokens, or ask for less")]
     TooLong,
     /// The provider ended or withheld the reply for a reason of its own.
-    #[error("the provider ended the reply: {reason}{}", Said(said))]
+    #[error("the provider ended the reply: {reason}{}", Detail(said))]
     Withheld {
         /// The provider's name of the reason.
         reason: String,
@@ -134,9 +134,9 @@ impl fmt::Display for Often {
 }
 
 /// What was said, where there is something.
-struct Said<'s>(&'s str);
+struct Detail<'s>(&'s str);
 
-impl fmt::Display for Said<'_> {
+impl fmt::Display for Detail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => Ok(()),

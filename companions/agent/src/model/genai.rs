@@ -33,7 +33,7 @@ use fault::Faults;
 pub use provider::Provider;
 use reply_emitter::ReplyEmitter;
 use retries::Retries;
-use secrets::{Secrets, shown};
+use secrets::{Secrets, without_secrets};
 
 use super::{Model, ModelError, Reply, Request};
 use crate::generator::stream_with;
@@ -242,7 +242,7 @@ impl fmt::Debug for GenaiModel {
         f.debug_struct("GenaiModel")
             .field("model", &self.settings.model)
             .field("provider", &self.settings.provider)
-            .field("endpoint", &shown(&self.settings.endpoint))
+            .field("endpoint", &without_secrets(&self.settings.endpoint))
             .finish_non_exhaustive()
     }
 }

@@ -250,8 +250,8 @@ impl Replay {
         if !self.same(&exchange.said, &said) {
             return Err(ModelError::Diverged {
                 request: number + 1,
-                recorded: shown(&exchange.said),
-                said: shown(&said),
+                recorded: excerpt(&exchange.said),
+                said: excerpt(&said),
             });
         }
         state.exchanges += 1;
@@ -329,7 +329,7 @@ fn on_line<T: serde::de::DeserializeOwned>(
 /// The most of a difference that is shown, in characters.
 const SHOWN: usize = 500;
 
-fn shown(messages: &[Message]) -> String {
+fn excerpt(messages: &[Message]) -> String {
     let text = serde_json::to_string(messages).unwrap_or_default();
     text.chars().take(SHOWN).collect()
 }

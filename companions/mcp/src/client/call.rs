@@ -40,7 +40,7 @@ impl Remote {
             .send_cancellable_request(request, PeerRequestOptions::no_options())
             .await
             .map_err(|error| message(&error))?;
-        sending.hear(&handle.progress_token, progress);
+        sending.register(&handle.progress_token, progress);
         let mut pending = Pending {
             token: handle.progress_token.clone(),
             connection: self.connection.clone(),

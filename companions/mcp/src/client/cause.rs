@@ -105,13 +105,13 @@ mod http {
             HttpError::Client(client) => match client.status() {
                 Some(status) => of_status(status.as_u16(), ""),
                 None if client.is_builder() => ImportError::InvalidUrl {
-                    url: client.url().map(shown),
+                    url: client.url().map(redacted),
                     reason: root(client),
                 },
                 // The connection broke in the middle of a response.
                 None if client.is_body() || client.is_decode() => ImportError::Closed,
                 None => ImportError::Unreachable {
-                    url: client.url().map(shown),
+                    url: client.url().map(redacted),
                     reason: reason(client),
                 },
             },
@@ -174,7 +174,7 @@ mod http {
     }
 
     /// A URL without what may be secret: a user's name and password, and the query.
-    fn shown(url: &reqwest::Url) -> String {
+    fn redacted(url: &reqwest::Url) -> String {
         let mut url = url.clone();
         // A URL that cannot have them has none.
         let _ = url.set_username("");

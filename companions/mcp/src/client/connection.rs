@@ -114,13 +114,13 @@ impl fmt::Debug for Connection {
 #[derive(Clone)]
 pub(super) struct Listener {
     config: ClientConfig,
-    calls: Arc<tokio::sync::Mutex<HashMap<u64, Heard>>>,
+    calls: Arc<tokio::sync::Mutex<HashMap<u64, ProgressSink>>>,
     /// Cancelled when the list of tools has changed.
     changed: CancellationToken,
 }
 
 /// A call whose progress is reported.
-struct Heard {
+struct ProgressSink {
     progress: Progress,
     /// The last reported value; reports that go back are dropped.
     done: f64,
@@ -169,13 +169,13 @@ impl Listener {
     }
 }
 
-pub(super) struct Sending<'l>(tokio::sync::MutexGuard<'l, HashMap<u64, Heard>>);
+pub(super) struct Sending<'l>(tokio::sync::MutexGuard<'l, HashMap<u64, ProgressSink>>);
 
 impl Sending<'_> {
-    pub(super) fn hear(mut self, token: &ProgressToken, progress: Progress) {
+    pub(super) fn register(mut self, token: &ProgressToken, progress: Progress) {
         if let Some(token) = number(token) {
             let done = f64::NEG_INFINITY;
-            self.0.insert(token, Heard { progress, done });
+            self.0.insert(token, ProgressSink { progress, done });
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum ImportError {
         reason: String,
     },
     /// The address of the server is not an HTTP URL.
-    #[error("the address of the server{} is not an HTTP URL: {reason}; write one such as `http://localhost:8000/mcp`", given(url.as_deref()))]
+    #[error("the address of the server{} is not an HTTP URL: {reason}; write one such as `http://localhost:8000/mcp`", url_part(url.as_deref()))]
     InvalidUrl {
         /// The address, without user, password and query; `None` if it cannot be parsed.
         url: Option<String>,
@@ -143,7 +143,7 @@ fn address(url: Option<&str>) -> String {
     url.map_or_else(|| "the server".to_owned(), |url| format!("`{url}`"))
 }
 
-fn given(url: Option<&str>) -> String {
+fn url_part(url: Option<&str>) -> String {
     url.map_or_else(String::new, |url| format!(", `{url}`,"))
 }
 

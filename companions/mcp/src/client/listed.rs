@@ -22,7 +22,7 @@ const BYTES: usize = 64 << 20;
 
 /// What a server listed.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct ToolListing {
     pub(super) tools: Vec<Tool>,
     /// Items that are not tools.
     pub(super) unreadable: Vec<Skipped>,
@@ -38,8 +38,8 @@ struct Page {
 }
 
 /// Reads the whole list of a server.
-pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Listed, ImportError> {
-    let mut listed = Listed::default();
+pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<ToolListing, ImportError> {
+    let mut listed = ToolListing::default();
     let mut seen = HashSet::new();
     let mut cursor = None;
     let mut bytes = 0_usize;
@@ -82,7 +82,7 @@ pub(super) async fn all(peer: &Peer<RoleClient>) -> Result<Listed, ImportError> 
     Ok(listed)
 }
 
-impl Listed {
+impl ToolListing {
     /// Takes the readable tools of a page, and returns its cursor.
     fn one_by_one(&mut self, page: Value) -> Result<Option<String>, ImportError> {
         let page: Page = serde_json::from_value(page).map_err(|_| no_list())?;

@@ -39,14 +39,14 @@ pub(super) fn content(
             schema.check(&value.to_string()).map_err(|wrong| {
                 format!("the result is not what the server's output schema promises: {wrong}")
             })?;
-            given(value)
+            to_content(value)
         }
         (None, Some(_)) => {
             let why =
                 "the result lacks the structured content that the server's output schema promises";
             return Err(why.to_owned());
         }
-        (Some(value), None) if text.is_empty() => given(value),
+        (Some(value), None) if text.is_empty() => to_content(value),
         (Some(value), None) if !says(&text, &value) => {
             Content::text(text).with(Artifact::value("structuredContent", value))
         }
@@ -57,7 +57,7 @@ pub(super) fn content(
 }
 
 /// A string as it is, everything else as JSON, like the result of a function.
-fn given(value: Value) -> Content {
+fn to_content(value: Value) -> Content {
     match value {
         Value::String(text) => Content::text(text),
         other => Content::json(&other),
@@ -98,15 +98,15 @@ fn part(block: ContentBlock) -> Result<Part, String> {
                 let media_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
                 Artifact::file(file_name(&uri), media_type, bytes(&blob)?)
             }
-            other => Artifact::value("resource", written(&other)),
+            other => Artifact::value("resource", to_json(&other)),
         },
-        ContentBlock::ResourceLink(link) => Artifact::value("resource_link", written(&link)),
-        other => Artifact::value("content", written(&other)),
+        ContentBlock::ResourceLink(link) => Artifact::value("resource_link", to_json(&link)),
+        other => Artifact::value("content", to_json(&other)),
     };
     Ok(Part::Artifact(artifact))
 }
 
-fn written(part: &impl serde::Serialize) -> Value {
+fn to_json(part: &impl serde::Serialize) -> Value {
     serde_json::to_value(part).unwrap_or_else(|_| json!(null))
 }
 

@@ -157,12 +157,12 @@ fn meta(outcome: &Outcome) -> Option<MetaObject> {
 
 fn located(violation: &Violation) -> Value {
     let mut told = json!(violation);
-    told["location"]["file"] = json!(shown(&violation.location.file));
+    told["location"]["file"] = json!(file_name(&violation.location.file));
     told
 }
 
 /// The name of a source file, without the absolute path of the build machine, which may name a user's home folder.
-fn shown(file: &str) -> Cow<'_, str> {
+fn file_name(file: &str) -> Cow<'_, str> {
     let path = Path::new(file);
     match path.file_name() {
         Some(name) if path.is_absolute() => name.to_string_lossy(),
@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn a_location_does_not_name_the_home_folder_of_the_build_machine() {
         let library = std::env::temp_dir().join("registry/kit-1.0.0/src/lib.rs");
-        assert_eq!(shown(&library.to_string_lossy()), "lib.rs");
-        assert_eq!(shown("src/tools.rs"), "src/tools.rs");
-        assert_eq!(shown(""), "");
+        assert_eq!(file_name(&library.to_string_lossy()), "lib.rs");
+        assert_eq!(file_name("src/tools.rs"), "src/tools.rs");
+        assert_eq!(file_name(""), "");
     }
 }

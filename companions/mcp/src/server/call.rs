@@ -91,7 +91,7 @@ async fn outcome(
             }
         }
     };
-    shared.hooks.ended(number, &outcome);
+    shared.hooks.report_end(number, &outcome);
     if let Some(reports) = reports {
         reports.finish().await;
     }

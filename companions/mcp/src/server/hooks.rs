@@ -108,7 +108,7 @@ impl Hooks {
         Some(number)
     }
 
-    pub(super) fn ended(&self, number: Option<u64>, outcome: &Outcome) {
+    pub(super) fn report_end(&self, number: Option<u64>, outcome: &Outcome) {
         if let (Some(hear), Some(number)) = (&self.hear, number) {
             let _ = guard(|| hear(CallEvent::Ended { number, outcome }));
         }

@@ -10,12 +10,12 @@ use crate::ServeError;
 
 /// The tools as `tools/list` returns them, built once.
 pub(super) struct List {
-    november: Vec<Listed>,
-    july: Vec<Listed>,
+    november: Vec<ListedTool>,
+    july: Vec<ListedTool>,
     page: usize,
 }
 
-struct Listed {
+struct ListedTool {
     tool: Tool,
     /// Whether a client has to repeat some argument in a header, which is then compared.
     in_headers: bool,
@@ -99,7 +99,7 @@ impl List {
         Ok(result)
     }
 
-    fn all(&self, revision: Revision) -> &[Listed] {
+    fn all(&self, revision: Revision) -> &[ListedTool] {
         match revision.export() {
             McpRevision::November2025 => &self.november,
             _ => &self.july,
@@ -107,23 +107,23 @@ impl List {
     }
 }
 
-fn position(all: &[Listed], name: &str) -> Option<usize> {
+fn position(all: &[ListedTool], name: &str) -> Option<usize> {
     all.binary_search_by(|one| one.tool.name.as_ref().cmp(name))
         .ok()
 }
 
-fn find<'l>(all: &'l [Listed], name: &str) -> Option<&'l Listed> {
+fn find<'l>(all: &'l [ListedTool], name: &str) -> Option<&'l ListedTool> {
     all.get(position(all, name)?)
 }
 
-fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<Listed>, ServeError> {
+fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<ListedTool>, ServeError> {
     let exported = registry.export(Dialect::Mcp(revision))?;
     let list = exported.as_array().map_or(&[][..], Vec::as_slice);
     // In the order of the registry, which is that of the bytes of their names.
     list.iter().map(listed).collect()
 }
 
-fn listed(exported: &Value) -> Result<Listed, ServeError> {
+fn listed(exported: &Value) -> Result<ListedTool, ServeError> {
     let mut exported = exported.clone();
     if let Some(schema) = exported.get_mut("outputSchema")
         && let Value::Bool(anything) = *schema
@@ -140,7 +140,7 @@ fn listed(exported: &Value) -> Result<Listed, ServeError> {
     let name = exported.get("name").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     match serde_json::from_value(exported) {
-        Ok(tool) => Ok(Listed {
+        Ok(tool) => Ok(ListedTool {
             tool,
             in_headers,
             text,

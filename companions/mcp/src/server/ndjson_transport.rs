@@ -312,20 +312,20 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for NdjsonTran
         // Immediately if there is room: messages keep their order, and no task has to wait.
         let queued = self.encode(&message).and_then(|text| match &self.out {
             _ if text.is_empty() => Ok(None),
-            None => Err(gone()),
+            None => Err(closed()),
             Some(out) => {
                 self.unread.more(&text);
                 match out.try_send(text) {
                     Ok(()) => Ok(None),
                     Err(mpsc::error::TrySendError::Full(text)) => Ok(Some((out.clone(), text))),
-                    Err(mpsc::error::TrySendError::Closed(_)) => Err(gone()),
+                    Err(mpsc::error::TrySendError::Closed(_)) => Err(closed()),
                 }
             }
         });
         async move {
             match queued? {
                 None => Ok(()),
-                Some((out, text)) => out.send(text).await.map_err(|_| gone()),
+                Some((out, text)) => out.send(text).await.map_err(|_| closed()),
             }
         }
     }
@@ -362,7 +362,7 @@ fn terminated(mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-fn gone() -> io::Error {
+fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the client stopped reading")
 }
 

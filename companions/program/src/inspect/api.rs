@@ -21,7 +21,7 @@ type Server = State<Arc<Shared>>;
 
 /// A call as the page makes it.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct CallRequest {
     name: String,
     /// JSON text.
     arguments: String,
@@ -45,7 +45,7 @@ pub(super) async fn explain(State(shared): Server, Query(named): Query<Named>) -
 }
 
 /// Does everything but run the body, and reports which conditions were evaluated: all, if the arguments can be decoded.
-pub(super) async fn check(State(shared): Server, Json(wanted): Json<Wanted>) -> Json<Value> {
+pub(super) async fn check(State(shared): Server, Json(wanted): Json<CallRequest>) -> Json<Value> {
     let began = Instant::now();
     let judged = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&judged);
@@ -68,9 +68,9 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<Wanted>) -> 
 }
 
 /// Makes a call. If the page aborts the request, this future is dropped, which cancels the call.
-pub(super) async fn call(State(shared): Server, Json(wanted): Json<Wanted>) -> Json<Value> {
+pub(super) async fn call(State(shared): Server, Json(wanted): Json<CallRequest>) -> Json<Value> {
     let call = ToolCall::new("page", wanted.name, wanted.arguments);
-    let reporter = Waiting(CallReporter::new(&shared.events));
+    let reporter = PendingReport(CallReporter::new(&shared.events));
     reporter.0.begin(&shared.registry, &call, "page");
     let context = Context::new().run(&reporter.0.run());
     let outcome = shared.registry.call_with(call, context).await;
@@ -78,9 +78,9 @@ pub(super) async fn call(State(shared): Server, Json(wanted): Json<Wanted>) -> J
 }
 
 /// Reports the call as cancelled when the page stops waiting, although an abandoned body still holds it.
-struct Waiting(Arc<CallReporter>);
+struct PendingReport(Arc<CallReporter>);
 
-impl Drop for Waiting {
+impl Drop for PendingReport {
     fn drop(&mut self) {
         self.0.break_off();
     }

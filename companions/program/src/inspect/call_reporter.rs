@@ -42,7 +42,7 @@ impl CallReporter {
     /// Reports the start.
     pub(super) fn begin(&self, registry: &Registry, call: &ToolCall, from: &str) {
         self.over.store(false, Ordering::Relaxed);
-        self.tell(json!({
+        self.emit(json!({
             "kind": "begun",
             "tool": clipped(&call.name),
             "from": from,
@@ -53,22 +53,22 @@ impl CallReporter {
     /// Returns the run for the call, which reports its checks.
     pub(super) fn run(self: &Arc<Self>) -> Run {
         let reporter = Arc::clone(self);
-        Run::new().watch(move |watched| reporter.hear(watched))
+        Run::new().watch(move |watched| reporter.report(watched))
     }
 
-    fn hear(&self, watched: Watched<'_>) {
+    fn report(&self, watched: Watched<'_>) {
         match watched {
-            Watched::Check(check) if self.is_told() => self.tell(json!({
+            Watched::Check(check) if self.is_told() => self.emit(json!({
                 "kind": "check",
                 "contract": check.contract,
                 "predicate": check.predicate,
             })),
-            Watched::Violation(violation) if self.is_told() => self.tell(json!({
+            Watched::Violation(violation) if self.is_told() => self.emit(json!({
                 "kind": "violation",
                 "contract": violation.contract,
                 "text": clipped(&violation.to_string()),
             })),
-            Watched::Entered { .. } => self.tell(json!({"kind": "entered"})),
+            Watched::Entered { .. } => self.emit(json!({"kind": "entered"})),
             _ => {}
         }
     }
@@ -99,7 +99,7 @@ impl CallReporter {
             return;
         }
         let checks = self.checks.load(Ordering::Relaxed);
-        self.tell(json!({
+        self.emit(json!({
             "kind": "ended",
             "status": status,
             "text": text,
@@ -108,9 +108,9 @@ impl CallReporter {
         }));
     }
 
-    fn tell(&self, mut event: Value) {
+    fn emit(&self, mut event: Value) {
         event["call"] = json!(self.number);
-        self.events.tell(event);
+        self.events.push(event);
     }
 }
 

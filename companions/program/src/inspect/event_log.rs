@@ -38,7 +38,7 @@ struct Ring {
 
 impl EventLog {
     /// Adds an event and sends it to all subscribers; `event` is an object, to which a number and a time are added.
-    pub(super) fn tell(&self, mut event: Value) {
+    pub(super) fn push(&self, mut event: Value) {
         let at = SystemTime::now().duration_since(UNIX_EPOCH);
         event["at"] = json!(at.map_or(0.0, |at| at.as_secs_f64() * 1000.0));
         let mut ring = self.0.lock();

@@ -47,11 +47,11 @@ pub(super) fn save(path: &Path, tool: &str, boundaries: &Boundaries) -> Result<(
     let (accepts, refuses) = (list(&boundaries.accepts), list(&boundaries.refuses));
     let nothing = boundaries.all().next().is_none();
     let own = (!nothing).then(|| json!({ ACCEPTS: accepts, REFUSES: refuses }));
-    regressions::replace(path, tool, own, written)
+    regressions::replace(path, tool, own, render)
 }
 
 /// Members of each tool on lines of their own, and each input on one.
-fn written(all: &Map<String, Value>) -> String {
+fn render(all: &Map<String, Value>) -> String {
     let mut text = String::from("{");
     for (place, (tool, boundaries)) in all.iter().enumerate() {
         let comma = if place == 0 { "" } else { "," };

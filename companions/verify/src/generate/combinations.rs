@@ -73,7 +73,7 @@ fn extremes(layers: &Layers<'_>, constants: &Constants) -> Vec<Value> {
         Some("integer" | "number") => {
             let range = super::number::Range::of(layers);
             let mut ends = range.ends();
-            ends.extend(range.known(constants));
+            ends.extend(range.known_constants(constants));
             super::distinct(ends, EXTREMES)
         }
         Some("string") => {

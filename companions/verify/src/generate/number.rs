@@ -51,7 +51,7 @@ impl Range {
                 range.low = Some(range.low.map_or(at, |low| low.max(at)));
                 range.first = range
                     .first
-                    .max(whole(bound, at.ceil()).saturating_add(past));
+                    .max(to_integer(bound, at.ceil()).saturating_add(past));
             }
         }
         for keyword in ["maximum", "exclusiveMaximum"] {
@@ -67,7 +67,7 @@ impl Range {
                 range.high = Some(range.high.map_or(at, |high| high.min(at)));
                 range.last = range
                     .last
-                    .min(whole(bound, at.floor()).saturating_sub(past));
+                    .min(to_integer(bound, at.floor()).saturating_sub(past));
             }
         }
         let steps = layers
@@ -86,7 +86,7 @@ impl Range {
     }
 
     /// The constants of predicates that are in range, and their opposites: a minus sign is not always part of them.
-    pub(super) fn known(&self, constants: &Constants) -> Vec<Value> {
+    pub(super) fn known_constants(&self, constants: &Constants) -> Vec<Value> {
         let known = constants.integers.iter();
         let both = known.flat_map(|at| [*at, at.saturating_neg()]);
         both.filter(|at| self.has(*at) && self.aligned(*at) == *at)
@@ -124,7 +124,7 @@ impl Range {
     clippy::cast_possible_truncation,
     reason = "a cast of a float stops at the ends"
 )]
-fn whole(bound: &Value, rounded: f64) -> i128 {
+fn to_integer(bound: &Value, rounded: f64) -> i128 {
     integer::read(bound).unwrap_or(rounded as i128)
 }
 

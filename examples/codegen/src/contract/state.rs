@@ -65,7 +65,7 @@ impl Default for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Where the run is.
+    /// Returns where the run is.
     #[must_use]
     pub const fn state(&self) -> RunState {
         self.0
@@ -92,13 +92,13 @@ impl Lifecycle {
 }
 
 impl RunState {
-    /// Nothing follows it.
+    /// Whether no other state follows it.
     #[must_use]
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 
-    /// The name that clients see.
+    /// Returns the name that clients see.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

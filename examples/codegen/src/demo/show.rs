@@ -14,16 +14,16 @@ pub(super) struct Show<O = Stdout> {
     /// The cursor stands behind a piece of text.
     inside: bool,
     /// The calls whose results are not shown yet, in their order: those that run side by side end in any.
-    open: VecDeque<Open>,
+    open: VecDeque<OpenCall>,
 }
 
-struct Open {
+struct OpenCall {
     call_id: String,
-    ended: Option<Line>,
+    ended: Option<ResultLine>,
 }
 
 /// A colour, a word and a text.
-type Line = (&'static str, String, String);
+type ResultLine = (&'static str, String, String);
 
 /// The longest line, in characters.
 const LINE: usize = 160;
@@ -84,7 +84,7 @@ impl<O: Write> Show<O> {
                 tool,
                 arguments,
             } => {
-                self.open.push_back(Open {
+                self.open.push_back(OpenCall {
                     call_id: call_id.clone(),
                     ended: None,
                 });
@@ -122,7 +122,7 @@ impl<O: Write> Show<O> {
                     "violation" => (BAD, tool.clone()),
                     _ => (BAD, shortened(text)),
                 };
-                self.ended(call_id, (colour, status.clone(), said))
+                self.show_result(call_id, (colour, status.clone(), said))
             }
             Happening::Retry { clause, attempt } => {
                 let text = format!("the model was told of {clause}; try {attempt}");
@@ -141,7 +141,7 @@ impl<O: Write> Show<O> {
     }
 
     /// Shows what came of a call, when what came of every earlier one is shown.
-    fn ended(&mut self, call_id: &str, result: Line) -> io::Result<()> {
+    fn show_result(&mut self, call_id: &str, result: ResultLine) -> io::Result<()> {
         let mut open = self.open.iter_mut();
         let Some(call) = open.find(|one| one.call_id == call_id && one.ended.is_none()) else {
             let (colour, word, text) = result;

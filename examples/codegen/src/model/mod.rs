@@ -21,7 +21,7 @@ pub enum Models {
 }
 
 impl Models {
-    /// The provider that the environment names, or the recordings in this folder where it names none.
+    /// Takes the provider that the environment names, or else the recordings in this folder.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Models {
         }
     }
 
-    /// The recordings in a folder.
+    /// Reads the recordings in a folder.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Models {
         }
     }
 
-    /// A model for one turn of one run.
+    /// Returns a model for one turn of one run.
     #[must_use]
     pub fn model(&self) -> Arc<dyn Model> {
         match self {

@@ -44,7 +44,7 @@ impl Recorded {
                 message: error.to_string(),
                 retry_after: None,
             })?;
-            match whole(&replay, request.clone()).await {
+            match collect(&replay, request.clone()).await {
                 Ok(pieces) => {
                     self.play(Arc::new(replay));
                     return Ok(pieces);
@@ -84,7 +84,7 @@ fn last(messages: &[Message]) -> &str {
     }
 }
 
-async fn whole(model: &dyn Model, request: Request<'_>) -> Result<Vec<Delta>, ModelError> {
+async fn collect(model: &dyn Model, request: Request<'_>) -> Result<Vec<Delta>, ModelError> {
     let mut reply = model.reply(request);
     let mut pieces = Vec::new();
     while let Some(piece) = poll_fn(|task| reply.as_mut().poll_next(task)).await {
@@ -101,7 +101,7 @@ impl Model for Recorded {
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
         Box::pin(stream_with(move |emitter| async move {
             let pieces = match self.playing() {
-                Some(replay) => whole(&*replay, request).await,
+                Some(replay) => collect(&*replay, request).await,
                 None => self.begin(&request).await,
             };
             match pieces {

@@ -35,9 +35,9 @@ impl RecordedMessages {
         std::mem::take(&mut self.locked().calls)
     }
 
-    /// All that the model was told in its last request.
+    /// Returns the messages of the last request.
     #[must_use]
-    pub fn said(&self) -> Vec<Message> {
+    pub fn messages(&self) -> Vec<Message> {
         self.locked().said.clone()
     }
 }

@@ -39,7 +39,7 @@ impl Executor {
         let token = token.ok_or("give a token with `--token-file` or `--token-env`")?;
         let mut executor = contract_remote::Executor::new(tools::registry(&self.root)?)
             .custom()
-            .on_event(|event| tell(&event));
+            .on_event(|event| print_event(&event));
         if let Some(path) = &self.journal {
             executor = executor.journal(Journal::open(path)?);
         }
@@ -53,7 +53,7 @@ impl Executor {
     }
 }
 
-fn tell(event: &ExecutorEvent) {
+fn print_event(event: &ExecutorEvent) {
     match event {
         ExecutorEvent::Attached {
             toolbelt, refused, ..

@@ -23,7 +23,10 @@ const CALLS: [(&str, &str); 2] = [
 ///
 /// What was found stands in it as results of tools: it comes from the executor, and is to be trusted no more than the rest of
 /// what comes from there.
-pub(super) async fn look(session: &Session, mut tell: impl FnMut(Happening)) -> Vec<Message> {
+pub(super) async fn look_around(
+    session: &Session,
+    mut tell: impl FnMut(Happening),
+) -> Vec<Message> {
     tell(attached(session));
     let tools: Vec<_> = session.toolbelt().tools().map(|tool| &tool.name).collect();
     let there = CALLS
@@ -42,13 +45,13 @@ pub(super) async fn look(session: &Session, mut tell: impl FnMut(Happening)) -> 
     }
     let outcomes = session.bootstrap(calls.clone()).await;
     for outcome in &outcomes {
-        tell(ended(outcome));
+        tell(result_of(outcome));
     }
     let results = outcomes.iter().map(|outcome| Message::Tool {
         call_id: outcome.id().to_owned(),
         tool: outcome.tool().to_owned(),
         status: outcome.status(),
-        text: said(outcome),
+        text: text_of(outcome),
     });
     tell(Happening::BootstrapFinished);
     let mut messages = vec![Message::System {
@@ -78,17 +81,17 @@ fn attached(session: &Session) -> Happening {
     }
 }
 
-fn said(outcome: &Outcome) -> String {
+fn text_of(outcome: &Outcome) -> String {
     let text = outcome.output().map(str::to_owned);
     text.or_else(|| outcome.error()).unwrap_or_default()
 }
 
-fn ended(outcome: &Outcome) -> Happening {
+fn result_of(outcome: &Outcome) -> Happening {
     Happening::ToolResult {
         call_id: outcome.id().to_owned(),
         tool: outcome.tool().to_owned(),
         status: outcome.status().name().to_owned(),
-        text: shortened(&said(outcome)),
+        text: shortened(&text_of(outcome)),
         travelled: true,
     }
 }

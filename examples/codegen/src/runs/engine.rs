@@ -103,7 +103,7 @@ impl Engine {
         })
     }
 
-    /// A run as it is now; of another backend too, where backends share a store.
+    /// Returns a run as it is now, including one of another backend that shares the store.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Engine {
         run.ok_or(Refused::Unknown)
     }
 
-    /// All runs, the latest first.
+    /// Returns all runs, the latest first.
     #[must_use]
     pub fn runs(&self) -> Vec<RunView> {
         let runs: Vec<_> = self.shared.runs().values().cloned().collect();
@@ -135,14 +135,14 @@ impl Engine {
         views
     }
 
-    /// What a client of the service is told of a run.
+    /// Returns what a client of the service sees of a run.
     #[must_use]
     pub fn response(&self, run: &Run) -> ChatResponse {
         let record = run.record();
         record.response(run.calls(), self.shared.elsewhere(&record).as_ref())
     }
 
-    /// The executor, once one has dialled in.
+    /// Returns the session of the executor, once one has connected.
     #[must_use]
     pub fn session(&self) -> Option<Session> {
         self.shared.there.get().cloned()

@@ -74,12 +74,12 @@ pub(super) async fn watch(shared: Weak<Shared>) {
             // Where the store is gone, nobody sees anything; the next turn tries again.
             let _ = shared.run_store.show().await;
         }
-        let _ = shared.look().await;
+        let _ = shared.poll_store().await;
     }
 }
 
 impl Shared {
-    async fn look(&self) -> Result<(), StoreError> {
+    async fn poll_store(&self) -> Result<(), StoreError> {
         let after = *self.others.begun.lock();
         let (begun, last) = self.run_store.begun(Some(after)).await?;
         for id in begun {
@@ -107,7 +107,7 @@ impl Shared {
             }
         }
         for owner in owners {
-            let shown = self.run_store.shown(&owner).await?;
+            let shown = self.run_store.heartbeat(&owner).await?;
             self.others.note(&owner, shown);
         }
         Ok(())

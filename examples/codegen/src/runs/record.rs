@@ -120,7 +120,7 @@ impl RunRecord {
         Some(&writer.name)
     }
 
-    /// It in a list; `elsewhere` where another backend has it.
+    /// Returns the run as lists show it; `elsewhere` if another backend has it.
     #[must_use]
     pub fn view(&self, elsewhere: Option<&Elsewhere>) -> RunView {
         RunView {
@@ -134,7 +134,7 @@ impl RunRecord {
         }
     }
 
-    /// What a client of the service is told, after this many calls of tools; `elsewhere` where another backend has it.
+    /// Returns what a client of the service sees after this many calls of tools; `elsewhere` if another backend has the run.
     #[must_use]
     pub fn response(&self, calls: usize, elsewhere: Option<&Elsewhere>) -> ChatResponse {
         let state = self.life.state();

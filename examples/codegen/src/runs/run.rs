@@ -110,25 +110,25 @@ impl Run {
         self.inner.lock()
     }
 
-    /// Which run it is.
+    /// Identifies the run.
     #[must_use]
     pub fn id(&self) -> RunId {
         self.id
     }
 
-    /// Where it is.
+    /// Returns the state of the run.
     #[must_use]
     pub fn state(&self) -> RunState {
         self.locked().record.life.state()
     }
 
-    /// All that is kept of it besides its events.
+    /// Returns everything that is stored of the run, except its events.
     #[must_use]
     pub fn record(&self) -> RunRecord {
         self.locked().record.clone()
     }
 
-    /// How many calls of it have ended.
+    /// Counts its calls that have ended.
     #[must_use]
     pub fn calls(&self) -> usize {
         let inner = self.locked();
@@ -151,7 +151,7 @@ impl Run {
             .map_or(0, |event| event.at_ms)
     }
 
-    /// The events after a sequence number.
+    /// Returns the events after a sequence number.
     #[must_use]
     pub fn after(&self, sequence: u64) -> Vec<RunEvent> {
         let inner = self.locked();
@@ -182,7 +182,7 @@ impl Run {
         let _ = news.wait_for(|_| self.rests()).await;
     }
 
-    pub(super) fn tell(&self, what: Happening) {
+    pub(super) fn record_event(&self, what: Happening) {
         let mut inner = self.locked();
         let last = inner.events.last().map_or(0, |event| event.sequence);
         let can_be_left_out = matches!(
@@ -286,7 +286,7 @@ impl Run {
             inner.events.extend(added);
         }
         if let Err(error) = kept {
-            self.tell(Happening::Notice {
+            self.record_event(Happening::Notice {
                 text: format!("this is not written down, and a restart would lose it: {error}"),
             });
         }

@@ -56,7 +56,7 @@ impl RunStore {
         }
     }
 
-    /// Other backends, each with a name of its own, have runs in the store too.
+    /// Shares the store with other backends, each with a name of its own.
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
@@ -191,7 +191,7 @@ impl RunStore {
     }
 
     /// How often a backend has shown that it is there.
-    pub(super) async fn shown(&self, name: &str) -> Result<u64, StoreError> {
+    pub(super) async fn heartbeat(&self, name: &str) -> Result<u64, StoreError> {
         let place = format!("codegen.backend.{name}");
         let there = self.store.read(Self::service()?, &place).await?;
         Ok(there.map_or(0, |there| there.version))

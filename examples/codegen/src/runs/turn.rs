@@ -8,7 +8,7 @@ use contract_agent::{Budget, ContractAgent, Hook, Message, Model, Recovery, Tool
 use contract_remote::Session;
 use contract_runtime::{Context, ToolCall};
 
-use super::bootstrap::look;
+use super::bootstrap::look_around;
 use super::line::Line;
 use super::translate::Translator;
 use crate::changes::Changes;
@@ -62,13 +62,14 @@ pub(super) async fn turn(
     mut tell: impl FnMut(Happening),
 ) -> Turn {
     if said.is_empty() {
-        said = look(session, &mut tell).await;
-        match seen(session, None, LOOKS).await {
+        said = look_around(session, &mut tell).await;
+        match changes_since(session, None, LOOKS).await {
             Some(Ok(seen)) => before.first = Some(seen.snapshot),
             Some(Err(text)) => tell(Happening::Notice { text }),
             None => {}
         }
-    } else if let (Some(left), Some(Ok(seen))) = (&before.left, seen(session, None, LOOKS).await)
+    } else if let (Some(left), Some(Ok(seen))) =
+        (&before.left, changes_since(session, None, LOOKS).await)
         && *left != seen.snapshot
     {
         let text = "the project is not as this session left it when it asked".to_owned();
@@ -115,7 +116,7 @@ pub(super) async fn turn(
     };
     let tripped = session.guard(working).await.err();
     drop(events);
-    let mut said = recorded.said();
+    let mut said = recorded.messages();
     let Translator {
         questions,
         written,
@@ -154,7 +155,7 @@ pub(super) async fn changes(
 ) {
     let Some(first) = &before.first else { return };
     let patience = if is_done { LOOKS } else { LOOKS_QUICKLY };
-    match seen(session, Some(first), patience).await {
+    match changes_since(session, Some(first), patience).await {
         Some(Ok(seen)) => {
             before.left = Some(seen.snapshot);
             tell(Happening::Diff {
@@ -170,7 +171,7 @@ pub(super) async fn changes(
 }
 
 /// What the executor says of the project; nothing where it has no such tool.
-async fn seen(
+async fn changes_since(
     session: &Session,
     since: Option<&str>,
     patience: Duration,

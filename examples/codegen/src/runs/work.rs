@@ -86,7 +86,7 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
         tokio::select! {
             biased;
             () = run.stop.cancelled() => None,
-            done = turn(session, model, said, text, &mut before, |what| run.tell(what)) => Some(done),
+            done = turn(session, model, said, text, &mut before, |what| run.record_event(what)) => Some(done),
         }
     };
     let done = tokio::select! {
@@ -96,12 +96,15 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     let is_here = run.record().owner == shared.run_store.name();
     if is_here {
         for what in ends(shared, run, open_calls(run), &WITH_ITS_TURN).await {
-            run.tell(what);
+            run.record_event(what);
         }
     }
     // A process that ends has no time for it.
     if is_here && !shared.closing.is_cancelled() {
-        changes(session, &mut before, done.is_some(), |what| run.tell(what)).await;
+        changes(session, &mut before, done.is_some(), |what| {
+            run.record_event(what);
+        })
+        .await;
     }
     let ended = run.change_anyway(&shared.run_store, |record| {
         record.before = before.first;

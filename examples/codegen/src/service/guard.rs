@@ -21,7 +21,7 @@ pub struct ServiceToken(String);
 const SHORTEST: usize = 16;
 
 impl ServiceToken {
-    /// 128 bits that nobody guesses.
+    /// Draws a token of 128 random bits.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl ServiceToken {
         hexadecimal().map(Self)
     }
 
-    /// A token that was chosen elsewhere.
+    /// Checks a token that was chosen elsewhere.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl ServiceToken {
         Ok(Self(text.to_owned()))
     }
 
-    /// The text, for whoever is to show it.
+    /// Returns the text, to show it on purpose.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -65,7 +65,7 @@ impl Service {
         })
     }
 
-    /// The service at an address that is bound, which answers to its own name, to `localhost` and to these.
+    /// Creates a service at a bound address, which answers to its own name, to `localhost` and to these hosts.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Service {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address on which the service listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

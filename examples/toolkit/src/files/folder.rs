@@ -12,7 +12,7 @@ use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::position::written;
+use super::position::json_length;
 use super::replace;
 use super::text::room;
 use crate::path::{RootedPath, escape_path};
@@ -215,7 +215,7 @@ impl<'c> Listing<'c> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            let cost = ENTRY + written(&shown);
+            let cost = ENTRY + json_length(&shown);
             if cost > self.room {
                 // Nothing after it is given either, so that what is given is in one piece.
                 self.room = 0;

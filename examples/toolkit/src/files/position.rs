@@ -6,7 +6,7 @@ use memchr::{memchr, memchr_iter};
 pub(super) const ADDED: usize = 5;
 
 /// The characters of a text as JSON has them, without quotes around it (RFC 8259, section 7, as `serde_json` writes it).
-pub(crate) fn written(text: &str) -> usize {
+pub(crate) fn json_length(text: &str) -> usize {
     text.chars().count() + text.bytes().map(added).sum::<usize>()
 }
 

@@ -4,7 +4,7 @@ use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text::{self, Part, Taken, Untaken};
+use super::text::{self, Excerpt, ExcerptError, Part};
 use crate::path::RootedPath;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -139,14 +139,14 @@ pub fn read_file(
     };
     let taken = text::take(file, metadata.len(), &part, || cancelled.is_cancelled())
         .map_err(|why| untaken(&rooted, &part, why))?;
-    Ok(told(
+    Ok(file_text(
         &part,
         taken,
         cap_fs_ext::MetadataExt::nlink(&metadata),
     ))
 }
 
-fn told(part: &Part, taken: Taken, links: u64) -> FileText {
+fn file_text(part: &Part, taken: Excerpt, links: u64) -> FileText {
     FileText {
         text: taken.text,
         first_line: part.first_line,
@@ -164,17 +164,17 @@ fn told(part: &Part, taken: Taken, links: u64) -> FileText {
 }
 
 #[cold]
-fn untaken(rooted: &RootedPath<'_>, part: &Part, why: Untaken) -> Problem {
+fn untaken(rooted: &RootedPath<'_>, part: &Part, why: ExcerptError) -> Problem {
     let path = rooted.shown.clone();
     match why {
-        Untaken::System(source) => rooted.problem("read", source),
-        Untaken::NotText(what) => Problem::NotText { path, what },
-        Untaken::TooLarge(bytes) => too_large(rooted, bytes),
-        Untaken::FewerLines(lines) => Problem::Beyond {
+        ExcerptError::System(source) => rooted.problem("read", source),
+        ExcerptError::NotText(what) => Problem::NotText { path, what },
+        ExcerptError::TooLarge(bytes) => too_large(rooted, bytes),
+        ExcerptError::FewerLines(lines) => Problem::Beyond {
             path,
             count: counted(lines, "line"),
         },
-        Untaken::FewerCharacters(characters) => Problem::Beyond {
+        ExcerptError::FewerCharacters(characters) => Problem::Beyond {
             path,
             count: format!(
                 "{} in line {}",

@@ -101,7 +101,7 @@ pub(super) fn replace(
     let mut beside = false;
     for _ in 0..ATTEMPTS {
         let standing = standing(rooted, &target)?;
-        let unfinished = written(rooted, &target, standing.as_ref(), bytes, beside);
+        let unfinished = write_temporary(rooted, &target, standing.as_ref(), bytes, beside);
         let put = unfinished.and_then(|unfinished| {
             if cancelled.is_cancelled() {
                 return Err(Failed::Finally(given_up(rooted)));
@@ -138,7 +138,7 @@ pub(super) fn replace(
     )))
 }
 
-fn written<'t>(
+fn write_temporary<'t>(
     rooted: &RootedPath<'t>,
     target: &'t Target,
     standing: Option<&Metadata>,

@@ -38,7 +38,7 @@ pub(crate) struct Part {
 
 /// A part of a text, and what is known about the whole.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct Excerpt {
     pub(crate) text: String,
     /// The line in which the text ends; the one before the first if it is empty.
     pub(crate) last_line: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Taken {
 
 /// Why no text was taken.
 #[derive(Debug)]
-pub(crate) enum Untaken {
+pub(crate) enum ExcerptError {
     /// The system refused, or the caller gave up.
     System(io::Error),
     /// What it is instead of text.
@@ -88,7 +88,7 @@ pub(crate) fn take(
     size: u64,
     part: &Part,
     stopped: impl Fn() -> bool,
-) -> Result<Taken, Untaken> {
+) -> Result<Excerpt, ExcerptError> {
     let mut taker = Taker::new(part);
     let mut hasher = blake3::Hasher::new();
     // One byte more than the file is said to have, so that its end is seen at once.
@@ -98,16 +98,16 @@ pub(crate) fn take(
     let mut kept = 0;
     loop {
         if stopped() {
-            return Err(Untaken::System(io::ErrorKind::TimedOut.into()));
+            return Err(ExcerptError::System(io::ErrorKind::TimedOut.into()));
         }
-        let end = kept + fill(&mut from, &mut buffer[kept..]).map_err(Untaken::System)?;
+        let end = kept + fill(&mut from, &mut buffer[kept..]).map_err(ExcerptError::System)?;
         let is_last = end < buffer.len();
         hasher.update(&buffer[kept..end]);
         let bytes = &buffer[..end];
         let offset = seen - kept as u64;
         seen += (end - kept) as u64;
         if seen > part.bytes {
-            return Err(Untaken::TooLarge(seen));
+            return Err(ExcerptError::TooLarge(seen));
         }
         if offset == 0 {
             taker.look_at_beginning(bytes)?;
@@ -179,7 +179,7 @@ impl<'p> Taker<'p> {
     }
 
     /// UTF-32 first, because its mark begins with that of UTF-16 (The Unicode Standard 16.0, section 2.13).
-    fn look_at_beginning(&mut self, bytes: &[u8]) -> Result<(), Untaken> {
+    fn look_at_beginning(&mut self, bytes: &[u8]) -> Result<(), ExcerptError> {
         let encoding = match bytes {
             [0xff, 0xfe, 0, 0, ..] => "UTF-32, little-endian",
             [0, 0, 0xfe, 0xff, ..] => "UTF-32, big-endian",
@@ -193,13 +193,13 @@ impl<'p> Taker<'p> {
         if self.part.escape {
             return Ok(());
         }
-        Err(Untaken::NotText(format!(
+        Err(ExcerptError::NotText(format!(
             "{encoding} by its byte order mark"
         )))
     }
 
     /// Looks at a piece, and says how many bytes at its end belong to a character that goes on in the next.
-    fn chunk(&mut self, bytes: &[u8], offset: u64, is_last: bool) -> Result<usize, Untaken> {
+    fn chunk(&mut self, bytes: &[u8], offset: u64, is_last: bool) -> Result<usize, ExcerptError> {
         let (text, rest) = match std::str::from_utf8(bytes) {
             Ok(text) => (Some(text), 0),
             Err(error) if error.error_len().is_none() && !is_last => {
@@ -228,7 +228,7 @@ impl<'p> Taker<'p> {
         Ok(rest)
     }
 
-    fn take(&mut self, text: &str) -> Result<(), Untaken> {
+    fn take(&mut self, text: &str) -> Result<(), ExcerptError> {
         let breaks = memchr_iter(b'\n', text.as_bytes()).count() as u64;
         let line = self.breaks + 1;
         let mut rest = text;
@@ -255,7 +255,7 @@ impl<'p> Taker<'p> {
     }
 
     /// Leaves out the characters before the first column, which must lie in the first line.
-    fn skip<'t>(&mut self, text: &'t str, columns: u64) -> Result<&'t str, Untaken> {
+    fn skip<'t>(&mut self, text: &'t str, columns: u64) -> Result<&'t str, ExcerptError> {
         let line = first_line(text);
         let characters = line.chars().count() as u64;
         if columns < characters || columns == 0 {
@@ -263,7 +263,7 @@ impl<'p> Taker<'p> {
             return Ok(after_characters(text, columns));
         }
         if line.ends_with('\n') {
-            return Err(Untaken::FewerCharacters(
+            return Err(ExcerptError::FewerCharacters(
                 self.part.first_column - 1 - columns + characters,
             ));
         }
@@ -288,7 +288,7 @@ impl<'p> Taker<'p> {
         }
     }
 
-    fn finish(mut self, hash: String) -> Result<Taken, Untaken> {
+    fn finish(mut self, hash: String) -> Result<Excerpt, ExcerptError> {
         let lines = self.breaks + u64::from(!self.ends_in_break);
         let Part {
             first_line,
@@ -298,10 +298,10 @@ impl<'p> Taker<'p> {
         } = *self.part;
         // An empty file has a beginning too.
         if first_line > lines.max(1) {
-            return Err(Untaken::FewerLines(lines));
+            return Err(ExcerptError::FewerLines(lines));
         }
         if let State::Skipping(columns) = self.state {
-            return Err(Untaken::FewerCharacters(first_column - 1 - columns));
+            return Err(ExcerptError::FewerCharacters(first_column - 1 - columns));
         }
         let mut is_cut = self.state == State::Full;
         // Most texts are so short that they fit however they are written.
@@ -319,7 +319,7 @@ impl<'p> Taker<'p> {
             (0, _) => (first_line, first_column + self.text.chars().count() as u64),
             (breaks, _) => (first_line + breaks, 1),
         });
-        Ok(Taken {
+        Ok(Excerpt {
             last_line: first_line + breaks + u64::from(is_open) - 1,
             next,
             lines,
@@ -331,15 +331,15 @@ impl<'p> Taker<'p> {
     }
 }
 
-fn binary(offset: u64) -> Untaken {
-    Untaken::NotText(format!("binary (a zero byte at offset {offset})"))
+fn binary(offset: u64) -> ExcerptError {
+    ExcerptError::NotText(format!("binary (a zero byte at offset {offset})"))
 }
 
 /// A zero byte says more than the byte that is not UTF-8.
-fn invalid(bytes: &[u8], at: usize, offset: u64) -> Untaken {
+fn invalid(bytes: &[u8], at: usize, offset: u64) -> ExcerptError {
     match memchr(0, bytes) {
         Some(zero) => binary(offset + zero as u64),
-        None => Untaken::NotText(format!(
+        None => ExcerptError::NotText(format!(
             "in another encoding or binary (the byte 0x{:02x} at offset {})",
             bytes.get(at).copied().unwrap_or_default(),
             offset + at as u64

@@ -107,7 +107,7 @@ impl Drop for Channel {
 impl Running {
     /// Waits until the command has ended, and everything that it started too. After an error, `stopped` says what was
     /// removed.
-    pub(crate) async fn ended(&mut self) -> Result<Ended, SandboxProblem> {
+    pub(crate) async fn wait(&mut self) -> Result<Ended, SandboxProblem> {
         let answer = match &mut self.channel {
             Some(channel) => receive(channel).await,
             None => Err(SandboxProblem::Lost),

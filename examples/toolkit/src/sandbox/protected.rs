@@ -52,7 +52,7 @@ enum State {
 }
 
 /// What a command has left at a path.
-enum Found {
+enum PathState {
     AsItWas,
     /// Something else, now put aside, or nothing.
     Other(Option<UnlinkTarget>),
@@ -194,10 +194,10 @@ impl Protection {
         // around the rest.
         for later in later.iter().rev() {
             match later.put_back() {
-                Ok(Found::AsItWas) => {}
-                Ok(Found::Other(target)) => aside.push((later, target)),
+                Ok(PathState::AsItWas) => {}
+                Ok(PathState::Other(target)) => aside.push((later, target)),
                 Err(error) => {
-                    not_removed.insert(later.told(&error));
+                    not_removed.insert(later.describe(&error));
                 }
             }
         }
@@ -210,12 +210,12 @@ impl Protection {
             });
             match outcome {
                 Ok(()) => removed.insert(escape_path(&later.path)),
-                Err(error) => not_removed.insert(later.told(&error)),
+                Err(error) => not_removed.insert(later.describe(&error)),
             };
         }
         for later in &later {
             if let Err(error) = later.remove_placeholder() {
-                not_removed.insert(later.told(&error));
+                not_removed.insert(later.describe(&error));
             }
         }
         Restored {
@@ -233,25 +233,25 @@ impl Drop for Protection {
 
 impl Later {
     /// Puts aside what should not be there, and puts there what should. What was put aside is to be removed.
-    fn put_back(&self) -> io::Result<Found> {
+    fn put_back(&self) -> io::Result<PathState> {
         let found = UnlinkTarget::find(&self.root, &self.path)?;
         match &self.state {
             State::Placeholder | State::Folder
                 if found.as_ref().is_none_or(UnlinkTarget::is_folder) =>
             {
-                Ok(Found::AsItWas)
+                Ok(PathState::AsItWas)
             }
             State::Absent | State::Placeholder | State::Folder => {
                 let Some(mut target) = found else {
-                    return Ok(Found::AsItWas);
+                    return Ok(PathState::AsItWas);
                 };
                 rename_aside(&mut target)?;
-                Ok(Found::Other(Some(target)))
+                Ok(PathState::Other(Some(target)))
             }
             State::Was(copy) => {
                 let now = Copy::take(&self.root, &self.path, &mut Budget::default());
                 if now.is_ok_and(|now| now == *copy) {
-                    return Ok(Found::AsItWas);
+                    return Ok(PathState::AsItWas);
                 }
                 let mut found = found;
                 if let Some(target) = &mut found {
@@ -262,7 +262,7 @@ impl Later {
                     let _ = self.root.create_dir_all(parent);
                 }
                 copy.put(&self.root, &self.path)?;
-                Ok(Found::Other(found))
+                Ok(PathState::Other(found))
             }
         }
     }
@@ -278,7 +278,7 @@ impl Later {
         Ok(())
     }
 
-    fn told(&self, error: &io::Error) -> String {
+    fn describe(&self, error: &io::Error) -> String {
         format!("{}: {error}", escape_path(&self.path))
     }
 }

@@ -44,7 +44,7 @@ impl Default for Sandbox {
 }
 
 impl Sandbox {
-    /// Every layer that the machine has; without the necessary ones, no command is run.
+    /// Uses every layer that the machine has; without the necessary ones, no command is run.
     pub fn confined() -> Self {
         Self {
             confined: true,
@@ -56,7 +56,7 @@ impl Sandbox {
         }
     }
 
-    /// No sandbox: commands may do what this program may do. Each result says so.
+    /// Uses no sandbox: commands may do what this program may do. Each result says so.
     ///
     /// Limits hold, and processes that the command leaves behind are ended.
     pub fn unsandboxed() -> Self {

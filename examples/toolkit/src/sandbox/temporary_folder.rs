@@ -107,7 +107,7 @@ fn lock(path: &Path) -> io::Result<Option<OwnedFd>> {
 pub(crate) fn sweep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let found = left();
+        let found = leftovers();
         if !found.is_empty() {
             let sweeping = std::thread::Builder::new().name("toolkit-removal".to_owned());
             let _ = sweeping.spawn(move || {
@@ -123,7 +123,7 @@ pub(crate) fn sweep() {
 }
 
 /// The folders of this user that are commands' by their names, of the dead and of the living.
-fn left() -> Vec<PathBuf> {
+fn leftovers() -> Vec<PathBuf> {
     let Ok(entries) = std::env::temp_dir().read_dir() else {
         return Vec::new();
     };
@@ -225,7 +225,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !over.load(std::sync::atomic::Ordering::Relaxed) {
-                    for path in left() {
+                    for path in leftovers() {
                         if let Ok(Some(_lock)) = lock(&path) {
                             let _ = remove(&path);
                         }

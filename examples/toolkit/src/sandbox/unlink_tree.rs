@@ -135,15 +135,15 @@ impl UnlinkTarget {
                 // Its own mode counts too, for a folder that gets another one above it.
                 match rename() {
                     Err(Errno::ACCESS) => {
-                        lend(seen(folder.as_fd(), child)?.as_fd())?;
+                        lend(open_path(folder.as_fd(), child)?.as_fd())?;
                         Ok(rename()?)
                     }
                     other => Ok(other?),
                 }
             })?;
-            gone(unlink(top.as_fd(), name)?)
+            require_gone(unlink(top.as_fd(), name)?)
         })?;
-        gone(unlink(self.folder.as_fd(), &self.name)?)
+        require_gone(unlink(self.folder.as_fd(), &self.name)?)
     }
 }
 
@@ -193,7 +193,7 @@ fn unlink(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<bool> {
 }
 
 /// Somebody outside may put something there all the time.
-fn gone(is_gone: bool) -> io::Result<()> {
+fn require_gone(is_gone: bool) -> io::Result<()> {
     if is_gone {
         return Ok(());
     }
@@ -212,7 +212,7 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<(OwnedFd, Option<(Ow
     match open() {
         Ok(opened) => Ok((opened, None)),
         Err(Errno::ACCESS) => {
-            let before = lend(seen(folder, name)?.as_fd())?;
+            let before = lend(open_path(folder, name)?.as_fd())?;
             Ok((open()?, before))
         }
         Err(error) => Err(error.into()),
@@ -220,7 +220,7 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<(OwnedFd, Option<(Ow
 }
 
 /// A handle of a folder that may be closed to its owner.
-fn seen(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+fn open_path(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }

@@ -34,7 +34,7 @@ pub(crate) async fn launch(
 
 #[allow(clippy::unused_async, reason = "the same interface as on Linux")]
 impl Running {
-    pub(crate) async fn ended(&mut self) -> Result<Ended, SandboxProblem> {
+    pub(crate) async fn wait(&mut self) -> Result<Ended, SandboxProblem> {
         Err(SandboxProblem::Lost)
     }
 

@@ -141,7 +141,7 @@ impl Capture {
 impl Captured {
     /// Takes out of the middle what is beyond a number of characters, as they are written in JSON.
     pub(super) fn shrink(&mut self, written: usize) {
-        if self.written() <= written {
+        if self.json_length() <= written {
             return;
         }
         let begin = first_beyond(self.head.char_indices(), written / 2)
@@ -166,7 +166,7 @@ impl Captured {
     }
 
     /// How many characters it takes in JSON.
-    pub(super) fn written(&self) -> usize {
+    pub(super) fn json_length(&self) -> usize {
         self.head.chars().chain(self.tail.chars()).map(width).sum()
     }
 }
@@ -266,8 +266,8 @@ mod tests {
             let mut shrunk = kept(&bytes, 7, characters);
             shrunk.shrink(room);
             let json = serde_json::to_string(&format!("{}{}", shrunk.head, shrunk.tail)).unwrap();
-            prop_assert_eq!(shrunk.written(), json.chars().count() - 2);
-            prop_assert!(shrunk.written() <= room);
+            prop_assert_eq!(shrunk.json_length(), json.chars().count() - 2);
+            prop_assert!(shrunk.json_length() <= room);
             prop_assert!(whole.head.starts_with(&shrunk.head));
             prop_assert!(whole.tail.ends_with(&shrunk.tail) || whole.head.ends_with(&shrunk.tail));
             let count = |kept: &Captured| {

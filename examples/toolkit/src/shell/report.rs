@@ -107,7 +107,7 @@ impl CommandReport {
         let room = (2 * characters).saturating_sub(RESERVE).max(characters);
         let half = room / 2;
         // What one does not need is the other's.
-        let spare = |kept: &Captured| room - kept.written().min(half);
+        let spare = |kept: &Captured| room - kept.json_length().min(half);
         let (for_stdout, for_stderr) = (spare(&stderr), spare(&stdout));
         stdout.shrink(for_stdout);
         stderr.shrink(for_stderr);

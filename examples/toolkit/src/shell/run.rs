@@ -51,7 +51,7 @@ pub(super) async fn run(
         let clock = sleep(given.saturating_sub(began.elapsed()));
         tokio::pin!(clock);
         let ended = {
-            let waiting = running.ended();
+            let waiting = running.wait();
             tokio::pin!(waiting);
             loop {
                 tokio::select! {

@@ -64,7 +64,7 @@ pub(crate) struct Rules {
 }
 
 impl Workspace {
-    /// A workspace of one folder, with the default limits and rules.
+    /// Opens a workspace of one folder, with the default limits and rules.
     ///
     /// # Errors
     ///
@@ -78,18 +78,18 @@ impl Workspace {
         WorkspaceBuilder::default()
     }
 
-    /// The root that relative paths start from, and commands too.
+    /// Returns the root in which relative paths and commands start.
     #[must_use]
     pub fn working_directory(&self) -> &Path {
         &self.first().path
     }
 
-    /// Every root, the working directory first.
+    /// Returns every root, the working directory first.
     pub fn roots(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// How much the tools take and give.
+    /// Returns how much the tools accept and return.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits

@@ -5,12 +5,12 @@ use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::{Limits, Workspace};
 
-use crate::desk::{Desk, workspace};
+use crate::test_shell::{TestShell, workspace};
 
 /// S1
 #[tokio::test]
 async fn every_argument_arrives_as_it_is() {
-    let Some(desk) = Desk::new("S1", "every_argument_arrives_as_it_is").await else {
+    let Some(shell) = TestShell::new("S1", "every_argument_arrives_as_it_is").await else {
         return;
     };
     let arguments = [
@@ -47,17 +47,17 @@ async fn every_argument_arrives_as_it_is() {
     ];
     let mut argv = vec!["printf", "[%s]\n"];
     argv.extend(arguments);
-    let report = desk.report(json!({"argv": argv})).await;
+    let report = shell.report(json!({"argv": argv})).await;
     let expected = format!("[{}]\n", arguments.join("]\n["));
     assert_eq!(report["stdout"]["text"], expected);
     assert_eq!(report["ended"], json!({"by": "exit", "code": 0}));
-    assert!(!desk.path().join("made").exists());
+    assert!(!shell.path().join("made").exists());
 }
 
 /// S1
 #[tokio::test]
 async fn a_program_is_not_read_as_text_of_a_shell() {
-    let Some(desk) = Desk::new("S1", "a_program_is_not_read_as_text_of_a_shell").await else {
+    let Some(shell) = TestShell::new("S1", "a_program_is_not_read_as_text_of_a_shell").await else {
         return;
     };
     for program in [
@@ -68,21 +68,21 @@ async fn a_program_is_not_read_as_text_of_a_shell() {
         "./missing",
         "sub",
     ] {
-        let outcome = desk.call(json!({"argv": [program]})).await;
+        let outcome = shell.call(json!({"argv": [program]})).await;
         assert_eq!(outcome.status(), Status::Failed, "{program}: {outcome:?}");
         let error = outcome.error().unwrap();
         assert!(error.contains("cannot be run"), "{program}: {error}");
     }
-    assert!(!desk.path().join("made").exists());
+    assert!(!shell.path().join("made").exists());
 }
 
 /// S1: only what says so is text of a shell.
 #[tokio::test]
 async fn a_script_is_read_by_a_shell() {
-    let Some(desk) = Desk::new("S1", "a_script_is_read_by_a_shell").await else {
+    let Some(shell) = TestShell::new("S1", "a_script_is_read_by_a_shell").await else {
         return;
     };
-    let report = desk
+    let report = shell
         .script("for x in a b; do echo \"<$x>\"; done | tr a-z A-Z; exit 3")
         .await;
     assert_eq!(report["stdout"]["text"], "<A>\n<B>\n");
@@ -163,7 +163,7 @@ async fn what_cannot_be_run_breaks_the_contract() {
 #[tokio::test]
 async fn without_its_contracts_it_fails_politely() {
     let row = "P1";
-    let Some(desk) = Desk::new(row, "without_its_contracts_it_fails_politely").await else {
+    let Some(shell) = TestShell::new(row, "without_its_contracts_it_fails_politely").await else {
         return;
     };
     let registry = Registry::builder()
@@ -191,7 +191,7 @@ async fn without_its_contracts_it_fails_politely() {
     for arguments in cases {
         let shown = arguments.to_string();
         let call = ToolCall::new("1", "run_shell", shown.clone());
-        let context = Context::new().with(workspace(desk.path(), Limits::default()));
+        let context = Context::new().with(workspace(shell.path(), Limits::default()));
         let outcome = registry.call_with(call, context).await;
         let shown: String = shown.chars().take(60).collect();
         let polite = matches!(outcome.status(), Status::Ok | Status::Failed);
@@ -201,14 +201,14 @@ async fn without_its_contracts_it_fails_politely() {
 
 #[tokio::test]
 async fn a_command_starts_in_its_folder() {
-    let Some(desk) = Desk::new("S1", "a_command_starts_in_its_folder").await else {
+    let Some(shell) = TestShell::new("S1", "a_command_starts_in_its_folder").await else {
         return;
     };
-    let root = desk.path().canonicalize().unwrap();
-    let report = desk.report(json!({"argv": ["pwd"]})).await;
+    let root = shell.path().canonicalize().unwrap();
+    let report = shell.report(json!({"argv": ["pwd"]})).await;
     assert_eq!(report["stdout"]["text"], format!("{}\n", root.display()));
     for directory in ["sub".to_owned(), root.join("sub").display().to_string()] {
-        let report = desk
+        let report = shell
             .report(json!({"argv": ["pwd"], "directory": directory}))
             .await;
         assert_eq!(
@@ -216,8 +216,8 @@ async fn a_command_starts_in_its_folder() {
             format!("{}/sub\n", root.display())
         );
     }
-    std::fs::write(desk.path().join("file"), "").unwrap();
-    std::os::unix::fs::symlink("/etc", desk.path().join("out")).unwrap();
+    std::fs::write(shell.path().join("file"), "").unwrap();
+    std::os::unix::fs::symlink("/etc", shell.path().join("out")).unwrap();
     for (directory, why) in [
         ("/etc", "outside the workspace"),
         ("..", "outside the workspace"),
@@ -225,7 +225,7 @@ async fn a_command_starts_in_its_folder() {
         ("file", "not a folder"),
         ("missing", "does not exist"),
     ] {
-        let outcome = desk
+        let outcome = shell
             .call(json!({"argv": ["pwd"], "directory": directory}))
             .await;
         assert_eq!(outcome.status(), Status::Failed, "{directory}: {outcome:?}");
@@ -236,10 +236,10 @@ async fn a_command_starts_in_its_folder() {
 
 #[tokio::test]
 async fn the_report_names_what_held_the_command() {
-    let Some(desk) = Desk::new("S9", "the_report_names_what_held_the_command").await else {
+    let Some(shell) = TestShell::new("S9", "the_report_names_what_held_the_command").await else {
         return;
     };
-    let report = desk.script("true").await;
+    let report = shell.script("true").await;
     assert_ne!(report["sandbox"]["level"], "none", "{report}");
     assert!(
         !report["sandbox"]["in_force"].as_array().unwrap().is_empty(),

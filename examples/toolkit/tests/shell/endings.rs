@@ -8,12 +8,12 @@ use contract_runtime::prelude::*;
 use serde_json::json;
 use toolkit::Limits;
 
-use crate::desk::{Desk, mark, note, running, until};
+use crate::test_shell::{TestShell, mark, note, running, until};
 
 /// S4: the best of some tries, because the machine may be busy.
 #[tokio::test]
 async fn a_process_in_the_background_does_not_keep_the_command() {
-    let Some(desk) = Desk::new(
+    let Some(shell) = TestShell::new(
         "S4",
         "a_process_in_the_background_does_not_keep_the_command",
     )
@@ -26,7 +26,7 @@ async fn a_process_in_the_background_does_not_keep_the_command() {
     let mut best = Duration::MAX;
     for _ in 0..20 {
         let began = Instant::now();
-        let report = desk
+        let report = shell
             .script(&format!("echo before; sleep {mark} & echo done"))
             .await;
         best = best.min(began.elapsed());
@@ -46,7 +46,7 @@ async fn a_process_in_the_background_does_not_keep_the_command() {
 /// S4
 #[tokio::test]
 async fn a_process_that_left_its_session_is_ended_with_the_command() {
-    let Some(desk) = Desk::new(
+    let Some(shell) = TestShell::new(
         "S4",
         "a_process_that_left_its_session_is_ended_with_the_command",
     )
@@ -55,7 +55,7 @@ async fn a_process_that_left_its_session_is_ended_with_the_command() {
         return;
     };
     let mark = mark();
-    let report = desk
+    let report = shell
         .script(&format!(
             "(setsid sleep {mark} &); nohup sleep {mark} >&2 2>/dev/null & echo done"
         ))
@@ -67,14 +67,15 @@ async fn a_process_that_left_its_session_is_ended_with_the_command() {
 /// S10
 #[tokio::test]
 async fn there_is_nothing_to_read_and_no_terminal() {
-    let Some(desk) = Desk::new("S10", "there_is_nothing_to_read_and_no_terminal").await else {
+    let Some(shell) = TestShell::new("S10", "there_is_nothing_to_read_and_no_terminal").await
+    else {
         return;
     };
-    let report = desk.script("read line; echo \"$?\"").await;
+    let report = shell.script("read line; echo \"$?\"").await;
     assert_eq!(report["stdout"]["text"], "1\n");
-    let report = desk.report(json!({"argv": ["cat"]})).await;
+    let report = shell.report(json!({"argv": ["cat"]})).await;
     assert_eq!(report["ended"], json!({"by": "exit", "code": 0}));
-    let report = desk
+    let report = shell
         .script("for n in 0 1 2; do test -t $n && echo terminal $n; done; (: < /dev/tty) 2>/dev/null && echo tty; echo end")
         .await;
     assert_eq!(report["stdout"]["text"], "end\n");
@@ -83,10 +84,10 @@ async fn there_is_nothing_to_read_and_no_terminal() {
 /// S10: it is not installed, or it has no way to ask.
 #[tokio::test]
 async fn sudo_ends_by_itself() {
-    let Some(desk) = Desk::new("S10", "sudo_ends_by_itself").await else {
+    let Some(shell) = TestShell::new("S10", "sudo_ends_by_itself").await else {
         return;
     };
-    let report = desk
+    let report = shell
         .report(json!({"script": "sudo true", "timeout_seconds": 30}))
         .await;
     assert_eq!(report["ended"]["by"], "exit", "{report}");
@@ -96,7 +97,7 @@ async fn sudo_ends_by_itself() {
 /// S10
 #[tokio::test]
 async fn a_signal_is_reported_by_its_name() {
-    let Some(desk) = Desk::new("S10", "a_signal_is_reported_by_its_name").await else {
+    let Some(shell) = TestShell::new("S10", "a_signal_is_reported_by_its_name").await else {
         return;
     };
     for (signal, number, name) in [
@@ -104,7 +105,7 @@ async fn a_signal_is_reported_by_its_name() {
         ("KILL", 9, "SIGKILL"),
         ("TERM", 15, "SIGTERM"),
     ] {
-        let report = desk
+        let report = shell
             .script(&format!("echo before; kill -{signal} $$"))
             .await;
         assert_eq!(
@@ -118,7 +119,7 @@ async fn a_signal_is_reported_by_its_name() {
 /// D10
 #[tokio::test]
 async fn a_command_that_hangs_is_ended_with_all_that_it_started() {
-    let Some(desk) = Desk::new(
+    let Some(shell) = TestShell::new(
         "D10",
         "a_command_that_hangs_is_ended_with_all_that_it_started",
     )
@@ -131,7 +132,7 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() {
         "echo begun; echo problem >&2; trap '' TERM INT HUP; setsid sleep {mark} & sleep {mark}; echo never"
     );
     let began = Instant::now();
-    let report = desk
+    let report = shell
         .report(json!({"script": script, "timeout_seconds": 1}))
         .await;
     let took = began.elapsed();
@@ -155,24 +156,25 @@ async fn the_workspace_bounds_the_timeout() {
         shell_time: Duration::from_secs(2),
         ..Limits::default()
     };
-    let Some(desk) = Desk::with("D10", "the_workspace_bounds_the_timeout", limits).await else {
+    let Some(shell) = TestShell::with("D10", "the_workspace_bounds_the_timeout", limits).await
+    else {
         return;
     };
-    let outcome = desk
+    let outcome = shell
         .call(json!({"script": "true", "timeout_seconds": 3}))
         .await;
     assert_eq!(
         outcome.error().unwrap(),
         "3 seconds are more than the 2 seconds that a command may run here; ask for at most 2, and split what takes longer"
     );
-    let report = desk.script("sleep 30").await;
+    let report = shell.script("sleep 30").await;
     assert_eq!(report["ended"], json!({"by": "timeout", "seconds": 2}));
 }
 
 /// D11
 #[tokio::test]
 async fn a_cancelled_call_leaves_nothing() {
-    let Some(desk) = Desk::new("D11", "a_cancelled_call_leaves_nothing").await else {
+    let Some(shell) = TestShell::new("D11", "a_cancelled_call_leaves_nothing").await else {
         return;
     };
     let mark = mark();
@@ -183,7 +185,7 @@ async fn a_cancelled_call_leaves_nothing() {
         json!({"argv": ["sleep", mark]}).to_string(),
     );
     let context = Context::new().cancellation(token.clone());
-    let (outcome, ()) = tokio::join!(desk.registry.call_with(call, context), async {
+    let (outcome, ()) = tokio::join!(shell.registry.call_with(call, context), async {
         until("it did not begin", || running(&mark) > 0).await;
         token.cancel();
     });
@@ -194,7 +196,8 @@ async fn a_cancelled_call_leaves_nothing() {
 /// D12: whatever is written, the answer is whole and is JSON, with the default registry.
 #[tokio::test]
 async fn no_output_makes_the_registry_cut_the_report() {
-    let Some(desk) = Desk::new("D12", "no_output_makes_the_registry_cut_the_report").await else {
+    let Some(shell) = TestShell::new("D12", "no_output_makes_the_registry_cut_the_report").await
+    else {
         return;
     };
     for text in ["x", "\\\"", "\\001", "\\n", "\\303\\251"] {
@@ -202,7 +205,7 @@ async fn no_output_makes_the_registry_cut_the_report() {
             "for i in $(seq 6000); do printf '{}'; done | tee /dev/stderr",
             text.repeat(10)
         );
-        let report = desk.script(&script).await;
+        let report = shell.script(&script).await;
         for stream in ["stdout", "stderr"] {
             let stream = &report[stream];
             let kept = stream["text"]
@@ -219,14 +222,15 @@ async fn no_output_makes_the_registry_cut_the_report() {
 
 #[tokio::test]
 async fn commands_of_one_batch_run_one_after_the_other() {
-    let Some(desk) = Desk::new("D11", "commands_of_one_batch_run_one_after_the_other").await else {
+    let Some(shell) = TestShell::new("D11", "commands_of_one_batch_run_one_after_the_other").await
+    else {
         return;
     };
     let calls = (0..4).map(|number| {
         let script = format!("echo begin {number} >> log; sleep 0.1; echo end {number} >> log");
         ToolCall::new("x", "run_shell", json!({"script": script}).to_string())
     });
-    let outcomes = desk.registry.call_all(calls).await;
+    let outcomes = shell.registry.call_all(calls).await;
     assert!(
         outcomes
             .iter()
@@ -234,7 +238,7 @@ async fn commands_of_one_batch_run_one_after_the_other() {
         "{outcomes:?}"
     );
     let expected = "begin 0 end 0 begin 1 end 1 begin 2 end 2 begin 3 end 3";
-    let log = std::fs::read_to_string(desk.path().join("log")).unwrap();
+    let log = std::fs::read_to_string(shell.path().join("log")).unwrap();
     assert_eq!(
         log.split_whitespace().collect::<Vec<_>>().join(" "),
         expected
@@ -244,7 +248,8 @@ async fn commands_of_one_batch_run_one_after_the_other() {
 /// D11
 #[tokio::test]
 async fn a_batch_dropped_half_way_leaves_no_process() {
-    let Some(desk) = Desk::new("D11", "a_batch_dropped_half_way_leaves_no_process").await else {
+    let Some(shell) = TestShell::new("D11", "a_batch_dropped_half_way_leaves_no_process").await
+    else {
         return;
     };
     let mark = mark();
@@ -256,7 +261,7 @@ async fn a_batch_dropped_half_way_leaves_no_process() {
     let calls = scripts
         .map(|script| ToolCall::new("x", "run_shell", json!({"script": script}).to_string()));
     {
-        let mut batch = pin!(desk.registry.call_all(calls));
+        let mut batch = pin!(shell.registry.call_all(calls));
         let begun = async {
             until("it did not begin", || running(&mark) == 3).await;
         };
@@ -266,7 +271,7 @@ async fn a_batch_dropped_half_way_leaves_no_process() {
         }
     }
     until("a process was left", || running(&mark) == 0).await;
-    assert!(desk.path().join("first").exists());
-    assert!(desk.path().join("second").exists());
-    assert!(!desk.path().join("third").exists());
+    assert!(shell.path().join("first").exists());
+    assert!(shell.path().join("second").exists());
+    assert!(!shell.path().join("third").exists());
 }

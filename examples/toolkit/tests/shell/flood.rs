@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crate::desk::{Desk, mark, note, running, until};
 use crate::reexec;
+use crate::test_shell::{TestShell, mark, note, running, until};
 use serde_json::{Value, json};
 
 /// Runs a test in a process of its own and shows what it notes, unless this is that process.
@@ -29,13 +29,14 @@ async fn a_flood_takes_no_memory() {
     if is_run_apart(a_flood_takes_no_memory) {
         return;
     }
-    let Some(desk) = Desk::new("D12", "a_flood_takes_no_memory").await else {
+    let Some(shell) = TestShell::new("D12", "a_flood_takes_no_memory").await else {
         return;
     };
     let bytes = std::env::var("TOOLKIT_FLOOD_BYTES").map_or(64 << 20, |text| text.parse().unwrap());
     let flood = async |bytes: u64| {
         let script = format!("yes out | head -c {bytes} & yes problem | head -c {bytes} >&2; wait");
-        desk.report(json!({"script": script, "timeout_seconds": 600}))
+        shell
+            .report(json!({"script": script, "timeout_seconds": 600}))
             .await
     };
     // What a first command takes is not what a flood takes.
@@ -66,12 +67,12 @@ async fn a_flood_takes_no_memory() {
 /// D12
 #[tokio::test]
 async fn a_flood_splits_no_character() {
-    let Some(desk) = Desk::new("D12", "a_flood_splits_no_character").await else {
+    let Some(shell) = TestShell::new("D12", "a_flood_splits_no_character").await else {
         return;
     };
     // Seven bytes, so that every place in it meets the end of a buffer.
     let bytes = 7 * 300_000;
-    let report = desk.script(&format!("yes 'é😀' | head -c {bytes}")).await;
+    let report = shell.script(&format!("yes 'é😀' | head -c {bytes}")).await;
     let stream = &report["stdout"];
     assert_eq!(stream["bytes"], bytes);
     assert_eq!(stream["replaced"], 0);
@@ -93,10 +94,10 @@ async fn a_flood_splits_no_character() {
 /// D12
 #[tokio::test]
 async fn what_is_no_text_is_counted() {
-    let Some(desk) = Desk::new("D12", "what_is_no_text_is_counted").await else {
+    let Some(shell) = TestShell::new("D12", "what_is_no_text_is_counted").await else {
         return;
     };
-    let report = desk
+    let report = shell
         .script(r"printf 'a\377b\303'; printf '\0\033[31m' >&2")
         .await;
     assert_eq!(report["stdout"]["text"], "a\u{fffd}b\u{fffd}");
@@ -112,7 +113,8 @@ async fn a_call_dropped_at_any_poll_leaves_nothing() {
     if is_run_apart(a_call_dropped_at_any_poll_leaves_nothing) {
         return;
     }
-    let Some(desk) = Desk::new("D11", "a_call_dropped_at_any_poll_leaves_nothing").await else {
+    let Some(shell) = TestShell::new("D11", "a_call_dropped_at_any_poll_leaves_nothing").await
+    else {
         return;
     };
     let mark = mark();
@@ -120,7 +122,7 @@ async fn a_call_dropped_at_any_poll_leaves_nothing() {
     let files = open_files();
     let mut longest = 0;
     for polls in 1..=24 {
-        let mut call = pin!(desk.call(json!({"script": script})));
+        let mut call = pin!(shell.call(json!({"script": script})));
         let mut count = 0;
         let patience = Duration::from_millis(600);
         let dropped = tokio::time::timeout(
@@ -153,14 +155,15 @@ async fn a_call_dropped_at_any_time_leaves_nothing() {
     if is_run_apart(a_call_dropped_at_any_time_leaves_nothing) {
         return;
     }
-    let Some(desk) = Desk::new("D11", "a_call_dropped_at_any_time_leaves_nothing").await else {
+    let Some(shell) = TestShell::new("D11", "a_call_dropped_at_any_time_leaves_nothing").await
+    else {
         return;
     };
     let mark = mark();
     let script = format!("sleep {mark} & setsid sleep {mark} & sleep {mark}");
     let files = open_files();
     for millis in (0..20).map(|step| step * step) {
-        let call = desk.call(json!({"script": script}));
+        let call = shell.call(json!({"script": script}));
         assert!(
             tokio::time::timeout(Duration::from_millis(millis), call)
                 .await
@@ -170,7 +173,7 @@ async fn a_call_dropped_at_any_time_leaves_nothing() {
     until("a process was left", || running(&mark) == 0).await;
     until("a file was left open", || open_files() <= files).await;
     assert_eq!(
-        desk.script("echo still here").await["stdout"]["text"],
+        shell.script("echo still here").await["stdout"]["text"],
         "still here\n"
     );
 }

@@ -2,8 +2,8 @@
 
 mod arguments;
 mod command_guard;
-mod desk;
 mod endings;
 mod flood;
 #[path = "../common/reexec.rs"]
 mod reexec;
+mod test_shell;

@@ -168,7 +168,7 @@ mod tests {
     use super::Transcript;
 
     /// As JSON, with every character as a number of UTF-16 where that is asked for.
-    fn written(value: &Value, numbers: bool) -> String {
+    fn write_json(value: &Value, numbers: bool) -> String {
         let text = value.to_string();
         if !numbers {
             return text;
@@ -202,7 +202,7 @@ mod tests {
                 "arguments": {"content": other, "deep": [{"reasoning": other}]},
                 "content": content,
             });
-            let text = written(&reply, numbers);
+            let text = write_json(&reply, numbers);
             let mut places: Vec<usize> = cuts
                 .iter()
                 .map(|cut| cut.index(text.len() + 1))

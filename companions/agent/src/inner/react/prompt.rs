@@ -6,7 +6,7 @@ use contract_runtime::Registry;
 
 use crate::inner::tool_prompt::{self, ToolPrompt};
 
-/// Every tool as it is shown to models: with its description, which states its conditions, and the schema of its arguments, which holds its bounds.
+/// Renders the instructions and every tool: its description states its conditions, and its schema holds the bounds.
 pub(super) fn system(own: Option<&str>, registry: &Registry) -> String {
     let mut text = String::new();
     if let Some(own) = own {

@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use super::environment;
 use super::provider::Provider;
 use super::retries::Retries;
-use super::secrets::{Secrets, shown};
+use super::secrets::{Secrets, without_secrets};
 use super::{GenaiModel, Settings};
 
 /// Configures a model and its connection; see [`GenaiModel::builder`].
@@ -221,7 +221,7 @@ impl GenaiModelBuilder {
         let mut secrets = Secrets::default();
         let named = self.named_endpoint(provider, read);
         let key = self.read_key(provider, named.is_some(), read)?;
-        let headers = self.sent(provider, key.as_deref(), &mut secrets)?;
+        let headers = self.request_headers(provider, key.as_deref(), &mut secrets)?;
         let endpoint = match self.endpoint.or(named) {
             Some(endpoint) => checked(endpoint, &mut secrets)?,
             None => provider.endpoint().to_owned(),
@@ -300,7 +300,7 @@ impl GenaiModelBuilder {
     }
 
     /// The headers of every request; the secret ones are not shown in logs.
-    fn sent(
+    fn request_headers(
         &self,
         provider: Provider,
         key: Option<&str>,
@@ -336,7 +336,7 @@ fn checked(endpoint: String, secrets: &mut Secrets) -> Result<String, GenaiBuild
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(url) = url else {
         return Err(GenaiBuildError::Endpoint {
-            given: shown(&endpoint),
+            given: without_secrets(&endpoint),
         });
     };
     secrets.add(url.password().unwrap_or_default());
@@ -350,7 +350,7 @@ impl fmt::Debug for GenaiModelBuilder {
         f.debug_struct("GenaiModelBuilder")
             .field("model", &self.model)
             .field("provider", &self.provider)
-            .field("endpoint", &self.endpoint.as_deref().map(shown))
+            .field("endpoint", &self.endpoint.as_deref().map(without_secrets))
             .finish_non_exhaustive()
     }
 }

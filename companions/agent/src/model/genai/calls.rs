@@ -16,7 +16,7 @@ struct Slot {
 
 impl Calls {
     /// A whole call of a chat-completions reply.
-    pub(super) fn whole(&mut self, call: &Value) {
+    pub(super) fn push_whole(&mut self, call: &Value) {
         let mut alone = Self::default();
         alone.piece(call);
         self.0.append(&mut alone.0);
@@ -58,7 +58,7 @@ impl Calls {
     }
 
     /// A call as genai tells it: with the text so far, or with arguments that are JSON already.
-    pub(super) fn told(&mut self, told: &Called) {
+    pub(super) fn push_called(&mut self, told: &Called) {
         let arguments = match &told.fn_arguments {
             Value::String(so_far) => so_far.clone(),
             whole => whole.to_string(),

@@ -114,7 +114,7 @@ mod tests {
     }
 
     /// The host that a model asks, and the keys that go there.
-    fn sent(
+    fn host_and_keys(
         builder: GenaiModelBuilder,
         variables: &[(&str, &str)],
     ) -> Result<(String, String), GenaiBuildError> {
@@ -163,25 +163,31 @@ mod tests {
                 let sends = |endpoint: &str, key: &str| Ok((endpoint.to_owned(), key.to_owned()));
                 let alone = [(*key, "key-1")];
                 let with_endpoint = [(*key, "key-1"), (variable, "http://gateway/v1")];
-                assert_eq!(sent(build(), &alone), sends(own, "key-1"));
-                assert_eq!(sent(build(), &with_endpoint), sends(asked, "key-1"));
+                assert_eq!(host_and_keys(build(), &alone), sends(own, "key-1"));
+                assert_eq!(
+                    host_and_keys(build(), &with_endpoint),
+                    sends(asked, "key-1")
+                );
                 // Chosen by its variable, it is the same key.
                 assert_eq!(
-                    sent(build().key_from(*key), &with_endpoint),
+                    host_and_keys(build().key_from(*key), &with_endpoint),
                     sends(asked, "key-1")
                 );
                 // Another endpoint gets none, unless that is said.
                 let other = || build().endpoint("http://other/v1");
                 for environment in [&alone[..], &with_endpoint[..]] {
-                    assert_eq!(sent(other(), environment), sends("http://other/v1", ""));
+                    assert_eq!(
+                        host_and_keys(other(), environment),
+                        sends("http://other/v1", "")
+                    );
                 }
                 assert_eq!(
-                    sent(other().key_from(*key), &with_endpoint),
+                    host_and_keys(other().key_from(*key), &with_endpoint),
                     sends("http://other/v1", "key-1")
                 );
                 // A key of the program's own is not the gateway's.
                 assert_eq!(
-                    sent(build().key("key-2"), &with_endpoint),
+                    host_and_keys(build().key("key-2"), &with_endpoint),
                     sends(own, "key-2")
                 );
                 // Those of the others stay where they are.
@@ -191,8 +197,8 @@ mod tests {
                         (variable, "http://third/v1"),
                         (*key, "key-1"),
                     ];
-                    assert_eq!(sent(build(), &others), sends(own, "key-1"));
-                    let missing = sent(build(), &others[..2]);
+                    assert_eq!(host_and_keys(build(), &others), sends(own, "key-1"));
+                    let missing = host_and_keys(build(), &others[..2]);
                     assert!(
                         matches!(missing, Err(GenaiBuildError::NoKey { .. })),
                         "{missing:?}"
@@ -203,7 +209,7 @@ mod tests {
             let endpoint = [(variable, "http://gateway/v1")];
             let model = GenaiModelBuilder::new(name.to_owned());
             let without = (asked.to_owned(), String::new());
-            assert_eq!(sent(model, &endpoint), Ok(without));
+            assert_eq!(host_and_keys(model, &endpoint), Ok(without));
         }
     }
 
@@ -216,7 +222,7 @@ mod tests {
             (&both, "key-1"),
         ] {
             let model = GenaiModelBuilder::new("gemini-x".to_owned());
-            let sent = sent(model, variables).map(|(_, keys)| keys);
+            let sent = host_and_keys(model, variables).map(|(_, keys)| keys);
             assert_eq!(sent, Ok(key.to_owned()), "{variables:?}");
             let named = [variables, &[("GEMINI_MODEL", "gemini-x")]].concat();
             assert_eq!(of(&named).map(|said| said.0), Ok(Provider::Gemini));

@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::retries::asked;
+use super::retries::retry_after;
 use super::secrets::Secrets;
 use crate::model::ModelError;
 
@@ -52,22 +52,22 @@ impl Faults<'_> {
     /// The provider tells of an error inside of a reply.
     pub(super) fn provider(self, body: &Value) -> ModelError {
         ModelError::Provider {
-            message: self.said(&message(body).unwrap_or_else(|| body.to_string())),
+            message: self.excerpt(&message(body).unwrap_or_else(|| body.to_string())),
             retry_after: None,
         }
     }
 
     pub(super) fn unreadable(self, message: &str) -> ModelError {
         ModelError::Unreadable {
-            message: self.said(message),
+            message: self.excerpt(message),
         }
     }
 
     /// The provider keeps a reply back, or ended it.
     pub(super) fn withheld(self, reason: &str, said: &str) -> ModelError {
         ModelError::Withheld {
-            reason: self.said(reason),
-            said: self.said(said.trim()),
+            reason: self.excerpt(reason),
+            said: self.excerpt(said.trim()),
         }
     }
 
@@ -129,7 +129,7 @@ impl Faults<'_> {
             "the request could not be sent".clone_into(&mut message);
         }
         ModelError::Unreachable {
-            message: self.said(&message),
+            message: self.excerpt(&message),
         }
     }
 
@@ -144,13 +144,13 @@ impl Faults<'_> {
         };
         ModelError::Status {
             status: status.as_u16(),
-            retry_after: asked(|name| headers.get(name)?.to_str().ok(), SystemTime::now()),
+            retry_after: retry_after(|name| headers.get(name)?.to_str().ok(), SystemTime::now()),
             tries: self.tries,
-            message: self.said(&said),
+            message: self.excerpt(&said),
         }
     }
 
-    fn said(self, text: &str) -> String {
+    fn excerpt(self, text: &str) -> String {
         let text = self.secrets.hide(text);
         match text.char_indices().nth(SAID) {
             Some((end, _)) => format!("{} ..", text.get(..end).unwrap_or_default()),

@@ -10,10 +10,10 @@ use crate::model::Usage;
 
 /// What was seen of a reply.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frames(Arc<Mutex<Seen>>);
+pub(super) struct Frames(Arc<Mutex<ReplyState>>);
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ReplyState {
     /// Events of any kind.
     pub(super) any: bool,
     pub(super) calls: Calls,
@@ -57,7 +57,7 @@ impl Refusal {
 }
 
 impl Frames {
-    pub(super) fn locked(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn locked(&self) -> MutexGuard<'_, ReplyState> {
         self.0.lock()
     }
 

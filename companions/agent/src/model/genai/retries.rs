@@ -47,7 +47,7 @@ impl Retries {
 }
 
 /// The wait that a server asks for: `retry-after-ms`, else `retry-after` in seconds or as a date.
-pub(super) fn asked<'h>(
+pub(super) fn retry_after<'h>(
     header: impl Fn(&'static str) -> Option<&'h str>,
     now: SystemTime,
 ) -> Option<Duration> {
@@ -97,7 +97,7 @@ fn date(text: &str) -> Option<Duration> {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use super::{Retries, asked};
+    use super::{Retries, retry_after};
     use crate::model::ModelError;
 
     fn busy(status: u16, retry_after: Option<Duration>) -> ModelError {
@@ -154,12 +154,18 @@ mod tests {
             "Wed, 21 Oct 2026 27:28:00 GMT",
         ] {
             let header = |name| (name == "retry-after").then_some(text);
-            assert_eq!(asked(header, UNIX_EPOCH), None, "{text}");
+            assert_eq!(retry_after(header, UNIX_EPOCH), None, "{text}");
         }
         let header = |name| (name == "retry-after").then_some(" 2 ");
-        assert_eq!(asked(header, UNIX_EPOCH), Some(Duration::from_secs(2)));
+        assert_eq!(
+            retry_after(header, UNIX_EPOCH),
+            Some(Duration::from_secs(2))
+        );
         let header = |name| Some(if name == "retry-after-ms" { "150" } else { "9" });
-        assert_eq!(asked(header, UNIX_EPOCH), Some(Duration::from_millis(150)));
+        assert_eq!(
+            retry_after(header, UNIX_EPOCH),
+            Some(Duration::from_millis(150))
+        );
     }
 
     /// The seconds are those that `date -u -d .. +%s` of GNU prints.
@@ -174,9 +180,9 @@ mod tests {
         ] {
             let header = |name| (name == "retry-after").then_some(text);
             let wait = Some(Duration::from_secs(seconds));
-            assert_eq!(asked(header, UNIX_EPOCH), wait, "{text}");
+            assert_eq!(retry_after(header, UNIX_EPOCH), wait, "{text}");
             let later = UNIX_EPOCH + Duration::from_secs(seconds + 1);
-            assert_eq!(asked(header, later), Some(Duration::ZERO), "{text}");
+            assert_eq!(retry_after(header, later), Some(Duration::ZERO), "{text}");
         }
     }
 }

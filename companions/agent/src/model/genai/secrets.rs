@@ -26,7 +26,7 @@ impl Secrets {
 }
 
 /// What of an endpoint people may see: neither a password nor a query.
-pub(super) fn shown(endpoint: &str) -> String {
+pub(super) fn without_secrets(endpoint: &str) -> String {
     let base = endpoint.split(['?', '#']).next().unwrap_or_default();
     match base.split_once("://") {
         Some((scheme, rest)) => {
@@ -49,16 +49,16 @@ pub(super) fn shown(endpoint: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, shown};
+    use super::{Secrets, without_secrets};
 
     #[test]
     fn an_endpoint_is_shown_without_password_and_query() {
         assert_eq!(
-            shown("https://me:word@host:1/v1?key=abc"),
+            without_secrets("https://me:word@host:1/v1?key=abc"),
             "https://host:1/v1"
         );
-        assert_eq!(shown("https://me:word@host"), "https://host");
-        assert_eq!(shown("me:word@host/v1"), "host/v1");
+        assert_eq!(without_secrets("https://me:word@host"), "https://host");
+        assert_eq!(without_secrets("me:word@host/v1"), "host/v1");
     }
 
     #[test]

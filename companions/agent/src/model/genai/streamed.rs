@@ -54,7 +54,7 @@ pub(super) async fn reply(
         match event {
             ChatStreamEvent::Chunk(piece) => emitter.text(piece.content).await,
             ChatStreamEvent::ToolCallChunk(piece) if provider != Provider::OpenAi => {
-                calls.told(&piece.tool_call);
+                calls.push_called(&piece.tool_call);
             }
             ChatStreamEvent::End(reached) => {
                 end = Some(reached);

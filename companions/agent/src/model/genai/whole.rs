@@ -36,7 +36,7 @@ pub(super) async fn reply(
     for part in reply.content {
         match part {
             ContentPart::Text(text) => emitter.text(text).await,
-            ContentPart::ToolCall(call) => calls.told(&call),
+            ContentPart::ToolCall(call) => calls.push_called(&call),
             _ => {}
         }
     }
@@ -80,7 +80,7 @@ async fn chat_completion(
     let mut calls = Calls::default();
     let made = message.get("tool_calls").and_then(Value::as_array);
     for call in made.into_iter().flatten() {
-        calls.whole(call);
+        calls.push_whole(call);
     }
     let reason = body.pointer("/choices/0/finish_reason");
     let reason = reason

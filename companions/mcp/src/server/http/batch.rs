@@ -25,11 +25,11 @@ pub(super) async fn answer(
         let kind = answer.headers().get(CONTENT_TYPE).cloned();
         match (answer.status(), kind.as_ref().map(HeaderValue::as_bytes)) {
             (StatusCode::ACCEPTED, _) => {}
-            (StatusCode::OK, Some(b"text/event-stream")) => events.extend(whole(answer).await),
+            (StatusCode::OK, Some(b"text/event-stream")) => events.extend(collect(answer).await),
             // A JSON-RPC error, which concerns only its message.
             (_, Some(b"application/json")) => {
                 events.extend_from_slice(b"data: ");
-                events.extend(whole(answer).await);
+                events.extend(collect(answer).await);
                 events.extend_from_slice(b"\n\n");
             }
             // An error of the headers or the session, which all messages share.
@@ -47,7 +47,7 @@ pub(super) async fn answer(
     answer
 }
 
-async fn whole(answer: HttpResponse) -> Bytes {
+async fn collect(answer: HttpResponse) -> Bytes {
     match answer.into_body().collect().await {
         Ok(body) => body.to_bytes(),
         Err(never) => match never {},

@@ -46,7 +46,7 @@ pub(super) fn run(channel: &mut UnixStream) -> Result<(), Answer> {
         .stdin(Stdio::null())
         .exec();
     Err(Answer::NotRun {
-        reason: said(&error),
+        reason: explain(&error),
     })
 }
 
@@ -157,7 +157,7 @@ fn limit(ceiling: Ceiling) -> nix::Result<()> {
 }
 
 /// What the system says, in words for a model.
-fn said(error: &io::Error) -> String {
+fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such program".to_owned(),
         io::ErrorKind::PermissionDenied => {

@@ -75,18 +75,18 @@ fn enter_namespaces(request: &Request) -> io::Result<()> {
 /// Enters new namespaces, as a user with this number in the new one, who is the present user outside (`user_namespaces`(7)).
 pub(super) fn enter_user(wanted: CloneFlags, number: u32) -> io::Result<()> {
     let (user, group) = (getuid(), getgid());
-    unshare(wanted).map_err(|error| told("unshare", &error.into()))?;
+    unshare(wanted).map_err(|error| with_context("unshare", &error.into()))?;
     for (file, content) in [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{number} {user} 1")),
         ("gid_map", format!("{number} {group} 1")),
     ] {
         std::fs::write(format!("/proc/self/{file}"), content)
-            .map_err(|error| told(file, &error))?;
+            .map_err(|error| with_context(file, &error))?;
     }
     Ok(())
 }
 
-fn told(what: &str, error: &io::Error) -> io::Error {
+fn with_context(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }

@@ -73,7 +73,7 @@ impl ProcessTree {
             return Ok(Some(Limit::Processes));
         }
         let sizes = living.iter().map(|process| (process.pid, process.size));
-        let shared = self.shared.look(sizes, ceiling.memory)?;
+        let shared = self.shared.measure(sizes, ceiling.memory)?;
         let pages: u64 = living.iter().map(|process| process.pages).sum();
         // What processes share counts for each of them in this sum, so it is only where the question begins.
         if pages.saturating_mul(self.page).saturating_add(shared) > ceiling.memory {

@@ -22,7 +22,7 @@ type Object = (String, u64);
 
 impl SharedMemory {
     /// How much there is, in bytes, for processes with these numbers and sizes; not asked where all of them are small.
-    pub(super) fn look(
+    pub(super) fn measure(
         &mut self,
         processes: impl Iterator<Item = (i32, u64)> + Clone,
         enough: u64,

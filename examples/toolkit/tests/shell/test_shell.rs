@@ -9,12 +9,12 @@ use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use toolkit::{Limits, Sandbox, Workspace};
 
-pub(crate) struct Desk {
+pub(crate) struct TestShell {
     pub(crate) registry: Registry,
     folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl TestShell {
     /// Absent where no command can be run, and then says so.
     pub(crate) async fn new(row: &str, test: &str) -> Option<Self> {
         Self::with(row, test, Limits::default()).await
@@ -29,8 +29,8 @@ impl Desk {
             .context(workspace)
             .build()
             .unwrap();
-        let desk = Self { registry, folder };
-        let probe = desk.call(json!({"argv": ["true"]})).await;
+        let shell = Self { registry, folder };
+        let probe = shell.call(json!({"argv": ["true"]})).await;
         if probe
             .error()
             .is_some_and(|error| error.contains("no command can be run here"))
@@ -39,7 +39,7 @@ impl Desk {
             return None;
         }
         assert_eq!(probe.status(), Status::Ok, "{probe:?}");
-        Some(desk)
+        Some(shell)
     }
 
     pub(crate) async fn call(&self, arguments: Value) -> Outcome {
