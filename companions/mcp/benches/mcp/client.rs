@@ -14,7 +14,7 @@ pub(crate) struct Load {
     name: &'static str,
     arguments: Value,
     pub(crate) calls: usize,
-    at_once: usize,
+    concurrency: usize,
 }
 
 impl Load {
@@ -31,15 +31,15 @@ impl Load {
             name,
             arguments,
             calls: 1,
-            at_once: 1,
+            concurrency: 1,
         }
     }
 
     /// The same call, repeated, with a number of them at once.
-    pub(crate) fn times(&self, calls: usize, at_once: usize) -> Self {
+    pub(crate) fn times(&self, calls: usize, concurrency: usize) -> Self {
         Self {
             calls,
-            at_once,
+            concurrency,
             ..self.clone()
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn lines(
         });
         for (sent, request) in requests.iter().enumerate() {
             // The very first goes alone, because the server begins with it.
-            if sent >= load.at_once || (is_new && sent == 1) {
+            if sent >= load.concurrency || (is_new && sent == 1) {
                 answered.recv().expect("it answers");
             }
             input.write_all(request.as_bytes()).expect("it reads");
@@ -103,12 +103,12 @@ pub(crate) fn web(address: &str, load: &Load) {
         body.len()
     );
     thread::scope(|scope| {
-        for _ in 0..load.at_once {
+        for _ in 0..load.concurrency {
             scope.spawn(|| {
                 let mut stream = TcpStream::connect(address).expect("it listens");
                 stream.set_nodelay(true).expect("a socket");
                 let mut read = vec![0; 1 << 16];
-                for _ in 0..load.calls / load.at_once {
+                for _ in 0..load.calls / load.concurrency {
                     stream.write_all(text.as_bytes()).expect("it reads");
                     let mut filled = 0;
                     while !whole(&read[..filled]) {

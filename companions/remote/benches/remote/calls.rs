@@ -66,10 +66,10 @@ impl House {
         })
     }
 
-    async fn round(&self, at_once: usize) -> Result<Made, Box<dyn Error>> {
+    async fn round(&self, concurrency: usize) -> Result<Made, Box<dyn Error>> {
         let (begun, made) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
         let mut callers = JoinSet::new();
-        for _ in 0..at_once {
+        for _ in 0..concurrency {
             let (tools, made) = (self.tools.clone(), Arc::clone(&made));
             callers.spawn(async move {
                 while begun.elapsed() < ROUND {
@@ -90,7 +90,7 @@ impl House {
 }
 
 /// Messages that come back as they are, as many at a time.
-async fn bare(at_once: usize) -> Result<Made, Box<dyn Error>> {
+async fn bare(concurrency: usize) -> Result<Made, Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let echo = tokio::spawn(async move {
@@ -110,7 +110,7 @@ async fn bare(at_once: usize) -> Result<Made, Box<dyn Error>> {
     let (mut socket, _) = client_async(format!("ws://{address}/"), stream).await?;
     let text = "x".repeat(BYTES);
     let (begun, mut calls) = (Instant::now(), 0);
-    for _ in 0..at_once {
+    for _ in 0..concurrency {
         socket.send(Message::text(text.clone())).await?;
     }
     while begun.elapsed() < ROUND {
@@ -134,16 +134,16 @@ pub(crate) async fn run(words: &[&str]) -> Result<(), Box<dyn Error>> {
         "{:<44} {:>9} {:>9} {:>7}",
         "calls per second, 512 bytes", "ours", "bare", "x"
     );
-    for at_once in [1, 64] {
+    for concurrency in [1, 64] {
         for (kept, house) in &houses {
-            let what = format!("{at_once} at once, journal and store {kept}");
+            let what = format!("{concurrency} at once, journal and store {kept}");
             if !words.iter().all(|word| what.contains(word)) {
                 continue;
             }
             let (mut best, mut echo) = (0.0_f64, 0.0_f64);
             for _ in 0..ROUNDS {
-                best = best.max(house.round(at_once).await?.per_second());
-                echo = echo.max(bare(at_once).await?.per_second());
+                best = best.max(house.round(concurrency).await?.per_second());
+                echo = echo.max(bare(concurrency).await?.per_second());
             }
             println!("{what:<44} {best:>9.0} {echo:>9.0} {:>7.1}", echo / best);
         }

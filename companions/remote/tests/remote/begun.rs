@@ -60,7 +60,7 @@ async fn an_address_that_no_executor_can_dial_is_refused_at_once() -> Tested {
 }
 
 /// What a future gives on a thread without any runtime.
-fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
@@ -70,11 +70,11 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
 #[test]
 fn without_a_runtime_both_sides_say_so() -> Tested {
     let tools = registry(&Arc::default())?;
-    let bound = at_once(Backend::new(tools.manifest()).bind("127.0.0.1:0"));
+    let bound = now_or_never(Backend::new(tools.manifest()).bind("127.0.0.1:0"));
     let error = bound.and_then(Result::err).ok_or("it listens")?;
     assert!(matches!(error, RemoteError::NoRuntime), "{error:?}");
     let connected = Executor::new(tools).connect("ws://127.0.0.1:9/executor/x", "token");
-    let ended = at_once(connected.ended()).ok_or("it works")?;
+    let ended = now_or_never(connected.ended()).ok_or("it works")?;
     let error = ended.err().ok_or("it has done its work")?;
     assert!(matches!(error, RemoteError::NoRuntime), "{error:?}");
     assert!(error.to_string().contains("tokio"), "{error}");
