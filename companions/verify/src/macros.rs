@@ -102,7 +102,7 @@ const REGRESSIONS: &str = "verify-regressions";
 /// The folder of recorded boundaries, beside the manifest of the package.
 const BOUNDARIES: &str = "verify-boundaries";
 
-/// The verifier of one function.
+/// Returns the verifier of one function.
 ///
 /// # Panics
 ///
@@ -112,7 +112,7 @@ pub fn verifier_of_function<F: 'static>(function: F, home: &str) -> Verifier {
     verifier_of_registry(Registry::builder().tool(function), home)
 }
 
-/// The verifier of all functions of a package.
+/// Returns the verifier of all functions of a package.
 ///
 /// # Panics
 ///
@@ -132,7 +132,7 @@ pub fn verifier_of_package(package: &str, home: &str) -> Verifier {
     verifier
 }
 
-/// The verifier of a registry.
+/// Returns the verifier of a registry.
 ///
 /// # Panics
 ///

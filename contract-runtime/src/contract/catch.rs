@@ -39,7 +39,7 @@ pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
     conclude(&scope, result)
 }
 
-/// The twin of [`catch`] for async functions.
+/// Catches violations of an async call, as [`catch`] does for a sync one.
 ///
 /// ```
 /// use contract_runtime::prelude::*;

@@ -119,7 +119,7 @@ impl Condition {
         }
     }
 
-    /// With the arguments that the predicate and the message call by another name than the model.
+    /// Sets the arguments that the predicate and the message call by another name than the model.
     #[doc(hidden)]
     #[must_use]
     pub const fn renaming(mut self, names: Names) -> Self {
@@ -127,7 +127,7 @@ impl Condition {
         self
     }
 
-    /// With what is known of the result that the predicate sees.
+    /// Sets what is known of the result that the predicate sees.
     #[doc(hidden)]
     #[must_use]
     pub const fn returning(mut self, kind: TypeKind) -> Self {
@@ -135,7 +135,7 @@ impl Condition {
         self
     }
 
-    /// With what the predicate computes, as far as that is portable.
+    /// Sets what the predicate computes, as far as that is portable.
     #[doc(hidden)]
     #[must_use]
     pub const fn reading(mut self, expression: &'static Expression) -> Self {
@@ -143,7 +143,7 @@ impl Condition {
         self
     }
 
-    /// With a way to ask the predicate about a default or an example.
+    /// Sets how the predicate is evaluated for a default or an example.
     #[doc(hidden)]
     #[must_use]
     pub const fn probing(mut self, probe: Probe) -> Self {
@@ -165,7 +165,7 @@ impl Condition {
         self.file
     }
 
-    /// Demanded to be portable by its author.
+    /// Requires the condition to be portable.
     #[doc(hidden)]
     #[must_use]
     pub const fn shown(mut self) -> Self {
@@ -173,7 +173,7 @@ impl Condition {
         self
     }
 
-    /// Kept out of what models are shown by its author.
+    /// Keeps the condition out of everything that models are shown.
     #[doc(hidden)]
     #[must_use]
     pub const fn hidden(mut self) -> Self {
@@ -181,7 +181,7 @@ impl Condition {
         self
     }
 
-    /// With what it demands or promises, in the words of its author.
+    /// Sets what the condition demands or promises, in its author's words.
     #[doc(hidden)]
     #[must_use]
     pub const fn demanding(mut self, demand: &'static str) -> Self {

@@ -132,7 +132,7 @@ pub enum Operation {
 }
 
 impl Expression {
-    /// What it is made of.
+    /// Returns the operands of the expression.
     #[must_use]
     pub fn parts(&self) -> Vec<&'static Self> {
         match self {
@@ -175,7 +175,7 @@ impl Expression {
         }
     }
 
-    /// A constant of the one type that `i128` does not hold: beyond its end, the end.
+    /// Creates a constant of the one type that `i128` does not hold; a larger value becomes the largest `i128`.
     #[must_use]
     #[allow(clippy::cast_possible_wrap, reason = "what would wrap is above")]
     pub const fn u128(value: u128) -> Self {

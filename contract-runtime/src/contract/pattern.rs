@@ -10,7 +10,7 @@ use regex_lite::Regex;
 ///
 /// It is the one regular expression that a contract can publish: a condition made of it also reaches the model as the
 /// keyword `pattern`, and a remote peer as a portable rule, where every engine reads the pattern alike: ASCII letters and
-/// classes, `^` and `$`, groups, alternatives and repetitions of at most a thousand. Any other is enforced and told in words.
+/// classes, `^` and `$`, groups, alternatives and repetitions of at most a thousand. Any other pattern is enforced, and described in words.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -40,7 +40,6 @@ pub fn matches_pattern(text: &str, pattern: &'static str) -> bool {
 }
 
 /// Whether `pattern` is one that [`matches_pattern`] can compile; if not, why.
-#[allow(dead_code, reason = "for a registry that is built over named patterns")]
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
     Regex::new(pattern)
         .map(drop)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Policy::QuickEnforce.to_string(), "quick_enforce");
 /// ```
 ///
-/// | policy | evaluated | handler told | a failure ends the call |
+/// | policy | evaluated | handler called | a failure ends the call |
 /// |---|---|---|---|
 /// | `Ignore` | no | no | no |
 /// | `Observe` | yes | yes | no |

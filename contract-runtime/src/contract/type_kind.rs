@@ -107,7 +107,7 @@ containers! { OPTIONAL:
 
 impl<T: ?Sized> UnknownKind for Container<T> {}
 
-/// How a test of one parameter is asked: as it was read where the parameter's kind says what that means, else of Rust.
+/// Chooses how a test of one parameter is evaluated: as it was read, if the parameter's kind says what that means, else as Rust.
 #[must_use]
 pub const fn either(kind: TypeKind, read: Expression, native: Expression) -> Expression {
     match kind {
@@ -116,7 +116,7 @@ pub const fn either(kind: TypeKind, read: Expression, native: Expression) -> Exp
     }
 }
 
-/// The more that is known.
+/// Returns the kind that says more.
 #[must_use]
 pub const fn kind(whole: TypeKind, container: TypeKind) -> TypeKind {
     match whole {
@@ -163,7 +163,7 @@ impl Unknown {
     }
 }
 
-/// The pattern of a call, if the function that is called is the one whose patterns can be published.
+/// Returns the pattern of a call, if the function that is called is the one whose patterns can be published.
 #[must_use]
 pub fn pattern<F: 'static>(_: &F, pattern: Option<Value>) -> Option<Value> {
     let ours = TypeId::of::<F>() == matches_pattern.type_id();

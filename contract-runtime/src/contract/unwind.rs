@@ -9,7 +9,7 @@ use super::frame::Stop;
 use super::scope::ContractScope;
 use super::thread;
 
-/// The end of a direct Rust call: the result, or the violation unwinding.
+/// Ends a direct Rust call: returns the result, or unwinds with the violation.
 #[track_caller]
 #[inline]
 pub fn settle<T>(result: Result<T, Stop>) -> T {

@@ -210,10 +210,10 @@ impl Violation {
         }
     }
 
-    /// Returns the sentence that a model is told about a call which this violation ended.
+    /// Returns the sentence that a model reads about a call which this violation ended.
     ///
-    /// What the model can mend is told to it: the author's message with the values that it does not show already, or,
-    /// without a message, the predicate. A fault of the tool itself is told in one sentence that says whether anything may
+    /// If the model can correct the call, it reads the author's message with the values that it does not show already, or,
+    /// without a message, the predicate. For a fault of the tool itself, it reads one sentence that says whether anything may
     /// have taken effect; the rest is for handlers, logs and authors.
     ///
     /// ```

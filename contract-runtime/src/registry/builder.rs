@@ -425,7 +425,7 @@ impl Builder {
     }
 }
 
-/// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: what every provider accepts.
+/// Whether every provider accepts the name: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`.
 #[must_use]
 pub fn is_tool_name(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');

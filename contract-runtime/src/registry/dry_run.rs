@@ -26,26 +26,26 @@ pub struct TriedTool<'r> {
 }
 
 impl<'r> TriedTool<'r> {
-    /// The tool of that name, if the registry has it.
+    /// Finds the tool of that name in the registry.
     #[must_use]
     pub fn new(registry: &'r Registry, name: &str) -> Option<Self> {
         let entry = registry.inner.find(name)?;
         Some(Self { registry, entry })
     }
 
-    /// What a macro wrote of its parameters; nothing for a dynamic tool.
+    /// Returns what a macro wrote about its parameters; nothing for a dynamic tool.
     #[must_use]
     pub fn parameters(self) -> &'static [Parameter] {
         self.entry.tool.parameters()
     }
 
-    /// The schema of its arguments without its conditions.
+    /// Returns the schema of its arguments without its conditions.
     #[must_use]
     pub fn types(self) -> &'r Value {
         self.entry.inputs.schema.json()
     }
 
-    /// The schema of its arguments with this condition alone.
+    /// Returns the schema of its arguments with this condition alone.
     #[must_use]
     pub fn types_with(self, condition: Condition) -> Value {
         let Entry {
@@ -57,7 +57,7 @@ impl<'r> TriedTool<'r> {
         published(tool, &inputs.schema, &[condition], *outside).input
     }
 
-    /// The arguments as the dispatcher reads them, if it takes them.
+    /// Returns the arguments as the dispatcher reads them, if it accepts them.
     #[must_use]
     pub fn read(self, text: &str) -> Option<Value> {
         let inputs = &self.entry.inputs;
@@ -77,20 +77,20 @@ impl<'r> TriedTool<'r> {
         self.entry.tool.spec()?.verify?.run
     }
 
-    /// The function that `#[verify(setup = ..)]` above it names.
+    /// Returns the function that `#[verify(setup = ..)]` above it names.
     #[must_use]
     pub fn setup(self) -> Option<Setup> {
         let setup = self.entry.tool.spec()?.verify?.setup?;
         setup.downcast_ref::<Setup>().copied()
     }
 
-    /// How long a call may take, if that is limited.
+    /// Returns how long a call may take, if that is limited.
     #[must_use]
     pub fn timeout(self) -> Option<Duration> {
         self.entry.timeout
     }
 
-    /// A registry of this tool alone, with the values that its registry gives, or those of these functions.
+    /// Builds a registry of this tool alone, with the values that its registry gives, or those of these functions.
     ///
     /// # Errors
     ///
@@ -104,14 +104,14 @@ impl<'r> TriedTool<'r> {
     }
 }
 
-/// Everything up to the body, with this policy instead of every other setting.
+/// Does everything up to the body, with this policy instead of every other setting.
 pub async fn try_check(registry: &Registry, call: ToolCall, policy: Policy) -> Outcome {
     let (context, run) = (Context::new(), Run::new());
     let only_check = true;
     tried(registry, call, context, &run, policy, only_check).await
 }
 
-/// A call of a run, with this policy instead of every other setting.
+/// Makes a call of a run, with this policy instead of every other setting.
 pub async fn try_call(
     registry: &Registry,
     call: ToolCall,

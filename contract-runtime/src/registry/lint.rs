@@ -13,7 +13,7 @@ use crate::contract::findings::AbstractState;
 use crate::contract::findings::judge::{impossible, least, readable};
 use crate::contract::policy::Policy;
 
-/// A condition that could be removed, or a condition or parameter of which a model is told nothing.
+/// A condition that could be removed, or a condition or parameter that no model is informed about.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -70,8 +70,8 @@ impl fmt::Display for Finding {
 
 impl Registry {
     /// Finds preconditions that could be removed, because they are always true for their types or implied by others, and
-    /// those that refuse calls while a model is told nothing of them, because only the program can evaluate them and they
-    /// have no text; and parameters without a description. None of them is an error.
+    /// those that refuse calls although no model is informed about them, because only the program can evaluate them and
+    /// they have no text; and parameters without a description. None of them is an error.
     ///
     /// It knows what the published contract knows, and is silent where it cannot prove. In a test of a package:
     ///

@@ -9,7 +9,7 @@ use crate::tool::shim::RegisteredSet;
 #[derive(Clone, Copy, Debug)]
 pub struct Methods(&'static RegisteredSet);
 
-/// Those of a package that are linked into the program, in the order of the source.
+/// Returns those of a package that are linked into the program, in the order of the source.
 #[must_use]
 pub fn of_package(package: &str) -> Vec<Methods> {
     let linked = inventory::iter::<RegisteredSet>.into_iter();
@@ -22,19 +22,19 @@ pub fn of_package(package: &str) -> Vec<Methods> {
 }
 
 impl Methods {
-    /// The type, as written.
+    /// Returns the type, as written.
     #[must_use]
     pub fn state(self) -> &'static str {
         self.0.state
     }
 
-    /// The names of the tools.
+    /// Returns the names of the tools.
     #[must_use]
     pub fn tools(self) -> &'static [&'static str] {
         self.0.tools
     }
 
-    /// Where the block is, as `file:line:column`.
+    /// Returns where the block is, as `file:line:column`.
     #[must_use]
     pub fn location(self) -> String {
         let RegisteredSet { file, position, .. } = self.0;
@@ -51,7 +51,7 @@ impl fmt::Display for Methods {
     }
 }
 
-/// `` `a`, `b` and `c` ``
+/// Lists names in backticks: `` `a`, `b` and `c` ``.
 #[must_use]
 pub fn names(names: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = names
@@ -61,7 +61,7 @@ pub fn names(names: &[impl AsRef<str>]) -> String {
     joined(&quoted)
 }
 
-/// `a, b and c`
+/// Joins parts into a list: `a, b and c`.
 #[must_use]
 pub fn joined(parts: &[String]) -> String {
     match parts {
@@ -71,7 +71,7 @@ pub fn joined(parts: &[String]) -> String {
     }
 }
 
-/// Why a test of a package has no tool; `write` gives it a registry.
+/// Explains why a test of a package has no tool; `write` gives it a registry.
 #[must_use]
 pub fn none(package: &str, methods: &[Methods], write: &str) -> String {
     if methods.is_empty() {

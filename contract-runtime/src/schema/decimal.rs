@@ -74,7 +74,7 @@ impl Decimal {
         }
     }
 
-    /// The number as a reader of its shortest text sees it.
+    /// Reads a number from its shortest text.
     #[must_use]
     pub fn of(number: &Number) -> Self {
         match (number.as_u64(), number.as_i64()) {
@@ -98,7 +98,7 @@ impl Decimal {
         }
     }
 
-    /// The shortest decimal that reads back as `float`, which must be finite.
+    /// Returns the shortest decimal that reads back as `float`, which must be finite.
     #[must_use]
     pub fn of_float(float: f64) -> Self {
         const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
@@ -125,7 +125,7 @@ impl Decimal {
         self.exponent >= 0
     }
 
-    /// The number in plain digits, when it is integral and no digit was lost.
+    /// Writes the number in plain digits, if it is integral and no digit was lost.
     #[must_use]
     pub fn integer_text(&self) -> Option<String> {
         // No integer type reaches 40 digits; without a limit `1e999999` would be a megabyte of zeros.
@@ -137,7 +137,7 @@ impl Decimal {
         Some(format!("{sign}{}{zeros}", self.digits))
     }
 
-    /// One text per value: equal numbers have equal keys.
+    /// Returns one text per value: equal numbers have equal keys.
     #[must_use]
     pub fn key(&self) -> String {
         let sign = if self.negative { "-" } else { "" };

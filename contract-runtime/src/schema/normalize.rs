@@ -216,7 +216,7 @@ pub(super) fn unescape(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-/// The text of a URI fragment (RFC 3986, section 2.1); `None` when it is not valid.
+/// Decodes the text of a URI fragment (RFC 3986, section 2.1); `None` when it is not valid.
 #[must_use]
 pub fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());

@@ -13,7 +13,7 @@ pub enum KeywordValue {
     Data,
 }
 
-/// What the value of `keyword` is made of.
+/// Says what the value of `keyword` is made of.
 #[must_use]
 pub fn holds(keyword: &str) -> KeywordValue {
     match keyword {

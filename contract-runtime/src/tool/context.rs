@@ -21,7 +21,7 @@ use crate::contract::violation::Violation;
 
 type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
-/// Hears that a call was taken up and whether its body runs on a thread of its own; what it gives hears the outcome.
+/// Is notified when a call begins, and whether its body runs on its own thread; what it returns is notified of the outcome.
 #[derive(Clone)]
 pub struct Hears(pub(crate) Arc<HearsCall>);
 
@@ -382,7 +382,7 @@ impl Deadline {
     }
 }
 
-/// The clock of the runtime, which tests may pause; outside a runtime, the clock of the system.
+/// Reads the clock of the runtime, which tests may pause; outside a runtime, that of the system.
 #[must_use]
 pub fn now() -> Instant {
     tokio::time::Instant::now().into_std()

@@ -158,7 +158,7 @@ impl Output {
 /// Conditions of a tool that was made with [`Tool::dynamic`], or imported from another server.
 ///
 /// They are the same as those of `#[tool]`: policies, handlers, statistics, [`Run::watch`](crate::Run::watch), exports and the
-/// manifest treat them alike. A closure cannot be read, so a model and a peer are told the name and no more.
+/// manifest treat them alike. A closure cannot be read, so models and peers see only its name.
 impl Tool {
     /// Demands something of the arguments before the handler runs.
     ///
@@ -221,7 +221,7 @@ impl Tool {
         self.stating(name, Predicate::Post(Arc::new(holds)))
     }
 
-    /// The policy of all its conditions, as `#[tool(policy = ..)]`: weaker than an override by name, stronger than a run.
+    /// Sets the policy of all its conditions, as `#[tool(policy = ..)]`: weaker than an override by name, stronger than a run.
     pub fn policy(mut self, policy: Policy) -> Self {
         match &mut self.origin {
             Origin::Dynamic { stated, .. } => Arc::make_mut(stated).policy = Some(policy),

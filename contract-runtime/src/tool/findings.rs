@@ -22,7 +22,7 @@ pub const fn report_default(spec: &'static Spec, name: &str) {
     }
 }
 
-/// The same for an example.
+/// Reports an example that breaks the contract.
 #[track_caller]
 pub const fn report_example(spec: &'static Spec, name: &str, index: usize) {
     if let Some(parameter) = find(spec, name)

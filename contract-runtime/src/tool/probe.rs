@@ -12,7 +12,7 @@ pub fn probe<'c>(text: &'c str, slot: &mut dyn Argument<'c>) -> Option<()> {
     (length == text.len()).then_some(())
 }
 
-/// The answer, from a closure as in a check, so that a predicate means the same and is refused in the same words.
+/// Evaluates a predicate in a closure, as a check does, so that it means the same and is refused in the same words.
 #[must_use]
 pub fn asked(holds: impl FnOnce() -> Checked) -> Option<bool> {
     Some(holds() == Checked::Holds)

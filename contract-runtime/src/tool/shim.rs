@@ -58,7 +58,7 @@ impl Shim for &'static Registered {
     }
 }
 
-/// The type of a function item, by which a builder recognises it.
+/// Returns the type of a function item, by which a builder recognises it.
 pub fn type_of<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
@@ -125,7 +125,7 @@ impl<S: Send + Sync> Shim for Method<S> {
     }
 }
 
-/// A tool made of a method.
+/// Makes a tool of a method.
 pub fn method<S: SharedToolSet>(
     state: &Arc<S>,
     spec: &'static Spec,

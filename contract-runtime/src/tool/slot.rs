@@ -115,7 +115,7 @@ fn absent<T: Owned>() -> Option<T> {
 }
 
 impl<T> Slot<T> {
-    /// The value; of an absent optional, its `None`.
+    /// Takes the value; of an absent optional, its `None`.
     pub fn take(&mut self) -> Result<T, NoOutput> {
         let value = self.value.take().or_else(self.absent);
         value.ok_or_else(NoOutput::unread)

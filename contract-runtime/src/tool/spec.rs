@@ -51,7 +51,8 @@ impl Verify {
         Self { run, setup: None }
     }
 
-    /// A release build keeps nothing that is only for tests, and a body that is to have test values does not run without them.
+    /// Sets the function that prepares test values. A release build keeps nothing that is only for tests, and a body that needs
+    /// test values does not run without them.
     #[must_use]
     pub const fn setup(mut self, setup: &'static (dyn Any + Send + Sync)) -> Self {
         if cfg!(debug_assertions) {
@@ -93,7 +94,7 @@ impl Constant {
     }
 }
 
-/// The JSON form of a constant expression.
+/// Writes a constant expression as JSON.
 pub fn constant<T: Shown>(value: &T) -> Option<Value> {
     non_finite::check(value).ok()?;
     serde_json::to_value(value).ok()
@@ -110,7 +111,7 @@ pub trait Shown: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + ?Sized> Shown for T {}
 
-/// A default given as text, for a parameter whose type is made of text.
+/// Reads a default given as text, for a parameter whose type is made of text.
 pub fn text<'a, T: MadeOfText<'a>>(text: &'a str) -> T {
     T::from(text)
 }

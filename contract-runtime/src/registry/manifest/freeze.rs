@@ -39,7 +39,7 @@ pub fn assert_package_frozen(directory: &str, file: &str, package: &str) {
     assert_frozen(directory, file, &registry);
 }
 
-/// The tools of one package, without the values that their calls would need.
+/// Builds a registry of one package, without the values that calls of its tools would need.
 ///
 /// # Panics
 ///

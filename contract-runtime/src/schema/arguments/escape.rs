@@ -17,7 +17,7 @@ pub(super) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(kept + "…")
 }
 
-/// `text` without characters that move the cursor, hide or reorder others.
+/// Escapes the characters of a text that move the cursor, hide or reorder others.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -34,7 +34,8 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Control, zero-width and direction characters, and letters without a shape (Unicode, "Default ignorable", UAX 9 section 2).
+/// Whether a character is unsafe to show: control, zero-width and direction characters, and letters without a shape (Unicode,
+/// "Default ignorable", UAX 9 section 2).
 #[must_use]
 pub fn unsafe_to_show(character: char) -> bool {
     character.is_control()

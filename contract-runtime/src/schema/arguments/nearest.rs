@@ -3,7 +3,7 @@
 /// Longer names are not compared: the work grows with the product of the lengths.
 const LONGEST: usize = 64;
 
-/// The candidate closest to `given`, when it is close enough to be a slip of the pen.
+/// Returns the candidate closest to `given`, if it is close enough to be a typo.
 ///
 /// Distance is that of optimal string alignment (insert, delete, replace, swap neighbours), without regard
 /// to case and to `_`, `-`, `.` and spaces. A third of the letters may differ, at least one.

@@ -84,7 +84,7 @@ pub(crate) fn describe(author: &str, conditions: &[PublishedCondition]) -> Strin
     below_headings(author, &said)
 }
 
-/// The author's description, and sentences below their headings.
+/// Joins the author's description and the sentences below their headings.
 pub fn below_headings<'s>(
     author: &str,
     said: &(impl Iterator<Item = (Heading, &'s str)> + Clone),

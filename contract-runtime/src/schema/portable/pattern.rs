@@ -31,7 +31,7 @@ pub(crate) fn literal(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The same pattern in the syntax that all engines share, if it can be said there.
+/// Rewrites a pattern in the syntax that all engines share, if that can express it.
 ///
 /// It finds a match in exactly the texts in which `regex-lite` finds one.
 #[must_use]
