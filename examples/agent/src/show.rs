@@ -78,7 +78,7 @@ impl<O: Write, E: Write> Show<O, E> {
                 status: Status::Violation,
                 tool,
                 ..
-            } => self.painted("31", "refused", &format!("{tool}, as was said above")),
+            } => self.painted("31", "refused", &format!("{tool}; see the violation above")),
             Event::Observation { status, text, .. } => {
                 let colour = if *status == Status::Ok { "32" } else { "31" };
                 self.painted(colour, status.name(), &shortened(text))
@@ -91,9 +91,11 @@ impl<O: Write, E: Write> Show<O, E> {
                 let more = format!("{checks} more checks, {violations} more violations");
                 self.painted("33", "omitted", &more)
             }
-            Event::Retry { attempt, .. } => {
-                self.painted("33", "retry", &format!("the model is told; try {attempt}"))
-            }
+            Event::Retry { attempt, .. } => self.painted(
+                "33",
+                "retry",
+                &format!("attempt {attempt}; the model reads the violation"),
+            ),
             Event::LoopDetected { repeated, .. } => {
                 self.painted("31", "loop", &format!("{repeated} times the same"))
             }

@@ -125,7 +125,7 @@ impl<O: Write> Show<O> {
                 self.show_result(call_id, (colour, status.clone(), said))
             }
             Happening::Retry { clause, attempt } => {
-                let text = format!("the model was told of {clause}; try {attempt}");
+                let text = format!("attempt {attempt}; the model reads why: {clause}");
                 self.line(FAINT, "again", &text)
             }
             Happening::Questions { questions } => questions.iter().try_for_each(|one| {

@@ -107,7 +107,7 @@ const logs = (() => {
         case 'tool_result':
           return ended(event);
         case 'retry':
-          return void line('state', `the model was told of ${dom.visible(event.clause)}; try ${event.attempt}`);
+          return void line('state', `attempt ${event.attempt}; the model reads why: ${dom.visible(event.clause)}`);
         case 'notice':
           return void line('notice', dom.visible(event.text));
         case 'error':

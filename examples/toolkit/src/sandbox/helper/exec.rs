@@ -89,7 +89,7 @@ fn confine(request: &Request) -> Result<Layers, Answer> {
         layers.in_force.push("namespaces".to_owned());
         layers.in_force.push("read-only mounts".to_owned());
         if request.roots.iter().any(|root| root == Path::new("/")) {
-            let missing = "own root: the whole machine is lent, so names outside are seen";
+            let missing = "own root: `/` is a root, so names outside are visible";
             layers.missing.push(missing.to_owned());
         } else {
             layers.in_force.push("own root".to_owned());
