@@ -11,7 +11,7 @@ use crate::meter::Meter;
 use crate::registries::TOOLS;
 use crate::tools::{ADD, SEARCH, found};
 
-type Function = fn(&str) -> Result<String, String>;
+pub(crate) type Function = fn(&str) -> Result<String, String>;
 type Later<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 type AsyncFunction = fn(&str) -> Later<'_>;
 
@@ -30,18 +30,22 @@ struct Search {
     tags: Vec<String>,
 }
 
-fn text_of(value: &impl serde::Serialize) -> Result<String, String> {
+/// Reads a derived struct of arguments.
+pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+pub(crate) fn text_of(value: &impl serde::Serialize) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| error.to_string())
 }
 
 fn call_add(text: &str) -> Result<String, String> {
-    let Add { a, b } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let Add { a, b } = read(text)?;
     text_of(&a.wrapping_add(b))
 }
 
 fn call_search(text: &str) -> Result<String, String> {
-    let Search { query, limit, tags } =
-        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let Search { query, limit, tags } = read(text)?;
     text_of(&found(query, limit, tags))
 }
 
@@ -62,7 +66,7 @@ fn filled<F: Copy>(name: &str, function: F, filler: F) -> HashMap<String, F> {
 }
 
 /// One call by name: the name and the arguments as a model sends them.
-fn measure(meter: &Meter, name: &str, text: &str, function: Function) -> f64 {
+pub(crate) fn measure(meter: &Meter, name: &str, text: &str, function: Function) -> f64 {
     let tools = filled(name, function, |_| Err(String::new()));
     meter.measure(
         1_000,
@@ -70,6 +74,22 @@ fn measure(meter: &Meter, name: &str, text: &str, function: Function) -> f64 {
         |(name, text)| match tools.get(&name) {
             Some(function) => function(&text),
             None => Err("there is no such tool".to_owned()),
+        },
+    )
+}
+
+/// The same from a text that is somebody else's to a text.
+fn whole(meter: &Meter, name: &str, text: &str, function: Function) -> f64 {
+    let tools = filled(name, function, |_| Err(String::new()));
+    meter.measure(
+        1_000,
+        || (),
+        |()| {
+            let (name, text) = (name.to_owned(), text.to_owned());
+            match tools.get(&name) {
+                Some(function) => function(&text),
+                None => Err("there is no such tool".to_owned()),
+            }
         },
     )
 }
@@ -110,6 +130,14 @@ pub(crate) fn search(meter: &Meter) -> f64 {
 
 pub(crate) fn search_async(meter: &Meter) -> f64 {
     measure_async(meter, "search_async", SEARCH, call_search_async)
+}
+
+pub(crate) fn whole_add(meter: &Meter) -> f64 {
+    whole(meter, "add", ADD, call_add)
+}
+
+pub(crate) fn whole_search(meter: &Meter) -> f64 {
+    whole(meter, "search", SEARCH, call_search)
 }
 
 #[derive(Deserialize)]

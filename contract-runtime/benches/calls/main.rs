@@ -3,12 +3,15 @@
 //! `cargo bench -p contract-runtime --bench calls` prints one table; a word after `--` keeps the rows that hold it.
 //! Instructions are counted by callgrind around each call alone; without valgrind those columns stay empty.
 
+mod arguments;
 mod by_hand;
 mod contracts;
 mod exports;
+mod memory;
 mod meter;
 mod registries;
 mod table;
+mod threads;
 mod tools;
 
 use contract_runtime::{Dialect, McpRevision};
@@ -55,6 +58,33 @@ const CASES: &[Case] = &[
         "search, by hand, boxed future",
         registries::search_async,
     ),
+    baseline("add, text to text, by hand", by_hand::whole_add),
+    case(
+        "add, text to text",
+        "add, text to text, by hand",
+        registries::whole_add,
+    ),
+    baseline("search, text to text, by hand", by_hand::whole_search),
+    case(
+        "search, text to text",
+        "search, text to text, by hand",
+        registries::whole_search,
+    ),
+    baseline("a struct, by hand", arguments::structure_by_hand),
+    case("a struct", "a struct, by hand", arguments::structure),
+    baseline(
+        "a number and an enum, by hand",
+        arguments::enumeration_by_hand,
+    ),
+    case(
+        "a number and an enum",
+        "a number and an enum, by hand",
+        arguments::enumeration,
+    ),
+    baseline("a map of three, by hand", arguments::map_by_hand),
+    case("a map of three", "a map of three, by hand", arguments::map),
+    baseline("ten structs, by hand", arguments::structures_by_hand),
+    case("ten structs", "ten structs, by hand", arguments::structures),
     baseline("making a `ToolCall` of three strings", registries::make),
     baseline("dropping an `Outcome`", registries::forget),
     baseline("no condition, by hand", contracts::by_hand_none),
@@ -99,6 +129,8 @@ const CASES: &[Case] = &[
         "finding 1 of 10 tools",
         registries::find_10_000,
     ),
+    baseline("build and first listing, 500 tools", registries::list_500),
+    baseline("listing again as text, 500 tools", registries::text_again),
     baseline("build and first listing, 10 tools", registries::list_10),
     baseline(
         "build and first listing, 1,000 tools",
@@ -155,6 +187,8 @@ fn main() {
         }
         return;
     }
+    // Before anything else has used memory and given it back.
+    let memory = words.is_empty().then(memory::per_tool);
     let wanted = |case: &&Case| words.iter().all(|word| case.name.contains(word.as_str()));
     let callgrind = Callgrind::find();
     if callgrind.is_none() {
@@ -171,4 +205,10 @@ fn main() {
         })
         .collect();
     table::print(&rows);
+    if let Some(memory) = memory {
+        println!("\n{memory}");
+    }
+    if words.is_empty() || words.iter().any(|word| word == "threads") {
+        println!("\n{}", threads::throughput());
+    }
 }

@@ -14,7 +14,7 @@ use crate::tools::{self, ADD, SEARCH};
 pub(crate) const TOOLS: usize = 100;
 
 /// Tools that no macro made, as many as are wanted.
-fn fillers(count: usize) -> Vec<Tool> {
+pub(crate) fn fillers(count: usize) -> Vec<Tool> {
     (0..count)
         .map(|index| {
             let spec = DynamicSpec::new(format!("tool_{index}"), "Repeat a number.").input_schema(
@@ -62,6 +62,26 @@ pub(crate) fn measure(meter: &Meter, registry: &Registry, name: &str, text: &str
         || ToolCall::new("1", name, text),
         |call| once(pin!(registry.call(call))),
     )
+}
+
+/// From a text that is somebody else's to a text: the making of the `ToolCall` and the rest of the `Outcome` included.
+fn whole(meter: &Meter, registry: &Registry, name: &str, text: &str) -> f64 {
+    meter.measure(
+        1_000,
+        || (),
+        |()| {
+            let outcome = once(pin!(registry.call(ToolCall::new("1", name, text))));
+            outcome.and_then(|outcome| outcome.into_result().output)
+        },
+    )
+}
+
+pub(crate) fn whole_add(meter: &Meter) -> f64 {
+    whole(meter, &registry(), "add", ADD)
+}
+
+pub(crate) fn whole_search(meter: &Meter) -> f64 {
+    whole(meter, &registry(), "search", SEARCH)
 }
 
 pub(crate) fn add(meter: &Meter) -> f64 {
@@ -150,6 +170,47 @@ fn list(meter: &Meter, count: usize) -> f64 {
             (registry, text)
         },
     )
+}
+
+/// Find pages about a subject.
+#[tool]
+fn find_pages(
+    /// What the pages are about.
+    query: String,
+    /// How many pages are wanted at most.
+    limit: Option<u32>,
+    /// Words that each of the pages has.
+    tags: Vec<String>,
+) -> String {
+    format!("{query} {limit:?} {tags:?}")
+}
+
+/// As many tools of three documented parameters, as a macro makes them.
+fn made_by_macro(count: usize) -> Registry {
+    let tools = (0..count).fold(Registry::builder(), |builder, index| {
+        builder
+            .tool(find_pages)
+            .rename("find_pages", format!("find_pages_{index}"))
+    });
+    built(tools)
+}
+
+pub(crate) fn list_500(meter: &Meter) -> f64 {
+    meter.measure(
+        1,
+        || (),
+        |()| {
+            let registry = made_by_macro(500);
+            let text = listed(&registry).map(Value::to_string);
+            (registry, text)
+        },
+    )
+}
+
+/// The same list as text once more, as every request to a model has it.
+pub(crate) fn text_again(meter: &Meter) -> f64 {
+    let registry = made_by_macro(500);
+    meter.measure(1, || (), |()| listed(&registry).map(Value::to_string))
 }
 
 pub(crate) fn list_10(meter: &Meter) -> f64 {
