@@ -213,8 +213,7 @@ impl<'a> Compiler<'a> {
                 let place = join(&join(read.pointer, "patternProperties"), &pattern);
                 patterns.push((regex(&place, &pattern)?, id));
             }
-            Ok(ObjectRule {
-                index: properties.iter().cloned().collect(),
+            let rule = ObjectRule {
                 properties,
                 required: read.names("required")?,
                 patterns,
@@ -225,7 +224,9 @@ impl<'a> Compiler<'a> {
                 max: read.count("maxProperties")?,
                 dependent_required: read.name_lists("dependentRequired")?,
                 dependent_schemas: self.map(read, "dependentSchemas")?,
-            })
+                ..ObjectRule::default()
+            };
+            Ok(rule.indexed())
         })
     }
 

@@ -171,9 +171,15 @@ impl InputSchema {
 
     /// Whether typed decoding alone accepts nothing that the schema refuses, for the parameter at `index`.
     ///
-    /// Where it is false the argument has to be examined before it is decoded.
+    /// Where it is false the argument has to be judged before it is decoded.
     pub(crate) fn decodes_exactly(&self, index: usize) -> bool {
         self.exact.get(index).copied().unwrap_or(false)
+    }
+
+    /// The rule of the parameter at `index`.
+    pub(crate) fn rule_of(&self, index: usize) -> Option<RuleId> {
+        let name = &self.parameters.get(index)?.name;
+        self.rules[self.root].object.as_ref()?.property(name)
     }
 
     /// The parameters in declaration order.

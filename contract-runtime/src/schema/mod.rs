@@ -8,6 +8,7 @@ mod error;
 mod format;
 mod hints;
 mod input_schema;
+pub(crate) mod lexer;
 pub(crate) mod lower;
 mod normalize;
 pub(crate) mod portable;

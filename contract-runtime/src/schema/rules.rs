@@ -142,8 +142,11 @@ pub(crate) struct ArrayRule {
 #[derive(Debug, Default)]
 pub(crate) struct ObjectRule {
     pub(crate) properties: Vec<(String, RuleId)>,
-    pub(super) index: HashMap<String, RuleId>,
+    /// The places of many properties by name; few are found by comparing.
+    pub(super) index: HashMap<String, usize, foldhash::fast::RandomState>,
     pub(crate) required: Vec<String>,
+    /// The required ones among the properties, one bit for each; `None` where a text cannot be judged in one pass.
+    pub(crate) required_bits: Option<u64>,
     pub(crate) patterns: Vec<(Regex, RuleId)>,
     pub(crate) additional: Option<RuleId>,
     pub(crate) unevaluated: Option<RuleId>,
@@ -154,9 +157,49 @@ pub(crate) struct ObjectRule {
     pub(crate) dependent_schemas: Vec<(String, RuleId)>,
 }
 
+/// Up to this many properties, comparing with each is faster than a hash.
+const FEW: usize = 8;
+
 impl ObjectRule {
-    pub(crate) fn property(&self, name: &str) -> Option<RuleId> {
+    /// Finds what is derived from the keywords.
+    pub(super) fn indexed(mut self) -> Self {
+        if self.properties.len() > FEW {
+            let names = self.properties.iter().enumerate();
+            self.index = names
+                .map(|(place, (name, _))| (name.clone(), place))
+                .collect();
+        }
+        self.required_bits = self.bits();
+        self
+    }
+
+    fn bits(&self) -> Option<u64> {
+        // A name with one of these is written in another way than it reads.
+        let plain =
+            |name: &str| !name.contains(|c: char| matches!(c, '"' | '\\') || c.is_control());
+        let one_pass = self.properties.len() <= 64
+            && self.properties.iter().all(|(name, _)| plain(name))
+            && self.unevaluated.is_none()
+            && self.names.is_none()
+            && self.dependent_required.is_empty()
+            && self.dependent_schemas.is_empty();
+        let mut bits = 0;
+        for name in one_pass.then_some(&self.required)? {
+            bits |= 1 << self.position(name)?;
+        }
+        Some(bits)
+    }
+
+    /// The place of a property among all of the rule.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        if self.index.is_empty() {
+            return self.properties.iter().position(|(own, _)| own == name);
+        }
         self.index.get(name).copied()
+    }
+
+    pub(crate) fn property(&self, name: &str) -> Option<RuleId> {
+        Some(self.properties.get(self.position(name)?)?.1)
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Mutex, OnceLock};
 use schemars::{Schema, SchemaGenerator};
 
 use super::context_params::{ContextValue, Need, Sources};
-use super::fast_decode;
+use super::fast_decode::{self, Judged};
 use super::inputs::Inputs;
 use super::reply::{NoOutput, Reply};
 use super::slot::Argument;
@@ -120,9 +120,8 @@ impl<'c> Call<'c> {
             Purpose::Describe(into) => return Err(describe(into, arguments, contexts)),
         };
         let inputs = request.inputs;
-        let plain = inputs.exact
-            && fast_decode::fill(request.text, &inputs.parameters, arguments)
-                .is_ok_and(|filled| filled == arguments.len() || complete(inputs, arguments));
+        let plain = fast_decode::fill(request.text, inputs, arguments, Judged::OnTheWay)
+            .is_ok_and(|filled| filled == arguments.len() || complete(inputs, arguments));
         if !plain {
             again(request, arguments)?;
         }
@@ -151,7 +150,7 @@ fn again<'c>(
     let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| examined).text;
-    fast_decode::fill(text, &inputs.parameters, arguments)
+    fast_decode::fill(text, inputs, arguments, Judged::Before)
         .map(drop)
         .map_err(|unsure| unsure.refuse(text, inputs))
 }

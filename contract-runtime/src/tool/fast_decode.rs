@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::inputs::{Input, Inputs};
 use super::reply::NoOutput;
 use super::slot::Argument;
-use crate::schema::arguments::{ErrorPosition, locate, rejected, with_formats};
+use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
 
 /// The text is not plainly a legal set of arguments.
 #[derive(Debug)]
@@ -56,12 +56,23 @@ fn without_place(message: &str) -> String {
     message.get(..end).unwrap_or_default().to_owned()
 }
 
+/// Whether a text has been judged by the schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judged {
+    Before,
+    /// Each argument just before its type reads it, where that type accepts too much.
+    OnTheWay,
+}
+
 /// Reads an object's members into the slots of the same names, and returns how many there were.
 pub(crate) fn fill<'c>(
     text: &'c str,
-    inputs: &[Input],
+    inputs: &Inputs,
     slots: &mut [&mut dyn Argument<'c>],
+    judged: Judged,
 ) -> Result<usize, FallBack> {
+    let rules = inputs.schema.rules();
+    let inputs = inputs.parameters.as_slice();
     let bytes = text.as_bytes();
     let mut at = after(bytes, 0, b'{')?;
     let mut filled = 0;
@@ -87,10 +98,20 @@ pub(crate) fn fill<'c>(
         at = behind_space(bytes, at);
         let slot = slots.get_mut(index).ok_or(FallBack::Text)?;
         let value = text.get(at..).ok_or(FallBack::Text)?;
+        let input = inputs.get(index).ok_or(FallBack::Text)?;
+        let admitted = if input.is_exact || judged == Judged::Before {
+            None
+        } else {
+            let end = |rule| end_of_admitted(text, at, rules, rule);
+            Some(input.rule.and_then(end).ok_or(FallBack::Text)?)
+        };
         at += slot
             .read(value)
             .map_err(|error| FallBack::Value(index, at, error))?
             .ok_or(FallBack::Text)?;
+        if admitted.is_some_and(|end| end != at) {
+            return Err(FallBack::Text);
+        }
         filled += 1;
         at = behind_space(bytes, at);
         match bytes.get(at) {

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use super::dynamic_contract::DynamicContract;
-use crate::schema::InputSchema;
+use crate::schema::{InputSchema, RuleId};
 
 /// What the dispatcher must know to read the arguments of one tool.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     pub(crate) schema: InputSchema,
     pub(crate) parameters: Vec<Input>,
-    /// Typed decoding alone accepts what the schema admits, for every parameter.
-    pub(crate) exact: bool,
     pub(crate) coerce: bool,
     /// The conditions of a tool that no macro made.
     pub(crate) stated: Option<Arc<DynamicContract>>,
@@ -22,23 +20,28 @@ pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) required: bool,
     pub(crate) secret: bool,
+    /// Its type accepts nothing that the schema refuses.
+    pub(crate) is_exact: bool,
+    /// What any other is judged by before it is decoded.
+    pub(crate) rule: Option<RuleId>,
 }
 
 impl Inputs {
     pub(crate) fn new(schema: InputSchema, coerce: bool) -> Self {
         let parameters: Vec<Input> = schema
             .parameters()
-            .map(|parameter| Input {
+            .enumerate()
+            .map(|(index, parameter)| Input {
                 name: parameter.name.clone(),
                 required: parameter.required,
                 secret: parameter.secret,
+                is_exact: schema.decodes_exactly(index),
+                rule: schema.rule_of(index),
             })
             .collect();
-        let exact = (0..parameters.len()).all(|index| schema.decodes_exactly(index));
         Self {
             schema,
             parameters,
-            exact,
             coerce,
             stated: None,
         }

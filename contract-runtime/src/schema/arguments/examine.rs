@@ -8,6 +8,7 @@ use super::object::duplicates;
 use super::path::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
 use super::refusal::InvalidArguments;
+use super::stream;
 use super::walk::Walk;
 use crate::schema::InputSchema;
 
@@ -53,6 +54,9 @@ pub(crate) fn examine(
 /// # Errors
 /// Everything that is wrong with it.
 pub(crate) fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidArguments> {
+    if stream::admits(text, schema) {
+        return Ok(());
+    }
     let node = Node::parse(text).map_err(|error| malformed(&error))?;
     let mut walk = Walk::new(schema, false);
     let found = walk.arguments(&node);
@@ -75,6 +79,13 @@ pub(crate) fn read_values(
     schema: &InputSchema,
     coerce: bool,
 ) -> Result<Examined, InvalidArguments> {
+    // An integer that a `Number` would round is not decided there.
+    if stream::admits(text, schema) {
+        return Ok(Examined {
+            text: text.to_owned(),
+            coercions: Vec::new(),
+        });
+    }
     let examined = read(text, schema, coerce)?;
     // The shortest that is refused is -2^63 - 1.
     let long = |digits: &[u8]| digits.len() >= 19;

@@ -1,8 +1,8 @@
 //! The slow path of argument decoding: reports everything wrong with the arguments of a call at once.
 //!
-//! Typed decoding is fast and stops at its first mistake. Where it fails, or where a type accepts more
-//! than its schema says, the arguments are parsed with their duplicate keys, walked along the neutral
-//! schema, and either refused with all problems at once or written anew in the form the types read.
+//! Typed decoding is fast and stops at its first mistake. Where a type accepts more than its schema says, the text of the value
+//! is judged first, in one pass (`stream`). Where either fails, the arguments are parsed with their duplicate keys, walked
+//! along the neutral schema, and either refused with all problems at once or written anew in the form the types read.
 
 mod alternatives;
 mod array;
@@ -21,6 +21,7 @@ mod path;
 mod problem;
 mod refusal;
 mod scalar;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -35,3 +36,4 @@ pub use escape::{escaped, unsafe_to_show};
 pub(crate) use examine::{Examined, conforms, examine, read, read_values, with_formats};
 pub use nearest::nearest;
 pub(crate) use refusal::rejected;
+pub(crate) use stream::end_of_admitted;

@@ -3,6 +3,7 @@
 mod judge;
 mod limits;
 mod sentences;
+mod stream;
 
 use std::collections::BTreeMap;
 

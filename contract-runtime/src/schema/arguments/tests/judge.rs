@@ -14,7 +14,7 @@ use super::{schema_from, schema_of};
 use crate::schema::InputSchema;
 
 #[derive(Debug, JsonSchema, Serialize, Deserialize)]
-enum Color {
+pub(super) enum Color {
     Red,
     /// With a comment, so that schemars writes `oneOf`.
     Green,
@@ -22,14 +22,14 @@ enum Color {
 
 #[derive(Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "type")]
-enum Shape {
+pub(super) enum Shape {
     Circle { r: f32 },
     Square { side: u64, color: Option<Color> },
     Point,
 }
 
 #[derive(Debug, JsonSchema, Serialize, Deserialize)]
-enum Step {
+pub(super) enum Step {
     Stop,
     Go(i8),
     Turn { a: i16, b: bool },
@@ -37,7 +37,7 @@ enum Step {
 
 #[derive(Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Loose {
+pub(super) enum Loose {
     Int(i32),
     Float(f64),
     Text(String),
@@ -47,7 +47,7 @@ enum Loose {
 
 #[derive(Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Closed {
+pub(super) struct Closed {
     a: u8,
     #[serde(default)]
     b: Option<String>,
@@ -84,7 +84,7 @@ struct Limits {
     c: BTreeSet<u8>,
 }
 
-fn schemas() -> Vec<InputSchema> {
+pub(super) fn schemas() -> Vec<InputSchema> {
     let mut schemas = vec![
         schema_of::<(u8, i64, u64, f32, f64)>(),
         schema_of::<Option<Color>>(),
@@ -169,7 +169,7 @@ fn leaves() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn values() -> impl Strategy<Value = Value> {
+pub(super) fn values() -> impl Strategy<Value = Value> {
     let keys = select(vec![
         "a", "b", "c", "r", "type", "side", "color", "Go", "Turn", "Stop", "1", "x", "ab",
     ]);
@@ -188,7 +188,7 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 /// Values that fit, or fitted before one of their parts was replaced.
-fn near_misses() -> impl Strategy<Value = Value> {
+pub(super) fn near_misses() -> impl Strategy<Value = Value> {
     let fitting = select(vec![
         json!([1, -1, 1, 1.5, 1.5]),
         json!({"type": "Circle", "r": 1.5}),
