@@ -16,6 +16,7 @@ pub(crate) mod inputs;
 pub(crate) mod kind;
 pub(crate) mod non_finite;
 pub(crate) mod outcome;
+mod plain;
 pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod reply;

@@ -17,6 +17,7 @@ use serde::de::value::Error as AbsentError;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
 use super::kind::{MaybeReference, Plain, Reference};
+use super::plain;
 use super::reply::NoOutput;
 
 /// What an argument is read into.
@@ -90,6 +91,14 @@ pub trait Argument<'c>: Send {
 /// Reads one value from the start of the text; what follows is the caller's to judge.
 #[inline]
 fn read<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serde_json::Error> {
+    match plain::read(text) {
+        Ok(read) => Ok(read),
+        Err(_) => parse(text),
+    }
+}
+
+#[inline(never)]
+fn parse<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = T::deserialize(&mut json)?;
     // A stream of further values, of which none is read, says how far the first one went.

@@ -1,0 +1,275 @@
+//! Decodes plain numbers, strings, booleans and lists of them without a parser.
+//!
+//! Whatever is not plain is [`Unread`], and `serde_json` reads it from its beginning: escapes, structs, long numbers, and every
+//! mistake. What is read here is what `serde_json` would read.
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+use crate::schema::lexer::{Lexer, Number, Unread, finite};
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not plain")
+    }
+}
+
+impl std::error::Error for Unread {}
+
+impl de::Error for Unread {
+    #[cold]
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+/// Reads a value from the start of the text, and returns how many bytes it took.
+#[inline]
+pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(T, usize), Unread> {
+    let mut plain = Plain {
+        lexer: Lexer::new(text),
+        at: 0,
+    };
+    let value = T::deserialize(&mut plain)?;
+    Ok((value, plain.at))
+}
+
+struct Plain<'de> {
+    lexer: Lexer<'de>,
+    at: usize,
+}
+
+impl<'de> Plain<'de> {
+    #[inline]
+    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        let (number, end) = self.lexer.number(self.at)?;
+        self.at = end;
+        match number {
+            Number::Integer(value) => match u64::try_from(value) {
+                Ok(natural) => visitor.visit_u64(natural),
+                Err(_) => visitor.visit_i64(i64::try_from(value).map_err(|_| Unread)?),
+            },
+            Number::Float { literal, .. } => visitor.visit_f64(finite(literal).ok_or(Unread)?),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self) -> Result<&'de str, Unread> {
+        if self.lexer.byte(self.at) != Some(b'"') {
+            return Err(Unread);
+        }
+        let string = self.lexer.string(self.at)?;
+        if string.is_escaped {
+            return Err(Unread);
+        }
+        self.at = string.end;
+        Ok(string.raw)
+    }
+}
+
+/// Kinds of values that are all read in one way.
+macro_rules! all {
+    ($read:ident: $($method:ident)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+            self.$read(visitor)
+        }
+    )*};
+}
+
+impl<'de> Plain<'de> {
+    #[inline]
+    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        visitor.visit_borrowed_str(self.text()?)
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Plain<'de> {
+    type Error = Unread;
+
+    all!(number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64);
+    all!(number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64);
+    all!(number: deserialize_f64);
+    all!(string: deserialize_str deserialize_string deserialize_char);
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Unread> {
+        Err(Unread)
+    }
+
+    #[inline]
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        let value = self.lexer.byte(self.at) == Some(b't');
+        let word = if value { "true" } else { "false" };
+        self.at = self.lexer.literal(self.at, word)?;
+        visitor.visit_bool(value)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        if let Ok(end) = self.lexer.literal(self.at, "null") {
+            self.at = end;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        if self.lexer.byte(self.at) != Some(b'[') {
+            return Err(Unread);
+        }
+        self.at = self.lexer.behind_space(self.at + 1);
+        let value = visitor.visit_seq(Items {
+            plain: self,
+            is_first: true,
+        })?;
+        // A visitor may stop before the end of a list, which is then no list that it reads.
+        if self.lexer.byte(self.at) != Some(b']') {
+            return Err(Unread);
+        }
+        self.at += 1;
+        Ok(value)
+    }
+
+    // An `f32` is rounded once by `serde_json`, and would be rounded twice here.
+    serde::forward_to_deserialize_any! {
+        i128 u128 f32 bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+struct Items<'p, 'de> {
+    plain: &'p mut Plain<'de>,
+    is_first: bool,
+}
+
+impl<'de> SeqAccess<'de> for Items<'_, 'de> {
+    type Error = Unread;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Unread> {
+        let Self { plain, is_first } = self;
+        match plain.lexer.byte(plain.at) {
+            Some(b']') => return Ok(None),
+            Some(b',') if !*is_first => plain.at = plain.lexer.behind_space(plain.at + 1),
+            Some(_) if *is_first => *is_first = false,
+            _ => return Err(Unread),
+        }
+        let value = seed.deserialize(&mut **plain)?;
+        plain.at = plain.lexer.behind_space(plain.at);
+        Ok(Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde::de::DeserializeOwned;
+
+    use super::read;
+
+    /// Whatever is read of a text is what `serde_json` reads of it.
+    fn agree<T: DeserializeOwned + PartialEq + Debug>(text: &str) -> bool {
+        let Ok((value, length)) = read::<T>(text) else {
+            return false;
+        };
+        let parsed = serde_json::from_str::<T>(&text[..length]);
+        assert_eq!(parsed.ok(), Some(value), "{text}");
+        true
+    }
+
+    const PIECES: &[&str] = &[
+        "[",
+        "]",
+        ",",
+        " ",
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0",
+        "1",
+        "-1",
+        "127",
+        "128",
+        "-129",
+        "255",
+        "256",
+        "65536",
+        "01",
+        "2147483648",
+        "4294967296",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "18446744073709551615",
+        "18446744073709551616",
+        "5.0",
+        "-0.0",
+        "1e2",
+        "1e400",
+        "1.",
+        ".5",
+        "3.4028236e38",
+        "0.1",
+        "\"\"",
+        "\"a\"",
+        "\"ä\"",
+        "\"\\n\"",
+        "\"\\ud800\"",
+        "\"",
+        "\\",
+        "{}",
+        "{\"a\":1}",
+        "\u{1}",
+    ];
+
+    #[test]
+    fn what_is_read_is_what_a_parser_reads() {
+        let text = prop::collection::vec(select(PIECES), 1..8).prop_map(|pieces| pieces.concat());
+        let list = prop::collection::vec(select(PIECES), 0..4)
+            .prop_map(|pieces| format!("[{}]", pieces.join(", ")));
+        proptest!(ProptestConfig::with_cases(4_000), |(text in prop_oneof![text, list])| {
+            agree::<i8>(&text);
+            agree::<u16>(&text);
+            agree::<i64>(&text);
+            agree::<u64>(&text);
+            agree::<i128>(&text);
+            agree::<f32>(&text);
+            agree::<f64>(&text);
+            agree::<bool>(&text);
+            agree::<char>(&text);
+            agree::<String>(&text);
+            agree::<PathBuf>(&text);
+            agree::<Option<i32>>(&text);
+            agree::<Option<String>>(&text);
+            agree::<Vec<i64>>(&text);
+            agree::<Vec<Vec<f64>>>(&text);
+            agree::<Vec<Option<String>>>(&text);
+            agree::<(u8, u8)>(&text);
+            agree::<serde_json::Value>(&text);
+        });
+    }
+
+    #[test]
+    fn ordinary_values_need_no_parser() {
+        assert!(agree::<i64>("-41"));
+        assert!(agree::<u64>("18446744073709551615"));
+        assert!(agree::<f64>("48.85661400000000123"));
+        assert!(agree::<f64>("-3"));
+        assert!(agree::<bool>("true"));
+        assert!(agree::<char>("\"ä\""));
+        assert!(agree::<String>("\"declarative contracts\""));
+        assert!(agree::<Option<u32>>("null"));
+        assert!(agree::<Vec<String>>("[ \"a\" , \"b\" ]"));
+        assert!(agree::<Vec<i64>>("[]"));
+    }
+}
