@@ -34,6 +34,14 @@ pub struct Counts {
     pub skipped: u64,
 }
 
+impl Counts {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.evaluated += other.evaluated;
+        self.violated += other.violated;
+        self.skipped += other.skipped;
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     evaluated: AtomicU64,

@@ -42,7 +42,10 @@ use super::violation::Violation;
 pub struct ContractScope(Option<Arc<Scope>>);
 
 /// Who has a say over the conditions of a call besides the author: a registry, or a run.
+///
+/// On cache lines of its own, because a registry has one for each thread.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Authority {
     pub(crate) policy: Option<Policy>,
     pub(crate) handler: Option<Handler>,
@@ -53,6 +56,20 @@ pub(crate) struct Authority {
     pub(crate) counters: Counters,
     /// The run around a run, which counts what happens in both.
     pub(crate) outer: Option<Arc<Self>>,
+}
+
+impl Authority {
+    /// The same settings, with nothing counted.
+    pub(crate) fn uncounted(&self) -> Self {
+        Self {
+            policy: self.policy,
+            handler: self.handler.clone(),
+            watch: self.watch.clone(),
+            ends: self.ends,
+            outer: self.outer.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 impl std::fmt::Debug for Authority {
@@ -111,6 +128,15 @@ pub(crate) enum Secrets {
 
 impl Secrets {
     const NONE: Self = Self::Declared(&[]);
+
+    pub(crate) fn said<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        // Each call holds its secrets, and none are held without counting.
+        if names.is_empty() {
+            return Self::NONE;
+        }
+        Self::Said(names.into())
+    }
 
     /// Their values among the arguments.
     fn of<'a>(&self, sent: &'a Map<String, Value>) -> Vec<&'a Value> {

@@ -394,7 +394,7 @@ impl Builder {
             inner: Arc::new(Inner::new(
                 entries,
                 self.shared,
-                self.authority,
+                &self.authority,
                 self.limits,
                 self.program,
                 self.before,

@@ -95,7 +95,7 @@ impl Entry {
         let published = published(&tool, &inputs.schema, tool.conditions(), outside);
         let secrets = match tool.spec() {
             Some(spec) => Secrets::Declared(spec.contract.secrets),
-            None => Secrets::Said(inputs.schema.secrets().map(str::to_owned).collect()),
+            None => Secrets::said(inputs.schema.secrets()),
         };
         Some(Self {
             secrets,

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::call_hook::CallHook;
 use super::entry::Entry;
 use super::export::Exports;
-use super::statistics::{Statistics, Tally};
+use super::shards::Shards;
+use super::statistics::Statistics;
 use crate::contract::scope::Authority;
 use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
@@ -18,11 +19,10 @@ pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
     names: HashMap<String, usize, foldhash::fast::RandomState>,
     pub(super) shared: Shared,
-    pub(super) authority: Arc<Authority>,
+    pub(super) shards: Shards,
     pub(super) limits: Limits,
     pub(super) program: Option<Program>,
     pub(super) before: CallHook,
-    pub(super) tally: Tally,
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
     pub(super) gate: tokio::sync::RwLock<()>,
@@ -74,7 +74,7 @@ impl Inner {
     pub(super) fn new(
         entries: Vec<Entry>,
         shared: Shared,
-        authority: Authority,
+        authority: &Authority,
         limits: Limits,
         program: Option<Program>,
         before: CallHook,
@@ -88,11 +88,10 @@ impl Inner {
             entries,
             names,
             shared,
-            authority: Arc::new(authority),
+            shards: Shards::new(authority),
             limits,
             program,
             before,
-            tally: Tally::default(),
             running: AtomicUsize::new(0),
             blocking: Arc::default(),
             gate: tokio::sync::RwLock::new(()),
@@ -109,14 +108,14 @@ impl Inner {
     }
 
     pub(super) fn statistics(&self) -> Statistics {
-        self.tally.read(self.authority.counters.read())
+        self.shards.statistics()
     }
 
     /// The outcome of a call that ended before it had begun.
     #[cold]
     pub(super) fn refused(&self, call: ToolCall, end: OutcomeKind) -> Outcome {
         let outcome = Outcome::ended(call.id, call.name, end);
-        self.tally.count(outcome.status());
+        self.shards.count(outcome.status());
         outcome
     }
 
@@ -148,7 +147,7 @@ impl<'r> CallPermit<'r> {
 
     pub(super) fn conclude(mut self, status: Status) {
         self.open = false;
-        self.inner.tally.count(status);
+        self.inner.shards.count(status);
     }
 }
 
@@ -158,7 +157,7 @@ impl Drop for CallPermit<'_> {
             self.inner.running.fetch_sub(1, Ordering::Relaxed);
         }
         if self.open {
-            self.inner.tally.count(Status::Cancelled);
+            self.inner.shards.count(Status::Cancelled);
         }
     }
 }

@@ -52,7 +52,7 @@ impl Job {
                 secrets: entry.secrets.clone(),
             },
             mode.policy().or(entry.policy),
-            Some(inner.authority.clone()),
+            Some(inner.shards.authority()),
             own_run.or(outer.run),
             mode.gate.or(outer.gate),
         );

@@ -19,6 +19,7 @@ pub(crate) mod manifest;
 pub mod methods;
 mod outcome;
 mod require_portable;
+mod shards;
 mod statistics;
 mod tool_info;
 

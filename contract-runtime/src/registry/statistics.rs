@@ -62,10 +62,9 @@ impl Tally {
         self.0[status as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn read(&self, conditions: Counts) -> Statistics {
-        Statistics {
-            conditions,
-            ended: std::array::from_fn(|index| self.0[index].load(Ordering::Relaxed)),
+    pub(super) fn add_to(&self, statistics: &mut Statistics) {
+        for (sum, count) in statistics.ended.iter_mut().zip(&self.0) {
+            *sum += count.load(Ordering::Relaxed);
         }
     }
 }

@@ -321,14 +321,7 @@ impl Run {
     }
 
     fn with(self, set: impl FnOnce(&mut Authority)) -> Self {
-        let mut authority = Authority {
-            policy: self.0.policy,
-            handler: self.0.handler.clone(),
-            watch: self.0.watch.clone(),
-            ends: self.0.ends,
-            outer: self.0.outer.clone(),
-            ..Authority::default()
-        };
+        let mut authority = self.0.uncounted();
         set(&mut authority);
         Self(Arc::new(authority))
     }
