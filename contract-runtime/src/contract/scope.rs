@@ -1,6 +1,7 @@
 //! The scope of a call: a task-local that holds its policy, its violations and its counts.
 
 use std::future::Future;
+use std::mem::take;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -411,10 +412,12 @@ impl ContractScope {
 
     /// The id and the tool's name, without a copy where nothing else holds the scope.
     pub(crate) fn into_names(self) -> (String, String) {
-        match self.0.map(Arc::try_unwrap) {
-            Some(Ok(scope)) => (scope.call_id, scope.tool),
-            Some(Err(shared)) => (shared.call_id.clone(), shared.tool.clone()),
-            None => (String::new(), String::new()),
+        let Some(mut scope) = self.0 else {
+            return Default::default();
+        };
+        match Arc::get_mut(&mut scope) {
+            Some(own) => (take(&mut own.call_id), take(&mut own.tool)),
+            None => (scope.call_id.clone(), scope.tool.clone()),
         }
     }
 

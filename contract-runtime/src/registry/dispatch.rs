@@ -1,6 +1,9 @@
 //! The stages of a call: find, prepare, run, conclude.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{self, Poll};
 
 use tracing::Instrument as _;
 
@@ -24,6 +27,51 @@ enum Begun<'r> {
     Waiting(Job, CallPermit<'r>),
 }
 
+/// What the first poll of a call comes to.
+enum Started<'r> {
+    Over(Outcome),
+    /// It goes on, and `waits` says whether for more than its turn.
+    Later {
+        future: Later<'r>,
+        waits: bool,
+    },
+}
+
+type Later<'r> = Pin<Box<dyn Future<Output = Outcome> + Send + 'r>>;
+
+/// A call by name, which begins at its first poll. That is all that a sync tool takes, so nothing is boxed for it.
+pub(super) struct CallFuture<'r> {
+    inner: &'r Arc<Inner>,
+    state: State<'r>,
+}
+
+enum State<'r> {
+    Made(ToolCall, Context, Mode),
+    Begun(Later<'r>),
+    Over,
+}
+
+impl Future for CallFuture<'_> {
+    type Output = Outcome;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Outcome> {
+        let mut future = match std::mem::replace(&mut self.state, State::Over) {
+            State::Made(call, context, mode) => match self.inner.start(call, context, mode) {
+                Started::Over(outcome) => return Poll::Ready(outcome),
+                Started::Later { future, .. } => future,
+            },
+            State::Begun(future) => future,
+            State::Over => return Poll::Pending,
+        };
+        let poll = future.as_mut().poll(task);
+        if poll.is_pending() {
+            self.state = State::Begun(future);
+        }
+        poll
+    }
+}
+
 impl Inner {
     pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
         let runtime = tokio::runtime::Handle::try_current();
@@ -31,32 +79,46 @@ impl Inner {
             let why = "`call_blocking` was used inside an async runtime; await `call` instead";
             return self.refused(call, OutcomeKind::Failed(why.to_owned()));
         }
-        let waits = self
-            .find(&call.name)
-            .is_some_and(|entry| entry.tool.runs != Runs::Here);
         let ended = runtime.is_err_and(|error| error.is_thread_local_destroyed());
-        if waits && (ended || thread::is_ending()) {
+        if (ended || thread::is_ending()) && self.waits(&call.name) {
             let why = too_late_to_wait(&call.name);
             return self.refused(call, OutcomeKind::Failed(why));
         }
-        let call = self.call(call, context, Mode::default());
+        let (mut future, waits) = match self.start(call, context, Mode::default()) {
+            Started::Over(outcome) => return outcome,
+            Started::Later { future, waits } => (future, waits),
+        };
         if waits {
-            return blocking::wait(call);
+            return blocking::wait(future);
         }
         // A sync body is done at the first poll, and a refusal at the second.
-        let mut call = std::pin::pin!(call);
-        match futures::now_or_never(call.as_mut()).or_else(|| futures::now_or_never(call)) {
+        let first = futures::now_or_never(future.as_mut());
+        match first.or_else(|| futures::now_or_never(future.as_mut())) {
             Some(outcome) => outcome,
             None => unreachable!("a call of a sync tool has nothing to wait for"),
         }
     }
 
-    pub(super) async fn call(
+    pub(super) fn call(
         self: &Arc<Self>,
         call: ToolCall,
         context: Context,
         mode: Mode,
-    ) -> Outcome {
+    ) -> CallFuture<'_> {
+        CallFuture {
+            inner: self,
+            state: State::Made(call, context, mode),
+        }
+    }
+
+    /// Whether the body of a tool is not done at its first poll.
+    fn waits(&self, tool: &str) -> bool {
+        self.find(tool)
+            .is_some_and(|entry| entry.tool.runs != Runs::Here)
+    }
+
+    #[inline]
+    fn start(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Started<'_> {
         let span = tracing::info_span!(
             "execute_tool",
             // Both come from outside and could move the cursor of whoever reads the log.
@@ -67,34 +129,43 @@ impl Inner {
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
         );
-        if !span.is_disabled() {
-            // Boxed, so that the future of every call stays small.
-            return Box::pin(self.traced(call, context, mode).instrument(span)).await;
+        if !span.is_disabled() || context.hears().is_some() {
+            let waits = self.waits(&call.name);
+            let call = self.traced(call, context, mode, span.clone());
+            let future = Box::pin(call.instrument(span));
+            return Started::Later { future, waits };
         }
-        self.followed(call, context, mode).await
+        match self.begin(call, context, mode) {
+            Begun::Over(outcome) => Started::Over(outcome),
+            Begun::Waiting(job, permit) => Started::Later {
+                future: Box::pin(self.wait(job, permit)),
+                waits: true,
+            },
+            Begun::Refused(outcome) => Started::Later {
+                future: Box::pin(yielded(outcome)),
+                waits: false,
+            },
+        }
     }
 
-    async fn traced(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Outcome {
-        let outcome = self.followed(call, context, mode).await;
-        tracing::Span::current().record("outcome", outcome.status().name());
-        outcome
-    }
-
-    #[inline]
-    async fn followed(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Outcome {
+    /// A call that somebody follows, by its span or otherwise.
+    async fn traced(
+        self: &Arc<Self>,
+        call: ToolCall,
+        context: Context,
+        mode: Mode,
+        span: tracing::Span,
+    ) -> Outcome {
         let heard = self.heard(&call, &context, &mode);
         let outcome = match self.begin(call, context, mode) {
             Begun::Over(outcome) => outcome,
-            Begun::Waiting(job, ticket) => self.wait(job, ticket).await,
-            Begun::Refused(outcome) => {
-                // Who calls again and again can be dropped here, and others have their turn.
-                tokio::task::yield_now().await;
-                outcome
-            }
+            Begun::Waiting(job, permit) => self.wait(job, permit).await,
+            Begun::Refused(outcome) => yielded(outcome).await,
         };
         if let Some(hears) = heard {
             hears(&outcome);
         }
+        span.record("outcome", outcome.status().name());
         outcome
     }
 
@@ -140,7 +211,7 @@ impl Inner {
             };
             return Begun::Over(self.refused(call, end));
         }
-        let Some(ticket) = CallPermit::take(self) else {
+        let Some(permit) = CallPermit::take(self) else {
             let limit = self.limits.calls.unwrap_or_default();
             return Begun::Over(self.refused(call, OutcomeKind::Overloaded { limit }));
         };
@@ -148,19 +219,19 @@ impl Inner {
         let ran = match body::too_late(&job) {
             Some(ran) => ran,
             None if self.entries[index].tool.runs == Runs::Here => body::run_inline(self, &job),
-            None => return Begun::Waiting(job, ticket),
+            None => return Begun::Waiting(job, permit),
         };
-        Begun::Over(self.over(job, ran, ticket))
+        Begun::Over(self.over(job, ran, permit))
     }
 
-    async fn wait(self: &Arc<Self>, job: Job, ticket: CallPermit<'_>) -> Outcome {
+    async fn wait(self: &Arc<Self>, job: Job, permit: CallPermit<'_>) -> Outcome {
         let entry = &self.entries[job.index];
         if entry.tool.runs == Runs::Blocking {
             let deadline = job.deadline;
             let scope = job.scope.clone();
             let (ran, coercions) = Box::pin(blocking::off_the_async_threads(self, job)).await;
             let outcome = outcome::conclude(self, entry, scope, ran, deadline, coercions);
-            ticket.conclude(outcome.status());
+            permit.conclude(outcome.status());
             return outcome;
         }
         let (token, deadline) = (job.context.token(), job.deadline);
@@ -170,17 +241,23 @@ impl Inner {
             // Boxed, so that the future of every call stays small.
             Ok(body) => Box::pin(body::until(body, token, deadline)).await,
         };
-        self.over(job, ran, ticket)
+        self.over(job, ran, permit)
     }
 
     #[inline]
-    fn over(&self, job: Job, ran: BodyEnd, ticket: CallPermit<'_>) -> Outcome {
+    fn over(&self, job: Job, ran: BodyEnd, permit: CallPermit<'_>) -> Outcome {
         let (entry, deadline) = (&self.entries[job.index], job.deadline);
         let (scope, coercions) = job.conclude();
         let outcome = outcome::conclude(self, entry, scope, ran, deadline, coercions);
-        ticket.conclude(outcome.status());
+        permit.conclude(outcome.status());
         outcome
     }
+}
+
+/// A refusal: who calls again and again can be dropped here, and others have their turn.
+async fn yielded(outcome: Outcome) -> Outcome {
+    tokio::task::yield_now().await;
+    outcome
 }
 
 /// A runtime keeps itself in thread-local values, and a thread that ends has none.
