@@ -23,6 +23,10 @@ const REMEMBERED: usize = 100_000;
 const LISTED: usize = 50;
 
 /// One walk over the arguments of one call.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own, asked in one place"
+)]
 pub(super) struct Walk<'s> {
     schema: &'s InputSchema,
     pub(super) rules: &'s Rules,
