@@ -1,7 +1,6 @@
 //! The scope of a call: a task-local that holds its policy, its violations and its counts.
 
 use std::future::Future;
-use std::mem::take;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -40,7 +39,7 @@ use super::violation::Violation;
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ContractScope(Option<Arc<Scope>>);
+pub struct ContractScope(pub(super) Option<Arc<Scope>>);
 
 /// Who has a say over the conditions of a call besides the author: a registry, or a run.
 ///
@@ -255,6 +254,16 @@ impl Scope {
         }
     }
 
+    /// Lets go of everything that a call has put here.
+    #[inline]
+    pub(super) fn empty(&mut self) {
+        self.arguments = String::new();
+        self.secrets = Secrets::NONE;
+        self.registry = None;
+        self.run = None;
+        self.gate = None;
+    }
+
     /// Hides the secrets of the call in a violation below it, where they go by other names.
     pub(crate) fn hide_secrets(&self, violation: &mut Violation) {
         if self.secrets.is_empty() {
@@ -408,17 +417,6 @@ impl ContractScope {
 
     pub(crate) fn get(&self) -> Option<&Scope> {
         self.0.as_deref()
-    }
-
-    /// The id and the tool's name, without a copy where nothing else holds the scope.
-    pub(crate) fn into_names(self) -> (String, String) {
-        let Some(mut scope) = self.0 else {
-            return Default::default();
-        };
-        match Arc::get_mut(&mut scope) {
-            Some(own) => (take(&mut own.call_id), take(&mut own.tool)),
-            None => (scope.call_id.clone(), scope.tool.clone()),
-        }
     }
 
     /// The arguments as they were sent.

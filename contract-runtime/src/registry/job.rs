@@ -60,7 +60,7 @@ impl Job {
         scope.depth = outer.depth + 1;
         Self {
             index,
-            scope: ContractScope::new(scope),
+            scope: ContractScope::reusing(scope),
             context,
             deadline,
             own,
