@@ -1,5 +1,7 @@
 //! The tokens of a JSON text, read in place.
 
+use std::borrow::Cow;
+
 /// What is looked for does not plainly stand there; a parser may read it all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unread;
@@ -11,6 +13,22 @@ pub(crate) struct Quoted<'t> {
     pub(crate) is_escaped: bool,
     /// Where the text goes on behind the closing quote.
     pub(crate) end: usize,
+}
+
+impl<'t> Quoted<'t> {
+    /// What the string stands for.
+    #[inline]
+    pub(crate) fn text(&self) -> Result<Cow<'t, str>, Unread> {
+        if self.is_escaped {
+            return unescaped(self.raw).map(Cow::Owned);
+        }
+        Ok(Cow::Borrowed(self.raw))
+    }
+}
+
+#[cold]
+fn unescaped(raw: &str) -> Result<String, Unread> {
+    serde_json::from_str(&format!("\"{raw}\"")).map_err(|_| Unread)
 }
 
 /// A number of the text.
@@ -50,6 +68,21 @@ impl<'t> Lexer<'t> {
             at += 1;
         }
         at
+    }
+
+    /// The place behind this byte, which must come next.
+    #[inline]
+    pub(crate) fn behind(&self, at: usize, byte: u8) -> Result<usize, Unread> {
+        // Compact text has no white space.
+        let at = if self.byte(at) == Some(byte) {
+            at
+        } else {
+            self.behind_space(at)
+        };
+        if self.byte(at) == Some(byte) {
+            return Ok(at + 1);
+        }
+        Err(Unread)
     }
 
     /// The place behind `word`, if it stands here.
@@ -111,7 +144,7 @@ impl<'t> Lexer<'t> {
         at
     }
 
-    /// The place behind an escape that a parser reads: half of a surrogate pair alone is none.
+    /// The position after an escape sequence that a parser accepts, if it accepts it: half of a surrogate pair alone is refused.
     fn behind_escape(&self, at: usize) -> Result<usize, Unread> {
         match self.byte(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),

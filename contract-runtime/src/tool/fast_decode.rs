@@ -3,12 +3,11 @@
 //! It reads only what is plainly well-formed; anything else is `FallBack`, and the cold path judges the whole text with a
 //! real parser. So it may refuse a legal text, but never accept an illegal one.
 
-use std::borrow::Cow;
-
 use super::inputs::{Input, Inputs};
 use super::reply::NoOutput;
 use super::slot::Argument;
 use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
+use crate::schema::lexer::{Lexer, Unread};
 
 /// The text is not plainly a legal set of arguments.
 #[derive(Debug)]
@@ -18,6 +17,12 @@ pub(crate) enum FallBack {
     Value(usize, usize, serde_json::Error),
     /// The type of this parameter took only a part of its value.
     Tail(usize),
+}
+
+impl From<Unread> for FallBack {
+    fn from(_: Unread) -> Self {
+        Self::Text
+    }
 }
 
 impl FallBack {
@@ -73,116 +78,64 @@ pub(crate) fn fill<'c>(
 ) -> Result<usize, FallBack> {
     let rules = inputs.schema.rules();
     let inputs = inputs.parameters.as_slice();
-    let bytes = text.as_bytes();
-    let mut at = after(bytes, 0, b'{')?;
+    let lexer = Lexer::new(text);
+    let mut at = lexer.behind_space(lexer.behind(0, b'{')?);
     let mut filled = 0;
-    at = behind_space(bytes, at);
-    if bytes.get(at) == Some(&b'}') {
-        return end(bytes, at + 1).map(|()| filled);
+    if lexer.byte(at) == Some(b'}') {
+        return end(&lexer, at + 1).map(|()| filled);
     }
     loop {
-        let start = after(bytes, at, b'"')?;
+        at = lexer.behind(at, b'"')?;
         // Most callers keep the order of the schema.
         let index = match inputs.get(filled) {
-            Some(next) if is_key(bytes, start, next.name.as_bytes()) => {
-                at = start + next.name.len() + 1;
+            Some(next) if lexer.is_key(at, &next.name) => {
+                at += next.name.len() + 1;
                 filled
             }
             _ => {
-                let (name, behind) = key(text, start)?;
+                let (index, behind) = named(&lexer, at - 1, inputs)?;
                 at = behind;
-                position(inputs, &name)?
+                index
             }
         };
-        at = after(bytes, at, b':')?;
-        at = behind_space(bytes, at);
-        let slot = slots.get_mut(index).ok_or(FallBack::Text)?;
-        let value = text.get(at..).ok_or(FallBack::Text)?;
-        let input = inputs.get(index).ok_or(FallBack::Text)?;
+        at = lexer.behind_space(lexer.behind(at, b':')?);
+        let (Some(slot), Some(input)) = (slots.get_mut(index), inputs.get(index)) else {
+            return Err(FallBack::Text);
+        };
         let admitted = if input.is_exact || judged == Judged::Before {
             None
         } else {
             let end = |rule| end_of_admitted(text, at, rules, rule);
             Some(input.rule.and_then(end).ok_or(FallBack::Text)?)
         };
-        at += slot
-            .read(value)
+        at = slot
+            .read(text, at)
             .map_err(|error| FallBack::Value(index, at, error))?
             .ok_or(FallBack::Text)?;
         if admitted.is_some_and(|end| end != at) {
             return Err(FallBack::Text);
         }
         filled += 1;
-        at = behind_space(bytes, at);
-        match bytes.get(at) {
+        at = lexer.behind_space(at);
+        match lexer.byte(at) {
             Some(b',') => at += 1,
-            Some(b'}') => return end(bytes, at + 1).map(|()| filled),
+            Some(b'}') => return end(&lexer, at + 1).map(|()| filled),
             _ => return Err(FallBack::Tail(index)),
         }
     }
 }
 
-/// Whether the key that begins here is this name, as it stands; names have no escapes.
-#[inline]
-fn is_key(bytes: &[u8], start: usize, name: &[u8]) -> bool {
-    bytes.get(start + name.len()) == Some(&b'"')
-        && bytes.get(start..start + name.len()) == Some(name)
-}
-
-fn position(inputs: &[Input], name: &str) -> Result<usize, FallBack> {
-    let found = inputs.iter().position(|input| input.name == name);
-    found.ok_or(FallBack::Text)
-}
-
-/// The place behind the white space that stands here (RFC 8259, section 2).
-#[inline]
-fn behind_space(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(at) {
-        at += 1;
-    }
-    at
-}
-
-/// The place behind this byte, which must come next.
-#[inline]
-fn after(bytes: &[u8], at: usize, byte: u8) -> Result<usize, FallBack> {
-    // Compact text has no white space.
-    if bytes.get(at) == Some(&byte) {
-        return Ok(at + 1);
-    }
-    let at = behind_space(bytes, at);
-    if bytes.get(at) == Some(&byte) {
-        return Ok(at + 1);
-    }
-    Err(FallBack::Text)
-}
-
-/// The key that begins here, behind its quote, and the place behind it.
+/// The place among the parameters of the key whose quote stands here, and the place behind it.
 #[inline(never)]
-fn key(text: &str, start: usize) -> Result<(Cow<'_, str>, usize), FallBack> {
-    let rest = text.as_bytes().get(start..).unwrap_or_default();
-    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    let length = rest.iter().position(special).ok_or(FallBack::Text)?;
-    match rest.get(length) {
-        Some(b'"') => {
-            let key = text.get(start..start + length).ok_or(FallBack::Text)?;
-            Ok((Cow::Borrowed(key), start + length + 1))
-        }
-        Some(b'\\') => escaped_key(text, start - 1),
-        _ => Err(FallBack::Text),
-    }
+fn named(lexer: &Lexer<'_>, quote: usize, inputs: &[Input]) -> Result<(usize, usize), FallBack> {
+    let key = lexer.string(quote)?;
+    let name = key.text()?;
+    let found = inputs.iter().position(|input| input.name == *name);
+    found.map(|index| (index, key.end)).ok_or(FallBack::Text)
 }
 
-#[cold]
-fn escaped_key(text: &str, quote: usize) -> Result<(Cow<'_, str>, usize), FallBack> {
-    let rest = text.get(quote..).ok_or(FallBack::Text)?;
-    let mut keys = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-    let key = keys.next().and_then(Result::ok).ok_or(FallBack::Text)?;
-    Ok((Cow::Owned(key), quote + keys.byte_offset()))
-}
-
-fn end(bytes: &[u8], at: usize) -> Result<(), FallBack> {
-    if behind_space(bytes, at) == bytes.len() {
+fn end(lexer: &Lexer<'_>, at: usize) -> Result<(), FallBack> {
+    if lexer.byte(lexer.behind_space(at)).is_none() {
         return Ok(());
     }
     Err(FallBack::Text)

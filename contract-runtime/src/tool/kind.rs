@@ -270,7 +270,7 @@ impl Refused {
 }
 
 impl<'c> Argument<'c> for Refused {
-    fn read(&mut self, _: &'c str) -> Result<Option<usize>, serde_json::Error> {
+    fn read(&mut self, _: &'c str, _: usize) -> Result<Option<usize>, serde_json::Error> {
         Ok(None)
     }
 

@@ -8,8 +8,8 @@ use crate::contract::condition_result::Checked;
 /// Reads the whole text into the slot, or nothing.
 #[must_use]
 pub fn probe<'c>(text: &'c str, slot: &mut dyn Argument<'c>) -> Option<()> {
-    let length = slot.read(text).ok()??;
-    (length == text.len()).then_some(())
+    let end = slot.read(text, 0).ok()??;
+    (end == text.len()).then_some(())
 }
 
 /// Evaluates a predicate in a closure, as a check does, so that it means the same and is refused in the same words.

@@ -19,6 +19,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use super::kind::{MaybeReference, Plain, Reference};
 use super::plain;
 use super::reply::NoOutput;
+use crate::schema::lexer::Lexer;
 
 /// What an argument is read into.
 pub trait Owned: DeserializeOwned + JsonSchema + Send {}
@@ -28,7 +29,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Owned for T {}
 /// What an argument can be, or refer to.
 pub trait Lend {
     type Owner<'c>: Send;
-    fn read(text: &str) -> Result<(Self::Owner<'_>, usize), serde_json::Error>;
+    fn read(text: &str, at: usize) -> Result<(Self::Owner<'_>, usize), serde_json::Error>;
     /// What an absent argument stands for: behind a reference to an `Option`, its `None`.
     fn absent<'c>() -> Option<Self::Owner<'c>> {
         None
@@ -80,32 +81,36 @@ impl<T> Plain<T> {
 
 /// What the dispatcher does with an argument.
 pub trait Argument<'c>: Send {
-    /// Reads one value from the start of the text and returns how many bytes it took; nothing, if it has one already.
-    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error>;
+    /// Reads the value that begins at `at` and returns the place behind it; nothing, if it has one already.
+    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error>;
     fn is_read(&self) -> bool;
     fn clear(&mut self);
     /// The schema, and whether the argument may be absent.
     fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool);
 }
 
-/// Reads one value from the start of the text; what follows is the caller's to judge.
+/// Reads the value that begins at `at`, and returns the place behind it; what follows is the caller's to judge.
 #[inline]
-fn read<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serde_json::Error> {
-    match plain::read(text) {
+fn read<'c, T: serde::Deserialize<'c>>(
+    text: &'c str,
+    at: usize,
+) -> Result<(T, usize), serde_json::Error> {
+    match plain::read(text, at) {
         Ok(read) => Ok(read),
-        Err(_) => parse(text),
+        Err(_) => parse(text, at),
     }
 }
 
 #[inline(never)]
-fn parse<'c, T: serde::Deserialize<'c>>(text: &'c str) -> Result<(T, usize), serde_json::Error> {
-    let mut json = serde_json::Deserializer::from_str(text);
+fn parse<'c, T: serde::Deserialize<'c>>(
+    text: &'c str,
+    at: usize,
+) -> Result<(T, usize), serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(text.get(at..).unwrap_or_default());
     let value = T::deserialize(&mut json)?;
     // A stream of further values, of which none is read, says how far the first one went.
-    Ok((
-        value,
-        json.into_iter::<serde::de::IgnoredAny>().byte_offset(),
-    ))
+    let length = json.into_iter::<serde::de::IgnoredAny>().byte_offset();
+    Ok((value, at + length))
 }
 
 /// An owned argument.
@@ -136,13 +141,13 @@ impl<T> Slot<T> {
 }
 
 impl<'c, T: Owned> Argument<'c> for Slot<T> {
-    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
+    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
         if self.value.is_some() {
             return Ok(None);
         }
-        let (value, length) = read(text)?;
+        let (value, end) = read(text, at)?;
         self.value = Some(value);
-        Ok(Some(length))
+        Ok(Some(end))
     }
 
     fn is_read(&self) -> bool {
@@ -183,14 +188,14 @@ impl<O, T: ?Sized> Borrowed<O, T> {
 }
 
 impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
-    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
+    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
         if self.is_read {
             return Ok(None);
         }
-        let (owner, length) = T::read(text)?;
+        let (owner, end) = T::read(text, at)?;
         self.owner = Some(owner);
         self.is_read = true;
-        Ok(Some(length))
+        Ok(Some(end))
     }
 
     fn is_read(&self) -> bool {
@@ -236,16 +241,16 @@ impl<O, T: ?Sized> MaybeBorrowed<O, T> {
 }
 
 impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
-    fn read(&mut self, text: &'c str) -> Result<Option<usize>, serde_json::Error> {
+    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
         if self.owner.is_some() {
             return Ok(None);
         }
-        let (owner, length) = match read::<Null>(text) {
-            Ok((Null, length)) => (None, length),
-            Err(_) => T::read(text).map(|(owner, length)| (Some(owner), length))?,
+        let (owner, end) = match Lexer::new(text).literal(at, "null") {
+            Ok(end) => (None, end),
+            Err(_) => T::read(text, at).map(|(owner, end)| (Some(owner), end))?,
         };
         self.owner = Some(owner);
-        Ok(Some(length))
+        Ok(Some(end))
     }
 
     fn is_read(&self) -> bool {
@@ -261,19 +266,11 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
     }
 }
 
-struct Null;
-
-impl<'de> serde::Deserialize<'de> for Null {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <()>::deserialize(deserializer).map(|()| Self)
-    }
-}
-
 impl Lend for str {
     type Owner<'c> = Cow<'c, str>;
 
-    fn read(text: &str) -> Result<(Cow<'_, str>, usize), serde_json::Error> {
-        read::<Text<'_>>(text).map(|(Text(text), length)| (text, length))
+    fn read(text: &str, at: usize) -> Result<(Cow<'_, str>, usize), serde_json::Error> {
+        read::<Text<'_>>(text, at).map(|(Text(text), end)| (text, end))
     }
 
     fn lend<'s>(owner: &'s Cow<'_, str>) -> &'s str {
@@ -292,8 +289,8 @@ impl Lend for str {
 impl Lend for Path {
     type Owner<'c> = PathBuf;
 
-    fn read(text: &str) -> Result<(PathBuf, usize), serde_json::Error> {
-        read(text)
+    fn read(text: &str, at: usize) -> Result<(PathBuf, usize), serde_json::Error> {
+        read(text, at)
     }
 
     fn lend(owner: &PathBuf) -> &Path {
@@ -312,8 +309,8 @@ impl Lend for Path {
 impl<T: Owned> Lend for [T] {
     type Owner<'c> = Vec<T>;
 
-    fn read(text: &str) -> Result<(Vec<T>, usize), serde_json::Error> {
-        read(text)
+    fn read(text: &str, at: usize) -> Result<(Vec<T>, usize), serde_json::Error> {
+        read(text, at)
     }
 
     fn lend(owner: &Vec<T>) -> &[T] {
@@ -332,8 +329,8 @@ impl<T: Owned> Lend for [T] {
 impl<T: Owned> Lend for T {
     type Owner<'c> = T;
 
-    fn read(text: &str) -> Result<(T, usize), serde_json::Error> {
-        read(text)
+    fn read(text: &str, at: usize) -> Result<(T, usize), serde_json::Error> {
+        read(text, at)
     }
 
     fn absent<'c>() -> Option<Self::Owner<'c>> {

@@ -52,11 +52,7 @@ impl<'s> Validator<'s, '_> {
                     seen |= bit;
                     next = property + 1;
                 }
-                at = self.lexer.behind_space(at);
-                if self.lexer.byte(at) != Some(b':') {
-                    return Err(Stop::Undecided);
-                }
-                at = self.lexer.behind_space(at + 1);
+                at = self.lexer.behind_space(self.lexer.behind(at, b':')?);
                 at = self.member(rule, property, name, at, depth + 1)?;
                 count += 1;
                 at = self.lexer.behind_space(at);

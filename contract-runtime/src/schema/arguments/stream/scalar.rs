@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Number as JsonNumber, Value};
 
 use super::{Admitted, Stop, Validator, of_type, within};
-use crate::schema::lexer::{Number, Quoted, finite};
+use crate::schema::lexer::{Number, finite};
 use crate::schema::{Decimal, Limit, NumberRule, Rule, TextRule, Types};
 
 /// Integers up to here are floats without rounding.
@@ -21,19 +21,13 @@ impl Validator<'_, '_> {
         if rule.values.is_none() && rule.text.is_none() {
             return Ok(string.end);
         }
-        let decoded;
-        let text = if string.is_escaped {
-            decoded = unescaped(string)?;
-            decoded.as_str()
-        } else {
-            string.raw
-        };
+        let text = string.text()?;
         let is_listed = |values: &Vec<Value>| values.iter().any(|value| *value == *text);
         if !rule.values.as_ref().is_none_or(is_listed) {
             return Err(Stop::Refused);
         }
         if let Some(rule) = &rule.text {
-            admits_text(rule, text)?;
+            admits_text(rule, &text)?;
         }
         Ok(string.end)
     }
@@ -86,12 +80,6 @@ impl Validator<'_, '_> {
         }
         Ok(end)
     }
-}
-
-#[cold]
-fn unescaped(string: Quoted<'_>) -> Result<String, Stop> {
-    let quoted = format!("\"{}\"", string.raw);
-    serde_json::from_str(&quoted).map_err(|_| Stop::Undecided)
 }
 
 fn admits_text(rule: &TextRule, text: &str) -> Result<(), Stop> {
