@@ -46,8 +46,13 @@ pub(super) fn too_late(job: &Job) -> Option<BodyEnd> {
 
 /// Runs a sync body on this thread.
 pub(super) fn run_inline(inner: &Inner, job: &Job) -> BodyEnd {
-    let running = job.scope.clone().enter(|| guard(|| job.call(inner)));
-    match running {
+    inline(&job.scope, || job.call(inner))
+}
+
+/// The same of a body that is started by `call`.
+#[inline]
+pub(super) fn inline<'c>(scope: &ContractScope, call: impl FnOnce() -> Running<'c>) -> BodyEnd {
+    match scope.clone().enter(|| guard(call)) {
         Ok(Running::Done(reply)) => BodyEnd::Replied(reply),
         Ok(Running::Later(future)) => {
             discard(future);
@@ -57,11 +62,13 @@ pub(super) fn run_inline(inner: &Inner, job: &Job) -> BodyEnd {
     }
 }
 
-/// Starts an async body; the error is how it ended before it could.
-pub(super) fn later<'c>(inner: &'c Inner, job: &'c Job) -> Result<Body<'c>, BodyEnd> {
-    let scope = &job.scope;
+/// Starts an async body with `call`; the error is how it ended before it could.
+pub(super) fn later<'c>(
+    scope: &'c ContractScope,
+    call: impl FnOnce() -> Running<'c>,
+) -> Result<Body<'c>, BodyEnd> {
     // Nothing of the author's runs before the first poll.
-    match guard(|| job.call(inner)) {
+    match guard(call) {
         Ok(Running::Done(reply)) => Err(BodyEnd::Replied(reply)),
         Ok(Running::Later(future)) => Ok(Body {
             future: Some(future),

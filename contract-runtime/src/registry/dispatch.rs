@@ -1,6 +1,7 @@
 //! The stages of a call: find, prepare, run, conclude.
 
 use std::future::Future;
+use std::mem::take;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
@@ -11,7 +12,7 @@ use super::body::{self, BodyEnd};
 use super::inner::{CallPermit, Inner};
 use super::job::{Job, Mode};
 use super::{blocking, outcome};
-use crate::contract::scope::ContractScope;
+use crate::contract::scope::{ContractScope, Inherited};
 use crate::contract::thread;
 use crate::futures;
 use crate::schema::arguments::{InvalidArguments, escaped};
@@ -25,6 +26,8 @@ enum Begun<'r> {
     Refused(Outcome),
     Over(Outcome),
     Waiting(Job, CallPermit<'r>),
+    /// One that nothing interrupts.
+    Later(Later<'r>),
 }
 
 /// What the first poll of a call comes to.
@@ -39,6 +42,23 @@ enum Started<'r> {
 
 type Later<'r> = Pin<Box<dyn Future<Output = Outcome> + Send + 'r>>;
 
+/// A call that has not begun.
+struct PendingCall {
+    call: ToolCall,
+    context: Context,
+    mode: Mode,
+}
+
+impl PendingCall {
+    fn take_call(&mut self) -> ToolCall {
+        ToolCall {
+            id: take(&mut self.call.id),
+            name: take(&mut self.call.name),
+            arguments: take(&mut self.call.arguments),
+        }
+    }
+}
+
 /// A call by name, which begins at its first poll. That is all that a sync tool takes, so nothing is boxed for it.
 pub(super) struct CallFuture<'r> {
     inner: &'r Arc<Inner>,
@@ -46,7 +66,7 @@ pub(super) struct CallFuture<'r> {
 }
 
 enum State<'r> {
-    Made(ToolCall, Context, Mode),
+    Pending(PendingCall),
     Begun(Later<'r>),
     Over,
 }
@@ -55,18 +75,24 @@ impl Future for CallFuture<'_> {
     type Output = Outcome;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Outcome> {
-        let mut future = match std::mem::replace(&mut self.state, State::Over) {
-            State::Made(call, context, mode) => match self.inner.start(call, context, mode) {
-                Started::Over(outcome) => return Poll::Ready(outcome),
-                Started::Later { future, .. } => future,
-            },
-            State::Begun(future) => future,
-            State::Over => return Poll::Pending,
+    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Outcome> {
+        let Self { inner, state } = self.get_mut();
+        let inner = *inner;
+        if let State::Pending(pending) = state {
+            match inner.start(pending) {
+                Started::Over(outcome) => {
+                    *state = State::Over;
+                    return Poll::Ready(outcome);
+                }
+                Started::Later { future, .. } => *state = State::Begun(future),
+            }
+        }
+        let State::Begun(future) = state else {
+            return Poll::Pending;
         };
         let poll = future.as_mut().poll(task);
-        if poll.is_pending() {
-            self.state = State::Begun(future);
+        if poll.is_ready() {
+            *state = State::Over;
         }
         poll
     }
@@ -84,7 +110,12 @@ impl Inner {
             let why = too_late_to_wait(&call.name);
             return self.refused(call, OutcomeKind::Failed(why));
         }
-        let (mut future, waits) = match self.start(call, context, Mode::default()) {
+        let mut pending = PendingCall {
+            call,
+            context,
+            mode: Mode::default(),
+        };
+        let (mut future, waits) = match self.start(&mut pending) {
             Started::Over(outcome) => return outcome,
             Started::Later { future, waits } => (future, waits),
         };
@@ -107,7 +138,11 @@ impl Inner {
     ) -> CallFuture<'_> {
         CallFuture {
             inner: self,
-            state: State::Made(call, context, mode),
+            state: State::Pending(PendingCall {
+                call,
+                context,
+                mode,
+            }),
         }
     }
 
@@ -118,7 +153,8 @@ impl Inner {
     }
 
     #[inline]
-    fn start(self: &Arc<Self>, call: ToolCall, context: Context, mode: Mode) -> Started<'_> {
+    fn start(self: &Arc<Self>, pending: &mut PendingCall) -> Started<'_> {
+        let call = &pending.call;
         let span = tracing::info_span!(
             "execute_tool",
             // Both come from outside and could move the cursor of whoever reads the log.
@@ -129,16 +165,17 @@ impl Inner {
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
         );
-        if !span.is_disabled() || context.hears().is_some() {
-            let waits = self.waits(&call.name);
-            let call = self.traced(call, context, mode, span.clone());
-            let future = Box::pin(call.instrument(span));
-            return Started::Later { future, waits };
+        if !span.is_disabled() || pending.context.hears().is_some() {
+            return self.followed(pending, span);
         }
-        match self.begin(call, context, mode) {
+        match self.begin(pending) {
             Begun::Over(outcome) => Started::Over(outcome),
             Begun::Waiting(job, permit) => Started::Later {
                 future: Box::pin(self.wait(job, permit)),
+                waits: true,
+            },
+            Begun::Later(future) => Started::Later {
+                future,
                 waits: true,
             },
             Begun::Refused(outcome) => Started::Later {
@@ -148,18 +185,26 @@ impl Inner {
         }
     }
 
+    #[cold]
+    fn followed(self: &Arc<Self>, pending: &mut PendingCall, span: tracing::Span) -> Started<'_> {
+        let waits = self.waits(&pending.call.name);
+        let pending = PendingCall {
+            call: pending.take_call(),
+            context: take(&mut pending.context),
+            mode: take(&mut pending.mode),
+        };
+        let call = self.traced(pending, span.clone());
+        let future = Box::pin(call.instrument(span));
+        Started::Later { future, waits }
+    }
+
     /// A call that somebody follows, by its span or otherwise.
-    async fn traced(
-        self: &Arc<Self>,
-        call: ToolCall,
-        context: Context,
-        mode: Mode,
-        span: tracing::Span,
-    ) -> Outcome {
-        let heard = self.heard(&call, &context, &mode);
-        let outcome = match self.begin(call, context, mode) {
+    async fn traced(self: &Arc<Self>, mut pending: PendingCall, span: tracing::Span) -> Outcome {
+        let heard = self.heard(&pending);
+        let outcome = match self.begin(&mut pending) {
             Begun::Over(outcome) => outcome,
             Begun::Waiting(job, permit) => self.wait(job, permit).await,
+            Begun::Later(future) => future.await,
             Begun::Refused(outcome) => yielded(outcome).await,
         };
         if let Some(hears) = heard {
@@ -170,52 +215,82 @@ impl Inner {
     }
 
     /// Whoever hears of the call, if anybody does.
-    #[inline]
-    fn heard(&self, call: &ToolCall, context: &Context, mode: &Mode) -> Option<HearsOutcome> {
-        let hears = context.hears().filter(|_| mode.is_a_call())?;
+    fn heard(&self, pending: &PendingCall) -> Option<HearsOutcome> {
+        let hears = pending
+            .context
+            .hears()
+            .filter(|_| pending.mode.is_a_call())?;
         let blocking = self
-            .find(&call.name)
+            .find(&pending.call.name)
             .is_some_and(|entry| entry.tool.runs == Runs::Blocking);
-        Some((hears.0)(call, blocking))
+        Some((hears.0)(&pending.call, blocking))
     }
 
     /// Finds the tool and lets the call in; a sync body runs here, to its end.
-    fn begin(&self, call: ToolCall, context: Context, mode: Mode) -> Begun<'_> {
+    fn begin(&self, pending: &mut PendingCall) -> Begun<'_> {
         let outer = ContractScope::inherited();
         if outer.depth >= self.limits.depth {
-            let end =
-                OutcomeKind::Failed(nested_too_deep(&call.name, outer.depth, self.limits.depth));
-            return Begun::Over(self.refused(call, end));
+            let why = nested_too_deep(&pending.call.name, outer.depth, self.limits.depth);
+            return self.over_before(pending, OutcomeKind::Failed(why));
         }
         if self.before.is_some()
-            && mode.is_a_call()
-            && let Err(end) = self.before.ask(&call)
+            && pending.mode.is_a_call()
+            && let Err(end) = self.before.ask(&pending.call)
         {
-            return Begun::Refused(self.refused(call, end));
+            return Begun::Refused(self.refused(pending.take_call(), end));
         }
-        let Some(index) = self.position(&call.name) else {
-            return Begun::Over(self.unknown(call));
+        let Some(index) = self.position(&pending.call.name) else {
+            return Begun::Over(self.unknown(pending.take_call()));
         };
-        let limit = self.limits.argument_bytes;
-        if call.arguments.len() > limit {
-            let invalid = InvalidArguments::too_large(limit, call.arguments.len());
-            return Begun::Over(
-                self.refused(call, OutcomeKind::InvalidArguments(Box::new(invalid))),
-            );
+        let (limit, length) = (self.limits.argument_bytes, pending.call.arguments.len());
+        if length > limit {
+            let invalid = InvalidArguments::too_large(limit, length);
+            return self.over_before(pending, OutcomeKind::InvalidArguments(Box::new(invalid)));
         }
-        if context.run_is_over() {
+        if pending.context.run_is_over() {
             let reason = "an earlier call of the run broke a contract";
             let end = OutcomeKind::Cancelled {
                 reason,
                 stopped: Stopped::NotStarted,
             };
-            return Begun::Over(self.refused(call, end));
+            return self.over_before(pending, end);
         }
         let Some(permit) = CallPermit::take(self) else {
             let limit = self.limits.calls.unwrap_or_default();
-            return Begun::Over(self.refused(call, OutcomeKind::Overloaded { limit }));
+            return self.over_before(pending, OutcomeKind::Overloaded { limit });
         };
-        let job = Job::new(self, index, call, context, mode, outer);
+        let entry = &self.entries[index];
+        let is_straight = entry.is_straight
+            && pending.context.is_empty()
+            && pending.mode.is_a_call()
+            && entry.tool.runs != Runs::Blocking;
+        if !is_straight {
+            return self.begin_job(index, pending, outer, permit);
+        }
+        let (call, gate) = (pending.take_call(), pending.mode.gate.take());
+        if entry.tool.runs == Runs::Here {
+            return Begun::Over(self.straight(entry, call, gate, outer, permit));
+        }
+        Begun::Later(Box::pin(
+            self.straight_later(entry, call, gate, outer, permit),
+        ))
+    }
+
+    #[cold]
+    fn over_before(&self, pending: &mut PendingCall, end: OutcomeKind) -> Begun<'_> {
+        Begun::Over(self.refused(pending.take_call(), end))
+    }
+
+    #[inline(never)]
+    fn begin_job<'r>(
+        &'r self,
+        index: usize,
+        pending: &mut PendingCall,
+        outer: Inherited,
+        permit: CallPermit<'r>,
+    ) -> Begun<'r> {
+        let (context, mode) = (take(&mut pending.context), take(&mut pending.mode));
+        let job = Job::new(self, index, pending.take_call(), context, mode, outer);
         let ran = match body::too_late(&job) {
             Some(ran) => ran,
             None if self.entries[index].tool.runs == Runs::Here => body::run_inline(self, &job),
@@ -235,7 +310,7 @@ impl Inner {
             return outcome;
         }
         let (token, deadline) = (job.context.token(), job.deadline);
-        let ran = match body::later(self, &job) {
+        let ran = match body::later(&job.scope, || job.call(self)) {
             Err(ran) => ran,
             Ok(body) if token.is_none() && deadline.is_none() => body.await,
             // Boxed, so that the future of every call stays small.

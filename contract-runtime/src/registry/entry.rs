@@ -41,6 +41,8 @@ pub(crate) struct Entry {
     pub(crate) secrets: Secrets,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
+    /// A call needs nothing but its arguments, and takes as long as it takes.
+    pub(crate) is_straight: bool,
     /// The published schema as refusals name it, read when the first needs it.
     bounds: OnceLock<Option<Bounds>>,
 }
@@ -97,6 +99,7 @@ impl Entry {
             Some(spec) => Secrets::Declared(spec.contract.secrets),
             None => Secrets::said(inputs.schema.secrets()),
         };
+        let timeout = tool.timeout.or(settings.timeout);
         Some(Self {
             secrets,
             inputs,
@@ -104,7 +107,8 @@ impl Entry {
             published,
             policy,
             outside,
-            timeout: tool.timeout.or(settings.timeout),
+            timeout,
+            is_straight: timeout.is_none() && needs.is_empty(),
             needs,
             read_only: tool.hints.read_only == Some(true),
             bounds: OnceLock::new(),

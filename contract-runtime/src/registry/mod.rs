@@ -21,6 +21,7 @@ mod outcome;
 mod require_portable;
 mod shards;
 mod statistics;
+mod straight;
 mod tool_info;
 
 use std::sync::Arc;
