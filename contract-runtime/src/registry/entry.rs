@@ -14,7 +14,7 @@ use crate::contract::scope::Secrets;
 use crate::contract::type_kind::TypeKind;
 use crate::futures;
 use crate::schema::arguments::{Bounds, examine};
-use crate::schema::lower::{Published, Subject, lower};
+use crate::schema::lower::{Published, PublishedCondition, Subject, lower};
 use crate::schema::{ArgumentProblem, InvalidArguments, ProblemKind};
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
 use crate::tool::Tool;
@@ -30,8 +30,10 @@ pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) inputs: Inputs,
     pub(crate) output: Option<Value>,
-    /// Its contract as everybody but the program sees it.
-    pub(crate) published: Published,
+    /// The schema of the arguments as it is published, where conditions change it.
+    narrowed: Option<Value>,
+    /// Its conditions as everybody but the program sees them.
+    pub(crate) conditions: Vec<PublishedCondition>,
     /// The operator's override, or the author's setting.
     pub(crate) policy: Option<Resolved>,
     /// The policy outside of any run, as it was when the registry was built: what is published depends on it.
@@ -56,7 +58,7 @@ pub(super) struct Settings {
 
 impl Entry {
     pub(super) fn new(
-        tool: Tool,
+        mut tool: Tool,
         overruled: Option<Policy>,
         settings: &Settings,
         problems: &mut Vec<BuildProblem>,
@@ -69,7 +71,7 @@ impl Entry {
         }
         let description = describe(&tool, problems)?;
         let needs = description.needs.clone();
-        let (inputs, output) = schemas(&tool, description, problems)?;
+        let (inputs, output) = schemas(&mut tool, description, problems)?;
         let inputs = match inputs {
             Ok(schema) => {
                 judge_constants(&tool, &schema, problems);
@@ -94,7 +96,13 @@ impl Entry {
         let policy = overruled.or_else(own);
         let registry = || Some(set(settings.policy?, PolicyOrigin::Registry));
         let outside = policy.or_else(registry).unwrap_or_else(Resolved::process);
-        let published = published(&tool, &inputs.schema, tool.conditions(), outside);
+        let (narrowed, conditions) = if tool.conditions().is_empty() {
+            (None, Vec::new())
+        } else {
+            let published = published(&tool, &inputs.schema, tool.conditions(), outside);
+            let is_narrowed = published.input != *inputs.schema.json();
+            (is_narrowed.then_some(published.input), published.conditions)
+        };
         let secrets = match tool.spec() {
             Some(spec) => Secrets::Declared(spec.contract.secrets),
             None => Secrets::said(inputs.schema.secrets()),
@@ -104,7 +112,8 @@ impl Entry {
             secrets,
             inputs,
             output,
-            published,
+            narrowed,
+            conditions,
             policy,
             outside,
             timeout,
@@ -118,18 +127,30 @@ impl Entry {
 }
 
 impl Entry {
+    /// The schema of the arguments as it is published, conditions included.
+    pub(crate) fn input(&self) -> &Value {
+        self.narrowed.as_ref().unwrap_or(self.inputs.schema.json())
+    }
+
+    /// The tool as it was before its schemas were taken out of it, for another registry.
+    pub(super) fn whole_tool(&self) -> Tool {
+        let mut tool = self.tool.clone();
+        if let Origin::Dynamic { input, output, .. } = &mut tool.origin {
+            input.clone_from(self.inputs.schema.json());
+            output.clone_from(&self.output);
+        }
+        tool
+    }
+
     /// Puts the published bounds into a refusal, which knows those of the types.
     #[cold]
     pub(super) fn name_bounds(&self, invalid: &mut InvalidArguments) {
-        let types = &self.inputs.schema;
-        if self.published.input == *types.json() {
+        let Some(narrowed) = &self.narrowed else {
             return;
-        }
-        let bounds = self
-            .bounds
-            .get_or_init(|| Bounds::new(&self.published.input));
+        };
+        let bounds = self.bounds.get_or_init(|| Bounds::new(narrowed));
         if let Some(bounds) = bounds {
-            bounds.name(types, invalid);
+            bounds.name(&self.inputs.schema, invalid);
         }
     }
 }
@@ -216,14 +237,16 @@ type Schemas = (
     Option<Value>,
 );
 
+/// The schemas of a tool; those that its author wrote are taken out of it.
 fn schemas(
-    tool: &Tool,
+    tool: &mut Tool,
     mut description: Description,
     problems: &mut Vec<BuildProblem>,
 ) -> Option<Schemas> {
-    if let Origin::Dynamic { input, output, .. } = &tool.origin {
-        return Some((InputSchema::from_object(input.clone()), output.clone()));
+    if let Origin::Dynamic { input, output, .. } = &mut tool.origin {
+        return Some((InputSchema::from_object(input.take()), output.take()));
     }
+    let tool = &*tool;
     let before = problems.len();
     let mut constant = |what, parameter: &str, constant: &Constant| {
         let value = constant.json();

@@ -189,7 +189,7 @@ fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
 
 /// The conditions that are asked about the defaults and the examples of the one parameter they speak of.
 pub(super) fn probed(entry: &Entry) -> impl Iterator<Item = (&Condition, Probe, &ParameterSchema)> {
-    let ending = entry.published.conditions.iter().filter(|one| ends(one));
+    let ending = entry.conditions.iter().filter(|one| ends(one));
     ending.filter_map(|published| {
         let condition = published.condition();
         let (probe, [name]) = (condition.probe()?, condition.parameters()) else {
@@ -239,7 +239,7 @@ fn defaults(entry: &Entry, facts: &AbstractState<'_>, problems: &mut Vec<BuildPr
 pub(super) fn defaulted(
     entry: &Entry,
 ) -> impl Iterator<Item = (usize, &Condition, Vec<&ParameterSchema>)> {
-    let numbered = entry.published.conditions.iter().take(64).enumerate();
+    let numbered = entry.conditions.iter().take(64).enumerate();
     numbered
         .filter(|(_, one)| ends(one) && one.condition().expression().is_some())
         .filter_map(|(index, published)| {

@@ -104,7 +104,7 @@ impl Registry {
 }
 
 fn unexplained(entry: &Entry) -> impl Iterator<Item = Finding> {
-    let silent = entry.published.conditions.iter();
+    let silent = entry.conditions.iter();
     let silent = silent.filter(|published| published.is_unexplained());
     silent.map(|published| {
         let condition = published.condition();
@@ -126,7 +126,7 @@ fn undescribed(entry: &Entry) -> Vec<Finding> {
     let Some(spec) = entry.tool.spec() else {
         return Vec::new();
     };
-    let schema = &entry.published.input;
+    let schema = entry.input();
     let silent = entry.inputs.parameters.iter().filter(|input| {
         let property = &schema["properties"][input.name.as_str()];
         !is_described(schema, property)
@@ -175,7 +175,7 @@ fn superfluous(entry: &Entry) -> Vec<Finding> {
         let others = left & !bit & enforced(conditions, condition);
         if let Some((kind, message)) = judge(&facts, conditions, condition, bit, others) {
             left &= !bit;
-            let id = entry.published.conditions.get(index);
+            let id = entry.conditions.get(index);
             findings.push(Finding {
                 tool: entry.tool.name.clone(),
                 subject: id.map_or_else(String::new, |one| one.id().to_owned()),

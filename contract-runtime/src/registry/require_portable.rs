@@ -11,7 +11,7 @@ use crate::tool::spec::Parameter;
 /// Reports the preconditions that neither the schema nor a rule says whole: those that demand it, or `all`.
 pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) {
     let tool = &entry.tool;
-    for published in &entry.published.conditions {
+    for published in &entry.conditions {
         let condition = published.condition();
         let demanded = published.policy().ends_the_call()
             && (condition.is_shown() || (all && condition.kind() == ConditionKind::Pre));

@@ -63,7 +63,7 @@ impl<'r> ToolInfo<'r> {
     /// refused by a condition: see [`conditions`](Self::conditions).
     #[must_use]
     pub fn input_schema(&self) -> &'r Value {
-        &self.entry.published.input
+        self.entry.input()
     }
 
     /// Returns the JSON Schema (2020-12) of the result, if the type of the result describes itself.
@@ -81,7 +81,7 @@ impl<'r> ToolInfo<'r> {
     /// Returns the conditions in source order, each with how it is shown to a model.
     #[must_use]
     pub fn conditions(&self) -> &'r [PublishedCondition] {
-        &self.entry.published.conditions
+        &self.entry.conditions
     }
 
     pub(super) fn neutral(self) -> Neutral<'r> {

@@ -20,7 +20,7 @@ pub(crate) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
         whole,
         rules: Vec::new(),
         pointers: Vec::new(),
-        known: HashMap::new(),
+        known: HashMap::default(),
         depth: 0,
     };
     let id = compiler.schema("", root)?;
@@ -40,7 +40,7 @@ struct Compiler<'a> {
     /// The pointer of each rule, for messages.
     pointers: Vec<String>,
     /// By pointer; `None` while a bare reference is being followed.
-    known: HashMap<String, Option<RuleId>>,
+    known: HashMap<String, Option<RuleId>, foldhash::fast::RandomState>,
     /// How many schemas this one stands in, references followed.
     depth: usize,
 }
@@ -249,7 +249,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn one(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Option<RuleId>> {
-        let Some(schema) = read.keywords.get(keyword) else {
+        let Some(schema) = read.get(keyword) else {
             return Ok(None);
         };
         self.schema(&join(read.pointer, keyword), schema).map(Some)
@@ -257,7 +257,7 @@ impl<'a> Compiler<'a> {
 
     fn list(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Vec<RuleId>> {
         let place = join(read.pointer, keyword);
-        match read.keywords.get(keyword) {
+        match read.get(keyword) {
             None => Ok(Vec::new()),
             Some(Value::Array(schemas)) if !schemas.is_empty() => schemas
                 .iter()
@@ -270,7 +270,7 @@ impl<'a> Compiler<'a> {
 
     fn map(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Vec<(String, RuleId)>> {
         let place = join(read.pointer, keyword);
-        match read.keywords.get(keyword) {
+        match read.get(keyword) {
             None => Ok(Vec::new()),
             Some(Value::Object(schemas)) => schemas
                 .iter()

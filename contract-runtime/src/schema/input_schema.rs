@@ -71,17 +71,15 @@ impl InputSchema {
             .iter()
             .map(|one| (one.name.clone(), property(one)))
             .collect();
-        let required: Vec<_> = parameters
-            .iter()
-            .filter(|one| one.required)
-            .map(|one| &one.name)
-            .collect();
-        let mut json = json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false,
-        });
+        let required = parameters.iter().filter(|one| one.required);
+        let required: Vec<_> = required.map(|one| Value::from(one.name.as_str())).collect();
+        // `json!` would serialise what is already a value.
+        let mut json = Value::Object(Map::from_iter([
+            ("type".to_owned(), Value::from("object")),
+            ("properties".to_owned(), Value::Object(properties)),
+            ("required".to_owned(), Value::Array(required)),
+            ("additionalProperties".to_owned(), Value::Bool(false)),
+        ]));
         if let (Value::Object(keywords), false) = (&mut json, definitions.is_empty()) {
             keywords.insert("$defs".to_owned(), Value::Object(definitions));
         }

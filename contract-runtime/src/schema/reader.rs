@@ -16,17 +16,25 @@ pub(super) struct Reader<'a, 'p> {
     pub(super) keywords: &'a Map<String, Value>,
 }
 
-impl Reader<'_, '_> {
+impl<'a> Reader<'a, '_> {
+    /// The value of a keyword. A schema has few of them, which are compared faster than a hash is made.
+    pub(super) fn get(&self, keyword: &str) -> Option<&'a Value> {
+        const FEW: usize = 16;
+        if self.keywords.len() > FEW {
+            return self.keywords.get(keyword);
+        }
+        let mut all = self.keywords.iter();
+        all.find(|(own, _)| *own == keyword).map(|(_, value)| value)
+    }
+
     /// The group `read` builds, when one of its keywords is there.
     pub(super) fn when<T>(
         &self,
         keywords: &[&str],
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Option<Box<T>>> {
-        if keywords
-            .iter()
-            .any(|keyword| self.keywords.contains_key(*keyword))
-        {
+        let mut all = self.keywords.keys();
+        if all.any(|own| keywords.contains(&own.as_str())) {
             read().map(Box::new).map(Some)
         } else {
             Ok(None)
@@ -34,7 +42,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn types(&self) -> Result<Types> {
-        let Some(value) = self.keywords.get("type") else {
+        let Some(value) = self.get("type") else {
             return Ok(Types::ALL);
         };
         let names = match value {
@@ -51,12 +59,12 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn values(&self) -> Result<Option<Vec<Value>>> {
-        let listed = match self.keywords.get("enum") {
+        let listed = match self.get("enum") {
             None => None,
             Some(Value::Array(values)) => Some(values),
             Some(_) => return Err(self.malformed("enum", "an array of values")),
         };
-        Ok(match (listed, self.keywords.get("const")) {
+        Ok(match (listed, self.get("const")) {
             (None, None) => None,
             (Some(values), None) => Some(values.clone()),
             (None, Some(only)) => Some(vec![only.clone()]),
@@ -91,7 +99,7 @@ impl Reader<'_, '_> {
 
     pub(super) fn text(&self) -> Result<Option<Box<TextRule>>> {
         self.when(&["minLength", "maxLength", "pattern", "format"], || {
-            let pattern = match self.keywords.get("pattern") {
+            let pattern = match self.get("pattern") {
                 None => None,
                 Some(Value::String(text)) => Some(regex(&join(self.pointer, "pattern"), text)?),
                 Some(_) => return Err(self.malformed("pattern", "a string")),
@@ -101,7 +109,6 @@ impl Reader<'_, '_> {
                 max: self.count("maxLength")?,
                 pattern,
                 format: self
-                    .keywords
                     .get("format")
                     .and_then(Value::as_str)
                     .and_then(Format::named),
@@ -110,7 +117,7 @@ impl Reader<'_, '_> {
     }
 
     fn limit(&self, keyword: &str) -> Result<Option<Limit>> {
-        match self.keywords.get(keyword) {
+        match self.get(keyword) {
             None => Ok(None),
             Some(Value::Number(number)) => Ok(Some(Limit {
                 written: number.clone(),
@@ -121,7 +128,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn count(&self, keyword: &str) -> Result<Option<usize>> {
-        let Some(value) = self.keywords.get(keyword) else {
+        let Some(value) = self.get(keyword) else {
             return Ok(None);
         };
         value
@@ -134,7 +141,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn flag(&self, keyword: &str) -> Result<bool> {
-        match self.keywords.get(keyword) {
+        match self.get(keyword) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(_) => Err(self.malformed(keyword, "`true` or `false`")),
@@ -142,14 +149,14 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn names(&self, keyword: &str) -> Result<Vec<String>> {
-        let Some(value) = self.keywords.get(keyword) else {
+        let Some(value) = self.get(keyword) else {
             return Ok(Vec::new());
         };
         strings(value).ok_or_else(|| self.malformed(keyword, "an array of strings"))
     }
 
     pub(super) fn name_lists(&self, keyword: &str) -> Result<Vec<(String, Vec<String>)>> {
-        let Some(value) = self.keywords.get(keyword) else {
+        let Some(value) = self.get(keyword) else {
             return Ok(Vec::new());
         };
         let lists = value.as_object().and_then(|lists| {

@@ -25,7 +25,7 @@ impl Builder {
             named && tool.location == wanted.location
         };
         let own = self.tools.drain(..).rfind(same);
-        let mut tool = own.unwrap_or_else(|| wanted.clone());
+        let mut tool = own.unwrap_or_else(|| entry.whole_tool());
         tool.name.clone_from(&wanted.name);
         tool.timeout = entry.timeout;
         tool.coerce = entry.inputs.coerce;

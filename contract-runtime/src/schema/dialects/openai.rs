@@ -96,7 +96,11 @@ fn is_integer(node: &Map<String, Value>) -> bool {
 
 pub(super) fn chat(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> {
     let function = function(tool, strict)?;
-    Ok(json!({"type": "function", "function": function}))
+    // `json!` would serialise what is already a value.
+    Ok(Value::Object(Map::from_iter([
+        ("type".to_owned(), Value::from("function")),
+        ("function".to_owned(), Value::Object(function)),
+    ])))
 }
 
 pub(super) fn responses(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> {
