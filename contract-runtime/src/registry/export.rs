@@ -55,10 +55,12 @@ impl Exports {
 /// );
 /// # Ok::<(), BuildError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Export {
     tools: Value,
     not_strict: Vec<ExportProblem>,
+    /// The tools as text, written when somebody asks.
+    text: OnceLock<String>,
 }
 
 impl Export {
@@ -66,6 +68,28 @@ impl Export {
     #[must_use]
     pub const fn tools(&self) -> &Value {
         &self.tools
+    }
+
+    /// Returns the tools as JSON text; it is written at the first call and cached, as every request to a model needs it.
+    ///
+    /// ```
+    /// use contract_runtime::{Dialect, prelude::*};
+    ///
+    /// /// Add two numbers.
+    /// #[tool]
+    /// fn add(a: i32, b: i32) -> Option<i32> {
+    ///     a.checked_add(b)
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(add).build()?;
+    /// let export = registry.export(Dialect::Neutral).unwrap();
+    /// assert!(export.text().starts_with(r#"[{"name":"add","description":"Add two numbers.""#));
+    /// assert!(std::ptr::eq(export.text(), export.text()));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| self.tools.to_string())
     }
 
     /// Returns why tools are exported without `strict` where the dialect is strict; empty if all are strict, or none need
@@ -84,6 +108,12 @@ impl Deref for Export {
 
     fn deref(&self) -> &Value {
         &self.tools
+    }
+}
+
+impl PartialEq for Export {
+    fn eq(&self, other: &Self) -> bool {
+        self.tools == other.tools && self.not_strict == other.not_strict
     }
 }
 
@@ -198,7 +228,11 @@ impl Registry {
         let make = || {
             let tools: Vec<_> = self.tools().map(ToolInfo::neutral).collect();
             match dialects::export(&tools, dialect) {
-                Ok((tools, not_strict)) => Ok(Export { tools, not_strict }),
+                Ok((tools, not_strict)) => Ok(Export {
+                    tools,
+                    not_strict,
+                    text: OnceLock::new(),
+                }),
                 Err(problems) => Err(ExportError {
                     dialect,
                     problems: problems.into(),
