@@ -8,29 +8,86 @@ const LONGEST: usize = 64;
 /// Distance is that of optimal string alignment (insert, delete, replace, swap neighbours), without regard
 /// to case and to `_`, `-`, `.` and spaces. A third of the letters may differ, at least one.
 pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = folded(given)?;
-    candidates
-        .filter_map(|candidate| {
-            let letters = folded(candidate)?;
-            let distance = distance(&wanted, &letters);
-            let allowed = (wanted.len().max(letters.len()) / 3).max(1);
-            let common = wanted.iter().any(|letter| letters.contains(letter));
-            (common && distance <= allowed).then_some((distance, candidate))
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    let mut wanted = Vec::new();
+    if !fold(given, &mut wanted) {
+        return None;
+    }
+    let counts = Counts::of(&wanted);
+    let mut letters = Vec::new();
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        if !fold(candidate, &mut letters) {
+            continue;
+        }
+        let allowed = (wanted.len().max(letters.len()) / 3).max(1);
+        let most = match best {
+            // Of several, the first is taken.
+            Some((0, _)) => break,
+            Some((best, _)) => allowed.min(best - 1),
+            None => allowed,
+        };
+        // Among thousands of names few are compared letter by letter.
+        if wanted.len().abs_diff(letters.len()) > most
+            || counts.least_distance(&Counts::of(&letters)) > most
+            || !wanted.iter().any(|letter| letters.contains(letter))
+        {
+            continue;
+        }
+        let distance = distance(&wanted, &letters);
+        if distance <= most {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
 }
 
-/// Letters without case and without the joints that names differ in (`maxItems`, `max_items`).
-fn folded(name: &str) -> Option<Vec<char>> {
-    let within = name.len() <= LONGEST * 4 && name.chars().count() <= LONGEST;
-    within.then(|| {
-        let joint = |letter: &char| !matches!(letter, '_' | '-' | ' ' | '.');
-        name.chars()
-            .filter(joint)
-            .flat_map(char::to_lowercase)
-            .collect()
-    })
+/// Collects the letters without case and without the joints that names differ in (`maxItems`, `max_items`); false where there
+/// are too many.
+fn fold(name: &str, letters: &mut Vec<char>) -> bool {
+    letters.clear();
+    let joint = |letter: char| matches!(letter, '_' | '-' | ' ' | '.');
+    if name.is_ascii() {
+        if name.len() > LONGEST {
+            return false;
+        }
+        let plain = name
+            .bytes()
+            .map(char::from)
+            .filter(|letter| !joint(*letter));
+        letters.extend(plain.map(|letter| letter.to_ascii_lowercase()));
+        return true;
+    }
+    if name.len() > LONGEST * 4 || name.chars().count() > LONGEST {
+        return false;
+    }
+    let chars = name.chars().filter(|letter| !joint(*letter));
+    letters.extend(chars.flat_map(char::to_lowercase));
+    true
+}
+
+/// How often each of 32 kinds of letters is in a name.
+struct Counts([u8; 32]);
+
+impl Counts {
+    fn of(letters: &[char]) -> Self {
+        let mut counts = [0_u8; 32];
+        for letter in letters {
+            let kind = (u32::from(*letter) % 32) as usize;
+            counts[kind] = counts[kind].saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    /// Less than this two names cannot be apart: an edit makes up for one missing letter and for one that is too many, and a
+    /// swap for none.
+    fn least_distance(&self, other: &Self) -> usize {
+        let (mut missing, mut extra) = (0, 0);
+        for (own, other) in self.0.iter().zip(&other.0) {
+            missing += usize::from(own.saturating_sub(*other));
+            extra += usize::from(other.saturating_sub(*own));
+        }
+        missing.max(extra)
+    }
 }
 
 /// Optimal string alignment distance (Damerau 1964, restricted to one edit per substring).
@@ -56,7 +113,48 @@ fn distance(left: &[char], right: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use proptest::prelude::*;
+
+    use super::{Counts, distance, fold, nearest};
+
+    /// By comparing everything.
+    fn nearest_of_all<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+        let folded = |name: &str| {
+            let mut letters = Vec::new();
+            fold(name, &mut letters).then_some(letters)
+        };
+        let wanted = folded(given)?;
+        let close = candidates.iter().filter_map(|candidate| {
+            let letters = folded(candidate)?;
+            let distance = distance(&wanted, &letters);
+            let allowed = (wanted.len().max(letters.len()) / 3).max(1);
+            let common = wanted.iter().any(|letter| letters.contains(letter));
+            (common && distance <= allowed).then_some((distance, *candidate))
+        });
+        close
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, candidate)| candidate)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_passed_over_is_not_the_nearest(
+            given in "[a-eA_é]{0,9}",
+            names in prop::collection::vec("[a-eA_é]{0,9}", 0..12),
+        ) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            prop_assert_eq!(nearest(&given, names.iter().copied()), nearest_of_all(&given, &names));
+        }
+
+        #[test]
+        fn no_distance_is_less_than_the_letters_say(one in "[a-e]{0,9}", other in "[a-e]{0,9}") {
+            let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+            let least = Counts::of(&one).least_distance(&Counts::of(&other));
+            prop_assert!(least <= distance(&one, &other));
+        }
+    }
 
     #[test]
     fn slips_are_found_and_strangers_are_not() {
