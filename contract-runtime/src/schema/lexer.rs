@@ -64,7 +64,11 @@ impl<'t> Lexer<'t> {
     /// The place behind the white space that stands here (RFC 8259, section 2).
     #[inline]
     pub(crate) fn behind_space(&self, mut at: usize) -> usize {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.byte(at) {
+        // Most bytes are more than a space.
+        while let Some(byte) = self.byte(at)
+            && byte <= b' '
+            && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+        {
             at += 1;
         }
         at

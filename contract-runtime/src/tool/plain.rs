@@ -1,11 +1,12 @@
-//! Decodes plain numbers, strings, booleans and lists of them without a parser.
+//! Decodes plain numbers, strings, booleans, and lists and maps of them, without a parser.
 //!
-//! Whatever is not plain is [`Unread`], and `serde_json` reads it from its beginning: escapes, structs, long numbers, and every
-//! mistake. What is read here is what `serde_json` would read.
+//! Whatever is not plain is [`Unread`], and `serde_json` reads it from its beginning: escapes, long numbers, and every mistake.
+//! So are structs, whose derived code would be built a second time for each of them. What is read here is what `serde_json`
+//! would read.
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::schema::lexer::{Lexer, Number, Unread, finite};
 
@@ -119,31 +120,80 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
 
     #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
-        if self.lexer.byte(self.at) != Some(b'[') {
-            return Err(Unread);
-        }
-        self.at = self.lexer.behind_space(self.at + 1);
-        let value = visitor.visit_seq(Items {
-            plain: self,
-            is_first: true,
-        })?;
-        // A visitor may stop before the end of a list, which is then no list that it reads.
-        if self.lexer.byte(self.at) != Some(b']') {
-            return Err(Unread);
-        }
-        self.at += 1;
+        self.enter(b'[')?;
+        let value = visitor.visit_seq(Items::of(self))?;
+        self.leave(b']')?;
+        Ok(value)
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        self.enter(b'{')?;
+        let value = visitor.visit_map(Items::of(self))?;
+        self.leave(b'}')?;
         Ok(value)
     }
 
     // An `f32` is rounded once by `serde_json`, and would be rounded twice here.
     serde::forward_to_deserialize_any! {
-        i128 u128 f32 bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct map struct enum identifier ignored_any
+        i128 u128 f32 bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct struct enum identifier ignored_any
+    }
+}
+
+impl Plain<'_> {
+    #[inline]
+    fn enter(&mut self, byte: u8) -> Result<(), Unread> {
+        if self.lexer.byte(self.at) != Some(byte) {
+            return Err(Unread);
+        }
+        self.at = self.lexer.behind_space(self.at + 1);
+        Ok(())
+    }
+
+    /// A visitor may stop before the end, and a parser would not let it.
+    #[inline]
+    fn leave(&mut self, byte: u8) -> Result<(), Unread> {
+        if self.lexer.byte(self.at) != Some(byte) {
+            return Err(Unread);
+        }
+        self.at += 1;
+        Ok(())
     }
 }
 
 struct Items<'p, 'de> {
     plain: &'p mut Plain<'de>,
     is_first: bool,
+}
+
+impl<'p, 'de> Items<'p, 'de> {
+    #[inline]
+    fn of(plain: &'p mut Plain<'de>) -> Self {
+        Self {
+            plain,
+            is_first: true,
+        }
+    }
+
+    /// Whether another item follows, which then begins here.
+    #[inline]
+    fn has_next(&mut self, close: u8) -> Result<bool, Unread> {
+        let Self { plain, is_first } = self;
+        match plain.lexer.byte(plain.at) {
+            Some(byte) if byte == close => return Ok(false),
+            Some(b',') if !*is_first => plain.at = plain.lexer.behind_space(plain.at + 1),
+            Some(_) if *is_first => *is_first = false,
+            _ => return Err(Unread),
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn item<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Unread> {
+        let value = seed.deserialize(&mut *self.plain)?;
+        self.plain.at = self.plain.lexer.behind_space(self.plain.at);
+        Ok(value)
+    }
 }
 
 impl<'de> SeqAccess<'de> for Items<'_, 'de> {
@@ -154,21 +204,41 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Unread> {
-        let Self { plain, is_first } = self;
-        match plain.lexer.byte(plain.at) {
-            Some(b']') => return Ok(None),
-            Some(b',') if !*is_first => plain.at = plain.lexer.behind_space(plain.at + 1),
-            Some(_) if *is_first => *is_first = false,
-            _ => return Err(Unread),
+        if self.has_next(b']')? {
+            return self.item(seed).map(Some);
         }
-        let value = seed.deserialize(&mut **plain)?;
-        plain.at = plain.lexer.behind_space(plain.at);
-        Ok(Some(value))
+        Ok(None)
+    }
+}
+
+impl<'de> MapAccess<'de> for Items<'_, 'de> {
+    type Error = Unread;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Unread> {
+        if !self.has_next(b'}')? {
+            return Ok(None);
+        }
+        // A parser reads a number from the text of a key; here it is not plain.
+        if self.plain.lexer.byte(self.plain.at) != Some(b'"') {
+            return Err(Unread);
+        }
+        self.item(seed).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unread> {
+        self.plain.enter(b':')?;
+        self.item(seed)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::fmt::Debug;
     use std::path::PathBuf;
 
@@ -240,7 +310,14 @@ mod tests {
         let text = prop::collection::vec(select(PIECES), 1..8).prop_map(|pieces| pieces.concat());
         let list = prop::collection::vec(select(PIECES), 0..4)
             .prop_map(|pieces| format!("[{}]", pieces.join(", ")));
-        proptest!(ProptestConfig::with_cases(4_000), |(text in prop_oneof![text, list])| {
+        let key = select(&["\"a\"", "\"7\"", "\"null\"", "\"\"", "7", "\"\\n\""]);
+        let map = prop::collection::vec((key, select(PIECES)), 0..4).prop_map(|members| {
+            let members = members
+                .iter()
+                .map(|(key, value)| format!("{key} : {value}"));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        });
+        proptest!(ProptestConfig::with_cases(4_000), |(text in prop_oneof![text, list, map])| {
             agree::<i8>(&text);
             agree::<u16>(&text);
             agree::<i64>(&text);
@@ -257,6 +334,9 @@ mod tests {
             agree::<Vec<i64>>(&text);
             agree::<Vec<Vec<f64>>>(&text);
             agree::<Vec<Option<String>>>(&text);
+            agree::<BTreeMap<String, i64>>(&text);
+            agree::<BTreeMap<u8, Option<bool>>>(&text);
+            agree::<BTreeMap<Option<char>, Vec<u64>>>(&text);
             agree::<(u8, u8)>(&text);
             agree::<serde_json::Value>(&text);
         });
@@ -274,5 +354,7 @@ mod tests {
         assert!(agree::<Option<u32>>("null"));
         assert!(agree::<Vec<String>>("[ \"a\" , \"b\" ]"));
         assert!(agree::<Vec<i64>>("[]"));
+        assert!(agree::<BTreeMap<String, i64>>("{ \"a\" : 1 , \"b\":2}"));
+        assert!(agree::<BTreeMap<String, Vec<f64>>>("{}"));
     }
 }
