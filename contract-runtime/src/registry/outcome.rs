@@ -130,15 +130,14 @@ fn head_and_tail(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
     }
     let head = limit - limit / 2;
     let tail = limit / 2;
-    let at = |position| {
-        text.char_indices()
-            .nth(position)
-            .map_or(text.len(), |(index, _)| index)
-    };
+    let mut places = text.char_indices().map(|(place, _)| place);
+    let behind_head = places.nth(head).unwrap_or(text.len());
+    // From the end, so that what is left out is only counted.
+    let before_tail = tail.checked_sub(1).and_then(|last| places.nth_back(last));
     let left_out = total - head - tail;
     Cow::Owned(format!(
         "{}\n[{left_out} of {total} characters left out]\n{}",
-        &text[..at(head)],
-        &text[at(total - tail)..]
+        &text[..behind_head],
+        &text[before_tail.unwrap_or(text.len())..]
     ))
 }

@@ -199,5 +199,13 @@ pub(super) fn malformed(pointer: &str, expected: &'static str) -> SchemaError {
 
 /// `pointer` and one more step (RFC 6901, section 3).
 pub(super) fn join(pointer: &str, step: &str) -> String {
-    format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
+    let mut joined = String::with_capacity(pointer.len() + 1 + step.len());
+    joined.push_str(pointer);
+    joined.push('/');
+    if step.contains(['~', '/']) {
+        joined.push_str(&step.replace('~', "~0").replace('/', "~1"));
+    } else {
+        joined.push_str(step);
+    }
+    joined
 }
