@@ -1,18 +1,22 @@
 //! Instructions and wall time of calls by name, beside the same work written by hand with serde.
 //!
 //! `cargo bench -p contract-runtime --bench calls` prints one table; a word after `--` keeps the rows that hold it.
+//! `memory` and `threads` print what has no row; `hold` instead compares the instructions of some rows with what is recorded.
 //! Instructions are counted by callgrind around each call alone; without valgrind those columns stay empty.
 
 mod arguments;
 mod by_hand;
 mod contracts;
 mod exports;
+mod held;
 mod memory;
 mod meter;
 mod registries;
 mod table;
 mod threads;
 mod tools;
+
+use std::process::ExitCode;
 
 use contract_runtime::{Dialect, McpRevision};
 use meter::{Callgrind, Meter};
@@ -173,7 +177,7 @@ const CASES: &[Case] = &[
     }),
 ];
 
-fn main() {
+fn main() -> ExitCode {
     // Cargo passes `--bench`.
     let words: Vec<String> = std::env::args()
         .skip(1)
@@ -185,10 +189,14 @@ fn main() {
         if let Some(case) = CASES.iter().find(|case| case.name == name) {
             (case.run)(&Meter::Instructions);
         }
-        return;
+        return ExitCode::SUCCESS;
+    }
+    if words == ["hold"] {
+        return held::compare();
     }
     // Before anything else has used memory and given it back.
-    let memory = words.is_empty().then(memory::per_tool);
+    let asked = |section: &str| words.is_empty() || words.iter().any(|word| word == section);
+    let memory = asked("memory").then(memory::per_tool);
     let wanted = |case: &&Case| words.iter().all(|word| case.name.contains(word.as_str()));
     let callgrind = Callgrind::find();
     if callgrind.is_none() {
@@ -208,7 +216,8 @@ fn main() {
     if let Some(memory) = memory {
         println!("\n{memory}");
     }
-    if words.is_empty() || words.iter().any(|word| word == "threads") {
+    if asked("threads") {
         println!("\n{}", threads::throughput());
     }
+    ExitCode::SUCCESS
 }
