@@ -1,5 +1,6 @@
 //! One tool: its description, how its arguments are decoded and how a call ends.
 
+mod absent;
 pub(crate) mod backed;
 pub(crate) mod call;
 pub(crate) mod canonical;

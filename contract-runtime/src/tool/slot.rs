@@ -13,9 +13,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::value::Error as AbsentError;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
+use super::absent::Absent;
 use super::kind::{MaybeReference, Plain, Reference};
 use super::plain;
 use super::reply::NoOutput;
@@ -372,35 +372,5 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
             }
         }
         deserializer.deserialize_str(Reader)
-    }
-}
-
-/// The source of an absent argument: an `Option` reads `None` from it and nothing else reads anything.
-///
-/// This is what a derived `Deserialize` does with an absent field, so an alias of `Option` is as optional as `Option`.
-struct Absent;
-
-impl<'de> Deserializer<'de> for Absent {
-    type Error = AbsentError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, AbsentError> {
-        Err(AbsentError::custom("absent"))
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AbsentError> {
-        visitor.visit_none()
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: V,
-    ) -> Result<V::Value, AbsentError> {
-        Err(AbsentError::custom("absent"))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct enum identifier ignored_any
     }
 }
