@@ -12,6 +12,7 @@
 // | `store/` | the stored state of a backend's tasks |
 // | `safeguards/` | limits on a run that makes no progress |
 // | `tls` | TLS of the connection, on both sides |
+// | `ws_connect` | an attempt to connect to a backend: TCP, TLS, the upgrade |
 // | `token` | the token that authenticates an executor |
 // | `error` | errors |
 
@@ -29,6 +30,7 @@ pub mod store;
 mod tls;
 mod token;
 mod toolbelt;
+mod ws_connect;
 
 pub use backend::{
     Backend, BackendHandle, BackendState, ConnectionLimits, Rejections, Session, SessionEvent, Task,

@@ -11,10 +11,10 @@ use super::admission::Admission;
 use super::drain::Drain;
 use super::limits::ConnectionLimits;
 use crate::RemoteError;
-use crate::executor::check_url;
 use crate::protocol::TaskId;
 #[cfg(feature = "tls")]
 use crate::tls::Identity;
+use crate::ws_connect::check_url;
 
 /// The settings of a listener that is not bound yet.
 #[derive(Clone, Debug, Default)]

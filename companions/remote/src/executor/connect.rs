@@ -7,8 +7,8 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use super::Executor;
-use super::ws_connect::{Socket, WsConnectError, redact, ws_connect};
 use crate::token::Token;
+use crate::ws_connect::{Socket, WsConnectError, redact, ws_connect};
 use crate::{MAX_MESSAGE_BYTES, RemoteError};
 
 /// How long a backend may take to answer.

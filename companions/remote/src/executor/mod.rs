@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `connect`, `ws_connect` | one attempt to connect to the backend: TCP, TLS, the upgrade |
+//! | `connect` | one attempt to connect to the backend |
 //! | `connection` | one connection: handshake, then frames |
 //! | `call_table` | the calls: journaled, run, journaled again, and answered |
 //! | `drain` | the shutdown that drains calls |
@@ -21,7 +21,6 @@ mod recovery;
 mod simulated;
 #[cfg(test)]
 mod tests;
-mod ws_connect;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +39,6 @@ use connect::{ConnectError, connect};
 use drain::Drain;
 pub use event::ExecutorEvent;
 pub use reconnect::Reconnect;
-pub(super) use ws_connect::check_url;
 
 use super::RemoteError;
 use super::backend::{LONGEST, SHORTEST};
@@ -223,7 +221,7 @@ impl Executor {
     ) -> Result<(), RemoteError> {
         let task = address.rsplit('/').next().and_then(|id| id.parse().ok());
         let task = task.ok_or_else(|| RemoteError::Connect {
-            address: ws_connect::redact(address),
+            address: super::ws_connect::redact(address),
             reason: "the address does not end with the id of a task".to_owned(),
         })?;
         self.run_connections(task, stop, drain, || connect(&self, address, token))
