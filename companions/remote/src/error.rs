@@ -14,11 +14,13 @@ pub enum RemoteError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The address given to [`Backend::public_url`](super::Backend::public_url) is not one that an executor could connect
-    /// to.
-    #[error("`public_url` cannot be `{url}`: {reason}; write one such as `wss://tools.example`")]
-    PublicUrl {
-        /// The given address, without what may be a password.
+    /// The address given to [`Backend::public_url`](super::Backend::public_url) is not one that
+    /// anybody could connect to.
+    #[error("`{setting}` cannot be `{url}`: {reason}; write one such as `wss://tools.example`")]
+    Url {
+        /// The setting.
+        setting: &'static str,
+        /// The address, without what may be a password.
         url: String,
         /// The reason.
         reason: String,

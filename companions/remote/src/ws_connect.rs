@@ -1,6 +1,7 @@
-//! Parses the backend's address and opens the WebSocket connection, with TLS where required.
+//! Parses the address of a backend and connects to it, with TLS where required.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::io;
 
 use hyper::client::conn::http1;
@@ -26,6 +27,13 @@ use crate::token::Token;
 
 pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
+/// A connection to a backend, with TLS or without.
+type Stream = Box<dyn Io>;
+
+pub(super) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Io for S {}
+
 /// Why a backend could not be reached.
 #[derive(Debug)]
 pub(super) enum WsConnectError {
@@ -41,17 +49,26 @@ pub(super) enum WsConnectError {
     Transient(String),
 }
 
+impl fmt::Display for WsConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Permanent(reason) | Self::Transient(reason) => f.write_str(reason),
+            Self::Rejected { status, .. } => write!(f, "it answered {status}"),
+        }
+    }
+}
+
 /// The parts of an address.
 #[derive(Debug, PartialEq, Eq)]
-struct Target {
+pub(super) struct Target {
     tls: bool,
-    authority: Authority,
+    pub(super) authority: Authority,
     port: u16,
     path: String,
 }
 
 impl Target {
-    fn new(address: &str) -> Result<Self, WsConnectError> {
+    pub(super) fn new(address: &str) -> Result<Self, WsConnectError> {
         let wrong = |why: &str| WsConnectError::Permanent(why.to_owned());
         if address.contains('#') {
             return Err(wrong("the address must not have a fragment"));
@@ -99,20 +116,53 @@ impl Target {
             .and_then(|host| host.strip_suffix(']'));
         bare.unwrap_or(host)
     }
+
+    /// Connects, with TLS if the address says so.
+    pub(super) async fn connect(
+        &self,
+        #[cfg(feature = "tls")] roots: Option<&Roots>,
+    ) -> Result<Stream, WsConnectError> {
+        let connected = TcpStream::connect((self.host(), self.port)).await;
+        let stream = connected.map_err(|error| broken(&error))?;
+        stream.set_nodelay(true).map_err(|error| broken(&error))?;
+        if !self.tls {
+            return Ok(Box::new(stream));
+        }
+        #[cfg(feature = "tls")]
+        {
+            let for_good = |error: RemoteError| WsConnectError::Permanent(error.to_string());
+            let connector = connector(roots).map_err(for_good)?;
+            let name = self.host().to_owned().try_into();
+            let name = name
+                .map_err(|_| WsConnectError::Permanent("the host name is not valid".to_owned()))?;
+            let connected = connector.connect(name, stream).await;
+            let stream = connected.map_err(|error| {
+                let (told, for_good) = explained(&error);
+                if for_good {
+                    WsConnectError::Permanent(told)
+                } else {
+                    WsConnectError::Transient(told)
+                }
+            })?;
+            Ok(Box::new(stream))
+        }
+        #[cfg(not(feature = "tls"))]
+        Err(WsConnectError::Permanent(
+            "`wss://` needs the feature `tls` of contract-remote".to_owned(),
+        ))
+    }
 }
 
-/// Checks that executors could connect to this address.
-pub(crate) fn check_url(url: &str) -> Result<(), RemoteError> {
-    let wrong = |reason| RemoteError::PublicUrl {
+/// Checks that somebody could connect to the address in a setting.
+pub(crate) fn check_url(setting: &'static str, url: &str) -> Result<(), RemoteError> {
+    let wrong = |reason| RemoteError::Url {
+        setting,
         url: contract_runtime::__family::escaped(&redact(url)),
         reason,
     };
     match Target::new(url) {
         Ok(_) => Ok(()),
-        Err(WsConnectError::Permanent(reason) | WsConnectError::Transient(reason)) => {
-            Err(wrong(reason))
-        }
-        Err(WsConnectError::Rejected { status, .. }) => Err(wrong(status.to_string())),
+        Err(error) => Err(wrong(error.to_string())),
     }
 }
 
@@ -137,33 +187,18 @@ pub(super) async fn ws_connect(
     config: WebSocketConfig,
 ) -> Result<Socket, WsConnectError> {
     let target = Target::new(address)?;
-    let connected = TcpStream::connect((target.host(), target.port)).await;
-    let stream = connected.map_err(|error| broken(&error))?;
-    stream.set_nodelay(true).map_err(|error| broken(&error))?;
-    if !target.tls {
-        return send_upgrade(stream, &target, token, config).await;
-    }
-    #[cfg(feature = "tls")]
-    {
-        let for_good = |error: RemoteError| WsConnectError::Permanent(error.to_string());
-        let connector = connector(roots).map_err(for_good)?;
-        let name = target.host().to_owned().try_into();
-        let name =
-            name.map_err(|_| WsConnectError::Permanent("the host name is not valid".to_owned()))?;
-        let stream = connector.connect(name, stream).await.map_err(|error| {
-            let (told, for_good) = explained(&error);
-            if for_good {
-                WsConnectError::Permanent(told)
-            } else {
-                WsConnectError::Transient(told)
-            }
-        })?;
-        send_upgrade(stream, &target, token, config).await
-    }
-    #[cfg(not(feature = "tls"))]
-    Err(WsConnectError::Permanent(
-        "`wss://` needs the feature `remote-tls` of contract-runtime".to_owned(),
-    ))
+    let stream = target
+        .connect(
+            #[cfg(feature = "tls")]
+            roots,
+        )
+        .await?;
+    let key = generate_key();
+    let (response, upgraded) = send_request(stream, request(&target, token, &key)?).await?;
+    check_response(&response, &key)?;
+    let upgraded = upgraded.ok_or_else(|| gone(()))?;
+    let stream = TokioIo::new(upgraded);
+    Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await)
 }
 
 fn broken(error: &io::Error) -> WsConnectError {
@@ -188,19 +223,15 @@ fn request(target: &Target, token: &Token, key: &str) -> Result<Request<String>,
         .map_err(|_| WsConnectError::Permanent("the address is not valid".to_owned()))
 }
 
-async fn send_upgrade<S>(
-    stream: S,
-    target: &Target,
-    token: &Token,
-    config: WebSocketConfig,
-) -> Result<Socket, WsConnectError>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let key = generate_key();
-    let request = request(target, token, &key)?;
-    let gone =
-        |_| WsConnectError::Transient("the connection broke before it was answered".to_owned());
+fn gone<E>(_: E) -> WsConnectError {
+    WsConnectError::Transient("the connection broke before it was answered".to_owned())
+}
+
+/// Sends a request; returns the response, and the connection if the peer has switched protocols.
+pub(super) async fn send_request(
+    stream: Stream,
+    request: Request<String>,
+) -> Result<(Response<()>, Option<Upgraded>), WsConnectError> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(gone)?;
     let drive = async {
         // The sender gets its error.
@@ -208,16 +239,19 @@ where
         std::future::pending::<Infallible>().await
     };
     let ask = async {
-        let response = sender.send_request(request).await.map_err(gone)?;
-        check_response(&response, &key)?;
-        hyper::upgrade::on(response).await.map_err(gone)
+        let mut response = sender.send_request(request).await.map_err(gone)?;
+        let upgraded = match response.status() {
+            StatusCode::SWITCHING_PROTOCOLS => {
+                Some(hyper::upgrade::on(&mut response).await.map_err(gone)?)
+            }
+            _ => None,
+        };
+        Ok((response.map(drop), upgraded))
     };
-    let upgraded = tokio::select! {
-        upgraded = ask => upgraded?,
+    tokio::select! {
+        answered = ask => answered,
         never = drive => match never {},
-    };
-    let stream = TokioIo::new(upgraded);
-    Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await)
+    }
 }
 
 fn check_response<B>(response: &Response<B>, key: &str) -> Result<(), WsConnectError> {

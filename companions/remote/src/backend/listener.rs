@@ -52,7 +52,10 @@ impl ListenerConfig {
 
     /// Checks that executors can connect to the public address.
     pub(super) fn check(&self) -> Result<(), RemoteError> {
-        self.public_url.as_deref().map_or(Ok(()), check_url)
+        match &self.public_url {
+            Some(url) => check_url("public_url", url),
+            None => Ok(()),
+        }
     }
 
     /// Returns the listener bound to an address.

@@ -101,7 +101,7 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Bind`]; [`RemoteError::PublicUrl`] if executors could not connect to that URL;
+    /// [`RemoteError::Bind`]; [`RemoteError::Url`] if executors could not connect to the public URL;
     /// [`RemoteError::Store`] where the store cannot be used; [`RemoteError::NoRuntime`] outside of tokio.
     ///
     /// # Panics

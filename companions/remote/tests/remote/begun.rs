@@ -35,7 +35,7 @@ async fn an_address_that_no_executor_can_dial_is_refused_at_once() -> Tested {
         ("wss://tools.example\u{1b}[2J", "not valid"),
     ] {
         let error = bound(base).await.err().ok_or(base)?;
-        assert!(matches!(error, RemoteError::PublicUrl { .. }), "{error:?}");
+        assert!(matches!(error, RemoteError::Url { .. }), "{error:?}");
         let told = error.to_string();
         assert!(told.contains(why), "{base}: {told}");
         assert!(
