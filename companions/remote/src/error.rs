@@ -14,7 +14,7 @@ pub enum RemoteError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The address given to [`Backend::public_url`](super::Backend::public_url) is not one that
+    /// The address given to [`Backend::public_url`](super::Backend::public_url) or `Backend::peer_url` is not one that
     /// anybody could connect to.
     #[error("`{setting}` cannot be `{url}`: {reason}; write one such as `wss://tools.example`")]
     Url {

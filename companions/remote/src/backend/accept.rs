@@ -19,15 +19,17 @@ use tokio_io_timeout::TimeoutWriter;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_util::sync::CancellationToken;
 
-use super::admission::{ConnectionPermit, Throttled};
+use super::admission::{ConnectionPermit, TaskPermit, Throttled};
+#[cfg(feature = "redis")]
+use super::cluster::{self, Forwarding, Route};
 use super::connection;
 use super::listener::Listener;
+use super::server::{KnownTask, Shared};
 use super::state::Rejection;
-use super::task::OpenTask;
 use super::upgrade::{self, UpgradeError};
 use crate::MAX_MESSAGE_BYTES;
+#[cfg(feature = "redis")]
 use crate::protocol::TaskId;
-use crate::store::StoreError;
 
 /// The first wait after a connection could not be accepted; it doubles up to [`MAX_BACKOFF`].
 const MIN_BACKOFF: Duration = Duration::from_millis(10);
@@ -40,34 +42,9 @@ const MAX_HEADER: usize = 16 << 10;
 #[cfg(feature = "tls")]
 const TLS_HANDSHAKE: u8 = 22;
 
-/// Looks a task up by its id.
-pub(super) type TaskLookup = Arc<dyn Fn(TaskId) -> LookupFuture + Send + Sync>;
-
-type LookupFuture = Pin<Box<dyn Future<Output = Result<Option<KnownTask>, StoreError>> + Send>>;
-
-/// A task that exists.
-pub(super) enum KnownTask {
-    Open(Arc<OpenTask>),
-    /// The store knows it, with the hash of its token, but it is not open here, or not reopened yet.
-    Closed([u8; 32]),
-}
-
-impl KnownTask {
-    fn token_hash(&self) -> [u8; 32] {
-        match self {
-            Self::Open(open) => open.token_hash,
-            Self::Closed(hash) => *hash,
-        }
-    }
-}
-
 /// Accepts connections until it is stopped.
-pub(super) async fn accept(
-    tcp: TcpListener,
-    listener: Arc<Listener>,
-    find: TaskLookup,
-    stop: CancellationToken,
-) {
+pub(super) async fn accept(tcp: TcpListener, shared: Arc<Shared>, stop: CancellationToken) {
+    let listener = Arc::clone(&shared.listener);
     let stopped = listener.drain.stopped.clone();
     let mut wait = MIN_BACKOFF;
     loop {
@@ -91,8 +68,7 @@ pub(super) async fn accept(
             continue;
         };
         let connection = HttpConnection {
-            listener: Arc::clone(&listener),
-            find: Arc::clone(&find),
+            shared: Arc::clone(&shared),
             permit,
             stop: stop.clone(),
         };
@@ -109,26 +85,29 @@ pub(super) async fn accept(
 
 /// One connection, before and after its upgrade.
 struct HttpConnection {
-    listener: Arc<Listener>,
-    find: TaskLookup,
+    shared: Arc<Shared>,
     permit: ConnectionPermit,
     stop: CancellationToken,
 }
 
 impl HttpConnection {
+    fn listener(&self) -> &Listener {
+        &self.shared.listener
+    }
+
     async fn receive(self, stream: TcpStream) {
         // Messages are small and awaited. If the peer has already disconnected, a later read reports it.
         let _ = stream.set_nodelay(true);
-        let unread = self.listener.limits.unread;
+        let unread = self.listener().limits.unread;
         #[cfg(feature = "tls")]
-        if let Some(identity) = &self.listener.identity {
-            let header = self.listener.limits.header;
+        if let Some(identity) = &self.listener().identity {
+            let header = self.listener().limits.header;
             let mut first = [0];
             match timeout(header, stream.peek(&mut first)).await {
                 Ok(Ok(1)) if first == [TLS_HANDSHAKE] => {}
                 Ok(Ok(1)) => return self.serve(with_write_timeout(stream, unread), true).await,
                 Ok(_) => return,
-                Err(_) => return self.listener.admission.counts.count(Rejection::Silent),
+                Err(_) => return self.listener().admission.counts.count(Rejection::Silent),
             }
             let accepted = identity
                 .acceptor()
@@ -137,12 +116,77 @@ impl HttpConnection {
                 Ok(Ok(stream)) => self.serve(stream, false).await,
                 Ok(Err(error)) => {
                     tracing::debug!(kind = %error.kind(), "a handshake of TLS failed");
-                    self.listener.admission.counts.count(Rejection::Tls);
+                    self.listener().admission.counts.count(Rejection::Tls);
                 }
-                Err(_) => self.listener.admission.counts.count(Rejection::Silent),
+                Err(_) => self.listener().admission.counts.count(Rejection::Silent),
             };
         }
         self.serve(with_write_timeout(stream, unread), false).await;
+    }
+
+    /// Decides where a connection is served whose task is not open here.
+    #[cfg(feature = "redis")]
+    async fn route<B>(
+        &self,
+        task: TaskId,
+        request: &Request<B>,
+    ) -> Result<Route<Forwarding>, UpgradeError> {
+        let Some(cluster) = &self.shared.cluster else {
+            return Err(UpgradeError::task_not_open());
+        };
+        let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
+        let is_forwarded = cluster::is_forwarded(&headers);
+        let dial = async move |url: String| {
+            cluster::dial(
+                &url,
+                (&path, &headers),
+                #[cfg(feature = "tls")]
+                self.listener().peer_roots.as_ref(),
+            )
+            .await
+        };
+        cluster.route(&self.shared, task, is_forwarded, dial).await
+    }
+
+    /// Forwards a connection to the home of its task; returns the answer of the home.
+    #[cfg(feature = "redis")]
+    fn forward(
+        self: &Arc<Self>,
+        forwarding: Forwarding,
+        request: Request<Incoming>,
+        permit: TaskPermit,
+    ) -> Response<String> {
+        let response = forwarding.response();
+        let (executor, shutdown) = (
+            hyper::upgrade::on(request),
+            self.listener().drain.shutdown.clone(),
+        );
+        let keep_alive = self.shared.settings.keep_alive;
+        let run = forwarding.run(executor, keep_alive, self.listener().limits.unread);
+        self.spawn(permit, async move {
+            tokio::select! {
+                () = run => {}
+                // The executor reconnects.
+                () = shutdown.cancelled() => {}
+            }
+        });
+        response
+    }
+
+    /// Serves an upgraded connection until it ends or the backend is dropped.
+    fn spawn(
+        self: &Arc<Self>,
+        permit: TaskPermit,
+        served: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let connection = Arc::clone(self);
+        self.listener().drain.connections.spawn(async move {
+            tokio::select! {
+                () = served => {}
+                () = connection.stop.cancelled() => {}
+            }
+            drop(permit);
+        });
     }
 
     /// `plaintext`: the connection does not use TLS, and must.
@@ -151,7 +195,7 @@ impl HttpConnection {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let connection = Arc::new(self);
-        let listener = Arc::clone(&connection.listener);
+        let listener = Arc::clone(&connection.shared.listener);
         let answer = service_fn(|request| {
             let connection = Arc::clone(&connection);
             async move {
@@ -161,7 +205,7 @@ impl HttpConnection {
                     respond(&connection, request).await
                 };
                 let response = answered.unwrap_or_else(|refused| {
-                    connection.listener.admission.counts.count(refused.reason);
+                    connection.listener().admission.counts.count(refused.reason);
                     tracing::debug!(reason = ?refused.reason, "an executor was rejected");
                     refused.into_response()
                 });
@@ -194,7 +238,14 @@ async fn respond(
     connection: &Arc<HttpConnection>,
     mut request: Request<Incoming>,
 ) -> Result<Response<String>, UpgradeError> {
-    let listener = &connection.listener;
+    let listener = connection.listener();
+    #[cfg(feature = "redis")]
+    if let Some(cluster) = &connection.shared.cluster
+        && let Some(task) = cluster::moved_task(request.uri().path(), request.headers())
+    {
+        cluster.check_task(&connection.shared, task).await;
+        return Ok(Response::new(String::new()));
+    }
     if listener.drain.is_draining() {
         return Err(UpgradeError::shutting_down());
     }
@@ -207,18 +258,28 @@ async fn respond(
         .into());
     }
     let task = upgrade::validate_request(&request, &listener.origins)?;
-    let found = (connection.find)(task).await.map_err(|error| {
+    let found = connection.shared.find(task).await.map_err(|error| {
         tracing::warn!(%error, "the store does not say whether there is such a task");
         UpgradeError::store_unavailable()
     })?;
     upgrade::check_token(request.headers(), found.as_ref().map(KnownTask::token_hash))?;
-    let open = match found {
-        Some(KnownTask::Open(open)) => open,
+    let admit = || listener.admission.admit_task(task);
+    let (open, permit) = match found {
+        Some(KnownTask::Open(open)) => (open, admit()?),
+        #[cfg(feature = "redis")]
+        Some(KnownTask::Closed(_)) if connection.shared.cluster.is_some() => {
+            let permit = admit()?;
+            match connection.route(task, &request).await? {
+                Route::Here(open) => (open, permit),
+                Route::Home(forwarding) => {
+                    return Ok(connection.forward(forwarding, request, permit));
+                }
+            }
+        }
         // After a restart, executors reconnect before their tasks are reopened.
         Some(KnownTask::Closed(_)) => return Err(UpgradeError::task_not_open()),
         None => return Err(UpgradeError::invalid_token()),
     };
-    let permit = listener.admission.admit_task(task)?;
     let config = WebSocketConfig::default()
         .read_buffer_size(4 << 10)
         .write_buffer_size(4 << 10)
@@ -227,19 +288,11 @@ async fn respond(
         .max_frame_size(Some(MAX_MESSAGE_BYTES));
     let upgraded = hyper_tungstenite::upgrade(&mut request, Some(config));
     let (response, socket) = upgraded.map_err(|_| UpgradeError::upgrade_failed())?;
-    let connection = Arc::clone(connection);
     let shutdown = listener.drain.shutdown.clone();
-    listener.drain.connections.spawn(async move {
-        let served = async {
-            if let Ok(socket) = socket.await {
-                connection::serve(socket, &open, shutdown).await;
-            }
-        };
-        tokio::select! {
-            () = served => {}
-            () = connection.stop.cancelled() => {}
+    connection.spawn(permit, async move {
+        if let Ok(socket) = socket.await {
+            connection::serve(socket, &open, shutdown).await;
         }
-        drop(permit);
     });
     Ok(response.map(|_| String::new()))
 }

@@ -49,13 +49,13 @@ const MAX_INLINE_PARSE: usize = 256 << 10;
 pub(super) const SUPERSEDED: &str = "another executor has taken over";
 
 /// A connection whose handshake was accepted and answered.
-pub(super) struct AcceptedConnection<S> {
-    pub(super) socket: WebSocketStream<S>,
-    pub(super) handshake: Handshake,
-    pub(super) session: Session,
-    pub(super) epoch: u64,
+struct AcceptedConnection<S> {
+    socket: WebSocketStream<S>,
+    handshake: Handshake,
+    session: Session,
+    epoch: u64,
     /// Cancelled when a later connection supersedes this one.
-    pub(super) over: CancellationToken,
+    over: CancellationToken,
 }
 
 /// Serves one executor until its connection ends.
@@ -66,10 +66,6 @@ pub(super) async fn serve<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    #[cfg(feature = "redis")]
-    if let Some(cluster) = &open.cluster {
-        return super::cluster::serve(socket, open, cluster, shutdown).await;
-    }
     let Some(entered) = accept_handshake(socket, open).await else {
         return;
     };
@@ -81,7 +77,7 @@ pub(super) async fn serve<S>(
         over,
     } = entered;
     #[cfg(feature = "redis")]
-    if open.calls.task_store.is_shared() && super::task::may_be_stale(&handshake, epoch) {
+    if open.calls.task_store.is_shared() && may_be_stale(&handshake, epoch) {
         open.detach(epoch);
         return close(socket, CloseCode::Again, super::task::REPLACED).await;
     }
@@ -98,8 +94,15 @@ pub(super) async fn serve<S>(
     log_end(open.id, epoch, &ended);
 }
 
+/// Whether a handshake may be older than calls that the executor received over another connection, perhaps from another
+/// home: its epoch is not the previous one. The next handshake is up to date.
+#[cfg(feature = "redis")]
+fn may_be_stale(handshake: &Handshake, epoch: u64) -> bool {
+    handshake.epoch != 0 && handshake.epoch.saturating_add(1) != epoch
+}
+
 /// Logs how the connection of an executor ended; an executor that cannot work says why.
-pub(super) fn log_end(task: TaskId, epoch: u64, ended: &ConnectionEnd) {
+fn log_end(task: TaskId, epoch: u64, ended: &ConnectionEnd) {
     match ended {
         ConnectionEnd::ClosedByPeer { code, reason } if *code == u16::from(CloseCode::Again) => {
             tracing::warn!(%task, epoch, reason, "an executor left until it can work again");
@@ -121,7 +124,7 @@ impl Drop for DetachOnDrop<'_> {
 }
 
 /// Receives a handshake, checks it and answers it.
-pub(super) async fn accept_handshake<S>(
+async fn accept_handshake<S>(
     mut socket: WebSocketStream<S>,
     open: &Arc<OpenTask>,
 ) -> Option<AcceptedConnection<S>>
@@ -287,7 +290,7 @@ fn check_handshake(handshake: &Handshake, open: &OpenTask) -> Result<(), String>
 }
 
 /// Pings the executor at the keep-alive interval, forever.
-pub(super) async fn send_pings(
+async fn send_pings(
     out: &mpsc::Sender<BackendMessage>,
     keep_alive: Duration,
 ) -> std::convert::Infallible {
@@ -340,13 +343,13 @@ fn end_of_superseded(open: &OpenTask, journal: JournalId) -> ConnectionEnd {
 
 /// Reads frames: answers those about the connection itself, and counts malformed ones.
 #[derive(Debug, Default)]
-pub(super) struct MessageReader {
+struct MessageReader {
     faults: usize,
 }
 
 impl MessageReader {
     /// Reads one frame; returns the message if it is for the task.
-    pub(super) fn read(
+    fn read(
         &mut self,
         text: &str,
         out: &mpsc::Sender<BackendMessage>,

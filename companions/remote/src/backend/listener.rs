@@ -14,6 +14,8 @@ use crate::RemoteError;
 use crate::protocol::TaskId;
 #[cfg(feature = "tls")]
 use crate::tls::Identity;
+#[cfg(all(feature = "redis", feature = "tls"))]
+use crate::tls::Roots;
 use crate::ws_connect::check_url;
 
 /// The settings of a listener that is not bound yet.
@@ -22,8 +24,12 @@ pub(super) struct ListenerConfig {
     pub(super) limits: ConnectionLimits,
     origins: OriginCheck,
     public_url: Option<String>,
+    #[cfg(feature = "redis")]
+    peer_url: Option<String>,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
+    #[cfg(all(feature = "redis", feature = "tls"))]
+    peer_roots: Option<Roots>,
 }
 
 /// The address that executors connect to, its limits and its counters.
@@ -34,6 +40,8 @@ pub(super) struct Listener {
     pub(super) identity: Option<Identity>,
     pub(super) admission: Arc<Admission>,
     pub(super) drain: Drain,
+    #[cfg(all(feature = "redis", feature = "tls"))]
+    pub(super) peer_roots: Option<Roots>,
     /// The base address, as `ws://host:port` or `wss://host:port`.
     base_url: String,
 }
@@ -50,12 +58,34 @@ impl ListenerConfig {
         "ws"
     }
 
-    /// Checks that executors can connect to the public address.
+    /// Checks the addresses that are not those it listens on.
     pub(super) fn check(&self) -> Result<(), RemoteError> {
+        #[cfg(feature = "redis")]
+        if let Some(url) = &self.peer_url {
+            check_url("peer_url", url)?;
+        }
         match &self.public_url {
             Some(url) => check_url("public_url", url),
             None => Ok(()),
         }
+    }
+
+    /// Returns the address at which other backends reach this one.
+    #[cfg(feature = "redis")]
+    pub(super) fn peer_url_for(&self, bound: SocketAddr) -> Result<String, RemoteError> {
+        if let Some(url) = &self.peer_url {
+            return Ok(url.clone());
+        }
+        let url = format!("{}://{bound}", self.scheme());
+        if bound.ip().is_unspecified() {
+            return Err(RemoteError::Url {
+                setting: "peer_url",
+                url,
+                reason: "other backends cannot connect to this address, at which this one listens"
+                    .to_owned(),
+            });
+        }
+        Ok(url)
     }
 
     /// Returns the listener bound to an address.
@@ -69,6 +99,8 @@ impl ListenerConfig {
             origins: self.origins,
             #[cfg(feature = "tls")]
             identity: self.identity,
+            #[cfg(all(feature = "redis", feature = "tls"))]
+            peer_roots: self.peer_roots,
             base_url,
         }
     }
@@ -118,6 +150,31 @@ impl Backend {
         let base_url = base_url.into();
         self.listener.public_url = Some(base_url.trim_end_matches('/').to_owned());
         self
+    }
+
+    /// Sets the address at which the other backends of [`shared`](Self::shared) reach this one and no other, such as
+    /// `wss://backend-1.internal:7000`; by default, the one it listens on.
+    ///
+    /// They forward connections of executors to it, with their tokens: use `wss://` unless the network between the backends
+    /// is private. [`bind`](Self::bind) refuses to share without it when it listens on every address, as `0.0.0.0`.
+    #[cfg(feature = "redis")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
+    pub fn peer_url(mut self, base_url: impl Into<String>) -> Self {
+        let base_url = base_url.into();
+        self.listener.peer_url = Some(base_url.trim_end_matches('/').to_owned());
+        self
+    }
+
+    /// Sets the root certificates that authenticate the other backends, in PEM; by default those of the system.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Tls`] where they cannot be read.
+    #[cfg(all(feature = "redis", feature = "tls"))]
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "redis", feature = "tls"))))]
+    pub fn peer_roots(mut self, certificates: impl AsRef<[u8]>) -> Result<Self, RemoteError> {
+        self.listener.peer_roots = Some(Roots::new(certificates.as_ref())?);
+        Ok(self)
     }
 
     /// Enables TLS, with a certificate chain and the key of its first certificate, both in PEM; plain connections are

@@ -165,10 +165,7 @@ mod tests {
             [0; 32],
             Arc::new(Settings::new(known)),
             TaskStore::new(store, id),
-            "me".into(),
             Arc::new(listener),
-            #[cfg(feature = "redis")]
-            None,
         )
     }
 

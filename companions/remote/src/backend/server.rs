@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use contract_runtime::Manifest;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use uuid::Uuid;
 
-use super::accept::{KnownTask, TaskLookup, accept};
+use super::accept::accept;
 #[cfg(feature = "redis")]
 use super::cluster::Cluster;
 use super::listener::{Listener, ListenerConfig};
 use super::settings::Settings;
+#[cfg(feature = "redis")]
+use super::settings::Sharing;
 use super::task::OpenTask;
 use crate::RemoteError;
 use crate::protocol::TaskId;
@@ -34,15 +35,29 @@ pub struct BackendHandle {
     _stop: DropGuard,
 }
 
+/// A task that exists.
+pub(super) enum KnownTask {
+    Open(Arc<OpenTask>),
+    /// The store knows it, with the hash of its token, but it is not open here, or not reopened yet.
+    Closed([u8; 32]),
+}
+
+impl KnownTask {
+    pub(super) fn token_hash(&self) -> [u8; 32] {
+        match self {
+            Self::Open(open) => open.token_hash,
+            Self::Closed(hash) => *hash,
+        }
+    }
+}
+
 /// The state that connections share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) settings: Arc<Settings>,
     pub(super) store: Arc<dyn Store>,
-    /// The name of this backend in the store.
-    pub(super) backend_name: Arc<str>,
     pub(super) listener: Arc<Listener>,
-    /// Communication with other backends.
+    /// What it knows of other backends.
     #[cfg(feature = "redis")]
     pub(super) cluster: Option<Arc<Cluster>>,
     pub(super) tasks: Mutex<HashMap<TaskId, Arc<OpenTask>>>,
@@ -64,15 +79,10 @@ impl Shared {
         }
     }
 
-    /// Finds a task that is open here, owned by another backend, or known to the store.
+    /// Finds a task: one that is open here, or one that the store knows.
     pub(super) async fn find(&self, task: TaskId) -> Result<Option<KnownTask>, StoreError> {
         self.drop_taken_over(task);
         let open = self.tasks().get(&task).cloned();
-        #[cfg(feature = "redis")]
-        let open = match (open, &self.cluster) {
-            (None, Some(cluster)) => cluster.find(self, task).await?,
-            (open, _) => open,
-        };
         if let Some(open) = open {
             return Ok(Some(KnownTask::Open(open)));
         }
@@ -101,7 +111,7 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Bind`]; [`RemoteError::Url`] if executors could not connect to the public URL;
+    /// [`RemoteError::Bind`]; [`RemoteError::Url`] if nobody could connect to `public_url` or `peer_url`;
     /// [`RemoteError::Store`] where the store cannot be used; [`RemoteError::NoRuntime`] outside of tokio.
     ///
     /// # Panics
@@ -120,31 +130,25 @@ impl Backend {
             Some(store) => Arc::clone(store),
             None => Arc::new(EmbeddedStore::in_memory()?),
         };
-        let backend_name = self.settings.name.clone();
-        let backend_name =
-            backend_name.unwrap_or_else(|| Uuid::new_v4().simple().to_string().into());
+        #[cfg(feature = "redis")]
+        let cluster = match &self.settings.sharing {
+            Some(Sharing { leases, name }) => {
+                let url = self.listener.peer_url_for(bound)?;
+                Some(Arc::new(Cluster::new(Arc::clone(leases), name, url)))
+            }
+            None => None,
+        };
         let shared = Arc::new(Shared {
             #[cfg(feature = "redis")]
-            cluster: self
-                .settings
-                .relay
-                .clone()
-                .map(|relay| Cluster::new(Arc::new(relay), Arc::clone(&backend_name))),
+            cluster,
             settings: Arc::new(self.settings),
             store,
-            backend_name,
             listener: Arc::new(self.listener.open(bound)),
             tasks: Mutex::default(),
         });
         let stop = CancellationToken::new();
         let listening = BackendHandle::open(shared, stop.clone()).await?;
-        let tasks = Arc::clone(&listening.shared);
-        let lookup: TaskLookup = Arc::new(move |task| {
-            let shared = Arc::clone(&tasks);
-            Box::pin(async move { shared.find(task).await })
-        });
-        let listener = Arc::clone(&listening.shared.listener);
-        tokio::spawn(accept(tcp, listener, lookup, stop));
+        tokio::spawn(accept(tcp, Arc::clone(&listening.shared), stop));
         Ok(listening)
     }
 }

@@ -11,7 +11,7 @@ use crate::safeguards::Safeguards;
 use crate::store::RedisStore;
 use crate::store::Store;
 #[cfg(feature = "redis")]
-use crate::store::relay::Relay;
+use crate::store::leases::Leases;
 use crate::toolbelt::Limits;
 
 /// The range of the keep-alive interval.
@@ -28,10 +28,17 @@ pub(super) struct Settings {
     pub(super) safeguards: Safeguards,
     pub(super) grace: Duration,
     pub(super) keep_alive: Duration,
-    /// The name of this backend among several.
-    pub(super) name: Option<Arc<str>>,
     #[cfg(feature = "redis")]
-    pub(super) relay: Option<Relay>,
+    pub(super) sharing: Option<Sharing>,
+}
+
+/// How several backends know of each other.
+#[cfg(feature = "redis")]
+#[derive(Clone, Debug)]
+pub(super) struct Sharing {
+    pub(super) leases: Arc<dyn Leases>,
+    /// The name of this backend among several.
+    pub(super) name: Arc<str>,
 }
 
 impl Settings {
@@ -43,9 +50,8 @@ impl Settings {
             safeguards: Safeguards::default(),
             grace: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
-            name: None,
             #[cfg(feature = "redis")]
-            relay: None,
+            sharing: None,
         }
     }
 }
@@ -65,14 +71,15 @@ impl Backend {
 
     /// Shares the work with the other backends of a store: an executor may connect to any of them.
     ///
-    /// The name is that of this backend and no other one, 1 to 64 characters as in [`Store`]; one that is restarted under
-    /// its name continues where it was.
+    /// The name is that of this backend and no other one, 1 to 64 characters as in [`Store`]. The others reach it at its
+    /// [`peer_url`](Self::peer_url).
     #[cfg(feature = "redis")]
     #[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
     pub fn shared(mut self, store: &RedisStore, name: impl Into<Arc<str>>) -> Self {
-        self.settings.relay = Some(Relay::new(store));
-        self.settings.store = Some(Arc::new(store.clone()));
-        self.settings.name = Some(name.into());
+        let store = Arc::new(store.clone());
+        let (leases, name) = (Arc::clone(&store) as _, name.into());
+        self.settings.sharing = Some(Sharing { leases, name });
+        self.settings.store = Some(store);
         self
     }
 

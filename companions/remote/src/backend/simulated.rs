@@ -18,13 +18,17 @@ use super::listener::ListenerConfig;
 use super::settings::Settings;
 use super::task::{OpenTask, Task};
 #[cfg(feature = "redis")]
-use super::{BackendHandle, accept::KnownTask, cluster::Cluster, server::Shared};
+use super::{
+    BackendHandle,
+    cluster::{Cluster, Route, Unreachable},
+    server::{KnownTask, Shared},
+};
 #[cfg(feature = "redis")]
 use crate::RemoteError;
 use crate::protocol::TaskId;
 use crate::safeguards::Safeguards;
 #[cfg(feature = "redis")]
-use crate::store::relay::MessageBus;
+use crate::store::leases::Leases;
 use crate::store::task_store::TaskStore;
 use crate::store::{Store, StoreError};
 
@@ -59,10 +63,7 @@ impl SimulatedBackend {
             [0; 32],
             Arc::new(settings),
             task_store,
-            "simulated".into(),
             Arc::new(listener),
-            #[cfg(feature = "redis")]
-            None,
         );
         let kept = open.load_stored().await?;
         open.restore(kept);
@@ -87,23 +88,26 @@ impl SimulatedBackend {
 #[derive(Clone, Debug)]
 pub(crate) struct SimulatedPeer(Arc<BackendHandle>);
 
+/// A task that is served somewhere.
+#[cfg(feature = "redis")]
+#[derive(Debug)]
+pub(crate) struct ServedTask(Arc<OpenTask>);
+
 #[cfg(feature = "redis")]
 impl SimulatedPeer {
-    /// Reads its letters from here on.
+    /// Renews its lease from here on; other processes know it by `url`.
     pub(crate) async fn open(
         known: Manifest,
-        name: &str,
+        (name, url): (&str, String),
         store: Arc<dyn Store>,
-        bus: Arc<dyn MessageBus>,
+        leases: Arc<dyn Leases>,
         times: (Duration, Duration),
     ) -> Result<Self, StoreError> {
-        let (backend_name, listener): (Arc<str>, _) = (name.into(), ListenerConfig::default());
         let shared = Shared {
             settings: Arc::new(settings(known, times)),
             store,
-            cluster: Some(Cluster::new(bus, Arc::clone(&backend_name))),
-            backend_name,
-            listener: Arc::new(listener.open((Ipv4Addr::LOCALHOST, 0).into())),
+            cluster: Some(Arc::new(Cluster::new(leases, name, url))),
+            listener: Arc::new(ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into())),
             tasks: Mutex::default(),
         };
         let listening = BackendHandle::open(Arc::new(shared), CancellationToken::new()).await?;
@@ -115,18 +119,50 @@ impl SimulatedPeer {
         self.0.reopen(id).await
     }
 
-    /// Serves one executor until its connection ends, whichever backend owns its task.
-    pub(crate) async fn serve<S>(&self, id: TaskId, socket: WebSocketStream<S>)
-    where
-        S: AsyncRead + AsyncWrite + Unpin,
-    {
-        if let Ok(Some(KnownTask::Open(open))) = self.0.shared.find(id).await {
-            connection::serve(socket, &open, CancellationToken::new()).await;
+    pub(crate) fn has_taken_over(&self, id: TaskId) -> bool {
+        self.0.taken_over().contains(&id)
+    }
+
+    /// Finds out where a connection is served: here, or at the home that `dial` has reached; `None` if it is refused.
+    pub(crate) async fn route<C, F: Future<Output = Option<C>>>(
+        &self,
+        id: TaskId,
+        is_forwarded: bool,
+        dial: impl FnOnce(String) -> F,
+    ) -> Option<Result<ServedTask, C>> {
+        let shared = &self.0.shared;
+        if let KnownTask::Open(open) = shared.find(id).await.ok()?? {
+            return Some(Ok(ServedTask(open)));
+        }
+        let dial = |url| async {
+            let reached = dial(url).await;
+            reached.ok_or(Unreachable { retry_after: None })
+        };
+        let cluster = shared.cluster.as_ref()?;
+        match cluster.route(shared, id, is_forwarded, dial).await.ok()? {
+            Route::Here(open) => Some(Ok(ServedTask(open))),
+            Route::Home(connection) => Some(Err(connection)),
         }
     }
 }
 
+#[cfg(feature = "redis")]
+impl ServedTask {
+    /// Serves one executor until its connection ends.
+    pub(crate) async fn serve<S>(self, socket: WebSocketStream<S>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        connection::serve(socket, &self.0, CancellationToken::new()).await;
+    }
+}
+
 impl Task {
+    #[cfg(feature = "redis")]
+    pub(crate) async fn is_owner(&self) -> bool {
+        matches!(self.open.calls.is_owner().await, Ok(true))
+    }
+
     pub(crate) fn is_attached(&self) -> bool {
         self.open.calls.is_attached()
     }

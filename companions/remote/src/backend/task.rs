@@ -1,20 +1,12 @@
 //! An open task and its latest connection.
 
-#[cfg(feature = "redis")]
-mod proxied;
-
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 
-#[cfg(feature = "redis")]
-pub(super) use proxied::{Gateway, may_be_stale};
-
 use super::calls::{Calls, TAKEN_OVER};
-#[cfg(feature = "redis")]
-use super::cluster::Cluster;
 use super::connection::SUPERSEDED;
 use super::event::SessionEvent;
 use super::listener::Listener;
@@ -34,8 +26,7 @@ const TASK_CLOSED: &str = "the task was closed";
 /// The close reason when another backend owns the task.
 pub(super) const OWNED_ELSEWHERE: &str = "another backend owns the task now; reconnect";
 
-/// The close reason when another backend has a connection of the same executor: only the executor knows which one it
-/// has abandoned.
+/// The close reason when the same executor has another connection: only the executor knows which one it has abandoned.
 pub(super) const REPLACED: &str =
     "another connection of this executor has replaced this one; reconnect";
 
@@ -53,11 +44,6 @@ pub(super) struct OpenTask {
     pub(super) settings: Arc<Settings>,
     pub(super) calls: Arc<Calls>,
     pub(super) watchdog: Arc<Watchdog>,
-    /// Another backend owns the task, and its messages are forwarded.
-    #[cfg(feature = "redis")]
-    pub(super) cluster: Option<Arc<Cluster>>,
-    /// The name of this backend in the store.
-    backend_name: Arc<str>,
     /// The tools of the task, as they are stored.
     pub(super) pinned: OnceLock<Arc<Toolbelt>>,
     pub(super) session: watch::Sender<Option<Session>>,
@@ -75,15 +61,6 @@ struct LatestConnection {
     gone: bool,
     /// The journal of the executor.
     journal: Option<JournalId>,
-    /// It is a connection to another backend, perhaps older than the one that it superseded.
-    is_proxied: bool,
-    /// The backend that the executor is connected to, if not this one.
-    #[cfg(feature = "redis")]
-    gateway: Option<Gateway>,
-    /// Connections to other backends up to this epoch are ignored: they ended before they were announced, or existed before
-    /// this process owned the task.
-    #[cfg(feature = "redis")]
-    ignored_up_to: u64,
     finished: Option<Finished>,
 }
 
@@ -94,11 +71,6 @@ impl LatestConnection {
         self.epoch = epoch;
         self.gone = false;
         self.journal = Some(journal);
-        self.is_proxied = false;
-        #[cfg(feature = "redis")]
-        {
-            self.gateway = None;
-        }
         self.over = CancellationToken::new();
         self.over.clone()
     }
@@ -110,9 +82,7 @@ impl OpenTask {
         token_hash: [u8; 32],
         settings: Arc<Settings>,
         task_store: TaskStore,
-        backend_name: Arc<str>,
         listener: Arc<Listener>,
-        #[cfg(feature = "redis")] cluster: Option<Arc<Cluster>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             id,
@@ -120,9 +90,6 @@ impl OpenTask {
             calls: Calls::new(task_store, settings.grace, listener),
             watchdog: Arc::new(Watchdog::new(settings.safeguards)),
             settings,
-            #[cfg(feature = "redis")]
-            cluster,
-            backend_name,
             pinned: OnceLock::new(),
             session: watch::Sender::new(None),
             latest: Mutex::default(),
@@ -156,7 +123,7 @@ impl OpenTask {
     ) -> Result<Result<(u64, CancellationToken), CloseReason>, StoreError> {
         let task_store = &self.calls.task_store;
         let journal = handshake.journal;
-        let claim = task_store.claim(&self.backend_name, journal, handshake.epoch);
+        let claim = task_store.claim(journal, handshake.epoch);
         let Some(epoch) = claim.await? else {
             return Ok(Err((CloseCode::Policy, SUPERSEDED)));
         };
@@ -200,8 +167,6 @@ impl OpenTask {
         if latest.epoch != epoch {
             return false;
         }
-        // For a connection to another backend, that one has stored them.
-        self.pinned.get_or_init(|| Arc::clone(&session.toolbelt));
         let entries = handshake.unacknowledged.clone();
         let last = latest.finished.clone().map(BackendMessage::Finished);
         if let Some(last) = last {
@@ -229,10 +194,6 @@ impl OpenTask {
     pub(super) fn detach(&self, epoch: u64) {
         let mut latest = self.latest();
         if latest.epoch == epoch && !std::mem::replace(&mut latest.gone, true) {
-            #[cfg(feature = "redis")]
-            {
-                latest.gateway = None;
-            }
             self.calls.detach();
         }
     }
@@ -256,7 +217,7 @@ impl OpenTask {
         if latest.epoch == u64::MAX {
             return (CloseCode::Policy, TASK_CLOSED);
         }
-        if latest.is_proxied && latest.journal == Some(journal) {
+        if latest.journal == Some(journal) {
             return (CloseCode::Again, REPLACED);
         }
         (CloseCode::Policy, SUPERSEDED)

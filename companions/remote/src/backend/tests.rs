@@ -65,10 +65,7 @@ async fn attached(safeguards: Safeguards) -> (Session, Executor) {
         [0; 32],
         Arc::new(settings),
         TaskStore::new(store, id),
-        "me".into(),
         Arc::new(ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into())),
-        #[cfg(feature = "redis")]
-        None,
     );
     let (near, far) = duplex(1 << 16);
     tokio::spawn({

@@ -87,6 +87,14 @@ impl UpgradeError {
         Self::new(Rejection::Closed, StatusCode::SERVICE_UNAVAILABLE, text).with(RETRY_AFTER, 1_u64)
     }
 
+    /// Only for requests with the right token, as [`task_not_open`](Self::task_not_open).
+    #[cfg(feature = "redis")]
+    pub(super) fn home_unreachable(retry_after: Option<u64>) -> Self {
+        let text = "the backend that has this task cannot be reached";
+        Self::new(Rejection::Closed, StatusCode::SERVICE_UNAVAILABLE, text)
+            .with(RETRY_AFTER, retry_after.unwrap_or(1))
+    }
+
     /// Does not reveal whether the task exists.
     pub(super) fn invalid_token() -> Self {
         let text = "the header `Authorization: Bearer ..` does not name the token of this task";

@@ -79,20 +79,22 @@ impl NetworkFaults {
     }
 }
 
+/// The end of a connection at a backend.
+pub(super) async fn socket(end: DuplexStream) -> WebSocketStream<DuplexStream> {
+    WebSocketStream::from_raw_socket(end, Role::Server, None).await
+}
+
 /// Runs a connection between an executor and a backend until it is cut.
-pub(super) async fn run_connection<F: Future<Output = ()> + Send>(
+pub(super) async fn run_connection<F: Future<Output = ()> + Send + 'static>(
     near: DuplexStream,
-    serve: impl FnOnce(WebSocketStream<DuplexStream>) -> F + Send + 'static,
+    serve: impl FnOnce(DuplexStream) -> F,
     faults: Arc<NetworkFaults>,
     cut: CancellationToken,
 ) {
     let (far, end) = duplex(1 << 16);
     let (near_read, near_write) = split(near);
     let (far_read, far_write) = split(far);
-    tokio::spawn(async move {
-        let socket = WebSocketStream::from_raw_socket(end, Role::Server, None).await;
-        serve(socket).await;
-    });
+    tokio::spawn(serve(end));
     tokio::select! {
         () = forward(near_read, far_write, &faults, "executor") => {}
         () = forward(far_read, near_write, &faults, "backend") => {}

@@ -16,17 +16,20 @@
 //! | `backend` | backend processes |
 //! | `single_backend` | one run with one backend, from its plan to its end |
 //! | `multi_backend` | one run with several backends on one store |
-//! | `fake_bus` | the relay between backends: messages are lost, late or repeated |
+//! | `cluster` | several backends, and the connections to and between them |
+//! | `fake_leases` | the leases of several backends |
 //! | `invariants` | the invariants checked after every run |
 //! | `statistics` | statistics over runs |
 //! | `trace` | the event log, for a run that fails |
 
 mod backend;
+#[cfg(feature = "redis")]
+mod cluster;
 pub(super) mod disk;
 mod executor;
 mod executor_faults;
 #[cfg(feature = "redis")]
-mod fake_bus;
+pub(super) mod fake_leases;
 mod fake_network;
 mod fake_store;
 mod invariants;

@@ -4,58 +4,32 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::io::DuplexStream;
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::backend::{Plan, number, stored_calls, work};
+use super::cluster::{Backend, Cluster, Process, connect};
 use super::disk::Disk;
 use super::executor::{SideEffects, manifest};
-use super::executor_faults::{Connect, ExecutorFaults, advance_clock, lock};
-use super::fake_bus::{FakeBus, Rates};
-use super::fake_network::{Connections, NetworkFaults, run_connection};
+use super::executor_faults::{ExecutorFaults, advance_clock, lock};
+use super::fake_leases::FakeLeases;
+use super::fake_network::{Connections, NetworkFaults};
 use super::fake_store::FakeStore;
 use super::invariants::{Allowed, check_invariants};
 use super::rng::Rng;
-use super::statistics::{ClusterStatistics, DiskStatistics, RunStatistics, Statistics as _};
+use super::statistics::{ClusterStatistics, DiskStatistics, RunStatistics};
 use super::trace::Trace;
 use crate::backend::Task;
 use crate::backend::simulated::SimulatedPeer;
 use crate::protocol::TaskId;
 use crate::store::task_store::{Owner, TaskStore};
 
-/// So long that a lost message leaves no call in doubt: it is detected before.
+/// So long that a home that is gone leaves no call in doubt: another backend takes its task over before.
 const GRACE: Duration = Duration::from_secs(300);
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 
 /// In simulated time: a run that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(6_000);
-
-/// One backend process.
-#[derive(Debug)]
-struct Process {
-    peer: SimulatedPeer,
-    fake_store: FakeStore,
-    fake_bus: FakeBus,
-    /// The number of the process.
-    number: u64,
-}
-
-/// A backend, running or not.
-#[derive(Debug)]
-struct Backend {
-    name: String,
-    process: Option<Process>,
-}
-
-/// The backends that executors may connect to.
-#[derive(Debug, Default)]
-struct Cluster {
-    backends: Vec<Backend>,
-    /// The backend of the latest connection.
-    host: Option<usize>,
-    moves: u64,
-}
 
 /// Which process makes which call: each is made by one process, or by the next if that was killed before it began.
 type Shares = Arc<Mutex<BTreeMap<u64, u64>>>;
@@ -66,7 +40,7 @@ struct Simulation {
     plan: Plan,
     there: Arc<Mutex<Cluster>>,
     fake_store: FakeStore,
-    fake_bus: FakeBus,
+    fake_leases: FakeLeases,
     processes: u64,
     shares: Shares,
     /// The callers of each process.
@@ -81,13 +55,12 @@ pub(super) async fn run(seed: u64) -> Result<(RunStatistics, ClusterStatistics),
     let trace = Trace::default();
     let faults = Arc::new(NetworkFaults::of(&rng, &trace));
     let plan = Plan::of(&rng, 40);
-    let rates = Rates::of(&rng);
     let (there, connections) = (Arc::default(), Connections::default());
     let task = TaskId::random();
     let mut simulation = Simulation {
         plan,
         fake_store: FakeStore::new(&rng.fork()),
-        fake_bus: FakeBus::new(rates, &faults, &rng.fork()),
+        fake_leases: FakeLeases::new(&rng.fork()),
         processes: 0,
         shares: Arc::default(),
         making: Vec::new(),
@@ -121,46 +94,15 @@ pub(super) async fn run(seed: u64) -> Result<(RunStatistics, ClusterStatistics),
             simulation.executor_faults.statistics.clone(),
             simulation.statistics.clone(),
         );
-        lived.map_err(|why| format!("{why}\n  {plan:?}, {rates:?}, {statistics:?}\n  {trace}"))?;
+        lived.map_err(|why| format!("{why}\n  {plan:?}, {statistics:?}\n  {trace}"))?;
         Ok(statistics)
     };
     tokio::select! {
         lived = running => lived,
         never = advance_clock(task, &journals, &faults, LONGEST) => {
-            never.map_err(|why| format!("{why}\n  {plan:?}, {rates:?}\n  {trace}"))
+            never.map_err(|why| format!("{why}\n  {plan:?}\n  {trace}"))
         }
     }
-}
-
-/// Connects an executor to a random backend.
-fn connect(
-    task: TaskId,
-    there: &Arc<Mutex<Cluster>>,
-    connections: &Connections,
-    faults: &Arc<NetworkFaults>,
-    rng: Rng,
-) -> Connect {
-    let (there, connections, faults) = (Arc::clone(there), connections.clone(), Arc::clone(faults));
-    Arc::new(move |near: DuplexStream| {
-        let mut there = lock(&there);
-        let at = usize::try_from(rng.below(there.backends.len() as u64)).unwrap_or(0);
-        let Some(process) = &there.backends[at].process else {
-            return false;
-        };
-        let (peer, name) = (process.peer.clone(), &there.backends[at].name);
-        faults
-            .trace
-            .record(format_args!("the executor dials {name}"));
-        let serve = async move |socket| peer.serve(task, socket).await;
-        tokio::spawn(run_connection(
-            near,
-            serve,
-            Arc::clone(&faults),
-            connections.add(at),
-        ));
-        there.moves += u64::from(there.host.replace(at).is_some_and(|host| host != at));
-        true
-    })
 }
 
 impl Simulation {
@@ -188,15 +130,19 @@ impl Simulation {
         self.wait_for_calls().await?;
         if self.executor_faults.statistics.backends_killed > 0 {
             // A superseded owner that was killed may have begun a call that only the next owner finds and ends.
-            let (owner, _) = self.owner().ok_or("no backend owns the task")?;
+            let (owner, _) = self.owner().await?;
             let next = self.another(owner);
             self.take_over(next).await?;
             self.wait_for_calls().await?;
         }
-        let owner = self.owner().ok_or("no backend owns the task")?.1;
+        let owner = self.owner().await?.1;
         self.executor_faults.finish(&owner).await?;
-        self.statistics.add(&self.fake_bus.statistics()?);
-        self.statistics.moves = lock(&self.there).moves;
+        {
+            let there = lock(&self.there);
+            self.statistics.moves = there.moves;
+            self.statistics.forwarded = there.forwarded;
+            self.statistics.late = there.late;
+        }
         let side_effects = lock(&self.executor_faults.side_effects).clone();
         let ExecutorFaults {
             allowed,
@@ -228,12 +174,12 @@ impl Simulation {
     }
 
     async fn inject_fault(&mut self) -> Result<(), String> {
-        match self.executor_faults.rng.below(18) {
+        match self.executor_faults.rng.below(22) {
             kind @ 0..=8 => return self.executor_faults.inject_fault(kind).await,
             9 | 10 => {
                 self.statistics.owners_killed += 1;
                 self.executor_faults.allowed.not_run = true;
-                let (owner, _) = self.owner().ok_or("no backend owns the task")?;
+                let (owner, _) = self.owner().await?;
                 self.kill(owner);
                 sleep(self.executor_faults.rng.millis(100)).await;
                 let next = self.another(owner);
@@ -247,7 +193,7 @@ impl Simulation {
             }
             11 | 12 => {
                 self.statistics.others_killed += 1;
-                let (owner, _) = self.owner().ok_or("no backend owns the task")?;
+                let (owner, _) = self.owner().await?;
                 let other = self.another(owner);
                 self.kill(other);
                 sleep(self.executor_faults.rng.millis(100)).await;
@@ -256,7 +202,7 @@ impl Simulation {
             13..=15 => {
                 self.statistics.taken_over += 1;
                 self.executor_faults.allowed.not_run = true;
-                let (owner, _) = self.owner().ok_or("no backend owns the task")?;
+                let (owner, _) = self.owner().await?;
                 let next = self.another(owner);
                 self.take_over(next).await?;
             }
@@ -268,6 +214,34 @@ impl Simulation {
                 let (one_opened, other_opened) = tokio::join!(one_opens, other_opens);
                 self.start_calls(one, one_opened?);
                 self.start_calls(other, other_opened?);
+            }
+            17 | 18 => {
+                self.statistics.left += 1;
+                self.executor_faults.allowed.not_run = true;
+                let (owner, _) = self.owner().await?;
+                self.kill(owner);
+                if self.executor_faults.rng.once_in(2) {
+                    self.restart(owner).await?;
+                    self.wait_for_takeover(None).await?;
+                } else {
+                    self.wait_for_takeover(None).await?;
+                    self.restart(owner).await?;
+                }
+            }
+            19 | 20 => {
+                self.statistics.parted += 1;
+                self.executor_faults.allowed.not_run = true;
+                let (owner, _) = self.owner().await?;
+                self.part(owner, true);
+                self.executor_faults.connections.cut();
+                // Unless its executor has dialled the home itself.
+                if self
+                    .wait_for_takeover(Some(Duration::from_secs(20)))
+                    .await?
+                {
+                    self.statistics.taken_over_alive += 1;
+                }
+                self.part(owner, false);
             }
             _ => {
                 self.statistics.all_killed += 1;
@@ -286,17 +260,61 @@ impl Simulation {
         Ok(())
     }
 
-    /// Returns the owner according to the store.
-    fn owner(&self) -> Option<(usize, Task)> {
-        let kept = self.fake_store.snapshot("home");
-        let owner: Owner = serde_json::from_str(&kept.first()?.1.value).ok()?;
-        let there = lock(&self.there);
-        let at = there
-            .backends
-            .iter()
-            .position(|one| one.name == owner.backend)?;
-        let mut owners = self.owners.iter().rev();
-        owners.find(|(one, _)| *one == at).cloned()
+    /// Returns the owner according to the store; one that has taken the task over by itself goes on with it first.
+    async fn owner(&mut self) -> Result<(usize, Task), String> {
+        loop {
+            let kept = self.fake_store.snapshot("home");
+            let (_, kept) = kept.first().ok_or("no backend owns the task")?;
+            let owner: Owner =
+                serde_json::from_str(&kept.value).map_err(|error| error.to_string())?;
+            let at = {
+                let there = lock(&self.there);
+                let mut backends = there.backends.iter();
+                backends.position(|one| one.name == owner.process.backend)
+            };
+            let at = at.ok_or("the owner has another name now")?;
+            let latest = self
+                .owners
+                .iter()
+                .rev()
+                .find(|(one, _)| *one == at)
+                .cloned();
+            if let Some((at, task)) = latest
+                && task.is_owner().await
+            {
+                return Ok((at, task));
+            }
+            self.wait_for_takeover(None).await?;
+        }
+    }
+
+    /// Lets no other backend reach this one, and keeps it from renewing its lease; or ends that.
+    fn part(&self, at: usize, is_parted: bool) {
+        let mut there = lock(&self.there);
+        there.parted = is_parted.then_some(at);
+        let Backend { name, process } = &there.backends[at];
+        if let Some(process) = process {
+            process.fake_leases.part(name, is_parted);
+        }
+    }
+
+    /// Waits until a backend has taken the task over because the executor has dialled it, and goes on there; returns whether
+    /// one has.
+    async fn wait_for_takeover(&mut self, longest: Option<Duration>) -> Result<bool, String> {
+        let began = Instant::now();
+        while longest.is_none_or(|longest| began.elapsed() < longest) {
+            let task = self.executor_faults.task;
+            let at = lock(&self.there).backends.iter().position(|backend| {
+                let process = backend.process.as_ref();
+                process.is_some_and(|process| process.peer.has_taken_over(task))
+            });
+            if let Some(at) = at {
+                self.take_over(at).await?;
+                return Ok(true);
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(false)
     }
 
     fn another(&self, than: usize) -> usize {
@@ -304,13 +322,13 @@ impl Simulation {
     }
 
     async fn start(&mut self, at: usize) -> Result<(), String> {
-        let (values, fake_bus) = (self.fake_store.new_handle(), self.fake_bus.new_handle());
+        let (values, fake_leases) = (self.fake_store.new_handle(), self.fake_leases.new_handle());
         let name = lock(&self.there).backends[at].name.clone();
         let peer = loop {
-            let (store, bus) = (Arc::new(values.clone()), Arc::new(fake_bus.clone()));
-            let times = (GRACE, KEEP_ALIVE);
+            let (store, leases) = (Arc::new(values.clone()), Arc::new(fake_leases.clone()));
+            let (place, times) = ((&*name, at.to_string()), (GRACE, KEEP_ALIVE));
             // The name belongs to the killed process until its lease expires.
-            match SimulatedPeer::open(manifest(), &name, store, bus, times).await {
+            match SimulatedPeer::open(manifest(), place, store, leases, times).await {
                 Ok(peer) => break peer,
                 Err(_) => sleep(Duration::from_secs(1)).await,
             }
@@ -322,7 +340,7 @@ impl Simulation {
         lock(&self.there).backends[at].process = Some(Process {
             peer,
             fake_store: values,
-            fake_bus,
+            fake_leases,
             number: self.processes,
         });
         Ok(())
@@ -353,7 +371,7 @@ impl Simulation {
             return;
         };
         process.fake_store.kill();
-        process.fake_bus.kill();
+        process.fake_leases.kill();
         self.executor_faults.connections.cut_at(at);
         self.owners.retain(|(one, _)| *one != at);
         for (_, making) in self.making.extract_if(.., |(by, _)| *by == process.number) {
@@ -386,7 +404,6 @@ impl Simulation {
                 match peer.reopen(id).await {
                     Ok(Some(task)) => return Ok((number, task)),
                     Ok(None) => return Err("the task is not known".to_owned()),
-                    // Its messages were refused: retry.
                     Err(error) => trace.record(format_args!("{name}: {error}")),
                 }
                 sleep(Duration::from_millis(100)).await;

@@ -12,7 +12,7 @@ use super::backend::{Plan, number, stored_calls, work};
 use super::disk::Disk;
 use super::executor::{SideEffects, manifest};
 use super::executor_faults::{Connect, ExecutorFaults, advance_clock, lock};
-use super::fake_network::{Connections, NetworkFaults, run_connection};
+use super::fake_network::{Connections, NetworkFaults, run_connection, socket};
 use super::fake_store::FakeStore;
 use super::invariants::{Allowed, check_invariants};
 use super::rng::Rng;
@@ -137,7 +137,7 @@ fn connect(
         let Some(backend) = lock(&there).clone() else {
             return false;
         };
-        let serve = async move |socket| backend.serve(socket).await;
+        let serve = |end| async move { backend.serve(socket(end).await).await };
         tokio::spawn(run_connection(
             near,
             serve,

@@ -70,7 +70,7 @@ statistics! {
 
 #[cfg(feature = "redis")]
 statistics! {
-    /// Of several backends, and the messages between them.
+    /// Of several backends, and the connections between them.
     ClusterStatistics {
         owners_killed,
         others_killed,
@@ -78,14 +78,12 @@ statistics! {
         taken_over,
         races,
         restarted_by_name,
+        left,
+        parted,
+        taken_over_alive,
         moves,
-        messages,
-        lost,
-        twice,
+        forwarded,
         late,
-        refused,
-        come_again,
-        dead,
     }
 }
 

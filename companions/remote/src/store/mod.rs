@@ -10,16 +10,16 @@
 //! | `error` | errors |
 //! | `embedded/` | the store in one file, without a server |
 //! | `redis/` | the store in Redis, shared by several backends |
-//! | `relay/` | messages between backends, over Redis |
+//! | `leases` | which backends run |
 //! | `task_store/` | typed access: the names under which a task is stored |
 
 mod embedded;
 mod error;
+#[cfg(feature = "redis")]
+pub(crate) mod leases;
 mod limits;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(feature = "redis")]
-pub(crate) mod relay;
 pub(crate) mod task_store;
 mod types;
 

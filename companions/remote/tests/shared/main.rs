@@ -1,4 +1,4 @@
-//! Several backends on one Redis: an executor is attached to one, and its task may be at home in another.
+//! Several backends on one Redis: an executor connects to one, and its task may be at home in another.
 //!
 //! `SHARED_ROUNDS=200` tries races so often.
 
@@ -240,5 +240,41 @@ async fn a_call_survives_the_backend_that_made_it() -> Tested {
     task.finish(true, "done").await;
     timeout(SOON, executor.ended()).await??;
     drop(home);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_survives_a_home_whose_tasks_nobody_reopens() -> Tested {
+    let house = House::new().await?;
+    let (home, host) = (house.backend("home").await?, house.backend("host").await?);
+    house.lead_to(&host).await?;
+    let (task, token) = home.task().await?;
+    let executor = house.executor(&task, token)?;
+    let session = timeout(SOON, task.attached()).await??;
+    let registry = session.registry().clone();
+    let call = tokio::spawn(async move { registry.call(ToolCall::new("1", "wait", "")).await });
+    timeout(SOON, house.signals.begun.notified()).await?;
+    // Without a word: nothing is cancelled, as nothing of it runs any more.
+    std::mem::forget(call);
+    let id = task.id();
+    drop((task, session, home));
+    let taken_over = async {
+        while host.taken_over() != [id] || host.state().attached == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, taken_over).await?;
+    house.signals.go_on.notify_one();
+    let task = host.reopen(id).await?.ok_or("the task is gone")?;
+    timeout(SOON, task.settled()).await?;
+    let endings = house.store()?.list(id, "ending.").await?;
+    assert_eq!(endings.len(), 1);
+    assert!(
+        endings[0].1.value.contains(r#""outcome":"ok""#),
+        "{endings:?}"
+    );
+    task.finish(true, "done").await;
+    timeout(SOON, executor.ended()).await??;
+    assert_eq!(house.signals.marks.load(Ordering::SeqCst), 1);
     Ok(())
 }

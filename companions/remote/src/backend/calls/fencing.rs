@@ -60,10 +60,18 @@ mod tests {
     use crate::backend::calls::{AttemptOutcome, CallRequest};
     use crate::backend::listener::ListenerConfig;
     use crate::protocol::{BackendMessage, JournalId, TaskId};
-    use crate::store::task_store::TaskStore;
+    use crate::store::task_store::{Claim, Process, TaskStore};
     use crate::store::{EmbeddedStore, Store};
 
     const SOON: Duration = Duration::from_secs(30);
+
+    fn process(backend: &str) -> Process {
+        Process {
+            backend: backend.to_owned(),
+            run: "1".to_owned(),
+            url: String::new(),
+        }
+    }
 
     fn request() -> CallRequest {
         CallRequest {
@@ -83,7 +91,8 @@ mod tests {
         let task = TaskId::random();
         let [mut one, mut other] =
             [(); 2].map(|()| TaskStore::new(Arc::new(store.clone()) as _, task));
-        one.claim_ownership("one", "1").await.unwrap();
+        let claimed = one.claim_ownership(&process("one"), None).await;
+        assert_eq!(claimed.unwrap(), Claim::Owner { before: None });
         let listener = ListenerConfig::default().open((Ipv4Addr::LOCALHOST, 0).into());
         let calls = Calls::new(one, Duration::from_secs(3600), Arc::new(listener));
         let (out, mut said) = mpsc::channel(64);
@@ -93,7 +102,8 @@ mod tests {
         let sent = timeout(SOON, said.recv()).await.expect("a call");
         assert!(matches!(sent, Some(BackendMessage::RunTool(_))), "{sent:?}");
 
-        other.claim_ownership("other", "1").await.unwrap();
+        let claimed = other.claim_ownership(&process("other"), None).await;
+        assert_ne!(claimed.unwrap(), Claim::Lost);
         let outcome = timeout(SOON, calls.call(request())).await.expect("an end");
         assert!(
             matches!(&outcome, AttemptOutcome::NotRun(why) if why == TAKEN_OVER),

@@ -356,6 +356,11 @@ impl Calls {
         let _ = left.wait_for(|count| *count == 0).await;
     }
 
+    #[cfg(feature = "redis")]
+    pub(super) fn is_settled(&self) -> bool {
+        *self.orphaned.borrow() == 0
+    }
+
     /// Asks the executor, if it is attached, to cancel the orphaned calls; they end when it says so.
     pub(super) async fn cancel_orphaned(&self) {
         let left: Vec<CallKey> = {

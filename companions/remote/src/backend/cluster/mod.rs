@@ -1,96 +1,86 @@
-//! Several backends on one store: the executor of a task may be attached to a backend other than its owner.
+//! Several backends on one store: each task has one home, to which the others forward connections.
 //!
-//! The owner of a task makes its calls and stores them. If the executor is connected to another backend, that
-//! backend is its gateway: it forwards messages in both directions and decides nothing. A message between backends that is lost
-//! or delivered twice does no harm, because the executor's journal says what ran.
+//! The home of a task is the process that owns it: it makes the calls and serves the executor. Another backend that an
+//! executor dials forwards the connection to the home, byte for byte; if the home cannot be reached and its lease has
+//! expired, it takes the task over.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `message` | the messages between backends |
-//! | `gateway` | an executor attached here whose task another backend owns |
-//! | `owner` | a task owned here whose executor is connected to another backend |
+//! | `forward` | a connection that is forwarded to the home of its task |
+//! | `moved` | a hint to an earlier home that another backend has reopened its task |
 
-mod gateway;
-mod message;
-mod owner;
+mod forward;
+mod moved;
+#[cfg(test)]
+mod tests;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
-use tokio::time::{interval, sleep};
+use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use gateway::GatewayConnection;
-pub(super) use gateway::serve;
-use message::ClusterMessage;
-pub(super) use message::{Reason, SequenceCheck};
+pub(super) use forward::{Forwarding, dial, is_forwarded};
+pub(super) use moved::{moved_task, tell_moved};
 
 use super::server::Shared;
 use super::task::OpenTask;
+use super::upgrade::UpgradeError;
 use crate::protocol::TaskId;
 use crate::store::StoreError;
-use crate::store::relay::{BusMessage, MessageBus};
-use crate::store::task_store::{Owner, TaskStore};
+use crate::store::leases::Leases;
+use crate::store::task_store::{Claim, Owner, Process, TaskStore};
 
 /// How long a backend is considered alive after it renewed its lease.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// How often backends check for lost messages.
-const CHECK_INTERVAL: Duration = Duration::from_secs(10);
+/// How often a backend renews its lease, and checks that it still owns its tasks.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long a backend waits before it reads its messages again after an error.
-const RETRY_DELAY: Duration = Duration::from_secs(1);
-
-/// The part of a backend that communicates with other backends.
+/// The part of a backend that knows of other backends.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    relay: Arc<dyn MessageBus>,
-    /// The name of this backend.
-    name: Arc<str>,
-    /// Distinguishes this process from others of that name.
-    run: String,
-    shared: OnceLock<Weak<Shared>>,
-    connections: Mutex<HashMap<TaskId, GatewayConnection>>,
+    leases: Arc<dyn Leases>,
+    process: Process,
+    /// Tasks that were taken over and that the program has not reopened.
+    taken_over: Mutex<BTreeSet<TaskId>>,
 }
 
-/// Decides when to send the message count of a connection: after an idle time, and then ever less often.
-#[derive(Debug, Default)]
-struct IdleTimer {
-    times: u32,
+/// Where a connection is served: here, or over a connection to the home of its task.
+#[derive(Debug)]
+pub(super) enum Route<C> {
+    Here(Arc<OpenTask>),
+    Home(C),
 }
 
-impl IdleTimer {
-    async fn tick(&mut self) {
-        sleep(CHECK_INTERVAL.saturating_mul(2_u32.saturating_pow(self.times))).await;
-        self.times += 1;
-    }
+/// The home of a task could not be reached, or does not serve the task; after how many seconds to retry, if it said so.
+#[derive(Debug)]
+pub(super) struct Unreachable {
+    pub(super) retry_after: Option<u64>,
 }
 
 impl Cluster {
-    pub(super) fn new(relay: Arc<dyn MessageBus>, name: Arc<str>) -> Arc<Self> {
-        Arc::new(Self {
-            relay,
-            name,
-            run: Uuid::new_v4().simple().to_string(),
-            shared: OnceLock::new(),
-            connections: Mutex::default(),
-        })
+    pub(super) fn new(leases: Arc<dyn Leases>, name: &str, url: String) -> Self {
+        Self {
+            leases,
+            process: Process {
+                backend: name.to_owned(),
+                run: Uuid::new_v4().simple().to_string(),
+                url,
+            },
+            taken_over: Mutex::default(),
+        }
     }
 
-    fn connections(&self) -> MutexGuard<'_, HashMap<TaskId, GatewayConnection>> {
-        self.connections
+    pub(super) fn taken_over(&self) -> MutexGuard<'_, BTreeSet<TaskId>> {
+        self.taken_over
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shared(&self) -> Option<Arc<Shared>> {
-        self.shared.get()?.upgrade()
-    }
-
-    /// Starts the tasks that communicate with other backends, until `stop`.
+    /// Announces this backend, and renews its lease until it stops.
     ///
     /// # Errors
     ///
@@ -100,197 +90,127 @@ impl Cluster {
         shared: &Arc<Shared>,
         stop: &CancellationToken,
     ) -> Result<(), StoreError> {
-        let _ = self.shared.set(Arc::downgrade(shared));
-        if !self.relay.announce(&self.name, &self.run, LEASE).await? {
+        let Process { backend, run, .. } = &self.process;
+        if !self.leases.announce(backend, run, LEASE).await? {
             return Err(StoreError::Conflict {
-                name: format!("the name `{}` of this backend", self.name),
+                name: format!("the name `{backend}` of this backend"),
             });
         }
-        let mut inbox = self.relay.inbox(&self.name, &self.run)?;
-        let replaced = CancellationToken::new();
-        let (cluster, ends, over) = (Arc::clone(self), stop.clone(), replaced.clone());
-        tokio::spawn(async move {
-            let read = async {
-                loop {
-                    match inbox.next().await {
-                        Ok(bus_message) => {
-                            let BusMessage {
-                                id,
-                                message,
-                                count,
-                                done,
-                            } = bus_message;
-                            if count > 1 {
-                                tracing::debug!(
-                                    id,
-                                    count,
-                                    "a message of another backend was delivered again"
-                                );
-                            }
-                            cluster.handle(&message).await;
-                            if let Err(error) = done.await {
-                                // It comes once more.
-                                tracing::debug!(%error, "a message of another backend could not be acknowledged");
-                            }
-                        }
-                        Err(error) => {
-                            tracing::warn!(%error, "messages of other backends cannot be read");
-                            sleep(RETRY_DELAY).await;
-                        }
-                    }
-                }
-            };
-            tokio::select! {
-                () = read => {}
-                () = ends.cancelled() => {}
-                () = over.cancelled() => {}
-            }
-        });
-        let (cluster, ends) = (Arc::clone(self), stop.clone());
+        let (cluster, shared, stop) = (Arc::clone(self), Arc::clone(shared), stop.clone());
         tokio::spawn(async move {
             let mut ticks = interval(CHECK_INTERVAL);
-            let mut unknown = HashMap::new();
             loop {
                 tokio::select! {
                     _ = ticks.tick() => {}
-                    () = ends.cancelled() => break,
+                    // Its calls have ended, and its executors are about to reconnect elsewhere.
+                    () = shared.listener.drain.shutdown.cancelled() => break,
+                    () = stop.cancelled() => break,
                 }
-                match cluster
-                    .relay
-                    .announce(&cluster.name, &cluster.run, LEASE)
-                    .await
-                {
-                    Ok(true) => {}
-                    // The lease expired; messages go to the other process.
-                    Ok(false) => {
-                        tracing::warn!(
-                            name = &*cluster.name,
-                            "another process runs under this name"
-                        );
-                        replaced.cancel();
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "other backends cannot be told that this one is running");
-                    }
-                }
-                unknown = cluster.check_tasks(&unknown).await;
+                cluster.renew().await;
+                cluster.check_tasks(&shared).await;
             }
-            let _ = cluster.relay.withdraw(&cluster.name, &cluster.run).await;
+            let Process { backend, run, .. } = &cluster.process;
+            // It expires by itself.
+            let _ = cluster.leases.withdraw(backend, run).await;
         });
         Ok(())
     }
 
-    async fn handle(self: &Arc<Self>, message: &serde_json::Value) {
-        let Ok(message) = serde_json::from_value::<ClusterMessage>(message.clone()) else {
-            tracing::warn!(
-                "a message of another backend cannot be read; does it run another version?"
-            );
-            return;
-        };
-        match message {
-            ClusterMessage::Attached {
-                epoch,
-                gateway,
-                handshake,
-            } => self.attach_proxied(epoch, gateway, *handshake).await,
-            ClusterMessage::Heard {
-                task,
-                epoch,
-                number,
-                message,
-            } => self.handle_forwarded((task, epoch, number), message).await,
-            ClusterMessage::HeardUpTo {
-                task,
-                epoch,
-                number,
-            } => self.check_forwarded((task, epoch, number)).await,
-            ClusterMessage::Lost { task, epoch } => self.lost(task, epoch),
-            ClusterMessage::Say {
-                owner,
-                task,
-                epoch,
-                number,
-                message,
-            } => {
-                if !self.deliver((task, epoch, number), message) {
-                    self.try_send(&owner, &ClusterMessage::Lost { task, epoch })
-                        .await;
-                }
+    async fn renew(&self) {
+        let Process { backend, run, .. } = &self.process;
+        match self.leases.announce(backend, run, LEASE).await {
+            Ok(true) => {}
+            // The lease had expired.
+            Ok(false) => {
+                tracing::warn!(name = backend, "another process runs under this name");
             }
-            ClusterMessage::SayUpTo {
-                task,
-                epoch,
-                number,
-            } => self.check_delivered((task, epoch, number)),
-            ClusterMessage::Over {
-                task,
-                epoch,
-                reason,
-            } => {
-                self.over(task, epoch, reason);
-                self.check_ownership(task).await;
+            Err(error) => {
+                tracing::warn!(%error, "other backends cannot be told that this one is running");
             }
         }
     }
 
-    async fn publish(&self, to: &str, message: &impl Serialize) -> Result<(), StoreError> {
-        let id = Uuid::new_v4().simple().to_string();
-        let message = serde_json::to_value(message).unwrap_or_default();
-        self.relay.publish(to, &id, &message).await
+    /// Drops the tasks that another backend has taken over, and of those taken over here the ones that nobody uses.
+    async fn check_tasks(&self, shared: &Shared) {
+        let tasks: Vec<TaskId> = shared.tasks().keys().copied().collect();
+        for task in tasks {
+            self.check_task(shared, task).await;
+        }
+        let mut taken_over = self.taken_over();
+        shared.tasks().retain(|id, open| {
+            // An executor that is being let in holds it too.
+            let is_used = Arc::strong_count(open) > 1 || !open.calls.is_settled();
+            is_used || !taken_over.remove(id)
+        });
     }
 
-    /// Finds a task that another backend owns, for one connection.
-    pub(super) async fn find(
-        self: &Arc<Self>,
-        shared: &Shared,
-        task: TaskId,
-    ) -> Result<Option<Arc<OpenTask>>, StoreError> {
-        let task_store = TaskStore::new(Arc::clone(&shared.store), task);
-        let Some(hash) = task_store.token_hash().await? else {
-            return Ok(None);
-        };
-        let open = OpenTask::new(
-            task,
-            hash,
-            Arc::clone(&shared.settings),
-            task_store,
-            Arc::clone(&shared.backend_name),
-            Arc::clone(&shared.listener),
-            Some(Arc::clone(self)),
-        );
-        Ok(Some(open))
+    /// Checks who owns a task, after a hint that this backend does not any more.
+    pub(super) async fn check_task(&self, shared: &Shared, task: TaskId) {
+        let open = shared.tasks().get(&task).cloned();
+        if let Some(open) = open
+            && let Ok(false) = open.calls.is_owner().await
+        {
+            shared.drop_taken_over(task);
+            self.taken_over().remove(&task);
+        }
     }
 
-    /// Claims a task for this backend; returns the previous owner.
+    /// Makes this backend the owner of a task; with `after`, only if the task has not changed hands since.
     pub(super) async fn claim(
         &self,
         task_store: &mut TaskStore,
-    ) -> Result<Option<Owner>, StoreError> {
-        task_store.claim_ownership(&self.name, &self.run).await
+        after: Option<&Owner>,
+    ) -> Result<Claim, StoreError> {
+        task_store.claim_ownership(&self.process, after).await
     }
 
-    /// Announces that this backend owns a task: an executor connected elsewhere reconnects, and an earlier owner is informed.
-    pub(super) async fn announce_ownership(
-        self: &Arc<Self>,
-        task_store: &TaskStore,
-        before: Option<Owner>,
-    ) -> Result<(), StoreError> {
-        let attachment = task_store.attachment().await?;
-        let epoch = attachment.as_ref().map_or(0, |attachment| attachment.epoch);
-        let message = ClusterMessage::Over {
-            task: task_store.task(),
-            epoch,
-            reason: Reason::Moved,
+    /// Decides where a connection is served whose task is not open here: where its home is reached, there; else here, if
+    /// the lease of the home has expired.
+    ///
+    /// One that another backend has forwarded is neither forwarded again nor a reason to take a task over.
+    pub(super) async fn route<C, F>(
+        &self,
+        shared: &Shared,
+        task: TaskId,
+        is_forwarded: bool,
+        dial: impl FnOnce(String) -> F,
+    ) -> Result<Route<C>, UpgradeError>
+    where
+        F: Future<Output = Result<C, Unreachable>>,
+    {
+        let failed = |error: StoreError| {
+            tracing::warn!(%task, %error, "the store does not say where the home of a task is");
+            UpgradeError::store_unavailable()
         };
-        // An executor that connected here just now may not have found the owner.
-        self.over(task_store.task(), epoch, Reason::Moved);
-        let mut informed: Vec<String> = before.map(|before| before.backend).into_iter().collect();
-        informed.extend(attachment.map(|attachment| attachment.backend));
-        informed.sort_unstable();
-        informed.dedup();
-        for name in informed.iter().filter(|name| ***name != *self.name) {
-            self.publish(name, &message).await?;
+        let task_store = TaskStore::new(Arc::clone(&shared.store), task);
+        let Some(owner) = task_store.owner().await.map_err(failed)? else {
+            return Err(UpgradeError::task_not_open());
+        };
+        if owner.process != self.process {
+            if is_forwarded {
+                return Err(UpgradeError::task_not_open());
+            }
+            let unreachable = match dial(owner.process.url.clone()).await {
+                Ok(connection) => return Ok(Route::Home(connection)),
+                Err(unreachable) => unreachable,
+            };
+            // A home that is reached has its tasks, even if it could not renew its lease.
+            let Process { backend, run, .. } = &owner.process;
+            let announced = self.leases.announced(backend).await.map_err(failed)?;
+            if announced.as_ref() == Some(run) {
+                return Err(UpgradeError::home_unreachable(unreachable.retry_after));
+            }
         }
-        Ok(())
+        match shared.reopen(task, Some(&owner)).await.map_err(failed)? {
+            Some(open) => {
+                if owner.process != self.process {
+                    tracing::info!(%task, from = owner.process.backend, "a task was taken over");
+                }
+                self.taken_over().insert(task);
+                Ok(Route::Here(open))
+            }
+            // Another backend has taken it over, or it was closed.
+            None => Err(UpgradeError::task_not_open()),
+        }
     }
 }

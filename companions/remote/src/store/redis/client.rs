@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult,
-    ScriptInvocation, ServerErrorKind, Value, from_redis_value,
+    Client, Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ScriptInvocation,
+    ServerErrorKind, Value, from_redis_value,
 };
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -18,17 +18,17 @@ use super::breaker::Breaker;
 use crate::store::StoreError;
 
 /// An idempotent request: scripts detect a repetition, and commands only read.
-pub(in crate::store) enum Request<'q> {
+pub(super) enum Request<'q> {
     Script(ScriptInvocation<'q>),
     Command(Cmd),
 }
 
 /// Sends requests to the server, with limits on time and number.
-pub(in crate::store) struct RedisClient {
+pub(super) struct RedisClient {
     client: Client,
     /// Host and port.
-    pub(in crate::store) address: String,
-    pub(in crate::store) options: RedisOptions,
+    pub(super) address: String,
+    pub(super) options: RedisOptions,
     /// The shared connection with its generation; `None` before the first request.
     manager: Mutex<(u64, Option<ConnectionManager>)>,
     pub(super) breaker: Breaker,
@@ -63,7 +63,7 @@ impl RedisClient {
     }
 
     /// Retries until there is an answer, time runs out, or an error is permanent.
-    pub(in crate::store) async fn execute<T: FromRedisValue>(
+    pub(super) async fn execute<T: FromRedisValue>(
         &self,
         request: &Request<'_>,
         bytes: usize,
@@ -136,19 +136,6 @@ impl RedisClient {
         })
     }
 
-    /// Opens a dedicated connection, for a blocking read.
-    pub(in crate::store) async fn dedicated_connection(
-        &self,
-    ) -> Result<MultiplexedConnection, RedisError> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(self.options.attempt))
-            // The caller sets the time limit.
-            .set_response_timeout(None);
-        self.client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await
-    }
-
     fn manager(&self) -> Result<(u64, ConnectionManager), StoreError> {
         let mut shared = self.manager.lock().unwrap_or_else(PoisonError::into_inner);
         if let (generation, Some(manager)) = &*shared {
@@ -178,7 +165,7 @@ impl RedisClient {
 }
 
 /// Checks that there is a tokio runtime, without which the client panics.
-pub(in crate::store) fn check_runtime() -> Result<(), StoreError> {
+pub(super) fn check_runtime() -> Result<(), StoreError> {
     if Handle::try_current().is_ok() {
         return Ok(());
     }
@@ -198,15 +185,14 @@ impl Request<'_> {
 }
 
 /// Returns what to change if an error is permanent.
-pub(in crate::store) fn permanent_advice(error: &RedisError) -> Option<&'static str> {
+pub(super) fn permanent_advice(error: &RedisError) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::AuthenticationFailed => return Some("check `user` and `password`"),
         ErrorKind::Server(ServerErrorKind::NoPerm) => {
             return Some(
                 "let the user run on the keys of the store what is sent and what its scripts call: \
              `+evalsha +script|load +scan +get +set +del +exists +pexpire +unlink +hdel +hget +hincrby +hlen \
-             +hmget +hset +sadd +scard +sismember +smembers +xack +xadd +xautoclaim +xdel +xgroup|create \
-             +xlen +xpending +xrange +xreadgroup +zadd +zrangebylex +zrem`",
+             +hmget +hset +sadd +scard +sismember +smembers +xadd +xdel +xlen +xrange +zadd +zrangebylex +zrem`",
             );
         }
         ErrorKind::InvalidClientConfig => return Some("check the options of the store"),
@@ -225,12 +211,12 @@ pub(in crate::store) fn permanent_advice(error: &RedisError) -> Option<&'static 
 }
 
 /// Describes an error of the server or the system, without commands and their arguments.
-pub(in crate::store) fn describe(error: &RedisError) -> String {
+pub(super) fn describe(error: &RedisError) -> String {
     error.to_string().chars().take(200).collect()
 }
 
 /// Full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015): a random part of a wait that doubles.
-pub(in crate::store) fn jitter(attempts: u32) -> Duration {
+pub(super) fn jitter(attempts: u32) -> Duration {
     let doubled = MIN_BACKOFF.saturating_mul(1 << attempts.saturating_sub(1).min(16));
     let most = u64::try_from(doubled.min(MAX_BACKOFF).as_micros()).unwrap_or(u64::MAX);
     let (random, _) = Uuid::new_v4().as_u64_pair();

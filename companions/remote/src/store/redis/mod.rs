@@ -5,10 +5,12 @@
 //! | `options` | address, credentials and time limits |
 //! | `client` | commands with time limits, retries and bounds |
 //! | `breaker` | a circuit breaker |
-//! | `scripts/` | each operation, as a script that the server runs |
+//! | `leases` | leases of backends |
+//! | `scripts/` | operations, as scripts that the server runs |
 
 mod breaker;
-pub(super) mod client;
+mod client;
+mod leases;
 mod options;
 
 use std::fmt;
@@ -79,10 +81,6 @@ impl RedisStore {
     #[must_use]
     pub fn state(&self) -> RedisState {
         self.client.breaker.snapshot()
-    }
-
-    pub(super) fn client(&self) -> &Arc<RedisClient> {
-        &self.client
     }
 
     fn base(&self, task: TaskId) -> String {

@@ -3,8 +3,8 @@
 //! | name | what |
 //! |---|---|
 //! | `token` | the hash of its executor's token |
-//! | `attachment` | the backend that its executor is attached to, and the epoch |
-//! | `home` | the process of a backend that owns the task and makes its calls, and how many there were before it |
+//! | `owner` | the executor that is attached, and the epoch of its connection |
+//! | `home` | the process that owns the task and makes its calls, where it is reached, and how many there were before it |
 //! | `finished` | how the task ended |
 //! | `handshake` | the pinned tools, as the first executor declared them |
 //! | `call.ID.ATTEMPT` | a call |
@@ -25,6 +25,8 @@ use serde::{Deserialize, Serialize};
 pub use self::calls::CallRecord;
 pub(crate) use self::calls::{EndedCall, Ending, StoredCall, StoredCalls};
 pub(crate) use self::owner::Owner;
+#[cfg(any(test, feature = "redis"))]
+pub(crate) use self::owner::{Claim, Process};
 use super::{Expect, Store, StoreError, Written};
 use crate::protocol::{Finished, Handshake, JournalId, TaskId};
 
@@ -37,15 +39,12 @@ pub(crate) struct TaskStore {
     claimed: Option<Arc<Owner>>,
 }
 
-/// The backend that the executor of a task is attached to.
+/// The executor of a task that is attached, or was last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Attachment {
-    /// The backend.
-    #[serde(rename = "owner")]
-    pub(crate) backend: String,
     /// Counts attachments, from 1.
     pub(crate) epoch: u64,
-    /// The journal of the executor that is attached, or was last.
+    /// The journal of the executor.
     pub(crate) journal: JournalId,
 }
 
@@ -58,11 +57,6 @@ impl TaskStore {
         }
     }
 
-    #[cfg(feature = "redis")]
-    pub(crate) fn task(&self) -> TaskId {
-        self.task
-    }
-
     /// Stores the hash of the token, once: a task cannot be reopened with another one.
     pub(crate) async fn open_task(&self, token_hash: [u8; 32]) -> Result<(), StoreError> {
         self.write_once("token", &token_hash).await
@@ -73,14 +67,13 @@ impl TaskStore {
         self.get("token").await
     }
 
-    /// Attaches an executor to this backend, and returns its new epoch; `None` if another executor is newer.
+    /// Attaches an executor, and returns its new epoch; `None` if another executor is newer.
     ///
     /// `last_epoch` is the last epoch that the executor knows: 0 for a new one, which supersedes any other.
     /// An earlier one comes back unless another journal has superseded it; its last epoch may be outdated, because the
     /// answer with a later one may have been lost. Of several concurrent claims, exactly one gets an epoch.
     pub(crate) async fn claim(
         &self,
-        backend: &str,
         journal: JournalId,
         last_epoch: u64,
     ) -> Result<Option<u64>, StoreError> {
@@ -100,11 +93,7 @@ impl TaskStore {
                 return Ok(None);
             }
             let epoch = current.map_or(0, |current| current.epoch).saturating_add(1);
-            let next = Attachment {
-                backend: backend.to_owned(),
-                epoch,
-                journal,
-            };
+            let next = Attachment { epoch, journal };
             let text = to_text("owner", &next)?;
             if let Written::Done { .. } = self.write("owner", &text, expect).await? {
                 return Ok(Some(epoch));
@@ -113,7 +102,7 @@ impl TaskStore {
     }
 
     /// Returns the current attachment.
-    #[cfg(any(test, feature = "redis"))]
+    #[cfg(test)]
     pub(crate) async fn attachment(&self) -> Result<Option<Attachment>, StoreError> {
         self.get("owner").await
     }

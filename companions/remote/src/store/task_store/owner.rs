@@ -12,34 +12,48 @@ use crate::store::StoreError;
 #[cfg(any(test, feature = "redis"))]
 use crate::store::{Expect, Written};
 
-/// The process that owns a task and makes its calls.
+/// A process that can own tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Owner {
+pub(crate) struct Process {
     /// The name of the backend.
     pub(crate) backend: String,
     /// Tells this process from others of that name, earlier and later.
     pub(crate) run: String,
+    /// Where other backends reach it, as `ws://host:port` or `wss://host:port`.
+    pub(crate) url: String,
+}
+
+/// The process that owns a task and makes its calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    #[serde(flatten)]
+    pub(crate) process: Process,
     /// Counts the owners, from 1.
     pub(crate) epoch: u64,
 }
 
-impl Owner {
-    fn is_same(&self, other: &Self) -> bool {
-        (&self.backend, &self.run) == (&other.backend, &other.run)
-    }
+/// What became of a claim.
+#[cfg(any(test, feature = "redis"))]
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Claim {
+    /// The process is the owner, after another one.
+    Owner { before: Option<Process> },
+    /// The task has changed hands meanwhile.
+    Lost,
 }
 
 impl TaskStore {
-    /// Makes a process the owner of the task, and returns the previous owner.
+    /// Makes a process the owner of the task; with `after`, only if the task has not changed hands since.
     ///
     /// Each of several concurrent claims gets an epoch of its own, and the last one is the owner. A process that reads the
     /// calls after its claim finds each one that an earlier owner may still send: see [`is_owner`](Self::is_owner).
     #[cfg(any(test, feature = "redis"))]
     pub(crate) async fn claim_ownership(
         &mut self,
-        backend: &str,
-        run: &str,
-    ) -> Result<Option<Owner>, StoreError> {
+        process: &Process,
+        after: Option<&Owner>,
+    ) -> Result<Claim, StoreError> {
         loop {
             let there = self.store.read(self.task, "home").await?;
             let (before, expect) = match there {
@@ -49,21 +63,23 @@ impl TaskStore {
                 }
                 None => (None, Expect::Absent),
             };
-            let mut owner = Owner {
-                backend: backend.to_owned(),
-                run: run.to_owned(),
+            if let Some(owner) = before.as_ref().filter(|before| before.process == *process) {
+                self.claimed = Some(Arc::new(owner.clone()));
+                return Ok(Claim::Owner { before: None });
+            }
+            if after.is_some() && before.as_ref() != after {
+                return Ok(Claim::Lost);
+            }
+            let owner = Owner {
+                process: process.clone(),
                 epoch: before.as_ref().map_or(0, |before| before.epoch) + 1,
             };
-            if let Some(same) = before.as_ref().filter(|before| before.is_same(&owner)) {
-                owner.epoch = same.epoch;
-            } else {
-                let text = to_text("home", &owner)?;
-                if let Written::Conflict { .. } = self.write("home", &text, expect).await? {
-                    continue;
-                }
+            let text = to_text("home", &owner)?;
+            if let Written::Done { .. } = self.write("home", &text, expect).await? {
+                self.claimed = Some(Arc::new(owner));
+                let before = before.map(|before| before.process);
+                return Ok(Claim::Owner { before });
             }
-            self.claimed = Some(Arc::new(owner));
-            return Ok(before);
         }
     }
 
@@ -87,7 +103,7 @@ impl TaskStore {
         };
         // If the store has lost the owner, no other process has claimed the task.
         let owner = self.owner().await?;
-        Ok(owner.is_none_or(|owner| owner.is_same(claimed)))
+        Ok(owner.is_none_or(|owner| owner == **claimed))
     }
 }
 
@@ -103,26 +119,88 @@ mod tests {
         [(); 2].map(|()| TaskStore::new(Arc::clone(&store) as _, task))
     }
 
+    fn process(backend: &str, run: &str) -> Process {
+        Process {
+            backend: backend.to_owned(),
+            run: run.to_owned(),
+            url: format!("ws://{backend}"),
+        }
+    }
+
+    /// Claims a task that nobody is in the way of; returns the owner before.
+    async fn claim(task_store: &mut TaskStore, process: &Process) -> Option<Process> {
+        match task_store.claim_ownership(process, None).await.unwrap() {
+            Claim::Owner { before } => before,
+            Claim::Lost => panic!("it was lost"),
+        }
+    }
+
+    async fn epoch(task_store: &TaskStore) -> u64 {
+        let owner = task_store.owner().await.unwrap();
+        owner.map_or(0, |owner| owner.epoch)
+    }
+
     #[tokio::test]
     async fn the_last_to_claim_a_task_is_its_owner() {
         let [mut one, mut other] = task_stores();
         // Where nobody has to claim it, everybody may make calls.
         assert!(one.is_owner().await.unwrap());
-        assert_eq!(one.claim_ownership("one", "1").await.unwrap(), None);
+        let first = process("one", "1");
         // Twice at once in one process: nothing changes.
-        let same = one.claim_ownership("one", "1").await.unwrap().unwrap();
-        assert_eq!((&*same.backend, same.epoch), ("one", 1));
-        assert!(one.is_owner().await.unwrap());
+        for _ in 0..2 {
+            assert_eq!(claim(&mut one, &first).await, None);
+            assert_eq!(epoch(&one).await, 1);
+            assert!(one.is_owner().await.unwrap());
+        }
 
-        let before = other.claim_ownership("other", "1").await.unwrap().unwrap();
-        assert_eq!(&*before.backend, "one");
+        let second = process("other", "1");
+        assert_eq!(claim(&mut other, &second).await, Some(first));
+        assert_eq!(epoch(&one).await, 2);
         assert!(!one.is_owner().await.unwrap());
         assert!(other.is_owner().await.unwrap());
         // Another process under the same name.
-        let before = one.claim_ownership("other", "2").await.unwrap().unwrap();
-        assert_eq!((&*before.run, before.epoch), ("1", 2));
+        let third = process("other", "2");
+        assert_eq!(claim(&mut one, &third).await, Some(second));
+        assert_eq!(epoch(&one).await, 3);
         assert!(!other.is_owner().await.unwrap());
         assert!(one.is_owner().await.unwrap());
+    }
+
+    /// What it knew of the calls is out of date, whoever had the task in between.
+    #[tokio::test]
+    async fn a_process_that_has_the_task_again_has_to_read_it_again() {
+        let [mut one, mut other] = task_stores();
+        let (first, second) = (process("one", "1"), process("other", "1"));
+        claim(&mut one, &first).await;
+        let before = one.clone();
+        claim(&mut other, &second).await;
+        claim(&mut one, &first).await;
+        assert!(!before.is_owner().await.unwrap());
+        assert!(one.is_owner().await.unwrap());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn of_a_hundred_that_take_over_from_one_that_is_gone_one_does() {
+        let [mut gone, task_store] = task_stores();
+        claim(&mut gone, &process("gone", "1")).await;
+        let owner = gone.owner().await.unwrap().unwrap();
+        let claims: Vec<_> = (0..100)
+            .map(|one| {
+                let (mut task_store, owner) = (task_store.clone(), owner.clone());
+                let process = process("b", &one.to_string());
+                tokio::spawn(async move {
+                    let claimed = task_store.claim_ownership(&process, Some(&owner)).await;
+                    (claimed.unwrap() != Claim::Lost, task_store)
+                })
+            })
+            .collect();
+        let mut owners = 0;
+        for claim in claims {
+            let (claimed, task_store) = claim.await.unwrap();
+            owners += u32::from(claimed && task_store.is_owner().await.unwrap());
+            assert!(claimed || task_store.claimed.is_none());
+        }
+        assert_eq!((owners, epoch(&gone).await), (1, 2));
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -131,27 +209,24 @@ mod tests {
         let claims: Vec<_> = (0..100)
             .map(|one| {
                 let mut task_store = task_store.clone();
+                let process = process("b", &one.to_string());
                 tokio::spawn(async move {
-                    let before = task_store
-                        .claim_ownership("b", &one.to_string())
-                        .await
-                        .unwrap();
-                    (task_store, before.map_or(0, |before| before.epoch))
+                    claim(&mut task_store, &process).await;
+                    task_store
                 })
             })
             .collect();
-        let (mut epochs, mut task_stores) = (Vec::new(), Vec::new());
+        let mut task_stores = Vec::new();
         for claim in claims {
-            let (task_store, before) = claim.await.unwrap();
-            epochs.push(before);
-            task_stores.push(task_store);
+            task_stores.push(claim.await.unwrap());
         }
-        let mut owners = 0;
+        let (mut epochs, mut owners) = (Vec::new(), 0);
         for task_store in task_stores {
+            epochs.push(task_store.claimed.as_ref().map_or(0, |owner| owner.epoch));
             owners += u32::from(task_store.is_owner().await.unwrap());
         }
         epochs.sort_unstable();
-        assert_eq!(epochs, (0..100).collect::<Vec<u64>>());
+        assert_eq!(epochs, (1..=100).collect::<Vec<u64>>());
         assert_eq!(owners, 1);
     }
 }

@@ -53,20 +53,19 @@ async fn a_new_executor_takes_over_and_the_older_one_is_fenced_off() {
     let task_store = task_store();
     let (first, second) = (JournalId::random(), JournalId::random());
     // It was told of an epoch that nobody knows here.
-    assert_eq!(task_store.claim("one", first, 5).await.unwrap(), None);
+    assert_eq!(task_store.claim(first, 5).await.unwrap(), None);
     assert_eq!(task_store.attachment().await.unwrap(), None);
-    assert_eq!(task_store.claim("one", first, 0).await.unwrap(), Some(1));
-    assert_eq!(task_store.claim("one", first, 1).await.unwrap(), Some(2));
+    assert_eq!(task_store.claim(first, 0).await.unwrap(), Some(1));
+    assert_eq!(task_store.claim(first, 1).await.unwrap(), Some(2));
     // The answer that told it of the second was lost.
-    assert_eq!(task_store.claim("one", first, 1).await.unwrap(), Some(3));
-    assert_eq!(task_store.claim("two", second, 3).await.unwrap(), None);
-    assert_eq!(task_store.claim("two", second, 0).await.unwrap(), Some(4));
+    assert_eq!(task_store.claim(first, 1).await.unwrap(), Some(3));
+    assert_eq!(task_store.claim(second, 3).await.unwrap(), None);
+    assert_eq!(task_store.claim(second, 0).await.unwrap(), Some(4));
     for told in [1, 3, 4] {
-        assert_eq!(task_store.claim("one", first, told).await.unwrap(), None);
+        assert_eq!(task_store.claim(first, told).await.unwrap(), None);
     }
     let attachment = task_store.attachment().await.unwrap().unwrap();
-    assert_eq!((&*attachment.backend, attachment.epoch), ("two", 4));
-    assert_eq!(attachment.journal, second);
+    assert_eq!((attachment.epoch, attachment.journal), (4, second));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -74,20 +73,12 @@ async fn of_a_hundred_claims_one_gets_each_epoch() {
     let task_store = task_store();
     let claims = async |last_epoch: u64| {
         let claims: Vec<_> = (0..100)
-            .map(|one| {
+            .map(|_| {
                 let task_store = task_store.clone();
                 let journal = JournalId::random();
                 tokio::spawn(async move {
-                    let backend = format!("b{one}");
-                    let epoch = task_store
-                        .claim(&backend, journal, last_epoch)
-                        .await
-                        .unwrap();
-                    epoch.map(|epoch| Attachment {
-                        backend,
-                        epoch,
-                        journal,
-                    })
+                    let epoch = task_store.claim(journal, last_epoch).await.unwrap();
+                    epoch.map(|epoch| Attachment { epoch, journal })
                 })
             })
             .collect();
@@ -239,10 +230,7 @@ async fn tools_are_settled_once() {
 async fn it_keeps_to_its_names() {
     let task_store = task_store();
     task_store.open_task([7; 32]).await.unwrap();
-    task_store
-        .claim("one", JournalId::random(), 0)
-        .await
-        .unwrap();
+    task_store.claim(JournalId::random(), 0).await.unwrap();
     let finished = Finished {
         success: true,
         message: String::new(),
