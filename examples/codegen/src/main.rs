@@ -27,7 +27,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Half {
     /// Serves chats, and a page that shows them; waits for an executor to dial in.
-    Backend(roles::Backend),
+    Backend(Box<roles::Backend>),
     /// Dials in to a backend, and offers it the tools over one folder.
     Executor(roles::Executor),
 }

@@ -55,6 +55,10 @@ pub struct Backend {
     /// The address at which executors reach any of several backends, as in `wss://tools.example`.
     #[arg(long, value_name = "ADDRESS")]
     reached_at: Option<String>,
+    /// The address at which the other backends of that Redis reach this one, as in `wss://backend-1.internal:7000`; needed
+    /// where `--executors` names every address of the machine.
+    #[arg(long, value_name = "ADDRESS", requires = "redis")]
+    peer_url: Option<String>,
     /// The name of this backend among others with the same store: letters, digits, `-`, `_` and `.`.
     #[arg(long, value_name = "NAME", default_value = "codegen")]
     name: String,
@@ -148,6 +152,10 @@ impl Backend {
         options.password = secret::read(self.redis_password_env.as_deref(), None)?;
         let store = RedisStore::new(options)?;
         let half = half.shared(&store, self.name.as_str());
+        let half = match &self.peer_url {
+            Some(url) => half.peer_url(url),
+            None => half,
+        };
         let store: Arc<dyn Store> = Arc::new(store);
         let run_store = RunStore::new(Arc::clone(&store), &self.name).shared();
         Ok((half, run_store, store))
