@@ -62,7 +62,7 @@ impl fmt::Display for WsConnectError {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     tls: bool,
-    pub(super) authority: Authority,
+    authority: Authority,
     port: u16,
     path: String,
 }
@@ -115,6 +115,13 @@ impl Target {
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'));
         bare.unwrap_or(host)
+    }
+
+    /// Begins a request for a path below this address.
+    #[cfg(any(test, feature = "redis"))]
+    pub(super) fn get(&self, path: &str) -> hyper::http::request::Builder {
+        let base = self.path.trim_end_matches('/');
+        Request::get(format!("{base}{path}")).header(HOST, self.authority.as_str())
     }
 
     /// Connects, with TLS if the address says so.
@@ -317,6 +324,10 @@ mod tests {
                 .as_ref()
                 .map(|target| (target.tls, target.host(), target.port, &*target.path));
             assert_eq!(target.ok(), Some((tls, host, port, path)), "{address}");
+        }
+        for (base, path) in [("ws://a", "/executor/x"), ("wss://a:7/b", "/b/executor/x")] {
+            let request = Target::new(base).unwrap().get("/executor/x").body(());
+            assert_eq!(request.unwrap().uri().path(), path, "{base}");
         }
         for address in [
             "",

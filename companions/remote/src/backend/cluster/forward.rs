@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use hyper::header::{
-    AUTHORIZATION, CONNECTION, HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
-    SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+    AUTHORIZATION, CONNECTION, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER, SEC_WEBSOCKET_ACCEPT,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use hyper::upgrade::{OnUpgrade, Upgraded};
-use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper::{HeaderMap, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::time::timeout;
@@ -61,8 +61,8 @@ pub(in crate::backend) async fn dial(
     };
     let dialled = async {
         let target = Target::new(url)?;
-        let mut forwarded = Request::get(path)
-            .header(HOST, target.authority.as_str())
+        let mut forwarded = target
+            .get(path)
             .header(FORWARDED, "1")
             .body(String::new())
             .map_err(|error| WsConnectError::Permanent(error.to_string()))?;

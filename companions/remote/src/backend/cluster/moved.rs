@@ -1,7 +1,7 @@
 //! A hint to an earlier home that another backend has reopened its task: it checks that in the store.
 
-use hyper::header::{HOST, HeaderName};
-use hyper::{HeaderMap, Request};
+use hyper::HeaderMap;
+use hyper::header::HeaderName;
 use tokio::time::timeout;
 
 use super::forward::DIAL_TIMEOUT;
@@ -27,8 +27,8 @@ pub(in crate::backend) fn tell_moved(url: String, task: TaskId, listener: &Liste
     tokio::spawn(async move {
         let told = async {
             let target = Target::new(&url)?;
-            let request = Request::get(format!("/executor/{task}"))
-                .header(HOST, target.authority.as_str())
+            let request = target
+                .get(&format!("/executor/{task}"))
                 .header(MOVED, "1")
                 .body(String::new())
                 .map_err(|error| WsConnectError::Permanent(error.to_string()))?;
