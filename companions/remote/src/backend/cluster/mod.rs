@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::interval;
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -98,16 +98,28 @@ impl Cluster {
         }
         let (cluster, shared, stop) = (Arc::clone(self), Arc::clone(shared), stop.clone());
         tokio::spawn(async move {
-            let mut ticks = interval(CHECK_INTERVAL);
-            loop {
-                tokio::select! {
-                    _ = ticks.tick() => {}
-                    // Its calls have ended, and its executors are about to reconnect elsewhere.
-                    () = shared.listener.drain.shutdown.cancelled() => break,
-                    () = stop.cancelled() => break,
+            // Apart from each other: a store that is slow to answer about many tasks must not cost the lease.
+            let renews = async {
+                let mut ticks = interval(CHECK_INTERVAL);
+                loop {
+                    ticks.tick().await;
+                    cluster.renew().await;
                 }
-                cluster.renew().await;
-                cluster.check_tasks(&shared).await;
+            };
+            let checks = async {
+                let mut ticks = interval(CHECK_INTERVAL);
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                loop {
+                    ticks.tick().await;
+                    cluster.check_tasks(&shared).await;
+                }
+            };
+            tokio::select! {
+                () = renews => {}
+                () = checks => {}
+                // Its calls have ended, and its executors are about to reconnect elsewhere.
+                () = shared.listener.drain.shutdown.cancelled() => {}
+                () = stop.cancelled() => {}
             }
             let Process { backend, run, .. } = &cluster.process;
             // It expires by itself.
