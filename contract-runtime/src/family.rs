@@ -13,5 +13,5 @@ pub use crate::schema::lower::sentence::below_headings;
 pub use crate::schema::portable::pattern::portable as portable_pattern;
 pub use crate::schema::{Decimal, KeywordValue, holds, percent_decode};
 pub use crate::tool::canonical::canonical;
-pub use crate::tool::context::{Hears, HearsOutcome, now};
+pub use crate::tool::context::{CallObserver, OutcomeObserver, now};
 pub use crate::tool::encode::is_refusal;

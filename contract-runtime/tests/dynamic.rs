@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use contract_runtime::prelude::*;
 use contract_runtime::{
-    BuildProblem, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status, Watched,
+    BuildProblem, CheckEvent, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status,
 };
 use serde_json::{Value, json};
 
@@ -154,9 +154,9 @@ async fn a_run_sets_its_policy_and_watches() {
         let seen = Arc::clone(&seen);
         move |watched| {
             seen.lock().unwrap().push(match watched {
-                Watched::Check(check) => check.contract,
-                Watched::Entered { tool, .. } => format!("into {tool}"),
-                Watched::Violation(violation) => format!("broken {}", violation.contract),
+                CheckEvent::Check(check) => check.contract,
+                CheckEvent::Entered { tool, .. } => format!("into {tool}"),
+                CheckEvent::Violation(violation) => format!("broken {}", violation.contract),
                 _ => String::from("other"),
             });
         }

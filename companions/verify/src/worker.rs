@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use contract_runtime::__family::try_call;
 use contract_runtime::Policy;
-use contract_runtime::{Context, Outcome, Registry, Run, ToolCall, Watched};
+use contract_runtime::{CheckEvent, Context, Outcome, Registry, Run, ToolCall};
 use parking_lot::Mutex;
 
 use super::panic_hook::LastPanic;
@@ -50,7 +50,7 @@ impl Worker {
         let judged = Arc::<Mutex<BTreeSet<String>>>::default();
         let heard = Arc::clone(&judged);
         let run = Run::new().watch(move |watched| {
-            if let Watched::Check(check) = watched {
+            if let CheckEvent::Check(check) = watched {
                 let mut judged = heard.lock();
                 judged.insert(check.contract);
             }

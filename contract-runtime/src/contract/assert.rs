@@ -15,7 +15,7 @@ use super::counts::Counts;
 use super::details::{Details, Sentence};
 use super::frame::{Stop, conclude};
 use super::nesting::Judging;
-use super::observer::{self, Check, Watched};
+use super::observer::{self, Check, CheckEvent};
 use super::policy::{Policy, Resolved};
 use super::scope::ContractScope;
 use super::unwind::{unless_fatal, unwind};
@@ -89,7 +89,7 @@ fn tell(scope: &ContractScope, condition: &'static Condition, file: &str) {
         predicate: condition.predicate().to_owned(),
         call_id: observer::call_id(scope.get()),
     };
-    observer::tell(scope.get(), Watched::Check(check));
+    observer::tell(scope.get(), CheckEvent::Check(check));
 }
 
 /// Such as `divide.assert@src/tools.rs:7:5`.

@@ -19,7 +19,7 @@ use super::condition_result::Checked;
 use super::counts::Counts;
 use super::details::{Details, Sentence};
 use super::nesting;
-use super::observer::{self, Check, Watched};
+use super::observer::{self, Check, CheckEvent};
 use super::panics::guard;
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::scope::ContractScope;
@@ -242,14 +242,14 @@ impl<'c> FrameOf<'c> {
             predicate: condition.predicate().to_owned(),
             call_id: observer::call_id(self.scope.get()),
         };
-        observer::tell(self.scope.get(), Watched::Check(check));
+        observer::tell(self.scope.get(), CheckEvent::Check(check));
     }
 
     #[cold]
     fn tell_of_body(&self) {
         if let Some(scope) = self.scope.get().filter(|scope| self.named && scope.of_run) {
             let (call_id, tool) = (scope.call_id.as_str(), scope.tool.as_str());
-            observer::tell(Some(scope), Watched::Entered { call_id, tool });
+            observer::tell(Some(scope), CheckEvent::Entered { call_id, tool });
         }
     }
 
@@ -391,7 +391,7 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
         scope.hide_secrets(&mut violation);
     }
     log(&violation);
-    observer::tell(scope.get(), Watched::Violation(&violation));
+    observer::tell(scope.get(), CheckEvent::Violation(&violation));
     if violation.policy.tells_the_handler() {
         scope.tell(&violation);
     }

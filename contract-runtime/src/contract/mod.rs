@@ -28,7 +28,7 @@ pub use condition::{Condition, ConditionKind};
 pub use condition_result::ConditionResult;
 pub use counts::Counts;
 pub use handler::set_process_handler;
-pub use observer::{Check, Watched};
+pub use observer::{Check, CheckEvent};
 pub use pattern::matches_pattern;
 pub use policy::{Policy, PolicyOrigin, UnknownPolicy, process_policy, set_process_policy};
 pub use scope::ContractScope;

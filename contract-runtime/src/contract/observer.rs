@@ -9,13 +9,13 @@ use super::panics::guard;
 use super::scope::{ContractScope, Scope};
 use super::violation::Violation;
 
-/// Hears what happens in a run, with the arguments of the call as they were sent; changes no decision.
-pub(crate) type Watch = Arc<dyn Fn(Watched<'_>, &str) + Send + Sync>;
+/// Observes what happens in a run, with the arguments of the call as they were sent; changes no decision.
+pub(crate) type Watch = Arc<dyn Fn(CheckEvent<'_>, &str) + Send + Sync>;
 
 /// What a [`Run`](crate::Run) reports to its watcher.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Watched<'a> {
+pub enum CheckEvent<'a> {
     /// A condition is about to be evaluated.
     Check(Check),
     /// A condition did not hold; the handler has not been called yet.
@@ -75,7 +75,7 @@ impl Scope {
 
 /// Tells whoever watches the run, in a scope of its own: what a watcher breaks is not broken by the call.
 #[cold]
-pub(crate) fn tell(scope: Option<&Scope>, watched: Watched<'_>) {
+pub(crate) fn tell(scope: Option<&Scope>, watched: CheckEvent<'_>) {
     let Some(watch) = scope.and_then(Scope::watch) else {
         return;
     };

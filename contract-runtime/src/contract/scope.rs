@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
-use super::observer::{self, Watch, Watched};
+use super::observer::{self, CheckEvent, Watch};
 use super::panics::{Panicked, guard, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::thread::{polled_within, with_current, within};
@@ -46,7 +46,7 @@ pub struct ContractScope(pub(super) Option<Arc<Scope>>);
 /// On cache lines of its own, because a registry has one for each thread.
 #[derive(Default)]
 #[repr(align(128))]
-pub(crate) struct Authority {
+pub(crate) struct PolicyLayer {
     pub(crate) policy: Option<Policy>,
     pub(crate) handler: Option<Handler>,
     pub(crate) watch: Option<Watch>,
@@ -58,7 +58,7 @@ pub(crate) struct Authority {
     pub(crate) outer: Option<Arc<Self>>,
 }
 
-impl Authority {
+impl PolicyLayer {
     /// The same settings, with nothing counted.
     pub(crate) fn uncounted(&self) -> Self {
         Self {
@@ -72,9 +72,9 @@ impl Authority {
     }
 }
 
-impl std::fmt::Debug for Authority {
+impl std::fmt::Debug for PolicyLayer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Authority")
+        f.debug_struct("PolicyLayer")
             .field("policy", &self.policy)
             .field("counters", &self.counters)
             .finish_non_exhaustive()
@@ -88,8 +88,8 @@ pub(crate) struct Scope {
     pub(crate) arguments: String,
     secrets: Secrets,
     pub(crate) policy: Resolved,
-    pub(crate) registry: Option<Arc<Authority>>,
-    pub(crate) run: Option<Arc<Authority>>,
+    pub(crate) registry: Option<Arc<PolicyLayer>>,
+    pub(crate) run: Option<Arc<PolicyLayer>>,
     /// The run made this call itself; one that a body makes is the body's business.
     pub(crate) of_run: bool,
     /// The call has its outcome. What it left behind may still break something.
@@ -104,7 +104,7 @@ pub(crate) struct Scope {
 /// What a call has from the call around it.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
-    pub(crate) run: Option<Arc<Authority>>,
+    pub(crate) run: Option<Arc<PolicyLayer>>,
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) depth: usize,
 }
@@ -200,17 +200,17 @@ impl Scope {
     pub(crate) fn new(
         called: Called,
         own: Option<Resolved>,
-        registry: Option<Arc<Authority>>,
-        run: Option<Arc<Authority>>,
+        registry: Option<Arc<PolicyLayer>>,
+        run: Option<Arc<PolicyLayer>>,
         gate: Option<Arc<Gate>>,
     ) -> Self {
-        let authority = |of: &Option<Arc<Authority>>, origin| {
+        let layer = |of: &Option<Arc<PolicyLayer>>, origin| {
             let policy = of.as_ref()?.policy?;
             Some(Resolved { policy, origin })
         };
         let policy = own
-            .or_else(|| authority(&run, PolicyOrigin::Run))
-            .or_else(|| authority(&registry, PolicyOrigin::Registry))
+            .or_else(|| layer(&run, PolicyOrigin::Run))
+            .or_else(|| layer(&registry, PolicyOrigin::Registry))
             .unwrap_or_else(Resolved::process);
         Self {
             call_id: called.id,
@@ -290,7 +290,7 @@ impl Scope {
         fence(Ordering::SeqCst);
         if self.of_run && self.concluded.load(Ordering::Relaxed) {
             self.end_run();
-            observer::tell(Some(self), Watched::Late(&late));
+            observer::tell(Some(self), CheckEvent::Late(&late));
         }
     }
 
@@ -354,12 +354,12 @@ impl Scope {
     }
 
     pub(crate) fn count(&self, counts: Counts) {
-        for authority in [&self.registry, &self.run].into_iter().flatten() {
-            authority.counters.add(counts);
-            let mut outer = authority.outer.as_deref();
-            while let Some(authority) = outer {
-                authority.counters.add(counts);
-                outer = authority.outer.as_deref();
+        for layer in [&self.registry, &self.run].into_iter().flatten() {
+            layer.counters.add(counts);
+            let mut outer = layer.outer.as_deref();
+            while let Some(layer) = outer {
+                layer.counters.add(counts);
+                outer = layer.outer.as_deref();
             }
         }
     }
@@ -368,7 +368,7 @@ impl Scope {
         [&self.run, &self.registry]
             .into_iter()
             .flatten()
-            .find_map(|authority| authority.handler.as_ref())
+            .find_map(|layer| layer.handler.as_ref())
     }
 }
 

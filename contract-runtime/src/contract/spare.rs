@@ -50,9 +50,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::SPARE;
-    use crate::contract::scope::{Authority, Called, ContractScope, Scope, Secrets};
+    use crate::contract::scope::{Called, ContractScope, PolicyLayer, Scope, Secrets};
 
-    fn scope(registry: &Arc<Authority>) -> Scope {
+    fn scope(registry: &Arc<PolicyLayer>) -> Scope {
         let called = Called {
             id: "1".to_owned(),
             tool: "add".to_owned(),
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_place_of_a_scope_is_used_again_and_holds_nothing_meanwhile() {
-        let registry = Arc::new(Authority::default());
+        let registry = Arc::new(PolicyLayer::default());
         let first = ContractScope::reusing(scope(&registry));
         let place = address(&first);
         assert_eq!(first.into_names(), ("1".to_owned(), "add".to_owned()));
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_scope_that_somebody_holds_is_left_alone() {
-        let registry = Arc::new(Authority::default());
+        let registry = Arc::new(PolicyLayer::default());
         let first = ContractScope::reusing(scope(&registry));
         let held = first.clone();
         assert_eq!(first.into_names().1, "add");

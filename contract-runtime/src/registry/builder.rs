@@ -15,7 +15,7 @@ use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
 use super::{findings, require_portable};
 use crate::contract::policy::Policy;
-use crate::contract::scope::Authority;
+use crate::contract::scope::PolicyLayer;
 use crate::contract::violation::Violation;
 use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
@@ -47,7 +47,7 @@ pub struct Builder {
     problems: Vec<BuildProblem>,
     shared: Shared,
     per_call: HashSet<TypeId>,
-    authority: Authority,
+    layer: PolicyLayer,
     overrides: HashMap<String, Policy>,
     limits: Limits,
     timeout: Option<Duration>,
@@ -75,7 +75,7 @@ impl Builder {
             problems: Vec::new(),
             shared: Shared::default(),
             per_call: HashSet::new(),
-            authority: Authority::default(),
+            layer: PolicyLayer::default(),
             overrides: HashMap::new(),
             limits: Limits::default(),
             timeout: None,
@@ -233,7 +233,7 @@ impl Builder {
 
     /// Sets the policy of every condition for which neither its author nor the run chose one.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.authority.policy = Some(policy);
+        self.layer.policy = Some(policy);
         self
     }
 
@@ -246,7 +246,7 @@ impl Builder {
     /// Sets the violation handler, which is called where the run has none of its own; it must be quick, and changes no
     /// decision.
     pub fn on_violation(mut self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.authority.handler = Some(Arc::new(handler));
+        self.layer.handler = Some(Arc::new(handler));
         self
     }
 
@@ -360,7 +360,7 @@ impl Builder {
         let settings = Settings {
             coerce: self.coerce,
             timeout: self.timeout,
-            policy: self.authority.policy,
+            policy: self.layer.policy,
         };
         let mut problems = self.problems;
         let mut entries = Vec::with_capacity(self.tools.len());
@@ -394,7 +394,7 @@ impl Builder {
             inner: Arc::new(Inner::new(
                 entries,
                 self.shared,
-                &self.authority,
+                &self.layer,
                 self.limits,
                 self.program,
                 self.before,

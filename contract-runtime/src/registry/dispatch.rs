@@ -16,7 +16,7 @@ use crate::contract::scope::{ContractScope, Inherited};
 use crate::contract::thread;
 use crate::futures;
 use crate::schema::arguments::{InvalidArguments, escaped};
-use crate::tool::context::HearsOutcome;
+use crate::tool::context::OutcomeObserver;
 use crate::tool::dynamic::Runs;
 use crate::tool::outcome::{OutcomeKind, Stopped};
 use crate::tool::{Context, Outcome, ToolCall};
@@ -215,7 +215,7 @@ impl Inner {
     }
 
     /// Whoever hears of the call, if anybody does.
-    fn heard(&self, pending: &PendingCall) -> Option<HearsOutcome> {
+    fn heard(&self, pending: &PendingCall) -> Option<OutcomeObserver> {
         let hears = pending
             .context
             .hears()

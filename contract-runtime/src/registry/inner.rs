@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::export::Exports;
 use super::shards::Shards;
 use super::statistics::Statistics;
-use crate::contract::scope::Authority;
+use crate::contract::scope::PolicyLayer;
 use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
 use crate::tool::outcome::OutcomeKind;
@@ -74,7 +74,7 @@ impl Inner {
     pub(super) fn new(
         entries: Vec<Entry>,
         shared: Shared,
-        authority: &Authority,
+        layer: &PolicyLayer,
         limits: Limits,
         program: Option<Program>,
         before: CallHook,
@@ -88,7 +88,7 @@ impl Inner {
             entries,
             names,
             shared,
-            shards: Shards::new(authority),
+            shards: Shards::new(layer),
             limits,
             program,
             before,

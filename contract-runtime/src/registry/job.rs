@@ -42,7 +42,7 @@ impl Job {
         let entry = &inner.entries[index];
         let deadline = earlier(context.deadline(), entry.timeout);
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
-        let own_run = context.run_authority();
+        let own_run = context.run_layer();
         let of_run = own_run.is_some();
         let mut scope = Scope::new(
             Called {
@@ -52,7 +52,7 @@ impl Job {
                 secrets: entry.secrets.clone(),
             },
             mode.policy().or(entry.policy),
-            Some(inner.shards.authority()),
+            Some(inner.shards.layer()),
             own_run.or(outer.run),
             mode.gate.or(outer.gate),
         );

@@ -7,7 +7,7 @@ use super::body::BodyEnd;
 use super::entry::Entry;
 use super::inner::Inner;
 use super::job::At;
-use crate::contract::observer::{self, Watched};
+use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::Coercion;
 use crate::tool::Outcome;
@@ -64,7 +64,7 @@ fn recorded(
         if let Some(scope) = of_run {
             scope.end_run();
         }
-        observer::tell(of_run, Watched::Ended(violation));
+        observer::tell(of_run, CheckEvent::Ended(violation));
     }
     let any = !(observed.is_empty() && coercions.is_empty());
     let notes = Notes {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::statistics::{Statistics, Tally};
-use crate::contract::scope::Authority;
+use crate::contract::scope::PolicyLayer;
 use crate::tool::Status;
 
 /// The copies of one registry; their sums are exact whenever no call is running.
@@ -18,14 +18,14 @@ pub(super) struct Shards(Box<[Shard]>);
 #[repr(align(128))]
 struct Shard {
     /// Each call counts itself among the holders of it.
-    authority: Arc<Authority>,
+    layer: Arc<PolicyLayer>,
     tally: Tally,
 }
 
 impl Shards {
-    pub(super) fn new(authority: &Authority) -> Self {
+    pub(super) fn new(layer: &PolicyLayer) -> Self {
         let shard = || Shard {
-            authority: Arc::new(authority.uncounted()),
+            layer: Arc::new(layer.uncounted()),
             tally: Tally::default(),
         };
         Self((0..count()).map(|_| shard()).collect())
@@ -39,8 +39,8 @@ impl Shards {
     }
 
     #[inline]
-    pub(super) fn authority(&self) -> Arc<Authority> {
-        Arc::clone(&self.own().authority)
+    pub(super) fn layer(&self) -> Arc<PolicyLayer> {
+        Arc::clone(&self.own().layer)
     }
 
     /// Counts a call that has ended.
@@ -52,7 +52,7 @@ impl Shards {
     pub(super) fn statistics(&self) -> Statistics {
         let mut statistics = Statistics::default();
         for shard in &self.0 {
-            statistics.conditions.add(shard.authority.counters.read());
+            statistics.conditions.add(shard.layer.counters.read());
             shard.tally.add_to(&mut statistics);
         }
         statistics
@@ -100,10 +100,10 @@ mod tests {
         let seen = shards.0.iter().map(|shard| {
             let mut calls = crate::Statistics::default();
             shard.tally.add_to(&mut calls);
-            let authority = &shard.authority;
+            let layer = &shard.layer;
             (
-                Arc::strong_count(authority),
-                authority.counters.read(),
+                Arc::strong_count(layer),
+                layer.counters.read(),
                 calls.calls(),
             )
         });

@@ -63,7 +63,7 @@ impl Inner {
                 secrets: entry.secrets.clone(),
             },
             entry.policy,
-            Some(self.shards.authority()),
+            Some(self.shards.layer()),
             outer.run,
             gate.or(outer.gate),
         );

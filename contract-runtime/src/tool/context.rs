@@ -14,32 +14,32 @@ use super::wire::ToolCall;
 use crate::contract::counts::Counts;
 use crate::contract::frame::log;
 use crate::contract::handler;
-use crate::contract::observer::Watched;
+use crate::contract::observer::CheckEvent;
 use crate::contract::policy::Policy;
-use crate::contract::scope::Authority;
+use crate::contract::scope::PolicyLayer;
 use crate::contract::violation::Violation;
 
 type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 /// Is notified when a call begins, and whether its body runs on its own thread; what it returns is notified of the outcome.
 #[derive(Clone)]
-pub struct Hears(pub(crate) Arc<HearsCall>);
+pub struct CallObserver(pub(crate) Arc<CallObserverFn>);
 
-type HearsCall = dyn Fn(&ToolCall, bool) -> HearsOutcome + Send + Sync;
+type CallObserverFn = dyn Fn(&ToolCall, bool) -> OutcomeObserver + Send + Sync;
 
-/// Hears how a call ended.
-pub type HearsOutcome = Box<dyn FnOnce(&Outcome) + Send>;
+/// Observes how a call ended.
+pub type OutcomeObserver = Box<dyn FnOnce(&Outcome) + Send>;
 
-impl Hears {
+impl CallObserver {
     /// Calls this with each call that is taken up.
-    pub fn new(hears: impl Fn(&ToolCall, bool) -> HearsOutcome + Send + Sync + 'static) -> Self {
+    pub fn new(hears: impl Fn(&ToolCall, bool) -> OutcomeObserver + Send + Sync + 'static) -> Self {
         Self(Arc::new(hears))
     }
 }
 
-impl std::fmt::Debug for Hears {
+impl std::fmt::Debug for CallObserver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hears").finish_non_exhaustive()
+        f.debug_struct("CallObserver").finish_non_exhaustive()
     }
 }
 
@@ -78,8 +78,8 @@ struct ContextInner {
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
     progress: Progress,
-    run: Option<Arc<Authority>>,
-    hears: Option<Hears>,
+    run: Option<Arc<PolicyLayer>>,
+    hears: Option<CallObserver>,
 }
 
 impl Context {
@@ -125,13 +125,13 @@ impl Context {
 
     /// Lets somebody hear how the calls go that are made with this context.
     #[doc(hidden)]
-    pub fn heard_by(mut self, hears: Hears) -> Self {
+    pub fn observed_by(mut self, hears: CallObserver) -> Self {
         self.brought().hears = Some(hears);
         self
     }
 
     #[inline]
-    pub(crate) fn hears(&self) -> Option<&Hears> {
+    pub(crate) fn hears(&self) -> Option<&CallObserver> {
         self.0.as_ref()?.hears.as_ref()
     }
 
@@ -162,7 +162,7 @@ impl Context {
             .unwrap_or_default()
     }
 
-    pub(crate) fn run_authority(&self) -> Option<Arc<Authority>> {
+    pub(crate) fn run_layer(&self) -> Option<Arc<PolicyLayer>> {
         self.0.as_ref()?.run.clone()
     }
 
@@ -209,7 +209,7 @@ impl Context {
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct Run(Arc<Authority>);
+pub struct Run(Arc<PolicyLayer>);
 
 impl Run {
     /// Creates a run without a policy or a handler of its own.
@@ -221,12 +221,12 @@ impl Run {
     ///
     /// Belongs before the first call: a run that has been given to a [`Context`] keeps what it had.
     pub fn policy(self, policy: Policy) -> Self {
-        self.with(|authority| authority.policy = Some(policy))
+        self.with(|layer| layer.policy = Some(policy))
     }
 
     /// Sets the violation handler of this run, which is called instead of the registry's.
     pub fn on_violation(self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.with(|authority| authority.handler = Some(Arc::new(handler)))
+        self.with(|layer| layer.handler = Some(Arc::new(handler)))
     }
 
     /// Sets a callback for every condition that is evaluated, every violation and every body that is reached, as it
@@ -238,7 +238,7 @@ impl Run {
     /// use std::sync::{Arc, Mutex};
     ///
     /// use contract_runtime::prelude::*;
-    /// use contract_runtime::{Run, Watched};
+    /// use contract_runtime::{Run, CheckEvent};
     ///
     /// /// Take a square root.
     /// #[tool]
@@ -254,8 +254,8 @@ impl Run {
     ///     let heard = Arc::clone(&heard);
     ///     move |watched| {
     ///         heard.lock().unwrap().push(match watched {
-    ///             Watched::Check(check) => check.contract,
-    ///             Watched::Entered { tool, .. } => format!("into {tool}"),
+    ///             CheckEvent::Check(check) => check.contract,
+    ///             CheckEvent::Entered { tool, .. } => format!("into {tool}"),
     ///             _ => String::from("violation"),
     ///         });
     ///     }
@@ -265,38 +265,38 @@ impl Run {
     /// assert_eq!(*heard.lock().unwrap(), ["root.pre[0]", "into root"]);
     /// # Ok(()) }
     /// ```
-    pub fn watch(self, watch: impl Fn(Watched<'_>) + Send + Sync + 'static) -> Self {
-        self.with(|authority| {
-            authority.watch = Some(Arc::new(move |watched: Watched<'_>, _: &str| {
+    pub fn watch(self, watch: impl Fn(CheckEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|layer| {
+            layer.watch = Some(Arc::new(move |watched: CheckEvent<'_>, _: &str| {
                 watch(watched);
             }));
         })
     }
 
     /// Sets a callback like that of [`watch`](Self::watch), which also gets the arguments of the call as they were sent.
-    pub fn watch_calls(self, watch: impl Fn(Watched<'_>, &str) + Send + Sync + 'static) -> Self {
-        self.with(|authority| authority.watch = Some(Arc::new(watch)))
+    pub fn watch_calls(self, watch: impl Fn(CheckEvent<'_>, &str) + Send + Sync + 'static) -> Self {
+        self.with(|layer| layer.watch = Some(Arc::new(watch)))
     }
 
     /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
     /// hears, and counts what this one counts.
     pub fn within(self, context: &Context) -> Self {
-        let Some(outer) = context.run_authority() else {
+        let Some(outer) = context.run_layer() else {
             return self;
         };
-        self.with(|authority| {
-            authority.policy = authority.policy.or(outer.policy);
-            authority.handler = authority.handler.take().or_else(|| outer.handler.clone());
-            authority.watch = match (authority.watch.take(), outer.watch.clone()) {
+        self.with(|layer| {
+            layer.policy = layer.policy.or(outer.policy);
+            layer.handler = layer.handler.take().or_else(|| outer.handler.clone());
+            layer.watch = match (layer.watch.take(), outer.watch.clone()) {
                 (Some(own), Some(other)) => {
-                    Some(Arc::new(move |watched: Watched<'_>, arguments: &str| {
+                    Some(Arc::new(move |watched: CheckEvent<'_>, arguments: &str| {
                         own(watched.clone(), arguments);
                         other(watched, arguments);
                     }))
                 }
                 (own, other) => own.or(other),
             };
-            authority.outer = Some(outer);
+            layer.outer = Some(outer);
         })
     }
 
@@ -317,13 +317,13 @@ impl Run {
 
     /// Starts no call after one that a violation has ended.
     pub fn stop_after_violation(self) -> Self {
-        self.with(|authority| authority.ends = true)
+        self.with(|layer| layer.ends = true)
     }
 
-    fn with(self, set: impl FnOnce(&mut Authority)) -> Self {
-        let mut authority = self.0.uncounted();
-        set(&mut authority);
-        Self(Arc::new(authority))
+    fn with(self, set: impl FnOnce(&mut PolicyLayer)) -> Self {
+        let mut layer = self.0.uncounted();
+        set(&mut layer);
+        Self(Arc::new(layer))
     }
 
     /// Returns how many conditions the calls of this run have reached.

@@ -21,7 +21,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
     let mut text = Vec::with_capacity(FIRST_ALLOCATION);
     let mut string = None;
     let top = Top {
-        json: &mut Serializer::with_formatter(&mut text, Watched(&wrote_null)),
+        json: &mut Serializer::with_formatter(&mut text, CheckEvent(&wrote_null)),
         string: &mut string,
     };
     value.serialize(top).map_err(|error| {
@@ -68,9 +68,9 @@ fn finish<T: Serialize + ?Sized>(text: Vec<u8>, wrote_null: bool, value: &T) -> 
 }
 
 /// Compact JSON, and whether there is a `null` in it.
-struct Watched<'s>(&'s Cell<bool>);
+struct CheckEvent<'s>(&'s Cell<bool>);
 
-impl Formatter for Watched<'_> {
+impl Formatter for CheckEvent<'_> {
     fn write_null<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.0.set(true);
         CompactFormatter.write_null(writer)

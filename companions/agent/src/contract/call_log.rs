@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract_runtime::__family::Hears;
+use contract_runtime::__family::CallObserver;
 use contract_runtime::{Status, ToolCall};
 use parking_lot::Mutex;
 
@@ -34,9 +34,9 @@ pub(super) struct LoggedCall {
 
 impl CallLog {
     /// Writes down every call that is made with a context.
-    pub(super) fn hears(&self, queue: EventQueue, conversation: Conversation) -> Hears {
+    pub(super) fn hears(&self, queue: EventQueue, conversation: Conversation) -> CallObserver {
         let log = self.clone();
-        Hears::new(move |call, blocking| {
+        CallObserver::new(move |call, blocking| {
             let logged = LoggedCall {
                 call: call.clone(),
                 messages: conversation.messages().len(),

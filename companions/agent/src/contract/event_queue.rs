@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use contract_runtime::Violation;
-use contract_runtime::{Check, Watched};
+use contract_runtime::{Check, CheckEvent};
 use parking_lot::{Mutex, MutexGuard};
 
 /// A message from dispatch.
@@ -45,25 +45,25 @@ struct Contents {
 }
 
 impl EventQueue {
-    pub(super) fn push(&self, watched: Watched<'_>, arguments: &str) {
+    pub(super) fn push(&self, watched: CheckEvent<'_>, arguments: &str) {
         let mut queue = self.0.lock();
         match watched {
-            Watched::Check(_) if queue.is_full() => queue.omitted_checks += 1,
-            Watched::Violation(_) if queue.is_full() => queue.omitted_violations += 1,
-            Watched::Check(check) => queue.events.push_back(QueuedEvent::Check(check)),
-            Watched::Violation(violation) => {
+            CheckEvent::Check(_) if queue.is_full() => queue.omitted_checks += 1,
+            CheckEvent::Violation(_) if queue.is_full() => queue.omitted_violations += 1,
+            CheckEvent::Check(check) => queue.events.push_back(QueuedEvent::Check(check)),
+            CheckEvent::Violation(violation) => {
                 let violation = Box::new(violation.clone());
                 queue.events.push_back(QueuedEvent::Violation(violation));
             }
-            Watched::Entered { call_id, tool } => queue.push_decisive(QueuedEvent::Entered {
+            CheckEvent::Entered { call_id, tool } => queue.push_decisive(QueuedEvent::Entered {
                 call_id: call_id.to_owned(),
                 tool: tool.to_owned(),
                 arguments: arguments.to_owned(),
             }),
-            Watched::Ended(violation) => {
+            CheckEvent::Ended(violation) => {
                 queue.push_decisive(QueuedEvent::Ended(Box::new(violation.clone())));
             }
-            Watched::Late(violation) => {
+            CheckEvent::Late(violation) => {
                 queue.push_decisive(QueuedEvent::Late(Box::new(violation.clone())));
             }
             _ => {}

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::pin::pin;
 
+use contract_runtime::CheckEvent;
 use contract_runtime::Policy;
-use contract_runtime::Watched;
 use contract_runtime::{Context, Run, Status, ToolCall};
 use tokio::time::Instant;
 
@@ -46,7 +46,9 @@ pub(super) fn stream<A: InnerAgent>(
             let queue = EventQueue::default();
             let run = run_of(config, &record.calls, queue.clone(), &turn.context);
             let hears = record.calls.hears(queue.clone(), turn.conversation.clone());
-            turn.context = std::mem::take(&mut turn.context).run(&run).heard_by(hears);
+            turn.context = std::mem::take(&mut turn.context)
+                .run(&run)
+                .observed_by(hears);
             let mut driver = RunDriver {
                 config,
                 policy: run.chosen_policy(),
@@ -75,7 +77,7 @@ pub(super) fn stream<A: InnerAgent>(
 fn run_of(config: &RunConfig, calls: &CallLog, queue: EventQueue, context: &Context) -> Run {
     let calls = calls.clone();
     let mut run = Run::new().watch_calls(move |watched, arguments| {
-        if let Watched::Entered { call_id, tool } = watched {
+        if let CheckEvent::Entered { call_id, tool } = watched {
             calls.entered(call_id, tool, arguments);
         }
         queue.push(watched, arguments);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use contract_agent::{ContractAgent, Recovery, RunError, Scripted, ToolCallingAgent};
 use contract_runtime::prelude::*;
-use contract_runtime::{Run, Watched};
+use contract_runtime::{CheckEvent, Run};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -90,7 +90,7 @@ fn watched(policy: Policy) -> (Run, Arc<Mutex<(u64, u64)>>) {
         .policy(policy)
         .on_violation(move |_| handled.lock().unwrap().0 += 1)
         .watch(move |watched| {
-            if matches!(watched, Watched::Violation(_)) {
+            if matches!(watched, CheckEvent::Violation(_)) {
                 seen.lock().unwrap().1 += 1;
             }
         });

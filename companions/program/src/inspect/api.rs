@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use contract_runtime::{Context, Run, ToolCall, Watched};
+use contract_runtime::{CheckEvent, Context, Run, ToolCall};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<CallRequest>
     let heard = Arc::clone(&judged);
     let run = Run::new()
         .watch(move |watched| {
-            if let Watched::Check(check) = watched {
+            if let CheckEvent::Check(check) = watched {
                 let mut judged = heard.lock();
                 judged.push(check.contract);
             }

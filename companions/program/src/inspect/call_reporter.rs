@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use contract_runtime::{Outcome, Registry, Run, ToolCall, ToolInfo, Watched};
+use contract_runtime::{CheckEvent, Outcome, Registry, Run, ToolCall, ToolInfo};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -56,19 +56,19 @@ impl CallReporter {
         Run::new().watch(move |watched| reporter.report(watched))
     }
 
-    fn report(&self, watched: Watched<'_>) {
+    fn report(&self, watched: CheckEvent<'_>) {
         match watched {
-            Watched::Check(check) if self.is_told() => self.emit(json!({
+            CheckEvent::Check(check) if self.is_told() => self.emit(json!({
                 "kind": "check",
                 "contract": check.contract,
                 "predicate": check.predicate,
             })),
-            Watched::Violation(violation) if self.is_told() => self.emit(json!({
+            CheckEvent::Violation(violation) if self.is_told() => self.emit(json!({
                 "kind": "violation",
                 "contract": violation.contract,
                 "text": clipped(&violation.to_string()),
             })),
-            Watched::Entered { .. } => self.emit(json!({"kind": "entered"})),
+            CheckEvent::Entered { .. } => self.emit(json!({"kind": "entered"})),
             _ => {}
         }
     }

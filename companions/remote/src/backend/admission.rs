@@ -171,7 +171,7 @@ impl Admission {
 
 impl fmt::Debug for Admission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crowd")
+        f.debug_struct("Admission")
             .field("connections", &self.connections())
             .finish_non_exhaustive()
     }

@@ -115,7 +115,7 @@ impl Listener {
 
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entrance")
+        f.debug_struct("Listener")
             .field("base", &self.base_url)
             .field("limits", &self.limits)
             .field("crowd", &self.admission)
