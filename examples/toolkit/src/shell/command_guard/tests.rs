@@ -1,3 +1,5 @@
+//! Scripts that are refused, and scripts that only look like them.
+
 use proptest::prelude::*;
 
 use super::*;
