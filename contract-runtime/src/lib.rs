@@ -65,9 +65,10 @@ pub mod __family;
 pub mod __private;
 
 pub use contract::{
-    Blame, Check, CheckEvent, Condition, ConditionKind, ConditionResult, ContractScope, Counts,
-    Detection, Location, Policy, PolicyOrigin, UnknownPolicy, Violation, catch, catch_async,
-    matches_pattern, process_policy, set_process_handler, set_process_policy,
+    Answer, Approval, ApprovalRequest, Blame, Check, CheckEvent, Condition, ConditionKind,
+    ConditionResult, ContractScope, Counts, Decision, Detection, Location, Policy, PolicyOrigin,
+    Question, UnknownPolicy, Violation, catch, catch_async, matches_pattern, process_policy,
+    set_process_handler, set_process_policy,
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{

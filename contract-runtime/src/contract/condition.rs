@@ -78,6 +78,11 @@ pub struct Condition {
     shown: bool,
     hidden: bool,
     demand: Option<&'static str>,
+    /// What its operator and others call it.
+    id: Option<&'static str>,
+    question: Option<&'static str>,
+    /// A person may let through what breaks it.
+    asks: bool,
     renamed: Names,
     /// Of a postcondition, what it sees of the result.
     result: TypeKind,
@@ -114,6 +119,9 @@ impl Condition {
             shown: false,
             hidden: false,
             demand: None,
+            id: None,
+            question: None,
+            asks: false,
             renamed: &[],
             result: TypeKind::Opaque,
         }
@@ -189,6 +197,28 @@ impl Condition {
         self
     }
 
+    /// Asks a person where it does not hold.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn asking(mut self, question: &'static str) -> Self {
+        self.question = Some(question);
+        self.asks = true;
+        self
+    }
+
+    /// Sets the name by which an operator knows it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn identified(mut self, id: &'static str) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    pub(crate) const fn set_asks(mut self, asks: bool) -> Self {
+        self.asks = asks;
+        self
+    }
+
     #[doc(hidden)]
     #[must_use]
     pub const fn expression(&self) -> Option<&'static Expression> {
@@ -238,6 +268,24 @@ impl Condition {
     #[must_use]
     pub const fn demand(&self) -> Option<&'static str> {
         self.demand
+    }
+
+    /// Returns the name that its author gave it with `id = ".."`, by which a [`Builder`](crate::Builder) knows it.
+    #[must_use]
+    pub const fn id(&self) -> Option<&'static str> {
+        self.id
+    }
+
+    /// Returns whether a person may let a call through that breaks it.
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Returns what the person is asked in the words of the author, with `{parameter}` placeholders unfilled.
+    #[must_use]
+    pub const fn question(&self) -> Option<&'static str> {
+        self.question
     }
 
     /// Returns the condition's own policy, if it has one.

@@ -1,10 +1,10 @@
-//! Counters of evaluated, violated and skipped conditions.
+//! Counters of evaluated, violated, waived and skipped conditions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
-/// How many conditions were evaluated, violated and skipped.
+/// How many conditions were evaluated, violated, waived and skipped.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -30,6 +30,8 @@ pub struct Counts {
     pub evaluated: u64,
     /// Conditions that were evaluated and did not hold.
     pub violated: u64,
+    /// Conditions that did not hold, and questions of a tool, that a person let through.
+    pub waived: u64,
     /// Conditions that were reached and not evaluated, under [`Policy::Ignore`](crate::Policy::Ignore).
     pub skipped: u64,
 }
@@ -38,6 +40,7 @@ impl Counts {
     pub(crate) fn add(&mut self, other: Self) {
         self.evaluated += other.evaluated;
         self.violated += other.violated;
+        self.waived += other.waived;
         self.skipped += other.skipped;
     }
 }
@@ -46,18 +49,22 @@ impl Counts {
 pub(crate) struct Counters {
     evaluated: AtomicU64,
     violated: AtomicU64,
+    waived: AtomicU64,
     skipped: AtomicU64,
 }
 
 impl Counters {
     pub(crate) fn add(&self, counts: Counts) {
-        // One addition in the ordinary case; the other two are rare.
+        // One addition in the ordinary case; the others are rare.
         if counts.evaluated > 0 {
             self.evaluated
                 .fetch_add(counts.evaluated, Ordering::Relaxed);
         }
         if counts.violated > 0 {
             self.violated.fetch_add(counts.violated, Ordering::Relaxed);
+        }
+        if counts.waived > 0 {
+            self.waived.fetch_add(counts.waived, Ordering::Relaxed);
         }
         if counts.skipped > 0 {
             self.skipped.fetch_add(counts.skipped, Ordering::Relaxed);
@@ -68,6 +75,7 @@ impl Counters {
         Counts {
             evaluated: self.evaluated.load(Ordering::Relaxed),
             violated: self.violated.load(Ordering::Relaxed),
+            waived: self.waived.load(Ordering::Relaxed),
             skipped: self.skipped.load(Ordering::Relaxed),
         }
     }

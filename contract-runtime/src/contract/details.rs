@@ -10,7 +10,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::approval::QuestionText;
 use super::condition::Condition;
+use super::frame::Seen;
 use super::scope::Scope;
 use super::violation::MASK;
 
@@ -21,6 +23,7 @@ pub struct Details<'c> {
     sent: Option<&'c Scope>,
     values: Map<String, Value>,
     message: Option<String>,
+    question: Option<String>,
 }
 
 impl<'c> Details<'c> {
@@ -29,6 +32,7 @@ impl<'c> Details<'c> {
             sent,
             values: Map::new(),
             message: None,
+            question: None,
         }
     }
 
@@ -36,8 +40,8 @@ impl<'c> Details<'c> {
         self.message
     }
 
-    pub(crate) fn into_parts(self) -> (Map<String, Value>, Option<String>) {
-        (self.values, self.message)
+    pub(crate) fn into_parts(self) -> Seen {
+        (self.values, self.message, self.question)
     }
 
     /// Adds the value of a parameter; one that cannot be written as JSON is shown as it was sent.
@@ -54,6 +58,13 @@ impl<'c> Details<'c> {
     /// Names a secret parameter without its value.
     pub fn secret(&mut self, name: &str) {
         self.values.insert(name.to_owned(), Value::from(MASK));
+    }
+
+    /// Puts a question together.
+    pub fn question(&mut self, write: impl FnOnce(&mut QuestionText)) {
+        let mut text = QuestionText::default();
+        write(&mut text);
+        self.question = Some(text.into_text());
     }
 
     pub fn message(&mut self, message: std::fmt::Arguments<'_>) {

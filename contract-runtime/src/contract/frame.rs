@@ -9,11 +9,14 @@
     reason = "most of it is the hidden interface of generated code"
 )]
 
+mod asking;
+
 use std::cell::Cell;
 use std::future::Future;
 
 use serde_json::{Map, Value};
 
+use super::approval::OpenQuestions;
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
 use super::condition_result::Checked;
 use super::counts::Counts;
@@ -35,6 +38,8 @@ pub enum Stop {
     Violation(Box<Violation>),
     /// Everything before the body holds, and nothing more was asked for.
     BeforeBody,
+    /// A person must be asked first.
+    Asked(Box<OpenQuestions>),
 }
 
 /// The state of one execution, held by the generated code.
@@ -52,6 +57,8 @@ pub struct FrameOf<'c> {
     only_check: bool,
     /// Somebody wants to hear of each step.
     watched: bool,
+    /// What a person must be asked, where the tool may ask.
+    open: Option<Box<OpenQuestions>>,
     /// Conditions of a direct call are being judged; those of a call by name have the depth of the call.
     judging: Cell<bool>,
 }
@@ -91,6 +98,7 @@ impl Frame {
             named: false,
             only_check: false,
             watched,
+            open: None,
             judging: Cell::new(judging),
         }
     }
@@ -105,6 +113,8 @@ impl<'c> FrameOf<'c> {
     ) -> Self {
         let policy = scope.policy();
         let watched = is_watched(&scope);
+        let asks = scope.get().is_some_and(|scope| scope.asking.is_some());
+        let open = asks.then(Box::default);
         Self {
             contract,
             scope,
@@ -113,6 +123,7 @@ impl<'c> FrameOf<'c> {
             named: true,
             only_check,
             watched,
+            open,
             judging: Cell::new(false),
         }
     }
@@ -153,6 +164,9 @@ impl<'c> FrameOf<'c> {
     /// The last step before the body.
     #[inline]
     pub fn enter(&mut self) -> Result<(), Stop> {
+        if self.open.is_some() {
+            self.ask_open()?;
+        }
         if self.only_check {
             return Err(Stop::BeforeBody);
         }
@@ -289,7 +303,8 @@ impl<'c> FrameOf<'c> {
             policy: Policy::Enforce,
             origin: PolicyOrigin::Condition,
         };
-        let seen = self.details(details);
+        let (values, message, _) = self.details(details);
+        let seen = (values, message);
         match self.failed(index, ALWAYS, Detection::PredicateFalse, why, seen) {
             Err(stop) => stop,
             Ok(()) => Stop::BeforeBody,
@@ -305,7 +320,18 @@ impl<'c> FrameOf<'c> {
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
         let seen = self.details(details);
-        let failed = self.failed(index, self.policy_of(index), detection, why, seen);
+        if detection == Detection::PredicateFalse && self.asks_at(index) {
+            self.ask(index, why, seen);
+            return Ok(());
+        }
+        let (values, message, _) = seen;
+        let failed = self.failed(
+            index,
+            self.policy_of(index),
+            detection,
+            why,
+            (values, message),
+        );
         if self.named {
             return failed;
         }
@@ -313,10 +339,7 @@ impl<'c> FrameOf<'c> {
     }
 
     /// `Display` and `Serialize` of a parameter are the author's code.
-    fn details(
-        &self,
-        details: impl FnOnce(&mut Details<'_>),
-    ) -> (Map<String, Value>, Option<String>) {
+    fn details(&self, details: impl FnOnce(&mut Details<'_>)) -> Seen {
         let mut seen = Details::new(self.scope.get().filter(|_| self.named));
         let _ = self.scope.guard(|| details(&mut seen));
         seen.into_parts()
@@ -376,6 +399,9 @@ impl<'c> FrameOf<'c> {
         concluded
     }
 }
+
+/// Values, the message, and the question of a condition that asks.
+pub(super) type Seen = (Map<String, Value>, Option<String>, Option<String>);
 
 #[inline]
 fn is_watched(scope: &ContractScope) -> bool {

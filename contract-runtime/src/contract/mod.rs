@@ -1,5 +1,6 @@
 //! Conditions, policies and violations, independent of tools.
 
+pub(crate) mod approval;
 pub(crate) mod assert;
 pub(crate) mod catch;
 pub(crate) mod condition;
@@ -23,6 +24,7 @@ pub(crate) mod type_kind;
 pub(crate) mod unwind;
 pub(crate) mod violation;
 
+pub use approval::{Answer, Approval, ApprovalRequest, Decision, Question};
 pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
 pub use condition_result::ConditionResult;

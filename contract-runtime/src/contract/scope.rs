@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use serde_json::{Map, Value};
 
+use super::approval::{Approver, Asking, RunAnswers};
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
 use super::observer::{self, CheckEvent, Watch};
@@ -50,6 +51,8 @@ pub(crate) struct PolicyLayer {
     pub(crate) policy: Option<Policy>,
     pub(crate) handler: Option<Handler>,
     pub(crate) watch: Option<Watch>,
+    pub(crate) approver: Option<Approver>,
+    pub(crate) answers: RunAnswers,
     /// A violation that ends a call ends all of it.
     pub(crate) ends: bool,
     pub(crate) over: AtomicBool,
@@ -65,6 +68,7 @@ impl PolicyLayer {
             policy: self.policy,
             handler: self.handler.clone(),
             watch: self.watch.clone(),
+            approver: self.approver.clone(),
             ends: self.ends,
             outer: self.outer.clone(),
             ..Self::default()
@@ -96,13 +100,15 @@ pub(crate) struct Scope {
     concluded: AtomicBool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
+    /// What the call may ask; nothing, where its tool never does.
+    pub(crate) asking: Option<Arc<Asking>>,
     /// How many calls by name are inside one another here, this one among them.
     pub(crate) depth: usize,
     seen: OnceLock<Box<Violations>>,
 }
 
 /// What a call has from the call around it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Inherited {
     pub(crate) run: Option<Arc<PolicyLayer>>,
     pub(crate) gate: Option<Arc<Gate>>,
@@ -223,6 +229,7 @@ impl Scope {
             of_run: false,
             concluded: AtomicBool::new(false),
             gate,
+            asking: None,
             depth: 0,
             seen: OnceLock::new(),
         }
@@ -241,6 +248,7 @@ impl Scope {
             of_run: false,
             concluded: AtomicBool::new(false),
             gate: outer.and_then(|outer| outer.gate.clone()),
+            asking: None,
             depth: outer.map_or(0, |outer| outer.depth),
             seen: OnceLock::new(),
         }
@@ -262,6 +270,7 @@ impl Scope {
         self.registry = None;
         self.run = None;
         self.gate = None;
+        self.asking = None;
     }
 
     /// Hides the secrets of the call in a violation below it, where they go by other names.

@@ -7,6 +7,7 @@ use super::body::BodyEnd;
 use super::entry::Entry;
 use super::inner::Inner;
 use super::job::At;
+use crate::contract::approval::ApprovalRequest;
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::Coercion;
@@ -94,6 +95,9 @@ fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> OutcomeKind {
             error: head_and_tail(Cow::Owned(error), limit).into_owned(),
             may_still_run,
         },
+        BodyEnd::Replied(Err(NoOutput::Asked(questions))) => {
+            OutcomeKind::Asked(Box::new(ApprovalRequest::about(questions)))
+        }
         BodyEnd::Panicked => OutcomeKind::Panicked,
         BodyEnd::TimedOut(stopped) => OutcomeKind::TimedOut {
             after: deadline.map_or(Duration::ZERO, |deadline| deadline.after),

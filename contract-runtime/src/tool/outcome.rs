@@ -10,6 +10,7 @@ use super::backed::CallError;
 use super::content::{Artifact, Content};
 use super::reply::Output;
 use super::wire::ToolResult;
+use crate::contract::approval::ApprovalRequest;
 use crate::contract::violation::Violation;
 use crate::schema::arguments::{Coercion, InvalidArguments};
 
@@ -26,6 +27,10 @@ pub enum Status {
     UnknownTool,
     /// A condition did not hold, under a policy that ends the call.
     Violation,
+    /// A person must be asked before the call may go on; nothing ran. See [`Outcome::approval_request`].
+    Asked,
+    /// A person refused the call, or there was nobody to ask; nothing ran.
+    Denied,
     /// The tool reported a failure, or its result could not be used.
     Failed,
     /// The tool panicked, or [`Builder::before_call`](crate::Builder::before_call) did, and nothing ran.
@@ -46,6 +51,8 @@ impl Status {
         Self::InvalidArguments,
         Self::UnknownTool,
         Self::Violation,
+        Self::Asked,
+        Self::Denied,
         Self::Failed,
         Self::Panicked,
         Self::TimedOut,
@@ -61,6 +68,8 @@ impl Status {
             Self::InvalidArguments => "invalid_arguments",
             Self::UnknownTool => "unknown_tool",
             Self::Violation => "violation",
+            Self::Asked => "asked",
+            Self::Denied => "denied",
             Self::Failed => "failed",
             Self::Panicked => "panicked",
             Self::TimedOut => "timed_out",
@@ -135,6 +144,10 @@ pub(crate) enum OutcomeKind {
         nearest: Option<String>,
     },
     Violation(Box<Violation>),
+    Asked(Box<ApprovalRequest>),
+    Denied {
+        reason: String,
+    },
     Failed(String),
     Panicked,
     TimedOut {
@@ -220,6 +233,8 @@ impl Outcome {
             OutcomeKind::InvalidArguments(_) => Status::InvalidArguments,
             OutcomeKind::UnknownTool { .. } => Status::UnknownTool,
             OutcomeKind::Violation(_) => Status::Violation,
+            OutcomeKind::Asked(_) => Status::Asked,
+            OutcomeKind::Denied { .. } => Status::Denied,
             OutcomeKind::Failed(_) => Status::Failed,
             OutcomeKind::Panicked => Status::Panicked,
             OutcomeKind::TimedOut { .. } => Status::TimedOut,
@@ -293,6 +308,13 @@ impl Outcome {
                 None => "there is no tool of that name".to_owned(),
             },
             OutcomeKind::Violation(violation) => violation.refusal(),
+            OutcomeKind::Asked(request) => format!(
+                "not started, because a person must be asked first: {}",
+                request.to_string().replace('\n', " ")
+            ),
+            OutcomeKind::Denied { reason } => {
+                format!("not started, because it was denied: {reason}")
+            }
             OutcomeKind::Failed(message) if message.trim().is_empty() => {
                 format!("`{tool}` failed and did not say why")
             }
@@ -326,6 +348,15 @@ impl Outcome {
     pub fn violation(&self) -> Option<&Violation> {
         match &self.end {
             OutcomeKind::Violation(violation) => Some(violation),
+            _ => None,
+        }
+    }
+
+    /// Returns what a person must be asked before the call may go on, if that ended it.
+    #[must_use]
+    pub fn approval_request(&self) -> Option<&ApprovalRequest> {
+        match &self.end {
+            OutcomeKind::Asked(request) => Some(request),
             _ => None,
         }
     }

@@ -20,6 +20,7 @@ use super::content::{Artifact, Content};
 use super::encode;
 use super::kind::{OtherType, Type};
 use super::outcome::{OutputKind, Status};
+use crate::contract::approval::Question;
 use crate::contract::frame::Stop;
 use crate::contract::violation::Violation;
 use crate::schema::arguments::InvalidArguments;
@@ -30,6 +31,7 @@ pub enum NoOutput {
     Violation(Box<Violation>),
     Invalid(Box<InvalidArguments>),
     Failed(String),
+    Asked(Vec<Question>),
     /// It ended elsewhere, and was said there.
     Reported {
         status: Status,
@@ -55,6 +57,7 @@ impl From<Stop> for NoOutput {
         match stop {
             Stop::Violation(violation) => Self::Violation(violation),
             Stop::BeforeBody => Self::Checked,
+            Stop::Asked(open) => Self::Asked(open.questions),
         }
     }
 }

@@ -1,0 +1,384 @@
+//! What a person is asked before a call may go on, the answer, and what a run remembers of answers.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::future::Future;
+use std::hash::BuildHasher as _;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::panics::ignore_poison;
+use super::scope::PolicyLayer;
+
+/// One thing that a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Question {
+    /// What asks: a condition, such as `refund.pre[0]`, or a tool that always asks, such as `refund.confirm`.
+    pub contract: String,
+    /// The sentence to show, at most 2,000 characters without control or bidirectional ones. Values that are more than one
+    /// plain word stand in quotation marks, since a model may have written them.
+    pub text: String,
+}
+
+/// What a person has to decide before a call may go on.
+///
+/// It can be written as JSON, shown anywhere, and answered later, in this process.
+///
+/// ```
+/// use contract_runtime::Status;
+/// use contract_runtime::prelude::*;
+///
+/// /// Refund an order.
+/// #[tool]
+/// #[pre(cents <= 10_000, "refunds above 100 EUR need approval", ask = "Refund {cents} cents to {user}?")]
+/// fn refund(user: String, cents: u32) -> String {
+///     format!("refunded {cents} cents to {user}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(refund).build()?;
+/// let call = || ToolCall::new("1", "refund", r#"{"user":"ada","cents":25000}"#);
+/// let asked = registry.call(call()).await;
+/// assert_eq!(asked.status(), Status::Asked);
+///
+/// let request = asked.approval_request().unwrap();
+/// assert_eq!(request.questions[0].text, "Refund 25000 cents to ada?");
+/// let outcome = registry.call_with(call(), Context::new().answer(request.approve())).await;
+/// assert_eq!(outcome.output(), Some("refunded 25000 cents to ada"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ApprovalRequest {
+    /// Names the request in an [`Answer`]; nobody can guess it. Empty in the outcome of a check, which nobody can answer.
+    pub id: String,
+    /// The caller's id of the call.
+    pub call_id: String,
+    /// The name by which the tool was called.
+    pub tool: String,
+    /// The arguments as they were sent, those that are secret masked.
+    pub arguments: Value,
+    /// Everything that is open, in the order of the conditions.
+    pub questions: Vec<Question>,
+}
+
+impl ApprovalRequest {
+    /// A request of a call that has yet to be named.
+    pub(crate) fn about(questions: Vec<Question>) -> Self {
+        Self {
+            id: String::new(),
+            call_id: String::new(),
+            tool: String::new(),
+            arguments: Value::Null,
+            questions,
+        }
+    }
+
+    /// Lets the call go on, once.
+    #[must_use]
+    pub fn approve(&self) -> Answer {
+        self.answer(Decision::Approved(Approval::Once))
+    }
+
+    /// Refuses the call, for a reason that the model is told.
+    #[must_use]
+    pub fn deny(&self, reason: impl Into<String>) -> Answer {
+        self.answer(Decision::Denied(reason.into()))
+    }
+
+    /// Answers the request.
+    #[must_use]
+    pub fn answer(&self, decision: Decision) -> Answer {
+        Answer {
+            request: self.id.clone(),
+            decision,
+        }
+    }
+}
+
+/// The questions, each on a line of its own.
+impl fmt::Display for ApprovalRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<&str> = self.questions.iter().map(|one| one.text.as_str()).collect();
+        f.write_str(&texts.join("\n"))
+    }
+}
+
+/// What a person decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Decision {
+    /// The call goes on.
+    Approved(Approval),
+    /// The call ends as [`denied`](crate::Status::Denied), for this reason.
+    Denied(String),
+}
+
+/// How far an approval reaches. Outside of a [`Run`](crate::Run) each reaches no further than its call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Approval {
+    /// This call.
+    #[default]
+    Once,
+    /// Every call of the run with the same arguments, as long as the question reads the same.
+    SameArguments,
+    /// Whatever the same conditions ask in the rest of the run.
+    SameConditions,
+}
+
+/// The answer to one [`ApprovalRequest`], for [`Context::answer`](crate::Context::answer).
+///
+/// It is good for one call, which must be the same: the same tool, the same arguments and, for each condition, the same
+/// sentence. A call that differs asks again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The [`id`](ApprovalRequest::id) of the request.
+    pub request: String,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What one execution has to ask before its body.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct OpenQuestions {
+    pub(crate) questions: Vec<Question>,
+    /// The tool's own question has been put.
+    pub(crate) confirmed: bool,
+}
+
+/// Who decides on requests; it may wait for a person.
+#[derive(Clone)]
+pub(crate) struct Approver(Arc<dyn Fn(ApprovalRequest) -> Deciding + Send + Sync>);
+
+pub(crate) type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
+
+impl Approver {
+    pub(crate) fn new<F>(approve: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        Self(Arc::new(move |request| Box::pin(approve(request))))
+    }
+
+    pub(crate) fn decide(&self, request: ApprovalRequest) -> Deciding {
+        (self.0)(request)
+    }
+}
+
+impl fmt::Debug for Approver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Approver").finish_non_exhaustive()
+    }
+}
+
+/// Which conditions of a tool ask, as its author and the operator say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asks {
+    /// The conditions, by their place.
+    pub(crate) conditions: Vec<usize>,
+    pub(crate) confirm: bool,
+}
+
+impl Asks {
+    pub(crate) fn any(&self) -> bool {
+        self.confirm || !self.conditions.is_empty()
+    }
+}
+
+/// What one call may ask, and what it need not ask any more.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking {
+    pub(crate) asks: Arc<Asks>,
+    pub(crate) tool: String,
+    /// The call, as [`digest`] tells calls apart.
+    pub(crate) call: u128,
+    /// The questions that this call has the answer to.
+    pub(crate) approved: Vec<u128>,
+    pub(crate) run: Option<Arc<PolicyLayer>>,
+}
+
+impl Asking {
+    /// Whether somebody has said yes to this question already.
+    pub(crate) fn is_approved(&self, question: &Question) -> bool {
+        self.approved.contains(&self.sentence(question))
+            || [self.repeated(question), self.condition(question)]
+                .iter()
+                .any(|key| self.runs().any(|run| run.answers.approved(key)))
+    }
+
+    /// Keeps an approval for as long as it reaches.
+    pub(crate) fn keep(&self, approval: Approval, questions: &[Question]) {
+        let Some(run) = &self.run else { return };
+        for question in questions {
+            match approval {
+                Approval::Once => {}
+                Approval::SameArguments => run.answers.approve(self.repeated(question)),
+                Approval::SameConditions => run.answers.approve(self.condition(question)),
+            }
+        }
+    }
+
+    /// Why one of these was denied in this run, if it was.
+    pub(crate) fn denial(&self, questions: &[Question]) -> Option<String> {
+        let mut keys = questions.iter().map(|question| self.repeated(question));
+        keys.find_map(|key| self.runs().find_map(|run| run.answers.denial(&key)))
+    }
+
+    pub(crate) fn deny(&self, reason: &str, questions: &[Question]) {
+        if let Some(run) = &self.run {
+            for question in questions {
+                run.answers.deny(self.repeated(question), reason);
+            }
+        }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &PolicyLayer> {
+        std::iter::successors(self.run.as_deref(), |run| run.outer.as_deref())
+    }
+
+    /// The question to this call.
+    pub(crate) fn sentence(&self, question: &Question) -> u128 {
+        digest(&[&self.tool, &question.contract, &question.text])
+    }
+
+    /// The question to any call with these arguments.
+    fn repeated(&self, question: &Question) -> u128 {
+        let call = self.call.to_string();
+        digest(&[&self.tool, &question.contract, &question.text, &call])
+    }
+
+    /// The condition, whatever it asks.
+    fn condition(&self, question: &Question) -> u128 {
+        digest(&[&self.tool, &question.contract])
+    }
+}
+
+/// How many answers a run remembers; behind that it asks again.
+const REMEMBERED: usize = 10_000;
+
+/// The answers of a run.
+#[derive(Default)]
+pub(crate) struct RunAnswers(Mutex<Option<Box<Remembered>>>);
+
+#[derive(Default)]
+struct Remembered {
+    approved: HashSet<u128>,
+    denied: HashMap<u128, String>,
+}
+
+impl RunAnswers {
+    fn approved(&self, key: &u128) -> bool {
+        let remembered = ignore_poison(self.0.lock());
+        remembered
+            .as_ref()
+            .is_some_and(|all| all.approved.contains(key))
+    }
+
+    fn denial(&self, key: &u128) -> Option<String> {
+        ignore_poison(self.0.lock())
+            .as_ref()?
+            .denied
+            .get(key)
+            .cloned()
+    }
+
+    fn approve(&self, key: u128) {
+        let mut remembered = ignore_poison(self.0.lock());
+        let all = remembered.get_or_insert_default();
+        if all.approved.len() < REMEMBERED {
+            all.approved.insert(key);
+        }
+    }
+
+    fn deny(&self, key: u128, reason: &str) {
+        let mut remembered = ignore_poison(self.0.lock());
+        let all = remembered.get_or_insert_default();
+        if all.denied.len() < REMEMBERED {
+            all.denied.insert(key, reason.to_owned());
+        }
+    }
+}
+
+/// Tells texts apart, with keys that this process has drawn and shows nobody.
+pub(crate) fn digest(parts: &[&str]) -> u128 {
+    static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+    KEYS.iter().fold(0, |digest, keys| {
+        (digest << 64) | u128::from(keys.hash_one(parts))
+    })
+}
+
+/// The text of a question, as generated code writes it: sentences of the author, and values that may be a model's.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct QuestionText(String);
+
+/// The longest value in a question, in characters.
+const VALUE: usize = 200;
+/// The longest question, in characters.
+const TEXT: usize = 2_000;
+
+impl QuestionText {
+    /// Adds words of the author.
+    pub fn text(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    /// Adds a value, which can end no quotation and hide nothing.
+    pub fn value(&mut self, value: fmt::Arguments<'_>) {
+        let value = cleaned(&value.to_string(), VALUE);
+        let plain = |letter: char| letter.is_alphanumeric() || "-_.,:/+%@#".contains(letter);
+        if !value.is_empty() && value.chars().all(plain) {
+            self.0.push_str(&value);
+            return;
+        }
+        // What its author quotes already is quoted once.
+        let inside = value
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        self.0.push('"');
+        self.0.push_str(&inside.unwrap_or(&value).replace('"', "'"));
+        self.0.push('"');
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        cleaned(&self.0, TEXT)
+    }
+}
+
+/// A text without what moves a cursor, reorders letters or cannot be seen, and no longer than this.
+pub(crate) fn cleaned(text: &str, limit: usize) -> String {
+    let mut cleaned = String::new();
+    let mut letters = text
+        .chars()
+        .map(|letter| if letter.is_whitespace() { ' ' } else { letter });
+    let letters = letters.by_ref().filter(|letter| !is_hidden(*letter));
+    for (at, letter) in letters.enumerate() {
+        if at == limit {
+            cleaned.push('…');
+            break;
+        }
+        cleaned.push(letter);
+    }
+    cleaned
+}
+
+/// Control characters, and those that format, join or reorder what stands around them (Unicode 16.0, general category
+/// Cf, and the tags and selectors that are drawn as nothing).
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}

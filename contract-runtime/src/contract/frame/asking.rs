@@ -1,0 +1,109 @@
+//! What an execution asks a person before its body.
+
+use super::{FrameOf, Seen, Stop};
+use crate::contract::approval::{Asking, Question, QuestionText, cleaned};
+use crate::contract::condition_result::Checked;
+use crate::contract::details::{Details, Sentence};
+use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+
+impl FrameOf<'_> {
+    /// Judges a precondition that asks: no setting of operators can take the question away unseen.
+    #[inline]
+    pub fn pre_or_ask(
+        &mut self,
+        index: usize,
+        own: Option<Policy>,
+        holds: impl Fn() -> Checked,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        let resolved = self.policy;
+        if self.open.is_some() && self.asks_at(index) {
+            self.policy = Resolved {
+                policy: own.unwrap_or(Policy::Enforce),
+                origin: PolicyOrigin::Condition,
+            };
+        }
+        let judged = self.pre(index, own, holds, details);
+        self.policy = resolved;
+        judged
+    }
+
+    /// Asks the question of a tool that asks always.
+    pub fn confirm(&mut self, write: impl FnOnce(&mut QuestionText)) {
+        let confirms = self.asking().is_some_and(|asking| asking.asks.confirm);
+        if !confirms {
+            return;
+        }
+        let mut text = QuestionText::default();
+        // What it shows is the author's code.
+        let written = self.scope.guard(|| write(&mut text));
+        if let (Ok(()), Some(open)) = (written, &mut self.open) {
+            open.confirmed = true;
+            self.open_question(self.confirmation(text.into_text()));
+        }
+    }
+
+    fn confirmation(&self, text: String) -> Question {
+        Question {
+            contract: format!("{}.confirm", self.contract.name),
+            text,
+        }
+    }
+
+    fn asking(&self) -> Option<&Asking> {
+        self.open.as_ref()?;
+        self.scope.get()?.asking.as_deref()
+    }
+
+    /// Whether the condition asks.
+    pub(super) fn asks_at(&self, index: usize) -> bool {
+        self.asking()
+            .is_some_and(|asking| asking.asks.conditions.contains(&index))
+    }
+
+    /// Notes the question of a condition that does not hold.
+    #[cold]
+    pub(super) fn ask(&mut self, index: usize, why: Option<String>, seen: Seen) {
+        let Some(condition) = self.contract.conditions.get(index) else {
+            return;
+        };
+        let (_, message, question) = seen;
+        let text = question.unwrap_or_else(|| {
+            let sentence = match why {
+                Some(why) => Sentence::computed(why),
+                None => Sentence::of(condition, message),
+            };
+            let sentence = sentence.message;
+            let sentence = sentence.unwrap_or_else(|| condition.predicate().to_owned());
+            cleaned(&format!("{sentence}. Go on?"), 2_000)
+        });
+        let contract = self.name_of(index, condition);
+        self.open_question(Question { contract, text });
+    }
+
+    fn open_question(&mut self, question: Question) {
+        let approved = self
+            .asking()
+            .is_some_and(|asking| asking.is_approved(&question));
+        match &mut self.open {
+            _ if approved => self.counts.waived += 1,
+            Some(open) => open.questions.push(question),
+            None => {}
+        }
+    }
+
+    /// Ends the execution where anything is open.
+    #[cold]
+    pub(super) fn ask_open(&mut self) -> Result<(), Stop> {
+        let confirms = self.asking().is_some_and(|asking| asking.asks.confirm);
+        let confirmed = self.open.as_ref().is_some_and(|open| open.confirmed);
+        if confirms && !confirmed {
+            let tool = self.scope.get().map_or("", |scope| &scope.tool);
+            self.open_question(self.confirmation(format!("Run {tool}?")));
+        }
+        match self.open.take() {
+            Some(open) if !open.questions.is_empty() => Err(Stop::Asked(open)),
+            _ => Ok(()),
+        }
+    }
+}
