@@ -46,6 +46,11 @@ fn explain(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
         writeln!(text, "    {line}")?;
     }
     stated(tool, text)?;
+    if tool.confirms() {
+        let question = tool.entry.tool.spec().and_then(|spec| spec.confirm);
+        let question = question.map_or_else(|| "whether to run it".to_owned(), quoted);
+        writeln!(text, "\nasks about every call\n    {question}")?;
+    }
     shown(tool, text)?;
     sent(tool, text)?;
     if let Some(output) = tool.output_schema() {
@@ -89,6 +94,12 @@ fn condition(published: &PublishedCondition, text: &mut String) -> std::fmt::Res
     write!(text, "    {verb} `{}`", condition.predicate())?;
     if let Some(message) = condition.message() {
         write!(text, ", else {}", quoted(message))?;
+    }
+    if condition.asks() {
+        write!(text, ", and asks")?;
+        if let Some(question) = condition.question() {
+            write!(text, " {}", quoted(question))?;
+        }
     }
     writeln!(text, ", policy {}", published.policy())
 }

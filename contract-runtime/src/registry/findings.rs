@@ -162,7 +162,7 @@ fn value_of(json: &Json) -> Value<'_> {
 
 /// Only a condition that ends calls is a judge of what a call may leave out or be shown.
 fn ends(published: &PublishedCondition) -> bool {
-    published.policy().ends_the_call()
+    published.refuses()
 }
 
 /// Asks each predicate about the defaults and the examples of the one parameter it speaks of.

@@ -13,7 +13,7 @@ pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) 
     let tool = &entry.tool;
     for published in &entry.conditions {
         let condition = published.condition();
-        let demanded = published.policy().ends_the_call()
+        let demanded = published.refuses()
             && (condition.is_shown() || (all && condition.kind() == ConditionKind::Pre));
         let said = published.lowering() == Lowering::Exact || published.rule().is_some();
         if demanded && !said {

@@ -91,6 +91,9 @@ pub struct ToolManifest {
     /// How long a call may take, in milliseconds, if that is limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// A person is asked about every call.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub confirms: bool,
     /// Where the tool is defined, as `file:line:column`; left out of a frozen manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
@@ -124,6 +127,9 @@ pub struct ConditionManifest {
     /// and `observe` a failure ends no call.
     #[serde(default, skip_serializing_if = "is_enforce")]
     pub policy: Policy,
+    /// A person may let a call through that breaks it; no schema and no rule says it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub asks: bool,
     /// How much of the condition the schema of the arguments expresses.
     pub lowering: Lowering,
     /// The heading under which the description lists the sentence, if it does.
@@ -145,6 +151,11 @@ pub struct ConditionManifest {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_enforce(policy: &Policy) -> bool {
     *policy == Policy::Enforce
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A position in a source file.
@@ -198,6 +209,7 @@ fn tool(tool: ToolInfo<'_>) -> ToolManifest {
         timeout_ms: tool
             .timeout()
             .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        confirms: tool.confirms(),
         location: Some(tool.location().to_owned()),
         conditions: tool.conditions().iter().map(condition).collect(),
         other: Map::new(),
@@ -223,6 +235,7 @@ fn condition(published: &PublishedCondition) -> ConditionManifest {
         parameters: parameters.map(|name| (*name).to_owned()).collect(),
         constants: condition.expression().map_or_else(Vec::new, constants::of),
         policy: published.policy(),
+        asks: condition.asks(),
         lowering: published.lowering(),
         heading: published.heading(),
         sentence: published.sentence().to_owned(),

@@ -26,6 +26,7 @@ fn full() -> Manifest {
         parameters: vec!["divisor".to_owned()],
         constants: vec![json!(0.0)],
         policy: Policy::QuickEnforce,
+        asks: false,
         lowering: Lowering::Exact,
         heading: Some(Heading::Requires),
         sentence: "`divisor != ZERO`".to_owned(),
@@ -42,6 +43,7 @@ fn full() -> Manifest {
         input_schema: json!({"type": "object"}),
         output_schema: Some(json!({"type": "number"})),
         timeout_ms: Some(1_000),
+        confirms: false,
         location: Some("src/lib.rs:2:1".to_owned()),
         conditions: vec![condition],
         other: Map::new(),
@@ -186,7 +188,7 @@ fn another_major_version_is_refused_by_its_number() {
         assert_eq!(
             error.to_string(),
             format!(
-                "version `{version}` of the manifest format is not supported, only 1.1; use a version of contract-runtime that supports it"
+                "version `{version}` of the manifest format is not supported, only 1.2; use a version of contract-runtime that supports it"
             ),
         );
         assert!(serde_json::from_str::<Manifest>(&text).is_err());

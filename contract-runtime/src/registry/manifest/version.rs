@@ -8,12 +8,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ManifestError;
 
-/// The version of the [`Manifest`](crate::Manifest) format, written as `"1.1"`.
+/// The version of the [`Manifest`](crate::Manifest) format, written as `"1.2"`.
 ///
 /// ```
 /// use contract_runtime::ManifestVersion;
 ///
-/// assert_eq!(ManifestVersion::CURRENT.to_string(), "1.1");
+/// assert_eq!(ManifestVersion::CURRENT.to_string(), "1.2");
 /// assert!("1.7".parse::<ManifestVersion>().is_ok());
 /// assert!("2.0".parse::<ManifestVersion>().is_err());
 /// ```
@@ -25,7 +25,7 @@ pub struct ManifestVersion {
 
 impl ManifestVersion {
     /// The version that is written here.
-    pub const CURRENT: Self = Self { major: 1, minor: 1 };
+    pub const CURRENT: Self = Self { major: 1, minor: 2 };
 }
 
 impl fmt::Display for ManifestVersion {

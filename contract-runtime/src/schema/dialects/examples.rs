@@ -65,7 +65,7 @@ pub(super) fn whole(tool: &Neutral<'_>, exported: &Value) -> Vec<Value> {
 fn holds(tool: &Neutral<'_>, arguments: &Map<String, Value>) -> bool {
     let conditions = tool.conditions.iter();
     conditions
-        .filter(|one| one.condition().kind() == ConditionKind::Pre && one.policy().ends_the_call())
+        .filter(|one| one.condition().kind() == ConditionKind::Pre && one.refuses())
         .all(|one| one.lowering() == Lowering::Exact || asked(one, tool.input, arguments))
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Neutral<'t> {
     pub(crate) enforced: &'t InputSchema,
     pub(crate) output: Option<&'t Value>,
     pub(crate) hints: Hints,
+    /// A person is asked about every call.
+    pub(crate) confirms: bool,
     /// The `$schema` of a tool that no macro made.
     pub(crate) dialect: Option<&'static str>,
 }
@@ -51,7 +53,7 @@ pub(crate) struct Neutral<'t> {
 impl Neutral<'_> {
     /// The author's description, and the conditions that the schema does not say.
     pub(super) fn told(&self) -> String {
-        describe(self.description, self.conditions)
+        describe(self.description, self.conditions, self.confirms)
     }
 }
 

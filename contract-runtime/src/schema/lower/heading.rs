@@ -31,13 +31,20 @@ pub enum Heading {
     Requires,
     /// What the tool says when a condition fails, as quoted speech.
     PossibleRefusals,
+    /// When a person is asked whether the call may go on.
+    Approval,
     /// What holds of the result.
     Ensures,
 }
 
 impl Heading {
     /// In the order in which a description has them.
-    pub(super) const ALL: [Self; 3] = [Self::Requires, Self::PossibleRefusals, Self::Ensures];
+    pub(super) const ALL: [Self; 4] = [
+        Self::Requires,
+        Self::PossibleRefusals,
+        Self::Approval,
+        Self::Ensures,
+    ];
 }
 
 impl fmt::Display for Heading {
@@ -45,6 +52,7 @@ impl fmt::Display for Heading {
         f.write_str(match self {
             Self::Requires => "Requires",
             Self::PossibleRefusals => "Possible refusals",
+            Self::Approval => "Needs a person's approval",
             Self::Ensures => "Ensures",
         })
     }

@@ -138,6 +138,12 @@ impl PublishedCondition {
         &self.sentence
     }
 
+    /// Returns whether every call that breaks it is refused: it [ends calls](Self::policy), and nobody is asked.
+    #[must_use]
+    pub const fn refuses(&self) -> bool {
+        self.policy.ends_the_call() && !self.condition.asks()
+    }
+
     pub(crate) const fn is_unexplained(&self) -> bool {
         self.is_unexplained
     }
@@ -187,16 +193,25 @@ pub(crate) fn lower(
         .iter()
         .enumerate()
         .map(|(index, condition)| {
-            let policy = outside.of_condition(condition.policy()).policy;
+            let policy = of_condition(outside, condition);
             let ends = policy.ends_the_call();
             let is_published = ends && !condition.is_hidden();
-            let stated = is_published && condition.kind() == ConditionKind::Pre;
+            // What a person may let through, no schema and no rule may refuse.
+            let stated =
+                is_published && condition.kind() == ConditionKind::Pre && !condition.asks();
             let expression = condition.expression().filter(|_| stated);
             let id = format!("{tool}.{}[{index}]", condition.kind().name());
+            let read = condition
+                .expression()
+                .filter(|_| is_published && condition.asks());
+            let read = read.map(apply::unapplied);
             let lowered = expression
                 .map(|expression| apply::condition(expression, &complete, input, &mut published));
             let lowering = lowered.as_ref().map_or(Lowering::Told, |one| one.lowering);
-            let rest = lowered.as_ref().map(|one| one.rest.as_slice());
+            let rest = lowered
+                .as_ref()
+                .map(|one| one.rest.as_slice())
+                .or(read.as_deref());
             let is_said = rest.is_some_and(<[_]>::is_empty);
             let rule = stated
                 .then(|| portable::rule(&id, condition, &complete))
@@ -222,6 +237,14 @@ pub(crate) fn lower(
         input: published,
         conditions,
     }
+}
+
+/// What becomes of a call that breaks the condition: an operator's policy does not take a question away.
+fn of_condition(outside: Resolved, condition: &Condition) -> Policy {
+    if condition.asks() {
+        return condition.policy().unwrap_or(Policy::Enforce);
+    }
+    outside.of_condition(condition.policy()).policy
 }
 
 /// The subject with the definitions that its schema refers to.

@@ -4,6 +4,9 @@ use super::nnf::Normal;
 use super::{Heading, PublishedCondition, Subject, readable};
 use crate::contract::condition::{Condition, ConditionKind, Names};
 
+/// What is said of a tool that always asks.
+pub(crate) const EVERY_CALL: &str = "every call";
+
 /// Longer predicates and messages are cut.
 const LONGEST: usize = 200;
 
@@ -17,6 +20,9 @@ pub(super) fn of(
     rest: Option<&[Normal]>,
     subjects: &[Subject],
 ) -> (Option<Heading>, String) {
+    if condition.asks() {
+        return of_question(condition, rest, subjects);
+    }
     let demanded = match condition.kind() {
         ConditionKind::Pre | ConditionKind::Given => Heading::Requires,
         _ => Heading::Ensures,
@@ -34,10 +40,7 @@ pub(super) fn of(
             None => (None, predicate()),
         };
     }
-    let clauses = rest.unwrap_or_default().iter();
-    let demands: Vec<_> = clauses
-        .map(|clause| Some(cut(&line(&readable::demand(clause, subjects)?))))
-        .collect();
+    let demands = demands(rest, subjects);
     let is_readable = rest.is_some() && demands.iter().all(Option::is_some);
     if let (false, Some(message)) = (is_readable, of_message(condition)) {
         return (Some(Heading::PossibleRefusals), quoted(&message));
@@ -47,6 +50,33 @@ pub(super) fn of(
         return (None, predicate());
     }
     (Some(demanded), demands.join(", and "))
+}
+
+/// When a person is asked.
+fn of_question(
+    condition: &Condition,
+    rest: Option<&[Normal]>,
+    subjects: &[Subject],
+) -> (Option<Heading>, String) {
+    let read: Option<Vec<String>> = demands(rest, subjects).into_iter().collect();
+    let demand = condition.demand().map(|demand| cut(&line(demand)));
+    let read = read.filter(|all| !all.is_empty());
+    let sentence = match demand.or(read.map(|all| all.join(", and "))) {
+        Some(demand) => format!("unless {demand}"),
+        None => match of_message(condition) {
+            Some(message) => quoted(&message),
+            None => return (None, of_predicate(condition)),
+        },
+    };
+    (Some(Heading::Approval), sentence)
+}
+
+/// Each clause as a demand, if it can be read.
+fn demands(rest: Option<&[Normal]>, subjects: &[Subject]) -> Vec<Option<String>> {
+    let clauses = rest.unwrap_or_default().iter();
+    clauses
+        .map(|clause| Some(cut(&line(&readable::demand(clause, subjects)?))))
+        .collect()
 }
 
 /// The message, with the model's names of the arguments.
@@ -77,10 +107,12 @@ pub(crate) fn of_predicate(condition: &Condition) -> String {
 }
 
 /// The author's description, and what the schema does not say of the conditions.
-pub(crate) fn describe(author: &str, conditions: &[PublishedCondition]) -> String {
+pub(crate) fn describe(author: &str, conditions: &[PublishedCondition], confirms: bool) -> String {
     let said = conditions
         .iter()
         .filter_map(|one| Some((one.heading()?, one.sentence())));
+    let always = confirms.then_some((Heading::Approval, EVERY_CALL));
+    let said = said.chain(always);
     below_headings(author, &said)
 }
 

@@ -99,6 +99,11 @@ fn both(old: &ConditionManifest, new: &ConditionManifest, judged: &Judged, repor
         let reason = format!("its policy is `{}`, and was `{}`", new.policy, old.policy);
         report.compatible(path(new), reason);
     }
+    match (old.asks, new.asks) {
+        (true, false) => return report.breaking(path(new), "is refused now, and was asked about"),
+        (false, true) => report.compatible(path(new), "is asked about now, and was refused"),
+        _ => {}
+    }
     match (ends(old), ends(new)) {
         (true, false) => return removed(old, report),
         (false, true) => return appeared(new, judged, report),

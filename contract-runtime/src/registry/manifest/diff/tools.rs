@@ -54,6 +54,11 @@ fn one(old: &ToolManifest, new: &ToolManifest, report: &mut Report) {
     }
     hints(old.hints, new.hints, report);
     timeout(old.timeout_ms, new.timeout_ms, report);
+    match (old.confirms, new.confirms) {
+        (false, true) => report.breaking("confirm", "a person is asked about every call now"),
+        (true, false) => report.compatible("confirm", "nobody is asked about every call any more"),
+        _ => {}
+    }
     let judged = input::compare(&old.input_schema, &new.input_schema, report);
     output::compare(
         old.output_schema.as_ref(),

@@ -36,6 +36,7 @@ fn described(author: &str, conditions: &[Condition]) -> String {
     describe(
         author,
         &lower("tool", ENFORCED, conditions, &tool.subjects, &tool.input).conditions,
+        false,
     )
 }
 
@@ -180,7 +181,7 @@ fn a_demand_is_one_line_of_bounded_length() {
     let tool = tool(&[&parameter!("word": String), &parameter!("y": u8)]);
     let condition = condition(ConditionKind::Pre, "either", None).reading(EITHER);
     let conditions = lower("tool", ENFORCED, &[condition], &tool.subjects, &tool.input).conditions;
-    let text = describe("", &conditions);
+    let text = describe("", &conditions, false);
     assert!(
         text.starts_with("Requires:\n- `word` is not one of \"one two\""),
         "{text}"
