@@ -5,6 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
 
+use crate::ask;
 use crate::errors::Errors;
 use crate::model::{Policy, Set, Shown};
 use crate::nearest::nearest;
@@ -14,6 +15,8 @@ use crate::source;
 pub(crate) struct Entry {
     pub(crate) key: Ident,
     pub(crate) value: Option<(Expr, TokenStream)>,
+    /// The values behind a question.
+    pub(crate) behind: Vec<TokenStream>,
 }
 
 impl Entry {
@@ -31,7 +34,11 @@ pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry>
     let mut entries = Vec::new();
     while !input.is_empty() {
         match entry(input) {
-            Ok(entry) => entries.push(entry),
+            Ok(mut entry) => {
+                let value = entry.value.as_ref().map(|(expr, _)| expr);
+                entry.behind = ask::values(errors, input, &entry.name(), value);
+                entries.push(entry);
+            }
             Err(error) => {
                 errors.add(error);
                 skip(input);
@@ -70,7 +77,8 @@ fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
         Some(_) => Some(source::expression(input)?),
         None => None,
     };
-    Ok(Entry { key, value })
+    let behind = Vec::new();
+    Ok(Entry { key, value, behind })
 }
 
 fn skip(input: ParseStream<'_>) {
@@ -78,6 +86,22 @@ fn skip(input: ParseStream<'_>) {
         let _ = input.parse::<proc_macro2::TokenTree>();
     }
 }
+
+/// Whether `key = value`, or a key that stands alone, comes next, and no expression.
+pub(crate) fn is_keyed(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).is_ok_and(|word| {
+        let word = word.to_string();
+        ask::is_flag(&ahead, &word)
+            || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
+            || (KEYS.contains(&word.as_str()) && ahead.peek(syn::token::Paren))
+    })
+}
+
+/// What a condition may say of itself; written as `key(..)`, the mistake is reported with the key.
+const KEYS: [&str; 8] = [
+    "policy", "shown", "requires", "ensures", "ask", "id", "message", "msg",
+];
 
 /// The one setter: refuses a second value for a key.
 pub(crate) fn set<T>(

@@ -122,6 +122,7 @@ fn take_policy(errors: &mut Errors, arguments: &mut Vec<Argument>) -> Option<Set
         let entry = Entry {
             key: key.clone(),
             value: Some((argument.expr.clone(), argument.value.clone())),
+            behind: Vec::new(),
         };
         args::set(errors, &mut policy, &entry, args::policy);
         if policy.is_some() && Some(index) != last {

@@ -56,9 +56,11 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     arguments::names_differ(errors, tool);
     for clause in &tool.clauses {
         conditions::shown_if_demanded(errors, clause);
+        conditions::answerable(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
         constant::varies(errors, clause);
     }
+    conditions::ids_differ(errors, &tool.clauses);
     givens::return_to_somebody(errors, &tool.givens, &tool.function);
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
@@ -77,6 +79,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     givens::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
+        conditions::never_asking(errors, clause);
         conditions::absence_considered(errors, clause, &contracted.function.params);
         constant::varies(errors, clause);
     }

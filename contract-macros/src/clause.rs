@@ -7,6 +7,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprClosure, ExprLit, Lit, LitStr, Pat, Path, Token, Type};
 
 use crate::args;
+use crate::ask;
 use crate::attributes::{ContractAttribute, Kind};
 use crate::closure;
 use crate::condition::{self, ParsedCondition};
@@ -129,6 +130,8 @@ fn parse_condition(
         policy: None,
         shown: None,
         demand: None,
+        question: None,
+        id: None,
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
@@ -165,7 +168,7 @@ fn out_of_order(kind: Kind, input: ParseStream<'_>) -> Option<syn::Error> {
     }
     let ahead = input.fork();
     let key = ahead.call(Ident::parse_any).ok()?;
-    let is_key = ["policy", "crate", "requires", "ensures"]
+    let is_key = ["policy", "crate", "requires", "ensures", "ask"]
         .iter()
         .any(|known| key == known)
         && ahead.peek(Token![=])
@@ -277,7 +280,7 @@ const PRIMITIVE: &[&str] = &[
 
 impl ParsedCondition {
     fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {
-        if !input.is_empty() && !is_keyed(input) {
+        if !input.is_empty() && !args::is_keyed(input) {
             match source::expression(input) {
                 Ok((expr, _)) => match args::ungrouped(&expr) {
                     Expr::Lit(ExprLit {
@@ -291,6 +294,9 @@ impl ParsedCondition {
                             format_args!("a policy has a key; write `policy = {word}`"),
                         );
                     }
+                    Expr::Path(word) if word.path.is_ident("ask") => {
+                        errors.on(&expr, "`ask` needs a question; write `ask = \"..\"`");
+                    }
                     other => errors.on(
                         other,
                         format_args!(
@@ -302,7 +308,7 @@ impl ParsedCondition {
                 Err(error) => errors.add(error),
             }
             if self.message.is_some() {
-                self.message_args = message::args(errors, input, is_keyed);
+                self.message_args = message::args(errors, input, args::is_keyed);
             }
             if !input.is_empty() && input.parse::<Token![,]>().is_err() {
                 errors.add(input.error("expected `,`"));
@@ -322,6 +328,8 @@ impl ParsedCondition {
                 word if word == demand => {
                     args::set(errors, &mut self.demand, &entry, args::sentence);
                 }
+                "ask" => args::set(errors, &mut self.question, &entry, ask::parse),
+                "id" => args::set(errors, &mut self.id, &entry, args::sentence),
                 "crate" => args::set(errors, &mut krate, &entry, args::path),
                 "message" | "msg" => errors.at(
                     entry.span(),
@@ -341,26 +349,12 @@ impl ParsedCondition {
                     errors,
                     &entry,
                     &owner,
-                    &["policy", demand, "shown", "crate"],
+                    &["policy", demand, "shown", "ask", "id", "crate"],
                 ),
             }
         }
     }
 }
-
-/// Whether `key = value`, or a key that stands alone, comes next, and no expression.
-fn is_keyed(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    ahead.call(Ident::parse_any).is_ok_and(|word| {
-        let alone = ahead.is_empty() || ahead.peek(Token![,]);
-        (word == "shown" && alone)
-            || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
-            || (KEYS.iter().any(|key| word == key) && ahead.peek(syn::token::Paren))
-    })
-}
-
-/// What a condition may say of itself; written as `key(..)`, the mistake is reported with the key.
-const KEYS: [&str; 6] = ["policy", "shown", "requires", "ensures", "message", "msg"];
 
 fn joined(kind: Kind) -> String {
     format!(

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, LitStr, Pat};
 
+use crate::ask::{self, WrittenQuestion};
 use crate::closure;
 use crate::errors::Errors;
 use crate::message;
@@ -24,6 +25,8 @@ pub(crate) struct ParsedCondition {
     pub(crate) policy: Option<Set<Policy>>,
     pub(crate) shown: Option<Set<Shown>>,
     pub(crate) demand: Option<Set<LitStr>>,
+    pub(crate) question: Option<Set<WrittenQuestion>>,
+    pub(crate) id: Option<Set<LitStr>>,
 }
 
 /// A condition over the parameters.
@@ -162,6 +165,17 @@ fn finish(
             mentions.add(arg, params, shadowed);
         }
     }
+    let question = match written.question {
+        Some(Set { key, value }) => {
+            let (message, asked) = ask::check(errors, value, params)?;
+            mentions.params.extend(asked.params);
+            Some(Set {
+                key,
+                value: message,
+            })
+        }
+        None => None,
+    };
     let mentions_after: Vec<usize> = mentions.params.iter().copied().collect();
     mentions
         .params
@@ -175,6 +189,8 @@ fn finish(
         policy: written.policy,
         shown: written.shown,
         demand: written.demand,
+        question,
+        id: written.id,
         portable,
         is_constant,
         mentions: mentions.params.into_iter().collect(),

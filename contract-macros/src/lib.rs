@@ -3,6 +3,7 @@
 //! Use them through `contract_runtime`, which re-exports them; the two crates share a hidden interface.
 
 mod args;
+mod ask;
 mod assertion;
 mod attributes;
 mod check;

@@ -25,6 +25,8 @@ pub(crate) struct Tool {
     pub(crate) description: Description,
     pub(crate) givens: Vec<Given>,
     pub(crate) clauses: Vec<Clause>,
+    /// What a person is asked before every call, and the parameters that it names.
+    pub(crate) confirm: Option<(Message, Vec<usize>)>,
     pub(crate) verify: Option<Verify>,
     pub(crate) krate: Path,
 }
@@ -206,6 +208,10 @@ pub(crate) struct Clause {
     pub(crate) shown: Option<Set<Shown>>,
     /// What it demands or promises, in the words of its author.
     pub(crate) demand: Option<Set<LitStr>>,
+    /// What a person is asked where it does not hold.
+    pub(crate) question: Option<Set<Message>>,
+    /// What an operator calls it.
+    pub(crate) id: Option<Set<LitStr>>,
     /// What of a precondition is portable; nothing, if no part of it is.
     pub(crate) portable: Option<Portable>,
     /// Its answer is the same for every call.

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr, Path};
 
 use crate::args::{self, Entry};
+use crate::ask::{self, WrittenQuestion};
 use crate::attributes::ContractAttribute;
 use crate::errors::Errors;
 use crate::model::{Options, Set};
@@ -15,6 +16,7 @@ pub(crate) struct ToolArgs {
     pub(crate) name: Option<Set<LitStr>>,
     pub(crate) description: Option<Set<Expr>>,
     pub(crate) options: Options,
+    pub(crate) confirm: Option<Set<WrittenQuestion>>,
     krate: Option<Set<Path>>,
 }
 
@@ -31,6 +33,7 @@ const KEYS: &[&str] = &[
     "timeout",
     "output_schema",
     "coerce",
+    "confirm",
     "crate",
 ];
 
@@ -96,6 +99,7 @@ impl ToolArgs {
             "output_schema" => args::set(errors, &mut options.output_schema, entry, args::flag),
             "coerce" => args::set(errors, &mut options.coerce, entry, args::flag),
             "timeout" => args::set(errors, &mut options.timeout, entry, args::duration),
+            "confirm" => args::set(errors, &mut self.confirm, entry, ask::parse),
             "crate" => args::set(errors, &mut self.krate, entry, args::path),
             _ => args::unknown(errors, entry, "`#[tool]`", KEYS),
         }

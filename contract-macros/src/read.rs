@@ -5,12 +5,14 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Path, Receiver};
 
+use crate::ask;
 use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
 use crate::clause;
 use crate::describe;
 use crate::errors::Errors;
+use crate::given;
 use crate::item::{FunctionItem, ImplItems, Item, Method, RawMember};
-use crate::model::{Contracted, Function, Member, Model, Name, Tool, ToolSet};
+use crate::model::{Contracted, Function, Member, Model, Name, Param, Tool, ToolSet};
 use crate::options::{self, ToolArgs};
 use crate::param::{self, Owner};
 use crate::verify;
@@ -83,8 +85,18 @@ fn tool(
         name,
         description,
         options,
+        confirm,
         ..
     } = args;
+    let confirm = confirm.and_then(|question| {
+        let named: Vec<Param> = params
+            .iter()
+            .cloned()
+            .chain(given::as_params(contracts))
+            .collect();
+        let (message, mentions) = ask::check(errors, question.value, &named)?;
+        Some((message, mentions.params.into_iter().collect()))
+    });
     let name = match name {
         Some(name) => Name {
             text: name.value.value(),
@@ -106,6 +118,7 @@ fn tool(
         description,
         givens,
         clauses,
+        confirm,
         verify,
         krate: krate.clone(),
     })

@@ -6,7 +6,7 @@ use syn::Type;
 use super::arguments::generics;
 use super::bare;
 use crate::errors::Errors;
-use crate::model::{Clause, ClauseKind, Opaque, Param, Portable, Shown};
+use crate::model::{Clause, ClauseKind, Opaque, Param, Policy, Portable, Shown};
 use crate::source::{self, is_punct};
 
 /// What is demanded to be shown must be portable, every part of it.
@@ -53,6 +53,58 @@ fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
                 opaque(part, found);
             }
         }
+    }
+}
+
+/// What is asked, somebody must be able to answer before anything happens.
+pub(super) fn answerable(errors: &mut Errors, clause: &Clause) {
+    let Some(question) = &clause.question else {
+        return;
+    };
+    if clause.kind != ClauseKind::Pre {
+        errors.at(
+            question.key,
+            "only a precondition asks, because behind the body there is nothing left to approve; remove `ask`",
+        );
+    }
+    if let Some(policy) = clause.policy.as_ref()
+        && matches!(policy.value, Policy::Ignore | Policy::Observe)
+    {
+        errors.at(
+            policy.key,
+            "a condition that asks ends the call where nobody approves; remove this policy, or `ask`",
+        );
+    }
+}
+
+/// Two conditions that an operator could not tell apart.
+pub(super) fn ids_differ(errors: &mut Errors, clauses: &[Clause]) {
+    let ids: Vec<_> = clauses
+        .iter()
+        .filter_map(|clause| clause.id.as_ref())
+        .collect();
+    for (at, id) in ids.iter().enumerate() {
+        let text = id.value.value();
+        if ids[..at].iter().any(|before| before.value.value() == text) {
+            errors.on(
+                &id.value,
+                format_args!("two conditions are called `{text}`; give each an id of its own"),
+            );
+        }
+    }
+}
+
+/// Nobody answers a Rust call.
+pub(super) fn never_asking(errors: &mut Errors, clause: &Clause) {
+    let keys = [
+        clause.question.as_ref().map(|question| question.key),
+        clause.id.as_ref().map(|id| id.key),
+    ];
+    for key in keys.into_iter().flatten() {
+        errors.at(
+            key,
+            "only a tool asks, because nobody answers a Rust call; remove this, or make the function a `#[tool]`",
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use syn::Token;
 use syn::spanned::Spanned;
 
 use super::span::SpanRange;
-use super::{data, local};
+use super::{data, local, question};
 use crate::model::{Clause, ClauseKind, Message, Param, Role};
 use crate::predicate;
 
@@ -19,6 +19,8 @@ pub(super) struct Clauses<'m> {
     pub(super) body_in_place: bool,
     /// The receiver, where the body takes it by value.
     pub(super) given_self: Option<&'m Token![self]>,
+    /// What is asked before every call.
+    pub(super) confirm: Option<&'m Message>,
 }
 
 impl Clauses<'_> {
@@ -46,7 +48,19 @@ impl Clauses<'_> {
         let condition = condition(&clause.predicate, self.runtime);
         let holds = quote_spanned!(clause.span=> || #condition);
         let own = self.own_policy(clause);
-        quote!(#frame.pre(#index, #own, #holds, |#seen| { #details }))
+        let judge = if clause.question.is_some() {
+            quote!(pre_or_ask)
+        } else {
+            quote!(pre)
+        };
+        quote!(#frame.#judge(#index, #own, #holds, |#seen| { #details }))
+    }
+
+    /// `frame.confirm(|text| ..);`
+    pub(super) fn confirm(&self) -> Option<TokenStream> {
+        let frame = local("frame");
+        let write = question::write(self.confirm?);
+        Some(quote!(#frame.confirm(#write);))
     }
 
     /// `let kept = frame.keep(1, || (rt::keep(&amount), old));`
@@ -157,7 +171,12 @@ impl Clauses<'_> {
             ClauseKind::Pre => &clause.mentions,
             _ => &clause.mentions_after,
         };
-        self.details_of(at_hand, clause.message.as_ref(), seen)
+        let details = self.details_of(at_hand, clause.message.as_ref(), seen);
+        let asked = clause.question.as_ref().map(|asked| {
+            let write = question::write(&asked.value);
+            quote!(#seen.question(#write);)
+        });
+        quote!(#details #asked)
     }
 
     pub(super) fn details_of(

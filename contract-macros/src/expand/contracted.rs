@@ -47,6 +47,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         runtime,
         body_in_place: true,
         given_self: function.receiver.as_ref().and_then(self_by_value),
+        confirm: None,
     };
     let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
     let (signature, uses) = (signature(function), uses(&function.uses));

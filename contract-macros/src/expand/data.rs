@@ -113,7 +113,7 @@ fn renamed(mentions: &[usize], params: &[Param]) -> Option<TokenStream> {
     (!pairs.is_empty()).then(|| quote!(.renaming(&[#(#pairs),*])))
 }
 
-/// `.reading(&expression).probing(probe).shown().demanding("..")`
+/// `.reading(&expression).probing(probe).shown().demanding("..").identified("limit").asking("..")`
 fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
     let portable = clause.portable.as_ref();
     let portable = portable.filter(|portable| !matches!(portable, Portable::Opaque(_)));
@@ -134,7 +134,15 @@ fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream
         let demand = &demand.value;
         quote!(.demanding(#demand))
     });
-    quote!(#reading #probing #shown #demand)
+    let id = clause.id.as_ref().map(|id| {
+        let id = &id.value;
+        quote!(.identified(#id))
+    });
+    let asking = clause.question.as_ref().map(|question| {
+        let question = &question.value.literal;
+        quote!(.asking(#question))
+    });
+    quote!(#reading #probing #shown #demand #id #asking)
 }
 
 /// The parameter a precondition mentions alone, if it has a default or an example to be judged.
@@ -211,6 +219,10 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             .as_ref()
             .map(|verify| self::verify(verify, runtime)),
     );
+    let confirm = option(tool.confirm.as_ref().map(|(question, _)| {
+        let question = &question.literal;
+        quote!(#question)
+    }));
     let (line, column) = position(tool.function.sig.ident.span());
     quote! {
         #runtime::Spec {
@@ -223,6 +235,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             coerce: #coerce,
             timeout: #timeout,
             parameters: &[#(#parameters),*],
+            confirm: #confirm,
             verify: #verify,
             package: ::core::env!("CARGO_PKG_NAME"),
             position: (#line, #column),

@@ -8,7 +8,7 @@ use super::clauses::Clauses;
 use super::judged::Judged;
 use super::local;
 use super::types::{result_type, whole_result};
-use crate::model::{Clause, Function, Param, Tool};
+use crate::model::{Function, Param, Tool};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
 fn plain(param: &Param) -> TokenStream {
@@ -109,6 +109,7 @@ pub(super) fn forms(
         runtime,
         body_in_place,
         given_self: None,
+        confirm: tool.confirm.as_ref().map(|(question, _)| question),
     };
     if body_in_place {
         return checked_in_place(
@@ -117,7 +118,7 @@ pub(super) fn forms(
             head,
         );
     }
-    let body = body(function, body_name, &tool.clauses, head);
+    let body = body(tool, body_name, head);
     let checked = checked(function, checked_name, called, &clauses, head);
     quote!(#body #checked)
 }
@@ -125,15 +126,18 @@ pub(super) fn forms(
 /// The author's body under another name, with every attribute that acts on it.
 ///
 /// A parameter that only a condition looks at is used, though not in the body.
-fn body(function: &Function, name: &Ident, clauses: &[Clause], head: &TokenStream) -> TokenStream {
+fn body(tool: &Tool, name: &Ident, head: &TokenStream) -> TokenStream {
+    let function = &tool.function;
     let (attrs, sig, body) = (&function.attrs_inner, &function.sig, &function.body);
     let (asyncness, generics) = (&sig.asyncness, &sig.generics);
     let (output, bounds) = (&sig.output, &sig.generics.where_clause);
     let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
     let named = |index: usize| {
-        clauses
-            .iter()
-            .any(|clause| clause.mentions.contains(&index))
+        let in_conditions = tool.clauses.iter().flat_map(|clause| &clause.mentions);
+        let in_question = tool.confirm.iter().flat_map(|(_, mentions)| mentions);
+        in_conditions
+            .chain(in_question)
+            .any(|&named| named == index)
     };
     let params = function.params.iter().enumerate().map(|(index, param)| {
         let used = named(index)
@@ -209,7 +213,7 @@ fn checked(
     let handed_on = arguments(function, Ident::clone);
     let waited = asyncness.as_ref().map(|_| quote!(.await));
     let before = clauses.before();
-    let keep = clauses.keep();
+    let (keep, confirm) = (clauses.keep(), clauses.confirm());
     let after = clauses.after(whole_result(sig));
     let many = many_arguments(function);
     quote! {
@@ -219,6 +223,7 @@ fn checked(
             -> ::core::result::Result<#output, #runtime::Stop> #bounds
         {
             #(#before?;)*
+            #confirm
             #frame.enter()?;
             #(#keep)*
             let #out = #body(#(#handed_on),*) #waited;

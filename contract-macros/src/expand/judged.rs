@@ -84,7 +84,7 @@ impl<'m> Judged<'m> {
         let (frame, out) = (local("frame"), local("out"));
         let steps = self.steps();
         let enter = self.or_end(&quote!(#frame.enter()));
-        let keep = self.clauses.keep();
+        let (keep, confirm) = (self.clauses.keep(), self.clauses.confirm());
         let body = self.body();
         let after = self.clauses.after(whole_result(&self.function.sig));
         let after = after.iter().map(|judged| self.or_end(judged));
@@ -105,6 +105,7 @@ impl<'m> Judged<'m> {
         };
         quote! {
             #(#steps)*
+            #confirm
             #enter
             #(#keep)*
             let #out = #body;

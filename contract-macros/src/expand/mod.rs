@@ -30,6 +30,7 @@ mod findings;
 mod function;
 mod judged;
 mod portable;
+mod question;
 mod shim;
 mod span;
 mod tool;

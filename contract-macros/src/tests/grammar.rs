@@ -90,7 +90,7 @@ fn unknown_repeated_and_mistyped_options() {
     refused_option(
         "colour",
         "unknown argument `colour`; `#[tool]` takes `name`, `title`, `description`, `policy`, `read_only`, `destructive`, \
-         `idempotent`, `open_world`, `blocking`, `timeout`, `output_schema`, `coerce` and `crate`",
+         `idempotent`, `open_world`, `blocking`, `timeout`, `output_schema`, `coerce`, `confirm` and `crate`",
     );
     refused_option(
         "timeout = \"1s\", timeout = \"2s\"",

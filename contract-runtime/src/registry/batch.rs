@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::inner::Inner;
-use super::job::Mode;
+use super::job::{Mode, Turn};
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
 use crate::tool::outcome::{OutcomeKind, Stopped};
@@ -63,28 +63,48 @@ impl Batch<'_> {
             // Whoever follows the run reads what came of the calls before this one, and may end the run here.
             tokio::task::yield_now().await;
         }
-        let _gate = if self.inside {
-            None
-        } else {
-            Some(self.inner.gate.write().await)
-        };
-        self.one(call).await
+        if self.inside {
+            return self.one(call, Turn::Free).await;
+        }
+        if self.asks(&call) {
+            return self.one(call, Turn::Alone).await;
+        }
+        let _gate = self.inner.gate.write().await;
+        self.one(call, Turn::Free).await
     }
 
     async fn join_bounded(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
-        let _gate = if self.inside {
+        // Whoever waits for a person holds up nobody who writes, so each stands behind the gate by itself.
+        let apart = !self.inside && calls.iter().any(|call| self.asks(call));
+        let _gate = if self.inside || apart {
             None
         } else {
             Some(self.inner.gate.read().await)
         };
         futures::join_bounded(
-            calls.into_iter().map(|call| self.one(call)),
+            calls.into_iter().map(|call| async move {
+                if apart && self.asks(&call) {
+                    return self.one(call, Turn::Shared).await;
+                }
+                let _gate = if apart {
+                    Some(self.inner.gate.read().await)
+                } else {
+                    None
+                };
+                self.one(call, Turn::Free).await
+            }),
             self.inner.limits.parallel,
         )
         .await
     }
 
-    async fn one(&self, call: ToolCall) -> Outcome {
+    fn asks(&self, call: &ToolCall) -> bool {
+        let entry = self.inner.find(&call.name);
+        entry.is_some_and(|entry| entry.asks.any())
+    }
+
+    /// Makes a call; behind the gate in this way, where the batch does not stand behind it itself.
+    async fn one(&self, call: ToolCall, turn: Turn) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
             if let Err(end) = self.inner.before.ask(&call) {
                 return self.inner.refused(call, end);
@@ -97,6 +117,7 @@ impl Batch<'_> {
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),
+            turn,
             ..Mode::default()
         };
         let outcome = self.inner.call(call, self.context.clone(), mode).await;

@@ -208,6 +208,30 @@ pub enum BuildProblem {
         /// Where the condition is defined.
         location: String,
     },
+    /// A setting about asking names a precondition that the tool does not have.
+    #[error(
+        "`{method}` names the condition `{id}`, which tool `{tool}` ({location}) does not have; a precondition is named by `id = \"..\"`"
+    )]
+    NoSuchCondition {
+        /// The method of the builder.
+        method: &'static str,
+        /// The tool.
+        tool: String,
+        /// The id.
+        id: String,
+        /// Where the tool is defined.
+        location: String,
+    },
+    /// The program was built with `--cfg contract_strip`, which evaluates no condition, so nobody would be asked.
+    #[error(
+        "tool `{tool}` asks a person ({location}), and this program was built with `--cfg contract_strip`, which would take the question away; build it without, or remove the question"
+    )]
+    AskStripped {
+        /// The tool.
+        tool: String,
+        /// Where the tool is defined.
+        location: String,
+    },
     /// A pattern in a precondition is not a regular expression.
     #[error("`{pattern}` in tool `{tool}` is not a regular expression ({location}): {reason}")]
     Pattern {

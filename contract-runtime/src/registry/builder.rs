@@ -1,6 +1,7 @@
 //! Builds a registry.
 
 mod alone;
+mod approval;
 mod call_hook;
 
 use std::any::TypeId;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Registry;
+use super::asks::AskChange;
 use super::build_error::{BuildError, BuildProblem};
 use super::call_hook::CallHook;
 use super::entry::{Entry, Settings};
@@ -58,6 +60,7 @@ pub struct Builder {
     /// The package of `registry!()`, while nothing of it was found and nothing else was added.
     empty: Option<String>,
     before: CallHook,
+    asks: Vec<AskChange>,
 }
 
 impl std::fmt::Debug for Builder {
@@ -85,6 +88,7 @@ impl Builder {
             program: None,
             empty: None,
             before: CallHook::default(),
+            asks: Vec::new(),
         }
     }
 
@@ -350,6 +354,10 @@ impl Builder {
         for (name, _) in &overrides {
             self.expect("override_policy", name);
         }
+        for change in std::mem::take(&mut self.asks) {
+            self.expect(change.method(), &change.tool);
+            self.asks.push(change);
+        }
         let overrides: HashMap<_, _> = overrides.into_iter().collect();
         if let Some(package) = self.empty.take().filter(|_| self.tools.is_empty()) {
             self.problems.push(BuildProblem::NoTools { package });
@@ -361,6 +369,7 @@ impl Builder {
             coerce: self.coerce,
             timeout: self.timeout,
             policy: self.layer.policy,
+            asks: self.asks,
         };
         let mut problems = self.problems;
         let mut entries = Vec::with_capacity(self.tools.len());

@@ -22,7 +22,7 @@ use crate::tool::outcome::{OutcomeKind, Stopped};
 use crate::tool::{Context, Outcome, ToolCall};
 
 /// A call that was made: refused, let in and already over, or waiting for its body.
-enum Begun<'r> {
+pub(super) enum Begun<'r> {
     Refused(Outcome),
     Over(Outcome),
     Waiting(Job, CallPermit<'r>),
@@ -40,13 +40,13 @@ enum Started<'r> {
     },
 }
 
-type Later<'r> = Pin<Box<dyn Future<Output = Outcome> + Send + 'r>>;
+pub(super) type Later<'r> = Pin<Box<dyn Future<Output = Outcome> + Send + 'r>>;
 
 /// A call that has not begun.
-struct PendingCall {
-    call: ToolCall,
-    context: Context,
-    mode: Mode,
+pub(super) struct PendingCall {
+    pub(super) call: ToolCall,
+    pub(super) context: Context,
+    pub(super) mode: Mode,
 }
 
 impl PendingCall {
@@ -227,7 +227,7 @@ impl Inner {
     }
 
     /// Finds the tool and lets the call in; a sync body runs here, to its end.
-    fn begin(&self, pending: &mut PendingCall) -> Begun<'_> {
+    fn begin(self: &Arc<Self>, pending: &mut PendingCall) -> Begun<'_> {
         let outer = ContractScope::inherited();
         if outer.depth >= self.limits.depth {
             let why = nested_too_deep(&pending.call.name, outer.depth, self.limits.depth);
@@ -247,6 +247,20 @@ impl Inner {
             let invalid = InvalidArguments::too_large(limit, length);
             return self.over_before(pending, OutcomeKind::InvalidArguments(Box::new(invalid)));
         }
+        if self.entries[index].asks.any() && pending.mode.policy.is_none() {
+            return self.begin_asking(index, pending, outer);
+        }
+        self.admit(index, pending, outer)
+    }
+
+    /// Lets a call in whose tool is found, unless there is no room for it.
+    #[inline]
+    pub(super) fn admit(
+        &self,
+        index: usize,
+        pending: &mut PendingCall,
+        outer: Inherited,
+    ) -> Begun<'_> {
         if pending.context.run_is_over() {
             let reason = "an earlier call of the run broke a contract";
             let end = OutcomeKind::Cancelled {
@@ -263,6 +277,7 @@ impl Inner {
         let is_straight = entry.is_straight
             && pending.context.is_empty()
             && pending.mode.is_a_call()
+            && pending.mode.asking.is_none()
             && entry.tool.runs != Runs::Blocking;
         if !is_straight {
             return self.begin_job(index, pending, outer, permit);
@@ -274,6 +289,18 @@ impl Inner {
         Begun::Later(Box::pin(
             self.straight_later(entry, call, gate, outer, permit),
         ))
+    }
+
+    #[cold]
+    fn begin_asking<'r>(
+        self: &'r Arc<Self>,
+        index: usize,
+        pending: &mut PendingCall,
+        outer: Inherited,
+    ) -> Begun<'r> {
+        let (context, mode) = (take(&mut pending.context), take(&mut pending.mode));
+        let call = pending.take_call();
+        Begun::Later(Box::pin(self.ask_first(index, call, context, mode, outer)))
     }
 
     #[cold]
@@ -299,7 +326,7 @@ impl Inner {
         Begun::Over(self.over(job, ran, permit))
     }
 
-    async fn wait(self: &Arc<Self>, job: Job, permit: CallPermit<'_>) -> Outcome {
+    pub(super) async fn wait(self: &Arc<Self>, job: Job, permit: CallPermit<'_>) -> Outcome {
         let entry = &self.entries[job.index];
         if entry.tool.runs == Runs::Blocking {
             let deadline = job.deadline;

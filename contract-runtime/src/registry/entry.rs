@@ -1,12 +1,14 @@
 //! A tool in a registry, with its settings resolved.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use super::asks::{self, AskChange};
 use super::build_error::BuildProblem;
+use crate::contract::approval::Asks;
 use crate::contract::condition::Condition;
 use crate::contract::panics::{guard, ignore_poison};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
@@ -32,6 +34,8 @@ pub(crate) struct Entry {
     pub(crate) output: Option<Value>,
     /// The schema of the arguments as it is published, where conditions change it.
     narrowed: Option<Value>,
+    /// Which of them ask.
+    pub(crate) asks: Arc<Asks>,
     /// Its conditions as everybody but the program sees them.
     pub(crate) conditions: Vec<PublishedCondition>,
     /// The operator's override, or the author's setting.
@@ -54,6 +58,8 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
     /// The registry's own.
     pub(super) policy: Option<Policy>,
+    /// What the operator says of asking.
+    pub(super) asks: Vec<AskChange>,
 }
 
 impl Entry {
@@ -96,10 +102,11 @@ impl Entry {
         let policy = overruled.or_else(own);
         let registry = || Some(set(settings.policy?, PolicyOrigin::Registry));
         let outside = policy.or_else(registry).unwrap_or_else(Resolved::process);
-        let (narrowed, conditions) = if tool.conditions().is_empty() {
+        let (conditions, asks) = asks::resolve(&tool, &settings.asks, problems);
+        let (narrowed, conditions) = if conditions.is_empty() {
             (None, Vec::new())
         } else {
-            let published = published(&tool, &inputs.schema, tool.conditions(), outside);
+            let published = published(&tool, &inputs.schema, &conditions, outside);
             let is_narrowed = published.input != *inputs.schema.json();
             (is_narrowed.then_some(published.input), published.conditions)
         };
@@ -114,6 +121,7 @@ impl Entry {
             output,
             narrowed,
             conditions,
+            asks: Arc::new(asks),
             policy,
             outside,
             timeout,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::approval::OpenRequests;
 use super::call_hook::CallHook;
 use super::entry::Entry;
 use super::export::Exports;
@@ -27,6 +28,7 @@ pub(crate) struct Inner {
     pub(super) blocking: Arc<AtomicUsize>,
     pub(super) gate: tokio::sync::RwLock<()>,
     pub(super) exports: Exports,
+    pub(super) open_requests: OpenRequests,
 }
 
 impl std::fmt::Debug for Inner {
@@ -96,6 +98,7 @@ impl Inner {
             blocking: Arc::default(),
             gate: tokio::sync::RwLock::new(()),
             exports: Exports::default(),
+            open_requests: OpenRequests::default(),
         }
     }
 
@@ -147,7 +150,10 @@ impl<'r> CallPermit<'r> {
 
     pub(super) fn conclude(mut self, status: Status) {
         self.open = false;
-        self.inner.shards.count(status);
+        // Whoever asks counts the call once it is over.
+        if status != Status::Asked {
+            self.inner.shards.count(status);
+        }
     }
 }
 

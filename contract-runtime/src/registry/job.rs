@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::entry::Entry;
 use super::inner::Inner;
+use crate::contract::approval::Asking;
 use crate::contract::panics::discard;
 use crate::contract::policy::Resolved;
 use crate::contract::policy::{Policy, PolicyOrigin};
@@ -57,6 +58,7 @@ impl Job {
             mode.gate.or(outer.gate),
         );
         scope.of_run = of_run;
+        scope.asking = mode.asking;
         scope.depth = outer.depth + 1;
         Self {
             index,
@@ -133,6 +135,16 @@ fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> CallExtensio
     }
 }
 
+/// How a call stands behind the gate of its registry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Not at all, or its batch sees to it.
+    #[default]
+    Free,
+    Shared,
+    Alone,
+}
+
 /// How far a call goes, and behind which gate it already is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mode {
@@ -140,6 +152,10 @@ pub(super) struct Mode {
     pub(super) gate: Option<Arc<Gate>>,
     /// Instead of every setting of authors and operators.
     pub(super) policy: Option<Policy>,
+    /// What the call may ask; nothing of a trial, which nobody answers.
+    pub(super) asking: Option<Arc<Asking>>,
+    /// How the call stands behind the gate of its registry while it runs, and not while somebody is asked.
+    pub(super) turn: Turn,
 }
 
 impl Mode {

@@ -1,5 +1,7 @@
 //! Registries: the tools that can be called, and the lifecycle of a call.
 
+mod approval;
+mod asks;
 mod batch;
 mod blocking;
 mod body;

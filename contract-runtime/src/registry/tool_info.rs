@@ -95,8 +95,21 @@ impl<'r> ToolInfo<'r> {
             enforced: &self.entry.inputs.schema,
             output: self.output_schema(),
             hints: self.hints(),
+            confirms: self.confirms(),
             dialect: self.entry.inputs.schema.dialect(),
         }
+    }
+
+    /// Returns whether a person is asked about every call, whatever the conditions say.
+    #[must_use]
+    pub fn confirms(&self) -> bool {
+        self.entry.asks.confirm
+    }
+
+    /// Returns whether a person may be asked about a call: about each one, or where a condition that asks does not hold.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.entry.asks.any()
     }
 
     /// Returns how long a call may take, if that is limited.

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::outcome::Outcome;
 use super::progress::Progress;
 use super::wire::ToolCall;
+use crate::contract::approval::{Answer, ApprovalRequest, Approver, Decision};
 use crate::contract::counts::Counts;
 use crate::contract::frame::log;
 use crate::contract::handler;
@@ -80,6 +82,8 @@ struct ContextInner {
     progress: Progress,
     run: Option<Arc<PolicyLayer>>,
     hears: Option<CallObserver>,
+    approver: Option<Approver>,
+    answer: Option<Answer>,
 }
 
 impl Context {
@@ -121,6 +125,35 @@ impl Context {
     pub fn run(mut self, run: &Run) -> Self {
         self.brought().run = Some(Arc::clone(&run.0));
         self
+    }
+
+    /// Gives the answer to what an earlier, equal call asked; see [`Outcome::approval_request`].
+    ///
+    /// It is used up by the next call that it is given to, whatever comes of it.
+    pub fn answer(mut self, answer: Answer) -> Self {
+        self.brought().answer = Some(answer);
+        self
+    }
+
+    /// Sets who decides where the call asks, instead of the approver of the run or the registry; see
+    /// [`Builder::approver`](crate::Builder::approver).
+    pub fn approver<F>(
+        mut self,
+        approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        self.brought().approver = Some(Approver::new(approver));
+        self
+    }
+
+    pub(crate) fn own_approver(&self) -> Option<Approver> {
+        self.0.as_ref()?.approver.clone()
+    }
+
+    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
+        self.0.as_mut()?.answer.take()
     }
 
     /// Lets somebody hear how the calls go that are made with this context.
@@ -278,6 +311,18 @@ impl Run {
         self.with(|layer| layer.watch = Some(Arc::new(watch)))
     }
 
+    /// Sets who decides where calls of this run ask, instead of the registry's approver; see
+    /// [`Builder::approver`](crate::Builder::approver).
+    pub fn approver<F>(
+        self,
+        approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        self.with(|layer| layer.approver = Some(Approver::new(approver)))
+    }
+
     /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
     /// hears, and counts what this one counts.
     pub fn within(self, context: &Context) -> Self {
@@ -287,6 +332,7 @@ impl Run {
         self.with(|layer| {
             layer.policy = layer.policy.or(outer.policy);
             layer.handler = layer.handler.take().or_else(|| outer.handler.clone());
+            layer.approver = layer.approver.take().or_else(|| outer.approver.clone());
             layer.watch = match (layer.watch.take(), outer.watch.clone()) {
                 (Some(own), Some(other)) => {
                     Some(Arc::new(move |watched: CheckEvent<'_>, arguments: &str| {

@@ -32,6 +32,8 @@ pub struct Spec {
     /// In milliseconds.
     pub timeout: Option<u64>,
     pub parameters: &'static [Parameter],
+    /// What a person is asked before every call, with its placeholders unfilled.
+    pub confirm: Option<&'static str>,
     pub verify: Option<Verify>,
     pub package: &'static str,
     pub position: (u32, u32),

@@ -31,6 +31,7 @@ impl Builder {
         tool.coerce = entry.inputs.coerce;
         self.tools.push(tool);
         self.overrides.clear();
+        self.asks.clear();
         // A result is judged whole.
         self.limits.output_chars = usize::MAX;
         self

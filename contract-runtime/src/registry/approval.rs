@@ -1,0 +1,332 @@
+//! Calls of tools that ask: they run up to the question, and again with the answer.
+
+use std::collections::VecDeque;
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use tokio_util::sync::CancellationToken;
+
+use super::body;
+use super::dispatch::{Begun, PendingCall};
+use super::inner::Inner;
+use super::job::{At, Mode, Turn};
+use crate::contract::approval::{
+    Answer, ApprovalRequest, Approver, Asking, Decision, Question, digest,
+};
+use crate::contract::panics::{discard, guard, ignore_poison};
+use crate::contract::scope::{ContractScope, Inherited, Scope};
+use crate::contract::violation::MASK;
+use crate::tool::canonical::canonical;
+use crate::tool::context::now;
+use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::{Context, Outcome, ToolCall};
+
+/// How often one call asks, where each time something has changed when the answer comes.
+const ROUNDS: usize = 3;
+
+/// How many requests wait for their answers; behind that the oldest is forgotten, and its call asks again.
+const WAITING: usize = 1_000;
+
+/// Requests that nobody has answered yet.
+#[derive(Default)]
+pub(super) struct OpenRequests(Mutex<VecDeque<OpenRequest>>);
+
+struct OpenRequest {
+    id: String,
+    /// The call, as [`digest`] tells calls apart.
+    call: u128,
+    questions: Vec<Question>,
+    /// What was approved in earlier rounds.
+    approved: Vec<u128>,
+}
+
+impl OpenRequests {
+    fn put(&self, request: OpenRequest) {
+        let mut open = ignore_poison(self.0.lock());
+        if open.len() == WAITING {
+            open.pop_front();
+        }
+        open.push_back(request);
+    }
+
+    /// Takes a request, so that nobody answers it twice.
+    fn take(&self, id: &str) -> Option<OpenRequest> {
+        let mut open = ignore_poison(self.0.lock());
+        let place = open.iter().position(|one| one.id == id)?;
+        open.remove(place)
+    }
+}
+
+/// One call with all its rounds.
+struct Asked<'r> {
+    inner: &'r Arc<Inner>,
+    index: usize,
+    call: ToolCall,
+    context: Context,
+    mode: Mode,
+    outer: Inherited,
+    asking: Asking,
+}
+
+impl Inner {
+    /// A call of a tool that asks, which has passed the hooks.
+    pub(super) async fn ask_first(
+        self: &Arc<Self>,
+        index: usize,
+        call: ToolCall,
+        context: Context,
+        mode: Mode,
+        outer: Inherited,
+    ) -> Outcome {
+        let entry = &self.entries[index];
+        let asking = Asking {
+            asks: Arc::clone(&entry.asks),
+            tool: call.name.clone(),
+            call: digest(&[&call.name, &told_apart(&call.arguments)]),
+            approved: Vec::new(),
+            run: context.run_layer().or_else(|| outer.run.clone()),
+        };
+        let mut asked = Asked {
+            inner: self,
+            index,
+            call,
+            context,
+            mode,
+            outer,
+            asking,
+        };
+        let outcome = asked.run().await;
+        discard(asked);
+        outcome
+    }
+}
+
+impl Asked<'_> {
+    async fn run(&mut self) -> Outcome {
+        let answer = self.context.take_answer();
+        if let Some(answer) = answer.filter(|_| !self.mode.only_check)
+            && let Err(reason) = self.answered(answer)
+        {
+            return self.denied(reason);
+        }
+        for _ in 0..ROUNDS {
+            let mut outcome = self.round().await;
+            let OutcomeKind::Asked(request) = &mut outcome.end else {
+                return outcome;
+            };
+            self.complete(request);
+            if self.mode.only_check {
+                self.inner.shards.count(outcome.status());
+                return outcome;
+            }
+            if let Some(reason) = self.asking.denial(&request.questions) {
+                return self.denied(reason);
+            }
+            let open = self.open(request);
+            let Some(approver) = self.approver() else {
+                if self.outer.depth > 0 {
+                    return self.denied(NOBODY.to_owned());
+                }
+                self.inner.open_requests.put(open);
+                self.inner.shards.count(outcome.status());
+                return outcome;
+            };
+            match self.decision(&approver, (**request).clone()).await {
+                Ok(decision) => {
+                    if let Err(reason) = self.decided(decision, open) {
+                        return self.denied(reason);
+                    }
+                }
+                Err(end) => return self.ended(end),
+            }
+        }
+        self.denied(CHANGED.to_owned())
+    }
+
+    /// The call up to its outcome, or to a question.
+    async fn round(&self) -> Outcome {
+        let gate = &self.inner.gate;
+        let (_shared, _alone) = match self.mode.turn {
+            Turn::Free => (None, None),
+            Turn::Shared => (Some(gate.read().await), None),
+            Turn::Alone => (None, Some(gate.write().await)),
+        };
+        let mut mode = self.mode.clone();
+        mode.asking = Some(Arc::new(self.asking.clone()));
+        let mut pending = PendingCall {
+            call: self.call.clone(),
+            context: self.context.clone(),
+            mode,
+        };
+        let inner = self.inner;
+        match inner.admit(self.index, &mut pending, self.outer.clone()) {
+            Begun::Over(outcome) | Begun::Refused(outcome) => outcome,
+            Begun::Waiting(job, permit) => inner.wait(job, permit).await,
+            Begun::Later(future) => future.await,
+        }
+    }
+
+    /// Says of which call a request is.
+    fn complete(&self, request: &mut ApprovalRequest) {
+        let entry = &self.inner.entries[self.index];
+        let sent = serde_json::from_str(&self.call.arguments);
+        request.arguments = sent.unwrap_or_else(|_| self.call.arguments.as_str().into());
+        if let Some(arguments) = request.arguments.as_object_mut() {
+            for (name, value) in arguments {
+                if entry.inputs.schema.is_secret(name) {
+                    *value = MASK.into();
+                }
+            }
+        }
+        request.call_id.clone_from(&self.call.id);
+        request.tool.clone_from(&self.call.name);
+    }
+
+    fn open(&self, request: &mut ApprovalRequest) -> OpenRequest {
+        request.id = new_id();
+        OpenRequest {
+            id: request.id.clone(),
+            call: self.asking.call,
+            questions: request.questions.clone(),
+            approved: self.asking.approved.clone(),
+        }
+    }
+
+    /// Takes an answer that came with the call; one to another call, or to a request that is gone, answers nothing.
+    fn answered(&mut self, answer: Answer) -> Result<(), String> {
+        match self.inner.open_requests.take(&answer.request) {
+            Some(open) if open.call == self.asking.call => self.decided(answer.decision, open),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps an approval, or says why the call was denied.
+    fn decided(&mut self, decision: Decision, open: OpenRequest) -> Result<(), String> {
+        match decision {
+            Decision::Approved(approval) => {
+                self.asking.keep(approval, &open.questions);
+                let approved = open.questions.iter().map(|one| self.asking.sentence(one));
+                let approved = open.approved.into_iter().chain(approved).collect();
+                self.asking.approved = approved;
+                Ok(())
+            }
+            Decision::Denied(reason) => {
+                self.asking.deny(&reason, &open.questions);
+                Err(reason)
+            }
+        }
+    }
+
+    fn approver(&self) -> Option<Approver> {
+        let of_call = self.context.own_approver();
+        let of_run = || self.asking.run.as_ref()?.approver.clone();
+        of_call
+            .or_else(of_run)
+            .or_else(|| self.inner.shards.layer().approver.clone())
+    }
+
+    /// Waits for a decision, as long as the caller waits; a call inside of another does not wait at all.
+    async fn decision(
+        &self,
+        approver: &Approver,
+        request: ApprovalRequest,
+    ) -> Result<Decision, OutcomeKind> {
+        let mut around = Scope::aside(ContractScope::current().get());
+        around.depth = self.outer.depth + 1;
+        let around = ContractScope::new(around);
+        let asked = around.clone().enter(|| guard(|| approver.decide(request)));
+        let Ok(mut deciding) = asked else {
+            return Ok(Decision::Denied(PANICKED.to_owned()));
+        };
+        let is_nested = self.outer.depth > 0;
+        let decided = poll_fn(|task| {
+            let polled = around
+                .clone()
+                .enter(|| guard(|| deciding.as_mut().poll(task)));
+            match polled {
+                Ok(Poll::Pending) if is_nested => {
+                    Poll::Ready(Decision::Denied(NOT_AT_ONCE.to_owned()))
+                }
+                Ok(decision) => decision,
+                Err(_) => Poll::Ready(Decision::Denied(PANICKED.to_owned())),
+            }
+        });
+        let token = self.context.token().cloned();
+        let deadline = self.context.deadline().map(|at| At {
+            at,
+            after: at.saturating_duration_since(now()),
+        });
+        let decision = until(decided, token, deadline).await;
+        around.enter(|| discard(deciding));
+        decision
+    }
+
+    fn denied(&self, reason: String) -> Outcome {
+        self.ended(OutcomeKind::Denied { reason })
+    }
+
+    fn ended(&self, end: OutcomeKind) -> Outcome {
+        self.inner.refused(self.call.clone(), end)
+    }
+}
+
+const NOBODY: &str = "there is nobody to ask about a call that a tool makes";
+const NOT_AT_ONCE: &str = "a call that a tool makes cannot wait for an answer";
+const PANICKED: &str = "the program that asks about it failed";
+const CHANGED: &str =
+    "it was approved three times, and each time what had to be approved had changed";
+
+/// What `decided` comes to, unless the caller gives up before.
+async fn until(
+    decided: impl Future<Output = Decision>,
+    token: Option<CancellationToken>,
+    deadline: Option<At>,
+) -> Result<Decision, OutcomeKind> {
+    let mut decided = pin!(decided);
+    let Ok(mut timer) = body::timer(deadline) else {
+        return Err(OutcomeKind::Failed(body::NO_TIMER.to_owned()));
+    };
+    let mut cancelled = pin!(async {
+        match &token {
+            Some(token) => token.cancelled().await,
+            None => std::future::pending().await,
+        }
+    });
+    let stopped = Stopped::NotStarted;
+    poll_fn(|task| {
+        if let Poll::Ready(decision) = decided.as_mut().poll(task) {
+            return Poll::Ready(Ok(decision));
+        }
+        if cancelled.as_mut().poll(task).is_ready() {
+            let reason = "the call was cancelled";
+            return Poll::Ready(Err(OutcomeKind::Cancelled { reason, stopped }));
+        }
+        match timer.as_mut().map(|timer| timer.as_mut().poll(task)) {
+            Some(Poll::Ready(())) => Poll::Ready(Err(OutcomeKind::TimedOut {
+                after: deadline.map_or_else(Default::default, |at| at.after),
+                stopped,
+            })),
+            _ => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// The arguments as calls are told apart by them: equal only for arguments that every tool reads alike.
+fn told_apart(arguments: &str) -> String {
+    // Numbers that a float cannot hold look like others once they are read.
+    let mut digits = arguments.split(|letter: char| !letter.is_ascii_digit());
+    if digits.any(|run| run.len() > 15) {
+        return arguments.to_owned();
+    }
+    canonical(arguments)
+}
+
+/// An id that nobody can guess, and that no other request of this process has.
+fn new_id() -> String {
+    static COUNT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    format!("{:032x}", digest(&["request", &count.to_string()]))
+}
