@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod asking;
 mod fragments;
 mod givens;
 mod handlers;
