@@ -19,6 +19,8 @@ pages! {
     policies
     #[doc = include_str!("src/context.md")]
     context
+    #[doc = include_str!("src/asking.md")]
+    asking
     #[doc = include_str!("src/parameters.md")]
     parameters
     #[doc = include_str!("src/model.md")]

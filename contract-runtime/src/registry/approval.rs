@@ -21,7 +21,7 @@ use crate::contract::violation::MASK;
 use crate::tool::canonical::canonical;
 use crate::tool::context::now;
 use crate::tool::outcome::{OutcomeKind, Stopped};
-use crate::tool::{Context, Outcome, ToolCall};
+use crate::tool::{Context, Outcome, Status, ToolCall};
 
 /// How often one call asks, where each time something has changed when the answer comes.
 const ROUNDS: usize = 3;
@@ -68,6 +68,17 @@ struct Asked<'r> {
     mode: Mode,
     outer: Inherited,
     asking: Asking,
+    /// It has asked and not been made again, so that nobody else counts it.
+    between_rounds: bool,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if self.between_rounds {
+            self.inner.shards.count(Status::Cancelled);
+        }
+        discard(std::mem::take(&mut self.context));
+    }
 }
 
 impl Inner {
@@ -96,9 +107,10 @@ impl Inner {
             mode,
             outer,
             asking,
+            between_rounds: false,
         };
         let outcome = asked.run().await;
-        discard(asked);
+        asked.between_rounds = false;
         outcome
     }
 }
@@ -113,6 +125,7 @@ impl Asked<'_> {
         }
         for _ in 0..ROUNDS {
             let mut outcome = self.round().await;
+            self.between_rounds = true;
             let OutcomeKind::Asked(request) = &mut outcome.end else {
                 return outcome;
             };
@@ -146,13 +159,14 @@ impl Asked<'_> {
     }
 
     /// The call up to its outcome, or to a question.
-    async fn round(&self) -> Outcome {
+    async fn round(&mut self) -> Outcome {
         let gate = &self.inner.gate;
         let (_shared, _alone) = match self.mode.turn {
             Turn::Free => (None, None),
             Turn::Shared => (Some(gate.read().await), None),
             Turn::Alone => (None, Some(gate.write().await)),
         };
+        self.between_rounds = false;
         let mut mode = self.mode.clone();
         mode.asking = Some(Arc::new(self.asking.clone()));
         let mut pending = PendingCall {

@@ -1,4 +1,4 @@
-//! The nine ways a call may end, and the counts of them.
+//! The eleven ways a call may end, and the counts of them.
 
 use std::future::Future;
 use std::task::{Context as Task, Poll, Waker};
@@ -26,8 +26,13 @@ async fn end(way: &str) -> Result<String, String> {
     }
 }
 
+/// Ask about every call.
+#[tool(confirm = "Go on?")]
+fn ask() {}
+
 fn registry() -> Registry {
-    Registry::builder().tool(end).max_calls(1).build().unwrap()
+    let builder = Registry::builder().tool(end).tool(ask);
+    builder.max_calls(1).build().unwrap()
 }
 
 fn call(way: &str) -> ToolCall {
@@ -35,7 +40,7 @@ fn call(way: &str) -> ToolCall {
 }
 
 #[tokio::test]
-async fn every_call_ends_in_one_of_nine_ways_and_is_counted_once() {
+async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
     let registry = registry();
     let mut outcomes = Vec::new();
     for way in ["ok", "violation", "failed", "panicked", "timed_out"] {
@@ -43,6 +48,16 @@ async fn every_call_ends_in_one_of_nine_ways_and_is_counted_once() {
     }
     outcomes.push(registry.call(ToolCall::new("1", "end", "[]")).await);
     outcomes.push(registry.call(ToolCall::new("1", "and", "{}")).await);
+    outcomes.push(registry.call(ToolCall::new("1", "ask", "")).await);
+    let nobody = outcomes[7]
+        .approval_request()
+        .map(|request| request.deny("no"));
+    let denied = Context::new().answer(nobody.expect("it asks"));
+    outcomes.push(
+        registry
+            .call_with(ToolCall::new("1", "ask", ""), denied)
+            .await,
+    );
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
     let (outcome, overloaded, ()) = tokio::join!(
@@ -60,6 +75,8 @@ async fn every_call_ends_in_one_of_nine_ways_and_is_counted_once() {
         (Status::TimedOut, "timed_out"),
         (Status::InvalidArguments, "invalid_arguments"),
         (Status::UnknownTool, "unknown_tool"),
+        (Status::Asked, "asked"),
+        (Status::Denied, "denied"),
         (Status::Cancelled, "cancelled"),
         (Status::Overloaded, "overloaded"),
     ];
@@ -74,6 +91,10 @@ async fn every_call_ends_in_one_of_nine_ways_and_is_counted_once() {
         assert_eq!(outcome.error().is_none(), status == Status::Ok);
         assert_eq!(outcome.violation().is_some(), status == Status::Violation);
         assert_eq!(
+            outcome.approval_request().is_some(),
+            status == Status::Asked
+        );
+        assert_eq!(
             outcome.invalid_arguments().is_some(),
             status == Status::InvalidArguments
         );
@@ -85,12 +106,13 @@ async fn every_call_ends_in_one_of_nine_ways_and_is_counted_once() {
         assert_eq!(registry.statistics().ended(status), 1);
     }
     let statistics = registry.statistics();
-    assert_eq!(statistics.calls(), 9);
+    assert_eq!(statistics.calls(), 11);
+    assert_eq!(Status::ALL.len(), expected.len());
     let json = serde_json::to_value(statistics).unwrap();
     for (_, name) in expected {
         assert_eq!(json[name], json!(1));
     }
-    assert_eq!(json["calls"], json!(9));
+    assert_eq!(json["calls"], json!(11));
     assert_eq!(json["conditions"]["violated"], json!(1));
 }
 

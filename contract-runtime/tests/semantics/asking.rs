@@ -1,5 +1,6 @@
 //! Asking a person: what is asked, what an answer is good for, who answers, and that nothing is held meanwhile.
 
+use std::future::Future as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -280,6 +281,22 @@ async fn a_check_says_that_it_would_ask_and_no_answer_is_used() {
 }
 
 #[test]
+fn a_condition_that_panics_asks_nobody() {
+    /// Divide.
+    #[tool]
+    #[pre(10 / divisor > 1, ask = "Divide by {divisor}?")]
+    fn divide(divisor: u32) -> u32 {
+        10 / divisor
+    }
+    let registry = Registry::builder().tool(divide).build().unwrap();
+    let status = |divisor| {
+        let call = ToolCall::new("1", "divide", json!({"divisor": divisor}).to_string());
+        registry.call_blocking(call).status()
+    };
+    assert_eq!((status(9), status(0)), (Status::Asked, Status::Violation));
+}
+
+#[test]
 fn a_direct_call_is_judged_and_nobody_is_asked() {
     let state = Shop::new();
     assert_eq!(state.buy("lamp".to_owned()), 40);
@@ -401,9 +418,13 @@ async fn an_approver_may_panic_or_never_answer() {
         .call_with(refund("ada", 20_000), never().cancellation(token))
         .await;
     assert_eq!(outcome.status(), Status::Cancelled);
-    let waiting = registry.call_with(refund("ada", 20_000), never());
+    let mut waiting = Box::pin(registry.call_with(refund("ada", 20_000), never()));
+    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(waiting.as_mut().poll(&mut task).is_pending());
     drop(waiting);
-    assert_eq!(registry.statistics().ended(Status::Ok), 0);
+    let statistics = registry.statistics();
+    assert_eq!(statistics.ended(Status::Cancelled), 2);
+    assert_eq!(statistics.calls(), 5);
 }
 
 #[tokio::test(start_paused = true)]
