@@ -232,28 +232,39 @@ fn names(tokens: &TokenStream, name: &str) -> bool {
     })
 }
 
-/// Whether some word can only be a variable, known or misspelt: functions are called, constants are in capitals.
-pub(crate) fn names_a_variable(tokens: &TokenStream) -> bool {
+/// Whether the word at `at` can only be a variable, known or misspelt: functions are called, constants are in capitals.
+pub(crate) fn is_variable(trees: &[TokenTree], at: usize) -> bool {
     /// Words of the language that stand where a variable could; `return` is the compiler's to explain.
     const WORDS: [&str; 6] = ["true", "false", "if", "else", "match", "as"];
-    /// Their arguments are not expressions.
-    const MACROS: [&str; 4] = ["cfg", "env", "option_env", "concat"];
+    let Some(TokenTree::Ident(word)) = trees.get(at) else {
+        return false;
+    };
+    let before = at.checked_sub(1).and_then(|before| trees.get(before));
+    let called = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+    let cast = matches!(before, Some(TokenTree::Ident(word)) if word == "as");
+    word.to_string().starts_with(char::is_lowercase)
+        && is_value(trees, at)
+        && !(called || cast || WORDS.iter().any(|known| word == known))
+}
+
+/// Whether some word can only be a variable.
+pub(crate) fn names_a_variable(tokens: &TokenStream) -> bool {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    let before = |at: usize, steps: usize| at.checked_sub(steps).and_then(|at| trees.get(at));
     trees.iter().enumerate().any(|(at, tree)| match tree {
         TokenTree::Group(group) => {
-            let asked = matches!(before(at, 2), Some(TokenTree::Ident(word)) if MACROS.iter().any(|name| word == name));
-            !(asked && is_punct(before(at, 1), '!')) && names_a_variable(&group.stream())
+            !takes_no_expressions(&trees, at) && names_a_variable(&group.stream())
         }
-        TokenTree::Ident(word) => {
-            let called = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
-            let cast = matches!(before(at, 1), Some(TokenTree::Ident(word)) if word == "as");
-            word.to_string().starts_with(char::is_lowercase)
-                && is_value(&trees, at)
-                && !(called || cast || WORDS.iter().any(|known| word == known))
-        }
+        TokenTree::Ident(_) => is_variable(&trees, at),
         _ => false,
     })
+}
+
+/// Whether the group at `at` holds the arguments of a macro which are not expressions.
+pub(crate) fn takes_no_expressions(trees: &[TokenTree], at: usize) -> bool {
+    const MACROS: [&str; 4] = ["cfg", "env", "option_env", "concat"];
+    let before = |steps: usize| at.checked_sub(steps).and_then(|at| trees.get(at));
+    is_punct(before(1), '!')
+        && matches!(before(2), Some(TokenTree::Ident(word)) if MACROS.iter().any(|name| word == name))
 }
 
 /// Whether an answer is the same for every call: no variable is named, and nothing is called that could ask for state.
@@ -306,6 +317,7 @@ pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<
 pub(crate) fn check(errors: &mut Errors, expr: &Expr, tokens: &TokenStream) {
     compares(errors, expr);
     never_waits(errors, tokens);
+    never_assigns(errors, tokens, false);
     never_leaves(errors, tokens);
     regular::check(errors, tokens);
 }
@@ -327,10 +339,7 @@ fn compares(errors: &mut Errors, expr: &Expr) {
             | BinOp::BitAndAssign(_)
             | BinOp::BitOrAssign(_)
             | BinOp::ShlAssign(_)
-            | BinOp::ShrAssign(_) => errors.on(
-                binary.op,
-                "a condition must not change anything; compare values instead",
-            ),
+            | BinOp::ShrAssign(_) => errors.on(binary.op, CHANGES),
             _ => {}
         },
         Expr::Paren(paren) => compares(errors, &paren.expr),
@@ -339,6 +348,47 @@ fn compares(errors: &mut Errors, expr: &Expr) {
         _ => {}
     }
 }
+
+/// Assigns as a statement to what the condition did not bind itself, as in `{ number = 2; true }`.
+fn never_assigns(errors: &mut Errors, tokens: &TokenStream, is_block: bool) {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let scopes = Scopes::of(&trees, Inside::Code);
+    for (at, tree) in trees.iter().enumerate() {
+        match tree {
+            TokenTree::Group(group) => {
+                let is_block = group.delimiter() == Delimiter::Brace;
+                never_assigns(errors, &group.stream(), is_block);
+            }
+            TokenTree::Ident(word) if is_block => {
+                let before = at.checked_sub(1);
+                let begins = before.is_none_or(|before| is_punct(trees.get(before), ';'));
+                let is_own = scopes.names(at).any(|own| word == own);
+                if let Some(sign) = assignment(&trees, at + 1).filter(|_| begins && !is_own) {
+                    errors.at(sign, CHANGES);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The `=` of an assignment that stands here, alone or behind an operator.
+fn assignment(trees: &[TokenTree], at: usize) -> Option<Span> {
+    let sign = |at: usize| match trees.get(at) {
+        Some(TokenTree::Punct(sign)) => Some(sign.as_char()),
+        _ => None,
+    };
+    let first = sign(at)?;
+    let equals = match first {
+        '=' => at,
+        '+' | '-' | '*' | '/' | '%' | '^' | '&' | '|' => at + 1,
+        _ => return None,
+    };
+    let assigns = sign(equals) == Some('=') && !matches!(sign(equals + 1), Some('=' | '>'));
+    assigns.then(|| trees.get(at).map(TokenTree::span))?
+}
+
+const CHANGES: &str = "a condition must not change anything; compare values instead";
 
 fn never_leaves(errors: &mut Errors, tokens: &TokenStream) {
     if let Some(mark) = outside_closures(tokens, &|tree| is_punct(Some(tree), '?')) {

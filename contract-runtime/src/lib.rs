@@ -83,12 +83,15 @@ pub use schema::{
 };
 pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
-#[doc(hidden)]
-pub use tool::kind::{ContextParameter, Described, SharedContext, ToolArgument};
 pub use tool::{
     Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
     DynamicSpec, MalformedCall, Outcome, OutputKind, Progress, ProgressReport, Run, Status, Tool,
     ToolCall, ToolResult, ToolSet,
+};
+#[doc(hidden)]
+pub use {
+    contract::precondition::Precondition,
+    tool::kind::{ContextParameter, Described, SharedContext, ToolArgument},
 };
 
 /// Starts a registry with the tools of the calling package.

@@ -33,4 +33,4 @@ pub use crate::tool::probe::{asked, probe};
 pub use crate::tool::reply::{NoOutput, Reply, ResultProbe, SuccessProbe, failure};
 pub use crate::tool::shim::{Registered, RegisteredSet, SharedToolSet, ToolSet, method, type_of};
 pub use crate::tool::spec::{Constant, Parameter, Spec, Verify, constant, text};
-pub use crate::{ContextParameter, Described, SharedContext, ToolArgument};
+pub use crate::{ContextParameter, Described, Precondition, SharedContext, ToolArgument};

@@ -34,7 +34,7 @@ impl Clauses<'_> {
         self.all.iter().enumerate()
     }
 
-    /// `frame.pre(0, || rate > 0.0, |details| ..)`
+    /// `rt::Precondition::pre(|| rate > 0.0, &mut frame, 0, None, |details| ..)`
     pub(super) fn before(&self) -> Vec<TokenStream> {
         self.numbered()
             .filter(|(_, clause)| clause.kind == ClauseKind::Pre)
@@ -47,13 +47,13 @@ impl Clauses<'_> {
         let details = self.details(clause, &seen);
         let condition = condition(&clause.predicate, self.runtime);
         let holds = quote_spanned!(clause.span=> || #condition);
-        let own = self.own_policy(clause);
+        let (own, runtime) = (self.own_policy(clause), self.runtime);
         let judge = if clause.question.is_some() {
             quote!(pre_or_ask)
         } else {
             quote!(pre)
         };
-        quote!(#frame.#judge(#index, #own, #holds, |#seen| { #details }))
+        quote!(#runtime::Precondition::#judge(#holds, &mut #frame, #index, #own, |#seen| { #details }))
     }
 
     /// `frame.confirm(|text| ..);`

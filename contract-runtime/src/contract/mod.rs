@@ -17,6 +17,7 @@ pub(crate) mod observer;
 pub(crate) mod panics;
 pub(crate) mod pattern;
 pub(crate) mod policy;
+pub(crate) mod precondition;
 pub(crate) mod scope;
 mod spare;
 pub(crate) mod thread;

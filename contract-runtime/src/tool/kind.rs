@@ -201,7 +201,8 @@ impl<T: ?Sized + Lend> ToolArgument for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool argument, because a model cannot be told what it is",
     label = "has no JSON Schema",
-    note = "derive `JsonSchema` for your own types, beside `Deserialize`; wrap a foreign type in a newtype and derive both there"
+    note = "derive `JsonSchema` for your own types, beside `Deserialize`; wrap a foreign type in a newtype and derive both there",
+    note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
 )]
 pub trait Described {
     fn of<G>(asked: Asked<G, Self>) -> G {

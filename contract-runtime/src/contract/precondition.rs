@@ -1,0 +1,63 @@
+//! What a precondition may be in generated code: a closure that only looks at what it names.
+
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "the hidden interface of generated code"
+)]
+
+use super::condition_result::Checked;
+use super::details::Details;
+use super::frame::{FrameOf, Stop};
+use super::policy::Policy;
+
+/// A trait of its own instead of a bound of `FrameOf::pre`: the compiler then says in one sentence that a condition moves or
+/// changes something, where it would report a closure that is no `Fn`, and after it everything that uses what was moved.
+#[diagnostic::on_unimplemented(
+    message = "a condition looks at what it names, and this one moves or changes it",
+    label = "moves or changes a variable",
+    note = "borrow it, as in `is_valid(&name)` and `name.as_deref()`, or give away a `.clone()`"
+)]
+pub trait Precondition {
+    /// Judges a precondition.
+    fn pre(
+        self,
+        frame: &mut FrameOf<'_>,
+        index: usize,
+        own: Option<Policy>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop>;
+
+    /// Judges a precondition that asks a person.
+    fn pre_or_ask(
+        self,
+        frame: &mut FrameOf<'_>,
+        index: usize,
+        own: Option<Policy>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Fn() -> Checked> Precondition for F {
+    #[inline]
+    fn pre(
+        self,
+        frame: &mut FrameOf<'_>,
+        index: usize,
+        own: Option<Policy>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        frame.pre(index, own, self, details)
+    }
+    #[inline]
+    fn pre_or_ask(
+        self,
+        frame: &mut FrameOf<'_>,
+        index: usize,
+        own: Option<Policy>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        frame.pre_or_ask(index, own, self, details)
+    }
+}
