@@ -58,6 +58,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         conditions::shown_if_demanded(errors, clause);
         conditions::answerable(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
+        conditions::result_is_opened(errors, clause, &tool.function.sig.output);
         constant::varies(errors, clause);
     }
     conditions::ids_differ(errors, &tool.clauses);
@@ -81,6 +82,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
         conditions::never_shown(errors, clause);
         conditions::never_asking(errors, clause);
         conditions::absence_considered(errors, clause, &contracted.function.params);
+        conditions::result_is_opened(errors, clause, &sig.output);
         constant::varies(errors, clause);
     }
 }
