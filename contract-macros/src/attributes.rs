@@ -247,8 +247,6 @@ fn sequence(args: TokenStream) -> Vec<ContractAttribute> {
 }
 
 /// The paths of the attributes that were taken before they could run, except those that no import can be needed for.
-///
-/// As tokens of the macro: written by a `macro_rules!` of the author, they would be reported as unused imports themselves.
 pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
     let mut paths: Vec<Path> = contracts
         .iter()
@@ -261,13 +259,19 @@ pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
             .first()
             .is_some_and(|first| first.ident != "$crate")
     });
-    for path in &mut paths {
-        for segment in &mut path.segments {
-            let place = segment.ident.span();
-            segment.ident.set_span(Span::call_site().located_at(place));
-        }
-    }
     paths
+}
+
+/// Lets attributes that were taken run once, on nothing: otherwise the import of one would be reported as unused, and none
+/// that is not imported would be missed.
+pub(crate) fn run_on_nothing(paths: &[Path]) -> TokenStream {
+    let marker = Ident::new(names::ON_NOTHING, Span::call_site());
+    quote!(#(#[#paths(#marker)] const _: () = ();)*)
+}
+
+/// Whether the arguments are those of [`run_on_nothing`].
+pub(crate) fn runs_on_nothing(args: &TokenStream) -> bool {
+    matches!(args.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == names::ON_NOTHING)
 }
 
 /// Line and column inside a compiler; elsewhere all places are equal, and a stable sort keeps the order.

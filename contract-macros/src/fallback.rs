@@ -3,9 +3,10 @@
 use proc_macro2::{Group, TokenStream};
 use quote::quote;
 
-use crate::attributes::{self, AttributeSet, ContractAttribute};
+use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
 use crate::item::{FunctionItem, Item, RawMember};
 use crate::source::is_punct;
+use crate::variables;
 use crate::verify;
 
 /// The mistakes, and the item without our attributes.
@@ -22,8 +23,11 @@ pub(crate) fn expand(
         ..
     } = attributes;
     let item = match item {
-        None => rest.clone(),
-        Some(Item::Function(item)) => function(contracts, item),
+        None => quote!(#rest),
+        Some(Item::Function(item)) => {
+            let (item, left) = function(contracts, item, report);
+            return quote!(#left #(#attrs)* #item);
+        }
         Some(Item::Impl(block)) => {
             let head = &block.head;
             let members = block.members.iter().map(member);
@@ -39,26 +43,45 @@ fn member(member: &RawMember) -> TokenStream {
         RawMember::Tool(method) | RawMember::Method(method) => {
             let attrs = method.attrs.iter();
             let attrs = attrs.filter(|attr| verify::conditional_siblings(attr).is_empty());
-            let function = function(&method.contracts, &method.function);
+            let (function, _) = function(&method.contracts, &method.function, TokenStream::new());
             quote!(#(#attrs)* #function)
         }
         RawMember::Other(tokens) => tokens.clone(),
     }
 }
 
-/// The function again; the imports of the attributes that were taken from it stay used.
-fn function(contracts: &[ContractAttribute], item: &FunctionItem) -> TokenStream {
-    let uses = attributes::uses(contracts);
+/// The function again, and the report unless its body holds that: beside functions it would keep the compiler from telling of
+/// names that it does not know, and so of those in conditions. The imports of the attributes that were taken stay used.
+fn function(
+    contracts: &[ContractAttribute],
+    item: &FunctionItem,
+    report: TokenStream,
+) -> (TokenStream, TokenStream) {
     let mut item = item.clone();
     // Inner attributes must stay in front.
-    let begins = |body: &Group| !is_punct(body.stream().into_iter().next().as_ref(), '#');
-    if let Some(body) = item.body.take_if(|body| !uses.is_empty() && begins(body)) {
-        let inside = body.stream();
-        let mut again = Group::new(body.delimiter(), quote!(#(use #uses as _;)* #inside));
-        again.set_span(body.span());
-        item.body = Some(again);
-    }
-    item.plain()
+    let begins = |body: &mut Group| !is_punct(body.stream().into_iter().next().as_ref(), '#');
+    let Some(body) = item.body.take_if(begins) else {
+        return (item.plain(), report);
+    };
+    let uses = attributes::run_on_nothing(&attributes::uses(contracts));
+    // The body may name what is given, of which nothing should be said.
+    let names_given = contracts
+        .iter()
+        .any(|contract| contract.kind == Kind::Given);
+    let (added, left) = if names_given {
+        (uses, report)
+    } else {
+        let named = variables::of_conditions(contracts);
+        (
+            quote!(#report #uses #(let _ = &#named;)*),
+            TokenStream::new(),
+        )
+    };
+    let inside = body.stream();
+    let mut again = Group::new(body.delimiter(), quote!(#added #inside));
+    again.set_span(body.span());
+    item.body = Some(again);
+    (item.plain(), left)
 }
 
 /// An expression of the type of `contract_assert!`.

@@ -28,6 +28,7 @@ mod read;
 mod regular;
 mod scope;
 mod source;
+mod variables;
 mod verify;
 mod verify_macro;
 
@@ -229,7 +230,11 @@ fn prove(
 }
 
 fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
-    match attributes::start(kind, args.into(), &item.into()) {
+    let args = args.into();
+    if attributes::runs_on_nothing(&args) {
+        return TokenStream::new();
+    }
+    match attributes::start(kind, args, &item.into()) {
         Ok(Next::Expand(attributes)) => expand(&attributes).into(),
         Ok(Next::Defer(tokens)) | Err(tokens) => tokens.into(),
     }

@@ -1,15 +1,35 @@
 //! The only file that spells the hidden module and the prefix of generated items.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Path;
 
 /// How the name of every generated item begins.
 pub(crate) const PREFIX: &str = "__contract_";
 
+/// The argument with which an attribute expands to nothing.
+pub(crate) const ON_NOTHING: &str = "__contract_on_nothing";
+
 /// The hidden module of the runtime crate that generated code may touch.
 pub(crate) fn runtime(krate: &Path) -> TokenStream {
     quote!(#krate::__private)
+}
+
+/// How the body of one function names that module, and the import that makes the name known: where the author's path leads
+/// nowhere, the compiler says so of the import alone, and not of everything that uses it.
+pub(crate) fn runtime_in_body(krate: &Path) -> (TokenStream, Option<TokenStream>) {
+    let runtime = runtime(krate);
+    let is_default = krate.leading_colon.is_some()
+        && krate.segments.len() == 1
+        && krate
+            .segments
+            .iter()
+            .all(|one| one.ident == "contract_runtime");
+    if is_default {
+        return (runtime, None);
+    }
+    let name = Ident::new(&format!("{PREFIX}runtime"), Span::call_site());
+    (quote!(#name), Some(quote!(use #runtime as #name;)))
 }
 
 /// Where the runtime crate is when no attribute says otherwise.

@@ -20,15 +20,17 @@ use syn::ext::IdentExt;
 use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
-use super::function::{signature, uses};
+use super::function::signature;
 use super::judged::Judged;
 use super::types::{mentions_impl, result_type, whole_result};
 use super::{data, findings, local};
+use crate::attributes;
 use crate::model::Contracted;
 use crate::names;
 
 pub(super) fn expand(contracted: &Contracted) -> TokenStream {
-    let runtime = &names::runtime(&contracted.krate);
+    let (runtime, import) = names::runtime_in_body(&contracted.krate);
+    let runtime = &runtime;
     let function = &contracted.function;
     let sig = &function.sig;
     let name = sig.ident.unraw().to_string();
@@ -50,7 +52,10 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         confirm: None,
     };
     let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
-    let (signature, uses) = (signature(function), uses(&function.uses));
+    let (signature, uses) = (
+        signature(function),
+        attributes::run_on_nothing(&function.uses),
+    );
     let frame = local("frame");
     let begin = quote! {
         #(#outer)*
@@ -63,6 +68,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         return quote! {
             #begin {
                 #uses
+                #import
                 static __CONTRACT: #runtime::Contract = #contract;
                 #findings
                 let mut #frame = #runtime::Frame::direct(&__CONTRACT);
@@ -97,6 +103,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
     quote! {
         #begin {
             #uses
+            #import
             static __CONTRACT: #runtime::Contract = #contract;
             #findings
             let mut #frame = #runtime::Frame::direct(&__CONTRACT);

@@ -2,12 +2,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Path;
 
 use super::clauses::Clauses;
 use super::judged::Judged;
 use super::local;
 use super::types::{result_type, whole_result};
+use crate::attributes;
 use crate::model::{Function, Param, Tool};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
@@ -77,7 +77,7 @@ pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream 
         let (cfgs, ident, ty) = (&param.cfgs, visible_name(function, &param.ident), &param.ty);
         quote!(#(#cfgs)* #ident: #ty)
     }));
-    let uses = uses(&function.uses);
+    let uses = attributes::run_on_nothing(&function.uses);
     quote! {
         #(#attrs)*
         #vis #asyncness fn #ident #generics (#(#params),*) #output #bounds {
@@ -85,11 +85,6 @@ pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream 
             #inside
         }
     }
-}
-
-/// An attribute that was taken never ran, so its import would be reported as unused.
-pub(super) fn uses(paths: &[Path]) -> TokenStream {
-    quote!(#(use #paths as _;)*)
 }
 
 /// The body of a tool and its checked form; one function, where the body names what is given.

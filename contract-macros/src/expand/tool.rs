@@ -8,7 +8,8 @@ use crate::model::Tool;
 use crate::names;
 
 pub(super) fn expand(tool: &Tool) -> TokenStream {
-    let runtime = &names::runtime(&tool.krate);
+    let (runtime, import) = names::runtime_in_body(&tool.krate);
+    let runtime = &runtime;
     let function = &tool.function;
     let item = |name: &str| Ident::new(&format!("{}{name}", names::PREFIX), Span::call_site());
     let (body_name, checked_name) = (item("body"), item("checked"));
@@ -32,6 +33,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let handed_on = function::handed_on(function);
     let waited = function.is_async.then(|| quote!(.await));
     let inside = quote! {
+        #import
         #forms
         fn #call_name(#call: #runtime::Call<'_>) -> #runtime::Running<'_> {
             #running

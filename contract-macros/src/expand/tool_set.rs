@@ -21,6 +21,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Meta};
 
 use super::{data, findings, function, local, portable, shim};
+use crate::attributes;
 use crate::model::{Member, Tool, ToolSet};
 use crate::names;
 use crate::source;
@@ -39,7 +40,7 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
         Member::Other(_) => None,
     });
     let cfgs = cfgs(attrs);
-    let uses = function::uses(&set.uses);
+    let uses = attributes::run_on_nothing(&set.uses);
     let registered = registered(set, runtime);
     quote! {
         const _: () = { #uses };

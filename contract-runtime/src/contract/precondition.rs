@@ -50,6 +50,7 @@ impl<F: Fn() -> Checked> Precondition for F {
     ) -> Result<(), Stop> {
         frame.pre(index, own, self, details)
     }
+
     #[inline]
     fn pre_or_ask(
         self,
