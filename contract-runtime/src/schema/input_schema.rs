@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::close::close;
 use super::compile::compile;
 use super::error::SchemaError;
 use super::normalize::{correct, used};
@@ -66,11 +67,12 @@ impl InputSchema {
             .iter()
             .map(|one| strict_types::decodes_exactly(&one.schema))
             .collect();
-        let definitions = used(parameters.iter().map(|one| &one.schema), definitions);
-        let properties: Map<_, _> = parameters
+        let mut definitions = used(parameters.iter().map(|one| &one.schema), definitions);
+        let mut properties: Map<_, _> = parameters
             .iter()
             .map(|one| (one.name.clone(), property(one)))
             .collect();
+        close(&mut properties, &mut definitions);
         let required = parameters.iter().filter(|one| one.required);
         let required: Vec<_> = required.map(|one| Value::from(one.name.as_str())).collect();
         // `json!` would serialise what is already a value.

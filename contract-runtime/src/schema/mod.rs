@@ -1,6 +1,7 @@
 //! Parameters and results as JSON Schema, in one neutral form that the dispatcher enforces.
 
 pub(crate) mod arguments;
+mod close;
 mod compile;
 mod decimal;
 pub(crate) mod dialects;

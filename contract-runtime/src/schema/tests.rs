@@ -128,6 +128,7 @@ fn a_tool_is_one_closed_object() {
                 },
             },
             "required": ["title"],
+            "additionalProperties": false,
         }},
     });
     assert_eq!(*schema.json(), expected);

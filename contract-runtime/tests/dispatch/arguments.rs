@@ -180,6 +180,89 @@ fn unknown_and_duplicate_keys_are_refused_also_below_the_top() {
     );
 }
 
+/// Nothing is said of other keys.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Window {
+    days: u8,
+    include_weekend: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Labels {
+    name: String,
+    #[serde(flatten)]
+    others: BTreeMap<String, u8>,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+struct Lenient {
+    name: String,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Shape {
+    Circle { radius: u8 },
+    Window(Window),
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Drawing {
+    title: String,
+    #[serde(flatten)]
+    shape: Shape,
+}
+
+/// Plan it.
+#[tool]
+fn plan(
+    window: Option<Vec<Window>>,
+    labels: Option<Labels>,
+    lenient: Option<Lenient>,
+    shape: Option<Shape>,
+    drawing: Option<Drawing>,
+) -> String {
+    format!("{window:?} {labels:?} {lenient:?} {shape:?} {drawing:?}")
+}
+
+#[test]
+fn a_key_that_nobody_reads_is_refused_at_any_depth_unless_the_type_says_otherwise() {
+    let registry = Registry::builder().tool(plan).build().unwrap();
+    let refusal = |arguments: &str| ended(&registry, "plan", arguments).1;
+    assert_eq!(
+        refusal(r#"{"shape":{"type":"circle","radius":1,"diameter":2}}"#),
+        "`/shape/diameter`: no such key; the keys are `type`, `radius`"
+    );
+    // A window is also a part of a shape, which has the key `type` besides; both are open then.
+    for accepted in [
+        r#"{"window":[{"days":1,"include_weekend":true}]}"#,
+        r#"{"labels":{"name":"a","other":1}}"#,
+        r#"{"lenient":{"name":"a","other":1}}"#,
+        r#"{"drawing":{"title":"a","type":"circle","radius":1}}"#,
+        r#"{"drawing":{"title":"a","type":"window","days":1}}"#,
+        r#"{"shape":{"type":"window","days":1}}"#,
+    ] {
+        let text = output(&registry, "plan", accepted);
+        assert!(text.contains("Some("), "{text}");
+    }
+}
+
+/// Plan a week.
+#[tool]
+fn plan_week(window: Window) -> String {
+    format!("{window:?}")
+}
+
+#[test]
+fn a_misspelt_key_of_a_struct_does_not_become_its_default() {
+    let registry = Registry::builder().tool(plan_week).build().unwrap();
+    let misspelt = r#"{"window":{"days":1,"include_weekends":true}}"#;
+    let (status, error) = ended(&registry, "plan_week", misspelt);
+    assert_eq!(status, Status::InvalidArguments);
+    assert!(error.contains("did you mean `include_weekend`?"), "{error}");
+}
+
 #[test]
 fn blank_text_null_and_an_empty_object_all_mean_no_arguments() {
     let registry = registry();

@@ -213,7 +213,7 @@ fn ordinary_arguments_are_decided_without_a_tree() {
             &[
                 r#"{"type":"Square","side":18446744073709551615,"color":"Red"}"#,
                 r#"{"r":-1.5e3,"type":"Circle"}"#,
-                r#"{"type":"Point","else":[{"a":{}}]}"#,
+                r#"{"type":"Point"}"#,
             ],
         ),
         (
