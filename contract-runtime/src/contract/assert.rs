@@ -130,6 +130,7 @@ fn failed(
             tool: tool.to_owned(),
             predicate: condition.predicate().to_owned(),
             template: sentence.template,
+            demand: None,
             message: sentence.message,
             location: Location {
                 file: file.to_owned(),

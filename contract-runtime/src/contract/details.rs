@@ -85,7 +85,9 @@ impl Sentence {
     pub(crate) fn of(condition: &Condition, filled: Option<String>) -> Self {
         let text = || condition.message().map(str::to_owned);
         Self {
-            template: filled.as_ref().and_then(|_| text()),
+            template: filled
+                .as_ref()
+                .and_then(|_| Some(renamed(text()?, condition))),
             message: filled.or_else(text),
         }
     }
@@ -97,6 +99,16 @@ impl Sentence {
             template: Some(String::new()),
         }
     }
+}
+
+/// The message with the model's names of the parameters in its placeholders, by which a violation has their values.
+fn renamed(mut text: String, condition: &Condition) -> String {
+    for (own, name) in condition.renamed() {
+        for end in ["}", ":"] {
+            text = text.replace(&format!("{{{own}{end}"), &format!("{{{name}{end}"));
+        }
+    }
+    text
 }
 
 /// The longest message of a violation, in characters: a sentence, even where it shows a parameter of a megabyte.

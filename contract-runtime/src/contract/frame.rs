@@ -371,6 +371,7 @@ impl<'c> FrameOf<'c> {
             },
             predicate: condition.predicate().to_owned(),
             template: sentence.template,
+            demand: None,
             message: sentence.message,
             location: Location {
                 file: condition.file().unwrap_or(self.contract.file).to_owned(),

@@ -64,6 +64,10 @@ pub struct Violation {
     /// The message with its placeholders unfilled, when it has any: what a log may show. Empty if the condition computed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) template: Option<String>,
+    /// What the condition demands of a call, as its description says it to a model; empty if only the program can read the
+    /// condition, `None` if nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) demand: Option<String>,
 }
 
 /// Where a condition is defined; [`default`](Self::default) where nobody knows.
@@ -176,6 +180,7 @@ impl Violation {
             values: Map::new(),
             call_id: None,
             template: None,
+            demand: None,
         }
     }
 
@@ -212,9 +217,10 @@ impl Violation {
 
     /// Returns the sentence that a model reads about a call which this violation ended.
     ///
-    /// If the model can correct the call, it reads the author's message with the values that it does not show already, or,
-    /// without a message, the predicate. For a fault of the tool itself, it reads one sentence that says whether anything may
-    /// have taken effect; the rest is for handlers, logs and authors.
+    /// If the model can correct the call, it reads the author's message with the values that it does not show already. Without
+    /// a message it reads what the condition demands, as the description of the tool says it; of a predicate that only the
+    /// program can evaluate it reads the values alone. For a fault of the tool itself, it reads one sentence that says whether
+    /// anything may have taken effect; the rest is for handlers, logs and authors.
     ///
     /// ```
     /// use contract_runtime::{ConditionKind, Violation};
@@ -250,7 +256,7 @@ impl Violation {
             .as_ref()
             .filter(|_| self.detection == Detection::PredicateFalse)
         else {
-            return self.to_string();
+            return self.demanded();
         };
         let template = self.template.as_deref();
         if template == Some("") {
@@ -262,6 +268,22 @@ impl Violation {
         };
         let values = self.values.iter().filter(|(name, _)| !shows(name));
         format!("{message}{}", listed(values))
+    }
+
+    /// The refusal without a message: no Rust that its reader cannot evaluate, where it is known what that is.
+    fn demanded(&self) -> String {
+        let Some(demand) = &self.demand else {
+            return self.to_string();
+        };
+        let tool = &self.tool;
+        let values = listed(self.values.iter());
+        match (self.detection, demand.as_str()) {
+            (Detection::PredicateFalse, "") => format!("`{tool}` refuses this call{values}"),
+            (Detection::PredicateFalse, demand) => format!("`{tool}` {demand}{values}"),
+            _ => format!(
+                "`{tool}` cannot judge this call, because its condition fails to run{values}"
+            ),
+        }
     }
 
     fn verb(&self) -> &'static str {

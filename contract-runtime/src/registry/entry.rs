@@ -9,13 +9,15 @@ use serde_json::{Value, json};
 use super::asks::{self, AskChange};
 use super::build_error::BuildProblem;
 use crate::contract::approval::Asks;
-use crate::contract::condition::Condition;
+use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::panics::{guard, ignore_poison};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::Secrets;
 use crate::contract::type_kind::TypeKind;
+use crate::contract::violation::{Blame, Detection, Violation};
 use crate::futures;
 use crate::schema::arguments::{Bounds, examine};
+use crate::schema::lower::sentence::requirement;
 use crate::schema::lower::{Published, PublishedCondition, Subject, lower};
 use crate::schema::{ArgumentProblem, InvalidArguments, ProblemKind};
 use crate::schema::{InputSchema, ParameterSchema, correct_output};
@@ -150,6 +152,25 @@ impl Entry {
         tool
     }
 
+    /// Says of a violation without a sentence what its condition demands, in words that a model can read.
+    #[cold]
+    pub(super) fn name_demand(&self, violation: &mut Violation) {
+        let is_refusal = violation.kind == ConditionKind::Pre && violation.blame == Blame::Model;
+        let is_said =
+            violation.message.is_some() && violation.detection == Detection::PredicateFalse;
+        if is_said || !is_refusal {
+            return;
+        }
+        let published = self.conditions.iter();
+        let condition = published
+            .map(|one| (one.id(), one.condition()))
+            .find(|(id, _)| *id == violation.contract);
+        if let Some((_, condition)) = condition {
+            let subjects = subjects(&self.tool, &self.inputs.schema);
+            violation.demand = Some(requirement(condition, &subjects));
+        }
+    }
+
     /// Puts the published bounds into a refusal, which knows those of the types.
     #[cold]
     pub(super) fn name_bounds(&self, invalid: &mut InvalidArguments) {
@@ -193,11 +214,17 @@ pub(crate) fn published(
     conditions: &[Condition],
     outside: Resolved,
 ) -> Published {
+    let subjects = subjects(tool, schema);
+    let name = tool.contract_name();
+    lower(name, outside, conditions, &subjects, schema.json())
+}
+
+fn subjects(tool: &Tool, schema: &InputSchema) -> Vec<Subject> {
     let kind = |name: &str| {
         let known = tool.parameters().iter().find(|one| one.name == name);
         known.map_or(TypeKind::Opaque, |one| one.kind)
     };
-    let subjects: Vec<Subject> = schema
+    schema
         .parameters()
         .map(|parameter| Subject {
             name: parameter.name.clone(),
@@ -206,9 +233,7 @@ pub(crate) fn published(
             required: parameter.required,
             default: parameter.default.clone(),
         })
-        .collect();
-    let name = tool.contract_name();
-    lower(name, outside, conditions, &subjects, schema.json())
+        .collect()
 }
 
 /// A default and an example must be what a call could send.

@@ -56,8 +56,10 @@ fn recorded(
         Some(violation) => OutcomeKind::Violation(Box::new(violation)),
         None => ended(ran, deadline, limit),
     };
-    if let OutcomeKind::InvalidArguments(invalid) = &mut end {
-        entry.name_bounds(invalid);
+    match &mut end {
+        OutcomeKind::InvalidArguments(invalid) => entry.name_bounds(invalid),
+        OutcomeKind::Violation(violation) => entry.name_demand(violation),
+        _ => {}
     }
     let observed = scope.get().map(Scope::observed).unwrap_or_default();
     if let OutcomeKind::Violation(violation) = &end {

@@ -273,3 +273,83 @@ fn a_refusal_names_the_keywords_that_combine_schemas() {
          got the string \"1\""
     );
 }
+
+/// Order it.
+#[tool]
+#[pre(items.len() <= 3)]
+#[pre(least > 0 && most.is_none_or(|most| most >= least))]
+#[pre(is_known(&shop))]
+#[pre(open_on(day), requires = "a day on which the shop is open")]
+#[pre(items[0] != shop)]
+#[pre(shop.trim() == shop, "there are blanks around {shop:?}")]
+fn order(
+    #[arg(name = "shop_name")] shop: String,
+    day: u8,
+    items: Vec<String>,
+    least: u32,
+    most: Option<u32>,
+) -> String {
+    format!("{shop} {day} {items:?} {least} {most:?}")
+}
+
+fn is_known(shop: &str) -> bool {
+    shop != "nowhere"
+}
+
+fn open_on(day: u8) -> bool {
+    day != 7
+}
+
+#[test]
+fn a_refusal_shows_a_predicate_only_as_its_reader_can_evaluate_it() {
+    let registry = Registry::builder().tool(order).build().unwrap();
+    let refusal = |changed: Value| {
+        let mut arguments = json!({"shop_name": "a", "day": 1, "items": ["b"], "least": 1});
+        for (name, value) in changed.as_object().unwrap() {
+            arguments[name] = value.clone();
+        }
+        let call = ToolCall::new("1", "order", arguments.to_string());
+        registry.call_blocking(call).error().unwrap()
+    };
+    assert_eq!(
+        refusal(json!({"items": ["1", "2", "3", "4"]})),
+        r#"`order` requires that the number of items in `items` is at most 3, got items = ["1","2","3","4"]"#
+    );
+    assert_eq!(
+        refusal(json!({"least": 3, "most": 2})),
+        "`order` requires that `least > 0`, and if `most` is given, `most >= least`, got least = 3, most = 2"
+    );
+    assert_eq!(
+        refusal(json!({"shop_name": "nowhere"})),
+        r#"`order` refuses this call, got shop_name = "nowhere""#
+    );
+    assert_eq!(
+        refusal(json!({"day": 7})),
+        "`order` requires: a day on which the shop is open, got day = 7"
+    );
+    assert_eq!(
+        refusal(json!({"items": []})),
+        r#"`order` cannot judge this call, because its condition fails to run, got shop_name = "a", items = []"#
+    );
+    assert_eq!(
+        refusal(json!({"shop_name": " a"})),
+        r#"there are blanks around " a""#
+    );
+}
+
+/// The program sees the predicate as it is typed.
+#[test]
+fn a_violation_keeps_the_predicate_that_its_refusal_leaves_out() {
+    let registry = Registry::builder().tool(order).build().unwrap();
+    let arguments = r#"{"shop_name":"nowhere","day":1,"items":["b"],"least":1}"#;
+    let outcome = registry.call_blocking(ToolCall::new("1", "order", arguments));
+    let violation = outcome.violation().unwrap();
+    assert_eq!(violation.predicate, "is_known(&shop)");
+    assert_eq!(
+        violation.to_string(),
+        r#"`order` requires `is_known(&shop)`, got shop_name = "nowhere""#
+    );
+    let sent: contract_runtime::Violation =
+        serde_json::from_value(serde_json::to_value(violation).unwrap()).unwrap();
+    assert_eq!(sent.refusal(), outcome.error().unwrap());
+}

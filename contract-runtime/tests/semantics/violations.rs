@@ -129,7 +129,7 @@ fn a_masked_violation_shows_no_value() {
     }
     assert_eq!(
         masked.message.as_deref(),
-        Some("the end ({end}) must come after the start ({start})")
+        Some("the end ({until}) must come after the start ({start})")
     );
 }
 

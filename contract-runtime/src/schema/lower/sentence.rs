@@ -79,6 +79,32 @@ fn demands(rest: Option<&[Normal]>, subjects: &[Subject]) -> Vec<Option<String>>
         .collect()
 }
 
+/// What a precondition demands, behind the name of its tool: `` requires `end > start` ``; empty if nobody can read it.
+pub(crate) fn requirement(condition: &Condition, subjects: &[Subject]) -> String {
+    if let Some(demand) = condition.demand() {
+        return format!("requires: {}", cut(&line(demand)));
+    }
+    if condition.is_named() {
+        return format!("requires {}", of_predicate(condition));
+    }
+    let Some(expression) = condition.expression() else {
+        return String::new();
+    };
+    let clauses = Normal::of(expression).clauses().into_iter();
+    let demands: Option<Vec<_>> = clauses
+        .map(|clause| readable::demand(&clause, subjects).map(|demand| cut(&line(&demand))))
+        .collect();
+    match demands.as_deref() {
+        None | Some([]) => String::new(),
+        Some([only])
+            if only.starts_with('`') && only.matches('`').count() == 2 && only.ends_with('`') =>
+        {
+            format!("requires {only}")
+        }
+        Some(several) => format!("requires that {}", several.join(", and ")),
+    }
+}
+
 /// The message, with the model's names of the arguments.
 pub(crate) fn of_message(condition: &Condition) -> Option<String> {
     let text = condition.message()?;
