@@ -62,3 +62,32 @@ fn no_message_stands_below_a_demand() {
     assert!(messages > 40, "{messages} messages");
     assert!(quoted > 5, "{quoted} of them are quoted");
 }
+
+/// What a text costs, by the rule of thumb of four bytes for a token.
+fn tokens(text: &str) -> usize {
+    text.len() / 4
+}
+
+/// Prints what the contracts cost the model that reads them. Every refusal with all that a violation says took twice as much.
+#[test]
+fn contracts_cost_a_model_few_tokens() {
+    let ground = Ground::new();
+    let registry = ground.registry();
+    let exported = registry.export(Dialect::Neutral).unwrap();
+    let told = exported.as_array().unwrap().iter();
+    let told: usize = told
+        .filter_map(|tool| tool["description"].as_str().map(tokens))
+        .sum();
+    let by_authors: usize = registry.tools().map(|tool| tokens(tool.description())).sum();
+    let (mut refusals, mut whole, mut count) = (0, 0, 0);
+    for (tool, arguments) in crate::violating(&registry) {
+        let outcome = crate::common::check(&registry, &tool, &arguments.to_string());
+        refusals += tokens(&outcome.error().unwrap());
+        whole += tokens(&outcome.violation().unwrap().to_string());
+        count += 1;
+    }
+    println!("descriptions: {by_authors} tokens by their authors, {told} with the contracts");
+    println!("{count} refusals: {refusals} tokens, {whole} with predicates");
+    assert!(told - by_authors <= 250, "{told} {by_authors}");
+    assert!(refusals * 10 <= whole * 7, "{refusals} {whole}");
+}
