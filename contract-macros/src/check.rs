@@ -5,6 +5,7 @@ mod block;
 mod conditions;
 mod constant;
 mod givens;
+mod history;
 mod owned;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -57,6 +58,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     for clause in &tool.clauses {
         conditions::shown_if_demanded(errors, clause);
         conditions::answerable(errors, clause);
+        history::asked_before(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
         conditions::result_is_opened(errors, clause, &tool.function.sig.output);
         constant::varies(errors, clause);
@@ -77,6 +79,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     if sig.abi.is_some() {
         errors.on(&sig.abi, "a violation must not unwind into foreign code; put the contract on a Rust function and call that");
     }
+    history::asked_of_a_tool(errors, &contracted.clauses, &contracted.givens);
     givens::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);

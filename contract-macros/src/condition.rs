@@ -7,6 +7,7 @@ use syn::{Expr, ExprClosure, LitStr, Pat};
 use crate::ask::{self, WrittenQuestion};
 use crate::closure;
 use crate::errors::Errors;
+use crate::history;
 use crate::message;
 use crate::model::{Clause, ClauseKind, Old, Param, Policy, Portable, Set, Shown};
 use crate::portable;
@@ -45,7 +46,10 @@ pub(crate) fn pre(
     let is_constant = mentions.is_empty() && predicate::is_constant(&written.tokens);
     let span = written.expr.span();
     let tokens = written.tokens.clone();
-    let portable = portable::read(&written.expr, params);
+    let portable = match history::find(&tokens) {
+        Some(_) => portable::of_history(&written.expr),
+        None => portable::read(&written.expr, params),
+    };
     finish(
         errors,
         written,
@@ -180,6 +184,7 @@ fn finish(
     mentions
         .params
         .extend(olds.iter().flat_map(|old| old.mentions.iter().copied()));
+    let asks = history::find(&predicate);
     Some(Clause {
         kind: written.kind,
         predicate,
@@ -191,6 +196,7 @@ fn finish(
         demand: written.demand,
         question,
         id: written.id,
+        asks,
         portable,
         is_constant,
         mentions: mentions.params.into_iter().collect(),

@@ -8,6 +8,7 @@ use syn::{LitStr, Path, Token, parse_quote};
 
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
+use crate::history;
 use crate::message::{self, Known};
 use crate::model::{Absent, Given, Param, Role};
 use crate::predicate::{self, Mentions, outside_closures};
@@ -127,14 +128,15 @@ fn read(
     let own = ident.unraw().to_string();
     let mut given = Given {
         mutable,
-        value,
         text,
         absent: None,
         then: None,
+        asks: history::find(&value),
         position,
         mentions: Vec::new(),
         span: expr.span(),
         ident,
+        value,
     };
     while !input.is_empty() {
         if input.parse::<Token![,]>().is_err() {

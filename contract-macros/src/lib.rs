@@ -15,6 +15,7 @@ mod errors;
 mod expand;
 mod fallback;
 mod given;
+mod history;
 mod item;
 mod message;
 mod model;
@@ -71,7 +72,7 @@ use model::Model;
 /// ```
 ///
 /// Options: `name`, `title`, `description`, `policy`, `read_only`, `destructive`, `idempotent`, `open_world`,
-/// `blocking`, `timeout = "30s"`, `output_schema`, `coerce`, `crate = path`. A tool without a description is refused.
+/// `blocking`, `timeout = "30s"`, `output_schema`, `coerce`, `alone`, `crate = path`. A tool without a description is refused.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Tool, args, item)

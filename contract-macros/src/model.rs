@@ -135,6 +135,7 @@ pub(crate) struct Options {
     pub(crate) blocking: Option<Set<bool>>,
     pub(crate) output_schema: Option<Set<bool>>,
     pub(crate) coerce: Option<Set<bool>>,
+    pub(crate) alone: Option<Set<bool>>,
     /// In milliseconds.
     pub(crate) timeout: Option<Set<u64>>,
 }
@@ -212,6 +213,8 @@ pub(crate) struct Clause {
     pub(crate) question: Option<Set<Message>>,
     /// What an operator calls it.
     pub(crate) id: Option<Set<LitStr>>,
+    /// What it asks the history of a run, if it does.
+    pub(crate) asks: Option<Asks>,
     /// What of a precondition is portable; nothing, if no part of it is.
     pub(crate) portable: Option<Portable>,
     /// Its answer is the same for every call.
@@ -272,6 +275,8 @@ pub(crate) struct Given {
     pub(crate) absent: Option<Absent>,
     /// What runs after every postcondition held.
     pub(crate) then: Option<TokenStream>,
+    /// What it asks the history of a run, if it does.
+    pub(crate) asks: Option<Asks>,
     /// How many conditions stand above it.
     pub(crate) position: usize,
     /// Indices of the parameters that it names.
@@ -280,12 +285,34 @@ pub(crate) struct Given {
     pub(crate) span: Span,
 }
 
+/// What a condition or a given asks the history of a run.
+pub(crate) struct Asks {
+    /// The place of its first `history`.
+    pub(crate) span: Span,
+    pub(crate) tools: Vec<AskedTool>,
+}
+
+/// A tool that is asked about by its function.
+pub(crate) struct AskedTool {
+    pub(crate) path: TokenStream,
+    pub(crate) name: String,
+    /// The arguments by which the question is narrowed.
+    pub(crate) arguments: Vec<LitStr>,
+}
+
 /// What ends the call where there is no value.
 pub(crate) enum Absent {
     /// `else "there is no order {order_id}"` opens an `Option`.
     Message(Message),
     /// A bare `else` opens a `Result`, whose error is the sentence.
     Error,
+}
+
+impl Given {
+    /// Whether it stands among the conditions, because it can end the call.
+    pub(crate) fn is_condition(&self) -> bool {
+        self.absent.is_some() || self.asks.is_some()
+    }
 }
 
 /// One `old(..)`, to be evaluated before the body.

@@ -34,6 +34,7 @@ const KEYS: &[&str] = &[
     "output_schema",
     "coerce",
     "confirm",
+    "alone",
     "crate",
 ];
 
@@ -98,6 +99,7 @@ impl ToolArgs {
             "blocking" => args::set(errors, &mut options.blocking, entry, args::flag),
             "output_schema" => args::set(errors, &mut options.output_schema, entry, args::flag),
             "coerce" => args::set(errors, &mut options.coerce, entry, args::flag),
+            "alone" => args::set(errors, &mut options.alone, entry, args::flag),
             "timeout" => args::set(errors, &mut options.timeout, entry, args::duration),
             "confirm" => args::set(errors, &mut self.confirm, entry, ask::parse),
             "crate" => args::set(errors, &mut self.krate, entry, args::path),

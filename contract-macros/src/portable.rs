@@ -53,6 +53,15 @@ pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
     reader.condition(expr)
 }
 
+/// What the calls before this one decide.
+pub(crate) fn of_history(expr: &Expr) -> Portable {
+    opaque(
+        expr,
+        "only the run knows its earlier calls",
+        "say what is demanded with `requires = \"..\"`",
+    )
+}
+
 fn has_attribute(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|tree| match tree {
         proc_macro2::TokenTree::Group(group) => has_attribute(group.stream()),

@@ -65,10 +65,10 @@ pub mod __family;
 pub mod __private;
 
 pub use contract::{
-    Answer, Approval, ApprovalRequest, Blame, Check, CheckEvent, Condition, ConditionKind,
-    ConditionResult, ContractScope, Counts, Decision, Detection, Location, Policy, PolicyOrigin,
-    Question, UnknownPolicy, Violation, catch, catch_async, matches_pattern, process_policy,
-    set_process_handler, set_process_policy,
+    Answer, Approval, ApprovalRequest, AskedValue, Blame, Check, CheckEvent, Condition,
+    ConditionKind, ConditionResult, ContractScope, Counts, Decision, Detection, History, Location,
+    Policy, PolicyOrigin, Question, ToolFunction, UnknownPolicy, Violation, catch, catch_async,
+    history, matches_pattern, process_policy, set_process_handler, set_process_policy,
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
@@ -202,7 +202,7 @@ pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
         Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Tool, ToolCall, ToolResult,
-        ToolSet, Violation, contract_assert, given, matches_pattern, post, pre, registry, tool,
-        verify,
+        ToolSet, Violation, contract_assert, given, history, matches_pattern, post, pre, registry,
+        tool, verify,
     };
 }

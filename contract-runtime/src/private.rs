@@ -10,7 +10,7 @@ pub use contract_macros::{contract_assert, finish, verify};
 pub use contract_macros::{verify_all, verify_one};
 
 pub use crate::contract::assert::assert;
-pub use crate::contract::condition::{Condition, ConditionKind, Contract};
+pub use crate::contract::condition::{AskedTool, Condition, ConditionKind, Contract};
 pub use crate::contract::condition_result::ConditionResult;
 pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};

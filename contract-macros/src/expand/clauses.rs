@@ -48,10 +48,10 @@ impl Clauses<'_> {
         let condition = condition(&clause.predicate, self.runtime);
         let holds = quote_spanned!(clause.span=> || #condition);
         let (own, runtime) = (self.own_policy(clause), self.runtime);
-        let judge = if clause.question.is_some() {
-            quote!(pre_or_ask)
-        } else {
-            quote!(pre)
+        let judge = match (&clause.asks, &clause.question) {
+            (Some(_), _) => quote!(pre_over_history),
+            (None, Some(_)) => quote!(pre_or_ask),
+            (None, None) => quote!(pre),
         };
         quote!(#runtime::Precondition::#judge(#holds, &mut #frame, #index, #own, |#seen| { #details }))
     }

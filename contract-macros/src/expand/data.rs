@@ -11,8 +11,8 @@ use super::portable;
 use super::types::anonymous_lifetimes;
 use crate::describe;
 use crate::model::{
-    Absent, Clause, ClauseKind, Description, Given, Param, Policy, Portable, Role, Set, Shown,
-    Tool, Verify,
+    Absent, AskedTool, Asks, Clause, ClauseKind, Description, Given, Param, Policy, Portable, Role,
+    Set, Shown, Tool, Verify,
 };
 
 /// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes, and what of: `returned`.
@@ -30,7 +30,9 @@ pub(super) fn contract(
         let read = returned.map(|_| read(clause, params, runtime));
         let post = returned.filter(|_| clause.kind == ClauseKind::Post);
         let returning = post.and_then(|returned| portable::returning(returned, runtime));
-        quote!(#condition #read #returning)
+        let asking = returned.and(clause.asks.as_ref());
+        let asking = asking.map(|asks| asking_tools(asks, runtime));
+        quote!(#condition #read #returning #asking)
     });
     let absences = givens
         .iter()
@@ -76,10 +78,14 @@ pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream
 
 /// A given that can end the call, among the conditions.
 fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<TokenStream> {
-    let message = match given.absent.as_ref()? {
-        Absent::Message(message) => Some(message.literal.value()),
-        Absent::Error => None,
+    if !given.is_condition() {
+        return None;
+    }
+    let message = match &given.absent {
+        Some(Absent::Message(message)) => Some(message.literal.value()),
+        Some(Absent::Error) | None => None,
     };
+    let asking = given.asks.as_ref().map(|asks| asking_tools(asks, runtime));
     let message = option(message.map(|message| quote!(#message)));
     let text = &given.text;
     let names = argument_names(&given.mentions, params);
@@ -88,7 +94,27 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     Some(quote! {
         #runtime::Condition::new(#runtime::ConditionKind::Given, #text, #message, ::core::option::Option::None, &[#(#names),*], (#line, #column))
             #renamed
+            #asking
     })
+}
+
+/// `.over_history(&[rt::AskedTool { function: || rt::type_of(&refund), name: "refund", arguments: &["order_id"] }])`
+fn asking_tools(asks: &Asks, runtime: &TokenStream) -> TokenStream {
+    let tools = asks.tools.iter().map(|tool| {
+        let AskedTool {
+            path,
+            name,
+            arguments,
+        } = tool;
+        quote! {
+            #runtime::AskedTool {
+                function: || #runtime::type_of(&#path),
+                name: #name,
+                arguments: &[#(#arguments),*],
+            }
+        }
+    });
+    quote!(.over_history(&[#(#tools),*]))
 }
 
 fn argument_names<'m>(
@@ -199,6 +225,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let is_async = tool.function.is_async;
     let blocking = flag(options.blocking.as_ref());
     let coerce = flag(options.coerce.as_ref());
+    let alone = flag(options.alone.as_ref());
     let timeout = option(options.timeout.as_ref().map(|timeout| {
         let timeout = timeout.value;
         quote!(#timeout)
@@ -233,6 +260,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             is_async: #is_async,
             blocking: #blocking,
             coerce: #coerce,
+            alone: #alone,
             timeout: #timeout,
             parameters: &[#(#parameters),*],
             confirm: #confirm,

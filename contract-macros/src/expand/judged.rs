@@ -134,8 +134,8 @@ impl<'m> Judged<'m> {
         let mut index = clauses.len();
         for position in 0..=clauses.len() {
             while let Some(given) = givens.next_if(|given| given.position == position) {
-                steps.push(self.look_up(given, index));
-                index += usize::from(given.absent.is_some());
+                steps.push(self.given(given, index));
+                index += usize::from(given.is_condition());
             }
             let clause = clauses.get(position);
             if let Some(clause) = clause.filter(|clause| clause.kind == ClauseKind::Pre) {
@@ -143,6 +143,18 @@ impl<'m> Judged<'m> {
             }
         }
         steps
+    }
+
+    /// One given, and whether the history has answered what it asks.
+    fn given(&self, given: &Given, index: usize) -> TokenStream {
+        let looked_up = self.look_up(given, index);
+        if given.asks.is_none() {
+            return looked_up;
+        }
+        let frame = local("frame");
+        let ask = self.or_end(&quote!(#frame.ask_history(#index)));
+        let answered = self.or_end(&quote!(#frame.history_asked(#index)));
+        quote!(#ask #looked_up #answered)
     }
 
     /// One given; it stands at `index` among the conditions, if it can end the call.

@@ -175,9 +175,11 @@ fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream)
         call, output, spec, ..
     } = Names::new(tool);
     let cfgs = cfgs(&tool.function.attrs_outer);
+    let method = &tool.function.sig.ident;
     quote! {
         #(#cfgs)*
-        #tools.push(#runtime::method(#this, Self::#spec(), Self::#call, Self::#output));
+        #[allow(deprecated)]
+        #tools.push(#runtime::method(#this, Self::#spec(), #runtime::type_of(&Self::#method), Self::#call, Self::#output));
     }
 }
 

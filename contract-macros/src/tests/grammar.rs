@@ -15,7 +15,7 @@ fn refused_option(option: &str, expected: &str) {
 fn every_option_is_read() {
     let tool = tool(
         "#[tool(name = \"n-1\", title = \"T\", description = \" Does. \", policy = quick_enforce, read_only, \
-         destructive = false, idempotent = true, open_world, output_schema, coerce, timeout = \"2m\", crate = a::b,)] \
+         destructive = false, idempotent = true, open_world, output_schema, coerce, alone, timeout = \"2m\", crate = a::b,)] \
          async fn f() {}",
     );
     let options = &tool.options;
@@ -90,7 +90,7 @@ fn unknown_repeated_and_mistyped_options() {
     refused_option(
         "colour",
         "unknown argument `colour`; `#[tool]` takes `name`, `title`, `description`, `policy`, `read_only`, `destructive`, \
-         `idempotent`, `open_world`, `blocking`, `timeout`, `output_schema`, `coerce`, `confirm` and `crate`",
+         `idempotent`, `open_world`, `blocking`, `timeout`, `output_schema`, `coerce`, `confirm`, `alone` and `crate`",
     );
     refused_option(
         "timeout = \"1s\", timeout = \"2s\"",

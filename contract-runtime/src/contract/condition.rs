@@ -1,5 +1,7 @@
 //! Conditions as data: what generated code states, and what a registry and its users read.
 
+use std::any::TypeId;
+
 use serde::{Deserialize, Serialize};
 
 use super::expression::Expression;
@@ -84,8 +86,21 @@ pub struct Condition {
     /// A person may let through what breaks it.
     asks: bool,
     renamed: Names,
+    /// The tools that it asks the history of a run about, if it asks.
+    asked_tools: Option<&'static [AskedTool]>,
     /// Of a postcondition, what it sees of the result.
     result: TypeKind,
+}
+
+/// A tool that a condition asks the history of a run about.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct AskedTool {
+    pub function: fn() -> TypeId,
+    /// As the author typed it.
+    pub name: &'static str,
+    /// The arguments by which the question is narrowed.
+    pub arguments: &'static [&'static str],
 }
 
 /// What the author calls some arguments, and what the model calls them.
@@ -123,6 +138,7 @@ impl Condition {
             question: None,
             asks: false,
             renamed: &[],
+            asked_tools: None,
             result: TypeKind::Opaque,
         }
     }
@@ -132,6 +148,14 @@ impl Condition {
     #[must_use]
     pub const fn renaming(mut self, names: Names) -> Self {
         self.renamed = names;
+        self
+    }
+
+    /// Sets the tools that the condition asks the history of a run about; perhaps none that is known.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn over_history(mut self, tools: &'static [AskedTool]) -> Self {
+        self.asked_tools = Some(tools);
         self
     }
 
@@ -243,6 +267,16 @@ impl Condition {
 
     pub(crate) const fn is_hidden(&self) -> bool {
         self.hidden
+    }
+
+    /// Returns whether it asks the [`history`](crate::history()) of a run.
+    #[must_use]
+    pub const fn asks_history(&self) -> bool {
+        self.asked_tools.is_some()
+    }
+
+    pub(crate) fn asked_tools(&self) -> &'static [AskedTool] {
+        self.asked_tools.unwrap_or_default()
     }
 
     /// Returns whether it is a condition on the arguments or on the result.

@@ -92,6 +92,14 @@ impl Sentence {
         }
     }
 
+    /// Said of a condition, and not by it: no value is in it.
+    pub(crate) fn without_values(sentence: String) -> Self {
+        Self {
+            message: Some(sentence),
+            template: None,
+        }
+    }
+
     /// What the condition said of itself, which may hold any value.
     pub(crate) fn computed(sentence: String) -> Self {
         Self {

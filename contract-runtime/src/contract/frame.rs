@@ -10,6 +10,7 @@
 )]
 
 mod asking;
+mod over_history;
 
 use std::cell::Cell;
 use std::future::Future;
@@ -173,6 +174,9 @@ impl<'c> FrameOf<'c> {
         if self.watched {
             self.tell_of_body();
         }
+        if let Some(place) = self.place() {
+            place.enter();
+        }
         self.judged();
         Ok(())
     }
@@ -299,13 +303,24 @@ impl<'c> FrameOf<'c> {
         why: Option<String>,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Stop {
+        self.ended(index, Detection::PredicateFalse, why, details)
+    }
+
+    #[cold]
+    fn ended(
+        &mut self,
+        index: usize,
+        detection: Detection,
+        why: Option<String>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Stop {
         const ALWAYS: Resolved = Resolved {
             policy: Policy::Enforce,
             origin: PolicyOrigin::Condition,
         };
         let (values, message, _) = self.details(details);
         let seen = (values, message);
-        match self.failed(index, ALWAYS, Detection::PredicateFalse, why, seen) {
+        match self.failed(index, ALWAYS, detection, why, seen) {
             Err(stop) => stop,
             Ok(()) => Stop::BeforeBody,
         }
@@ -357,6 +372,7 @@ impl<'c> FrameOf<'c> {
             return Ok(());
         };
         let sentence = match why {
+            Some(why) if detection == Detection::Unanswered => Sentence::without_values(why),
             Some(why) => Sentence::computed(why),
             None => Sentence::of(condition, message),
         };
@@ -382,6 +398,8 @@ impl<'c> FrameOf<'c> {
             origin,
             detection,
             blame: match condition.kind() {
+                // Neither the arguments nor the body can make up for a history that is not there.
+                _ if detection == Detection::Unanswered => Blame::Caller,
                 ConditionKind::Pre | ConditionKind::Given if self.named => Blame::Model,
                 ConditionKind::Pre | ConditionKind::Given => Blame::Caller,
                 _ => Blame::Callee,

@@ -36,6 +36,15 @@ pub trait Precondition {
         own: Option<Policy>,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop>;
+
+    /// Judges a precondition that asks the history.
+    fn pre_over_history(
+        self,
+        frame: &mut FrameOf<'_>,
+        index: usize,
+        own: Option<Policy>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -60,5 +69,16 @@ impl<F: Fn() -> Checked> Precondition for F {
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
         frame.pre_or_ask(index, own, self, details)
+    }
+
+    #[inline]
+    fn pre_over_history(
+        self,
+        frame: &mut FrameOf<'_>,
+        index: usize,
+        own: Option<Policy>,
+        details: impl FnOnce(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        frame.pre_over_history(index, own, self, details)
     }
 }

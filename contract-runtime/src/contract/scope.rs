@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::approval::{Approver, Asking, RunAnswers};
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
+use super::history::{CallPlace, RunHistory};
 use super::observer::{self, CheckEvent, Watch};
 use super::panics::{Panicked, guard, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
@@ -104,6 +105,8 @@ pub(crate) struct Scope {
     pub(crate) asking: Option<Arc<Asking>>,
     /// How many calls by name are inside one another here, this one among them.
     pub(crate) depth: usize,
+    /// The place of the call in the history of its run.
+    pub(crate) place: Option<Box<CallPlace>>,
     seen: OnceLock<Box<Violations>>,
 }
 
@@ -113,6 +116,7 @@ pub(crate) struct Inherited {
     pub(crate) run: Option<Arc<PolicyLayer>>,
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) depth: usize,
+    pub(crate) history: Option<RunHistory>,
 }
 
 /// What was called, and how.
@@ -231,6 +235,7 @@ impl Scope {
             gate,
             asking: None,
             depth: 0,
+            place: None,
             seen: OnceLock::new(),
         }
     }
@@ -250,6 +255,9 @@ impl Scope {
             gate: outer.and_then(|outer| outer.gate.clone()),
             asking: None,
             depth: outer.map_or(0, |outer| outer.depth),
+            place: outer
+                .and_then(|outer| outer.place.as_ref()?.below())
+                .map(Box::new),
             seen: OnceLock::new(),
         }
     }
@@ -271,6 +279,7 @@ impl Scope {
         self.run = None;
         self.gate = None;
         self.asking = None;
+        self.place = None;
     }
 
     /// Hides the secrets of the call in a violation below it, where they go by other names.
@@ -405,6 +414,7 @@ impl ContractScope {
                 run: scope.run.clone(),
                 gate: scope.gate.clone(),
                 depth: scope.depth,
+                history: scope.place.as_ref().and_then(|place| place.inherited()),
             })
         };
         with_current(of).flatten().unwrap_or_default()

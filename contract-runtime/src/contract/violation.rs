@@ -113,6 +113,9 @@ pub enum Detection {
     Panicked,
     /// The predicate leads to endlessly nested conditions, so it could not be evaluated.
     NestedTooDeep,
+    /// The predicate asks the history of a run what that cannot answer; the message says why. See
+    /// [`history`](crate::history()).
+    Unanswered,
 }
 
 /// Which side has to change for the condition to hold.
@@ -241,6 +244,9 @@ impl Violation {
         let tool = &self.tool;
         match (self.blame, self.kind) {
             (Blame::Model, _) | (_, ConditionKind::Task) => {}
+            _ if self.detection == Detection::Unanswered => {
+                return self.message.clone().unwrap_or_else(|| self.to_string());
+            }
             (_, ConditionKind::Post) => {
                 return format!(
                     "`{tool}` ran, but its result breaks its own contract and is withheld; it may have taken effect"
@@ -306,7 +312,7 @@ impl fmt::Display for Violation {
             tool => write!(f, "`{tool}` {} `{}`", self.verb(), self.predicate)?,
         }
         match self.detection {
-            Detection::PredicateFalse => {}
+            Detection::PredicateFalse | Detection::Unanswered => {}
             Detection::Panicked => f.write_str(", which panicked when it was evaluated")?,
             Detection::NestedTooDeep => {
                 write!(

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::inner::Inner;
 use super::job::{Mode, Turn};
+use crate::contract::history::AloneProblem;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
 use crate::tool::outcome::{OutcomeKind, Stopped};
@@ -21,7 +22,8 @@ pub(super) async fn run(
     let inside = outer.as_ref().is_some_and(|gate| gate.leads_to(of));
     let batch = Batch {
         inner,
-        context,
+        context: context.in_turn(),
+        several: calls.len() > 1,
         stopped: AtomicBool::new(false),
         inside,
         gate: Arc::new(Gate { of, outer }),
@@ -45,6 +47,7 @@ pub(super) async fn run(
 struct Batch<'r> {
     inner: &'r Arc<Inner>,
     context: Context,
+    several: bool,
     stopped: AtomicBool,
     inside: bool,
     gate: Arc<Gate>,
@@ -113,6 +116,15 @@ impl Batch<'_> {
                 reason: "an earlier call of the same turn broke a contract",
                 stopped: Stopped::NotStarted,
             };
+            return self.inner.refused(call, end);
+        }
+        let alone = |call: &ToolCall| {
+            self.inner
+                .find(&call.name)
+                .is_some_and(|entry| entry.tool.alone)
+        };
+        if self.several && alone(&call) {
+            let end = super::alone::refused(AloneProblem::HasOthers);
             return self.inner.refused(call, end);
         }
         let mode = Mode {

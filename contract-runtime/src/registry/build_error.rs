@@ -130,6 +130,38 @@ pub enum BuildProblem {
         /// A tool of a similar name.
         nearest: Option<String>,
     },
+    /// A condition asks the history about a function that is no tool.
+    #[error(
+        "`{predicate}` of tool `{tool}` ({location}) asks the history about `{function}`, which is not a tool here; put `#[tool]` above the function, or if it is a method, add its state to the registry"
+    )]
+    AsksNoTool {
+        /// The tool that states the condition.
+        tool: String,
+        /// The predicate as the author typed it.
+        predicate: &'static str,
+        /// The function as the author typed it.
+        function: &'static str,
+        /// Where the condition is written.
+        location: String,
+    },
+    /// A condition asks the history about an argument that the tool does not have.
+    #[error(
+        "`{predicate}` of tool `{tool}` ({location}) asks the history about the argument `{argument}`, which `{function}` does not have{}", did_you_mean(nearest.as_deref())
+    )]
+    AsksNoArgument {
+        /// The tool that states the condition.
+        tool: String,
+        /// The predicate as the author typed it.
+        predicate: &'static str,
+        /// The function as the author typed it.
+        function: &'static str,
+        /// The argument.
+        argument: &'static str,
+        /// An argument of a similar name.
+        nearest: Option<String>,
+        /// Where the condition is written.
+        location: String,
+    },
     /// Conditions were added to a tool whose function has conditions of its own.
     #[error(
         "tool `{tool}` is made by `#[tool]` ({location}), so its conditions and its policy belong above its function; `pre`, `post` and `policy` are for tools made by hand or imported"

@@ -15,7 +15,7 @@ use super::build_error::{BuildError, BuildProblem};
 use super::call_hook::CallHook;
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
-use super::{findings, require_portable};
+use super::{findings, history, require_portable};
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::contract::violation::Violation;
@@ -43,6 +43,10 @@ use crate::tool::{Tool, ToolSet};
 /// assert!(registry.tool("fs_read").is_some());
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
     tools: Vec<Tool>,
@@ -55,6 +59,8 @@ pub struct Builder {
     timeout: Option<Duration>,
     coerce: bool,
     without_contexts: bool,
+    /// It gets some of the tools that its conditions were written for.
+    partial: bool,
     shown: bool,
     program: Option<Program>,
     /// The package of `registry!()`, while nothing of it was found and nothing else was added.
@@ -84,6 +90,7 @@ impl Builder {
             timeout: None,
             coerce: false,
             without_contexts: false,
+            partial: false,
             shown: false,
             program: None,
             empty: None,
@@ -291,6 +298,7 @@ impl Builder {
     #[doc(hidden)]
     pub fn without_contexts(mut self) -> Self {
         self.without_contexts = true;
+        self.partial = true;
         self
     }
 
@@ -345,7 +353,7 @@ impl Builder {
     ///
     /// [`BuildError`] with every [`BuildProblem`]: names that clash or are not legal, values that nobody gives, functions that
     /// are not tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used, conditions that
-    /// must be shown and cannot be.
+    /// must be shown and cannot be, conditions that ask the history about a function that is no tool.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         let mut overrides = std::mem::take(&mut self.overrides)
             .into_iter()
@@ -396,6 +404,7 @@ impl Builder {
             }
             entries.push(entry);
         }
+        history::judge(&entries, self.partial, &mut problems);
         if !problems.is_empty() {
             return Err(BuildError::new(problems));
         }
@@ -442,10 +451,11 @@ pub fn is_tool_name(name: &str) -> bool {
     begins && name.len() <= 64 && name.chars().all(goes_on)
 }
 
-fn linked() -> impl Iterator<Item = &'static Registered> {
+pub(super) fn linked() -> impl Iterator<Item = &'static Registered> {
     inventory::iter::<Registered>.into_iter()
 }
 
 fn made(registered: &'static Registered) -> Tool {
-    Tool::generated(registered.spec, Arc::new(registered))
+    let function = (registered.function)();
+    Tool::generated(registered.spec, function, Arc::new(registered))
 }

@@ -247,6 +247,9 @@ impl Inner {
             let invalid = InvalidArguments::too_large(limit, length);
             return self.over_before(pending, OutcomeKind::InvalidArguments(Box::new(invalid)));
         }
+        if let Some(problem) = self.alone_problem(index, pending) {
+            return self.over_before(pending, problem);
+        }
         if self.entries[index].asks.any() && pending.mode.policy.is_none() {
             return self.begin_asking(index, pending, outer);
         }
@@ -276,6 +279,7 @@ impl Inner {
         let entry = &self.entries[index];
         let is_straight = entry.is_straight
             && pending.context.is_empty()
+            && outer.history.is_none()
             && pending.mode.is_a_call()
             && pending.mode.asking.is_none()
             && entry.tool.runs != Runs::Blocking;

@@ -135,6 +135,6 @@ async fn tried(
         policy: Some(policy),
         ..Mode::default()
     };
-    let quiet = run.clone().on_violation(|_| {});
+    let quiet = run.handled_by(|_| {});
     registry.inner.call(call, context.run(&quiet), mode).await
 }

@@ -45,6 +45,9 @@ fn explain(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
     for line in tool.description().lines() {
         writeln!(text, "    {line}")?;
     }
+    if tool.is_alone() {
+        writeln!(text, "    (the only call of its turn)")?;
+    }
     stated(tool, text)?;
     if tool.confirms() {
         let question = tool.entry.tool.spec().and_then(|spec| spec.confirm);
@@ -101,7 +104,11 @@ fn condition(published: &PublishedCondition, text: &mut String) -> std::fmt::Res
             write!(text, " {}", quoted(question))?;
         }
     }
-    writeln!(text, ", policy {}", published.policy())
+    write!(text, ", policy {}", published.policy())?;
+    if condition.asks_history() {
+        write!(text, ", asks the history of the run")?;
+    }
+    writeln!(text)
 }
 
 fn shown(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {

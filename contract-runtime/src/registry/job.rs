@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::approval::Asking;
+use crate::contract::history::CallPlace;
 use crate::contract::panics::discard;
 use crate::contract::policy::Resolved;
 use crate::contract::policy::{Policy, PolicyOrigin};
@@ -45,6 +46,14 @@ impl Job {
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
         let own_run = context.run_layer();
         let of_run = own_run.is_some();
+        let history = match context.run_history() {
+            Some(history) => Some(history),
+            None => outer.history,
+        };
+        let place = history.map(|history| {
+            let tool = (call.name.as_str(), entry.tool.function);
+            Box::new(CallPlace::new(history, tool, of_run))
+        });
         let mut scope = Scope::new(
             Called {
                 id: call.id,
@@ -60,6 +69,7 @@ impl Job {
         scope.of_run = of_run;
         scope.asking = mode.asking;
         scope.depth = outer.depth + 1;
+        scope.place = place;
         Self {
             index,
             scope: ContractScope::reusing(scope),

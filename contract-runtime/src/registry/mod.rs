@@ -1,5 +1,6 @@
 //! Registries: the tools that can be called, and the lifecycle of a call.
 
+mod alone;
 mod approval;
 mod asks;
 mod batch;
@@ -10,10 +11,12 @@ mod builder;
 mod call_hook;
 mod dispatch;
 pub(crate) mod dry_run;
+mod effect;
 pub(crate) mod entry;
 mod explain;
 mod export;
 mod findings;
+mod history;
 mod inner;
 mod job;
 mod lint;

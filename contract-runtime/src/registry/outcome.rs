@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::body::BodyEnd;
+use super::effect;
 use super::entry::Entry;
 use super::inner::Inner;
 use super::job::At;
@@ -25,14 +26,18 @@ pub(super) fn conclude(
     coercions: Vec<Coercion>,
 ) -> Outcome {
     let limit = inner.limits.output_chars;
-    if let Some(scope) = scope.get() {
+    let place = scope.get().and_then(|scope| {
         scope.conclude();
-    }
+        scope.place.as_deref()
+    });
     let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
     let (end, notes) = match ran {
         BodyEnd::Replied(Ok(output)) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
         ran => recorded(entry, &scope, ran, deadline, limit, coercions),
     };
+    if let Some(place) = place {
+        effect::record(place, &end);
+    }
     let (id, tool) = scope.into_names();
     Outcome {
         id,

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Registry;
 use super::entry::Entry;
+use crate::contract::condition::Condition;
 use crate::schema::Hints;
 use crate::schema::PublishedCondition;
 use crate::schema::dialects::Neutral;
@@ -128,6 +129,22 @@ impl<'r> ToolInfo<'r> {
     #[must_use]
     pub fn has_secrets(self) -> bool {
         self.entry.inputs.schema.secrets().next().is_some()
+    }
+
+    /// Returns whether one of its conditions asks the [`history`](crate::history()) of a run, so that it is refused outside of
+    /// one.
+    ///
+    /// A condition that asks only inside a function of its own is not known here.
+    #[must_use]
+    pub fn asks_history(&self) -> bool {
+        let conditions = self.entry.tool.conditions();
+        conditions.iter().any(Condition::asks_history)
+    }
+
+    /// Returns whether a call of it must be the only one of its turn.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.entry.tool.alone
     }
 
     /// Returns where the tool is defined, as `file:line:column`.

@@ -204,6 +204,7 @@ impl<B: Backing> Backed<B> {
         let contract = stated.contract();
         let mut frame = FrameOf::named(&contract, request.scope.clone(), request.only_check);
         let arguments = self.judged(request, &mut frame)?;
+        request.begin();
         stated.pre(&mut frame, &arguments, &inputs.schema)?;
         frame.enter()?;
         let kept = stated.has_post().then(|| arguments.clone());

@@ -19,6 +19,7 @@ use super::context_params::{ContextValue, Need, Sources};
 use super::fast_decode::{self, Judged};
 use super::inputs::Inputs;
 use super::reply::{NoOutput, Reply};
+use super::sent_arguments::SentArguments;
 use super::slot::Argument;
 use crate::contract::condition::Contract;
 use crate::contract::frame::Frame;
@@ -47,7 +48,17 @@ pub(crate) struct Request<'c> {
 }
 
 impl Request<'_> {
+    /// The call begins: its arguments are read, and nothing is judged yet.
+    #[inline]
+    pub(crate) fn begin(&self) {
+        let place = self.scope.get().and_then(|scope| scope.place.as_ref());
+        if let Some(place) = place.filter(|_| !self.only_check) {
+            place.begin(&SentArguments::new(self));
+        }
+    }
+
     pub(crate) fn frame(&self) -> Frame {
+        self.begin();
         Frame::named(self.contract, self.scope.clone(), self.only_check)
     }
 }

@@ -16,6 +16,7 @@ use crate::contract::approval::{Answer, ApprovalRequest, Approver, Decision};
 use crate::contract::counts::Counts;
 use crate::contract::frame::log;
 use crate::contract::handler;
+use crate::contract::history::RunHistory;
 use crate::contract::observer::CheckEvent;
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
@@ -80,7 +81,7 @@ struct ContextInner {
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
     progress: Progress,
-    run: Option<Arc<PolicyLayer>>,
+    run: Option<Run>,
     hears: Option<CallObserver>,
     approver: Option<Approver>,
     answer: Option<Answer>,
@@ -123,7 +124,7 @@ impl Context {
 
     /// Makes the call part of a run, whose policy overrides the registry's and yields to the author's.
     pub fn run(mut self, run: &Run) -> Self {
-        self.brought().run = Some(Arc::clone(&run.0));
+        self.brought().run = Some(run.clone());
         self
     }
 
@@ -196,14 +197,34 @@ impl Context {
     }
 
     pub(crate) fn run_layer(&self) -> Option<Arc<PolicyLayer>> {
-        self.0.as_ref()?.run.clone()
+        Some(Arc::clone(&self.own_run()?.layer))
+    }
+
+    #[inline]
+    fn own_run(&self) -> Option<&Run> {
+        self.0.as_ref()?.run.as_ref()
+    }
+
+    pub(crate) fn history(&self) -> Option<&RunHistory> {
+        Some(&self.own_run()?.history)
+    }
+
+    pub(crate) fn run_history(&self) -> Option<RunHistory> {
+        self.history().cloned()
+    }
+
+    /// The same for several calls, which are of one turn.
+    pub(crate) fn in_turn(mut self) -> Self {
+        if let Some(run) = self.0.as_mut().and_then(|brought| brought.run.as_mut()) {
+            run.history = run.history.in_turn();
+        }
+        self
     }
 
     #[inline]
     pub(crate) fn run_is_over(&self) -> bool {
-        let run = self.0.as_ref().and_then(|brought| brought.run.as_ref());
-        run.is_some_and(|run| {
-            let mut runs = std::iter::successors(Some(run), |run| run.outer.as_ref());
+        self.own_run().is_some_and(|run| {
+            let mut runs = std::iter::successors(Some(&run.layer), |run| run.outer.as_ref());
             runs.any(|run| run.over.load(Ordering::Relaxed))
         })
     }
@@ -240,9 +261,14 @@ impl Context {
 /// assert_eq!(run.counts().violated, 1);
 /// # Ok(()) }
 /// ```
+///
+/// A run remembers its calls, and conditions ask for them with [`history`](crate::history()).
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct Run(Arc<PolicyLayer>);
+pub struct Run {
+    layer: Arc<PolicyLayer>,
+    history: RunHistory,
+}
 
 impl Run {
     /// Creates a run without a policy or a handler of its own.
@@ -326,10 +352,11 @@ impl Run {
     /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
     /// hears, and counts what this one counts.
     pub fn within(self, context: &Context) -> Self {
-        let Some(outer) = context.run_layer() else {
+        let Some(outer) = context.own_run() else {
             return self;
         };
-        self.with(|layer| {
+        let (outer, history) = (Arc::clone(&outer.layer), outer.history.within());
+        let inner = self.with(|layer| {
             layer.policy = layer.policy.or(outer.policy);
             layer.handler = layer.handler.take().or_else(|| outer.handler.clone());
             layer.approver = layer.approver.take().or_else(|| outer.approver.clone());
@@ -343,13 +370,63 @@ impl Run {
                 (own, other) => own.or(other),
             };
             layer.outer = Some(outer);
-        })
+        });
+        Self { history, ..inner }
+    }
+
+    /// Begins a turn: the calls that are made with what this returns are those of one reply of a model.
+    ///
+    /// For a host that makes the calls of one reply one after the other, and not with
+    /// [`call_all`](crate::Registry::call_all_with): what one of them returns, the model has not read when it asked for the next.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Find a user.
+    /// #[tool(read_only)]
+    /// fn find_user(name: String) -> u32 {
+    ///     name.len() as u32
+    /// }
+    ///
+    /// /// Remove a user.
+    /// #[tool(destructive)]
+    /// #[pre(history().seen(find_user), "find the user first")]
+    /// fn remove_user(id: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(find_user).tool(remove_user).build()?;
+    /// let find = || ToolCall::new("1", "find_user", r#"{"name":"ada"}"#);
+    /// let remove = || ToolCall::new("2", "remove_user", r#"{"id":3}"#);
+    ///
+    /// let run = Run::new();
+    /// let reply = Context::new().run(&run.turn());
+    /// assert!(registry.call_with(find(), reply.clone()).await.is_ok());
+    /// assert!(!registry.call_with(remove(), reply).await.is_ok());
+    ///
+    /// let next = Context::new().run(&run.turn());
+    /// assert!(registry.call_with(remove(), next).await.is_ok());
+    /// # Ok(()) }
+    /// ```
+    pub fn turn(&self) -> Self {
+        Self {
+            layer: Arc::clone(&self.layer),
+            history: self.history.turn(),
+        }
+    }
+
+    /// The same settings and history, with a handler of its own.
+    pub(crate) fn handled_by(&self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
+        Self {
+            history: self.history.clone(),
+            ..self.clone().on_violation(handler)
+        }
     }
 
     /// Returns the policy that was set, here or by the run around this one.
     #[must_use]
     pub fn chosen_policy(&self) -> Option<Policy> {
-        self.0.policy
+        self.layer.policy
     }
 
     /// Reports a violation of a condition of the run itself: writes it to the log without values, and calls the handler if
@@ -357,7 +434,7 @@ impl Run {
     pub fn report(&self, violation: &Violation) {
         log(violation);
         if violation.policy.tells_the_handler() {
-            handler::tell(self.0.handler.as_ref(), violation);
+            handler::tell(self.layer.handler.as_ref(), violation);
         }
     }
 
@@ -367,15 +444,18 @@ impl Run {
     }
 
     fn with(self, set: impl FnOnce(&mut PolicyLayer)) -> Self {
-        let mut layer = self.0.uncounted();
+        let mut layer = self.layer.uncounted();
         set(&mut layer);
-        Self(Arc::new(layer))
+        Self {
+            layer: Arc::new(layer),
+            history: RunHistory::default(),
+        }
     }
 
     /// Returns how many conditions the calls of this run have reached.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.0.counters.read()
+        self.layer.counters.read()
     }
 }
 

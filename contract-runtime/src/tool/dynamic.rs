@@ -1,5 +1,6 @@
 //! Tools, and how they are built at run time without the macro.
 
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,10 @@ use crate::schema::Hints;
 
 /// A tool that is not in a registry yet: made by `#[tool]`, or at run time with [`Tool::dynamic`].
 #[derive(Clone)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 #[must_use]
 pub struct Tool {
     pub(crate) name: String,
@@ -30,6 +35,10 @@ pub struct Tool {
     pub(crate) prefixed: bool,
     pub(crate) location: String,
     pub(crate) origin: Origin,
+    /// The function that it is, by which a history knows it.
+    pub(crate) function: Option<TypeId>,
+    /// It must be the only call of its turn.
+    pub(crate) alone: bool,
     /// Conditions were given to a tool that has its own above its function.
     pub(crate) misplaced: bool,
     pub(crate) shim: Arc<dyn Shim>,
@@ -76,6 +85,7 @@ pub struct DynamicSpec {
     input: Value,
     output: Option<Value>,
     timeout: Option<Duration>,
+    alone: bool,
     needs: Vec<Need>,
 }
 
@@ -90,6 +100,7 @@ impl DynamicSpec {
             input: json!({"type": "object", "properties": {}, "additionalProperties": false}),
             output: None,
             timeout: None,
+            alone: false,
             needs: Vec::new(),
         }
     }
@@ -122,6 +133,12 @@ impl DynamicSpec {
     /// Ends a call after this long.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Refuses a call that is not the only one of its turn, as `#[tool(alone)]` does.
+    pub fn alone(mut self) -> Self {
+        self.alone = true;
         self
     }
 
@@ -159,6 +176,8 @@ impl Tool {
                 input: spec.input,
                 output: spec.output,
             },
+            function: None,
+            alone: spec.alone,
             misplaced: false,
             name: spec.name,
             title: spec.title,
@@ -174,7 +193,7 @@ impl Tool {
         }
     }
 
-    pub(crate) fn generated(spec: &'static Spec, shim: Arc<dyn Shim>) -> Self {
+    pub(crate) fn generated(spec: &'static Spec, function: TypeId, shim: Arc<dyn Shim>) -> Self {
         let (line, column) = spec.position;
         Self {
             name: spec.contract.name.to_owned(),
@@ -192,6 +211,8 @@ impl Tool {
             prefixed: false,
             location: format!("{}:{line}:{column}", spec.contract.file),
             origin: Origin::Generated(spec),
+            function: Some(function),
+            alone: spec.alone,
             misplaced: false,
             shim,
         }

@@ -21,6 +21,7 @@ mod plain;
 pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod reply;
+mod sent_arguments;
 pub(crate) mod shim;
 pub(crate) mod slot;
 pub(crate) mod spec;

@@ -129,11 +129,13 @@ impl<S: Send + Sync> Shim for Method<S> {
 pub fn method<S: SharedToolSet>(
     state: &Arc<S>,
     spec: &'static Spec,
+    function: TypeId,
     call: for<'c> fn(&'c S, Call<'c>) -> Running<'c>,
     output: fn(&mut SchemaGenerator) -> Option<Schema>,
 ) -> Tool {
     Tool::generated(
         spec,
+        function,
         Arc::new(Method {
             state: Arc::clone(state),
             call,

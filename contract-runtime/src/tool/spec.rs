@@ -21,6 +21,10 @@ use crate::schema::Hints;
 
 /// A tool as generated code states it.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct Spec {
     pub contract: Contract,
     pub title: Option<&'static str>,
@@ -29,6 +33,8 @@ pub struct Spec {
     pub is_async: bool,
     pub blocking: bool,
     pub coerce: bool,
+    /// It must be the only call of its turn.
+    pub alone: bool,
     /// In milliseconds.
     pub timeout: Option<u64>,
     pub parameters: &'static [Parameter],

@@ -14,6 +14,7 @@ mod asking;
 mod fragments;
 mod givens;
 mod handlers;
+mod history;
 mod nesting;
 mod order;
 mod policies;

@@ -16,16 +16,23 @@ impl FrameOf<'_> {
         holds: impl Fn() -> Checked,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Result<(), Stop> {
+        let resolved = self.unweakened(index, own);
+        let judged = self.pre(index, own, holds, details);
+        self.policy = resolved;
+        judged
+    }
+
+    /// Sets the policy of a condition that asks, and returns that of the call, to be set again.
+    #[inline]
+    pub(super) fn unweakened(&mut self, index: usize, own: Option<Policy>) -> Resolved {
         let resolved = self.policy;
-        if self.open.is_some() && self.asks_at(index) {
+        if self.asks_at(index) {
             self.policy = Resolved {
                 policy: own.unwrap_or(Policy::Enforce),
                 origin: PolicyOrigin::Condition,
             };
         }
-        let judged = self.pre(index, own, holds, details);
-        self.policy = resolved;
-        judged
+        resolved
     }
 
     /// Asks the question of a tool that asks always.

@@ -32,6 +32,7 @@ impl Builder {
         self.tools.push(tool);
         self.overrides.clear();
         self.asks.clear();
+        self.partial = true;
         // A result is judged whole.
         self.limits.output_chars = usize::MAX;
         self

@@ -78,7 +78,10 @@ fn contracts_cost_a_model_few_tokens() {
     let told: usize = told
         .filter_map(|tool| tool["description"].as_str().map(tokens))
         .sum();
-    let by_authors: usize = registry.tools().map(|tool| tokens(tool.description())).sum();
+    let by_authors: usize = registry
+        .tools()
+        .map(|tool| tokens(tool.description()))
+        .sum();
     let (mut refusals, mut whole, mut count) = (0, 0, 0);
     for (tool, arguments) in crate::violating(&registry) {
         let outcome = crate::common::check(&registry, &tool, &arguments.to_string());
