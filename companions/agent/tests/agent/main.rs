@@ -6,6 +6,7 @@ mod constrained;
 mod equal_ids;
 mod faults;
 mod feedback;
+mod history;
 mod hooks;
 mod hostile;
 mod late;
