@@ -46,9 +46,10 @@ impl Job {
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
         let own_run = context.run_layer();
         let of_run = own_run.is_some();
-        let history = match context.run_history() {
-            Some(history) => Some(history),
-            None => outer.history,
+        let history = if of_run {
+            context.history().cloned()
+        } else {
+            outer.history
         };
         let place = history.map(|history| {
             let tool = (call.name.as_str(), entry.tool.function);

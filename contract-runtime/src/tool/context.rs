@@ -196,6 +196,12 @@ impl Context {
             .unwrap_or_default()
     }
 
+    /// Returns whether it makes its calls part of a [`Run`].
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        self.own_run().is_some()
+    }
+
     pub(crate) fn run_layer(&self) -> Option<Arc<PolicyLayer>> {
         Some(Arc::clone(&self.own_run()?.layer))
     }
@@ -206,17 +212,13 @@ impl Context {
     }
 
     pub(crate) fn history(&self) -> Option<&RunHistory> {
-        Some(&self.own_run()?.history)
-    }
-
-    pub(crate) fn run_history(&self) -> Option<RunHistory> {
-        self.history().cloned()
+        self.own_run()?.history.as_ref()
     }
 
     /// The same for several calls, which are of one turn.
     pub(crate) fn in_turn(mut self) -> Self {
         if let Some(run) = self.0.as_mut().and_then(|brought| brought.run.as_mut()) {
-            run.history = run.history.in_turn();
+            run.history = run.history.as_ref().map(RunHistory::in_turn);
         }
         self
     }
@@ -263,11 +265,18 @@ impl Context {
 /// ```
 ///
 /// A run remembers its calls, and conditions ask for them with [`history`](crate::history()).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct Run {
     layer: Arc<PolicyLayer>,
-    history: RunHistory,
+    /// None where several callers share it that know nothing of each other.
+    history: Option<RunHistory>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self::of(PolicyLayer::default())
+    }
 }
 
 impl Run {
@@ -355,7 +364,10 @@ impl Run {
         let Some(outer) = context.own_run() else {
             return self;
         };
-        let (outer, history) = (Arc::clone(&outer.layer), outer.history.within());
+        let (outer, history) = (
+            Arc::clone(&outer.layer),
+            outer.history.as_ref().map(RunHistory::within),
+        );
         let inner = self.with(|layer| {
             layer.policy = layer.policy.or(outer.policy);
             layer.handler = layer.handler.take().or_else(|| outer.handler.clone());
@@ -411,7 +423,52 @@ impl Run {
     pub fn turn(&self) -> Self {
         Self {
             layer: Arc::clone(&self.layer),
-            history: self.history.turn(),
+            history: self.history.as_ref().map(RunHistory::turn),
+        }
+    }
+
+    /// Creates a run for one of several callers, such as a session of a server: with the settings of this one, which counts
+    /// what it counts, and with a history of its own.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Say hello, once.
+    /// #[tool]
+    /// #[pre(history().count(greet) < 1, "once is enough")]
+    /// fn greet() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(greet).build()?;
+    /// let server = Run::new();
+    /// for session in [server.for_session(), server.for_session()] {
+    ///     let greet = || registry.call_with(ToolCall::new("1", "greet", ""), Context::new().run(&session));
+    ///     assert!(greet().await.is_ok());
+    ///     assert!(!greet().await.is_ok());
+    /// }
+    /// assert_eq!(server.counts().violated, 2);
+    /// # Ok(()) }
+    /// ```
+    pub fn for_session(&self) -> Self {
+        let mut layer = self.layer.uncounted();
+        layer.outer = Some(Arc::clone(&self.layer));
+        Self::of(layer)
+    }
+
+    /// Returns the same run without its history, for calls of callers that know nothing of each other: conditions over the
+    /// history fail there, as they do outside of a run.
+    pub fn without_history(&self) -> Self {
+        Self {
+            layer: Arc::clone(&self.layer),
+            history: None,
+        }
+    }
+
+    fn of(layer: PolicyLayer) -> Self {
+        Self {
+            layer: Arc::new(layer),
+            history: Some(RunHistory::default()),
         }
     }
 
@@ -446,10 +503,7 @@ impl Run {
     fn with(self, set: impl FnOnce(&mut PolicyLayer)) -> Self {
         let mut layer = self.layer.uncounted();
         set(&mut layer);
-        Self {
-            layer: Arc::new(layer),
-            history: RunHistory::default(),
-        }
+        Self::of(layer)
     }
 
     /// Returns how many conditions the calls of this run have reached.

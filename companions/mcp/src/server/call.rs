@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use contract_runtime::{Outcome, Status, ToolCall};
+use contract_runtime::{Outcome, Run, Status, ToolCall};
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
@@ -16,9 +16,31 @@ use super::message::RawArguments;
 use super::progress::Reports;
 use super::revision::Revision;
 
-/// Cancelled when the session of a call ends; among the extensions of its HTTP request.
+/// The session of a call; among the extensions of its HTTP request.
 #[derive(Clone, Debug)]
-pub(super) struct SessionEnd(pub(super) CancellationToken);
+pub(super) struct CallSession {
+    /// Cancelled when it ends.
+    pub(super) end: CancellationToken,
+    pub(super) run: Run,
+}
+
+impl CallSession {
+    /// The same session, for calls that its client has sent together, because its model asked for them together.
+    pub(super) fn turn(&self) -> Self {
+        Self {
+            end: self.end.clone(),
+            run: self.run.turn(),
+        }
+    }
+}
+
+/// The run of the session that a request belongs to, if it belongs to one.
+pub(super) fn session_run<'s>(shared: &'s Shared, extensions: &'s Extensions) -> Option<&'s Run> {
+    let parts = extensions.get::<Parts>();
+    let over_http = parts.and_then(|parts| parts.extensions.get::<CallSession>());
+    let session = over_http.or_else(|| extensions.get::<CallSession>());
+    session.map_or(shared.connection.as_ref(), |session| Some(&session.run))
+}
 
 /// Makes the call, with the cancellation of the request, and with progress reports if the client asked for them.
 pub(super) async fn answer(
@@ -38,7 +60,8 @@ pub(super) async fn answer(
         id: &call.id,
         http: context.extensions.get::<Parts>(),
     };
-    let given = match shared.hooks.context(&asked) {
+    let session = session_run(shared, &context.extensions);
+    let given = match shared.hooks.context(&asked, session) {
         Ok(given) => given,
         Err(why) => return Ok(answer::failed(why).into()),
     };
@@ -68,10 +91,10 @@ async fn outcome(
         given = given.progress(reports.progress());
     }
     let parts = context.extensions.get::<Parts>();
-    let session = parts.and_then(|parts| parts.extensions.get::<SessionEnd>());
+    let session = parts.and_then(|parts| parts.extensions.get::<CallSession>());
     let gone = async {
         match session {
-            Some(SessionEnd(end)) => end.cancelled().await,
+            Some(session) => session.end.cancelled().await,
             None => std::future::pending().await,
         }
     };

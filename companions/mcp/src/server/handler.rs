@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use contract_runtime::Registry;
+use contract_runtime::{Registry, Run};
+use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -15,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 
-use super::hooks::Hooks;
+use super::hooks::{CallRequest, Hooks};
 use super::limits::{CallPermits, Limits};
 use super::list::List;
 use super::revision::Revision;
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) permits: CallPermits,
     pub(super) hooks: Hooks,
+    /// The run of the one client of a pair of streams.
+    pub(super) connection: Option<Run>,
     /// Cancels every call.
     pub(super) end: CancellationToken,
     config: ServerConfig,
@@ -49,9 +52,22 @@ impl Handler {
             limits: server.limits,
             permits: CallPermits::default(),
             hooks: server.hooks,
+            connection: None,
             end: CancellationToken::new(),
             config,
         })))
+    }
+}
+
+impl Handler {
+    /// The same for a server that has one client, whose connection is its session.
+    pub(super) fn connected(server: Server) -> Result<Self, ServeError> {
+        let run = server.hooks.session();
+        let mut handler = Self::new(server)?;
+        if let Some(shared) = Arc::get_mut(&mut handler.0) {
+            shared.connection = Some(run);
+        }
+        Ok(handler)
     }
 }
 
@@ -87,7 +103,15 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.0.list.page(revision(&context), cursor.as_deref())
+        let asked = CallRequest {
+            tool: "",
+            id: &context.id.to_string(),
+            http: context.extensions.get::<Parts>(),
+        };
+        let session = call::session_run(&self.0, &context.extensions);
+        let remembered = self.0.hooks.remembers(&asked, session);
+        let revision = revision(&context);
+        self.0.list.page(revision, cursor.as_deref(), remembered)
     }
 
     /// rmcp calls it to compare headers with arguments, and for nothing else.

@@ -17,7 +17,8 @@ pub struct CallRequest<'a> {
 }
 
 impl CallRequest<'_> {
-    /// Returns the name of the tool as it was sent; there may be no such tool.
+    /// Returns the name of the tool as it was sent; there may be no such tool. It is empty where a client asks for the list of
+    /// tools.
     #[must_use]
     pub fn tool(&self) -> &str {
         self.tool
@@ -73,31 +74,63 @@ pub enum CallEvent<'a> {
     },
 }
 
+type Runs = dyn Fn(&CallRequest<'_>) -> Option<Run> + Send + Sync;
 type Choose = dyn Fn(&CallRequest<'_>) -> Context + Send + Sync;
 type Hear = dyn Fn(CallEvent<'_>) + Send + Sync;
+
+const FAULT: &str = "the server could not prepare the call; this is a fault of the server";
 
 /// The hooks that a program adds to the calls of its server.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
     pub(super) context: Option<Arc<Choose>>,
     pub(super) run: Option<Run>,
+    pub(super) runs: Option<Arc<Runs>>,
     pub(super) hear: Option<Arc<Hear>>,
     numbers: Arc<AtomicU64>,
 }
 
 impl Hooks {
     /// Returns the context of a call; the error, for the model, says that the program's closure panicked.
-    pub(super) fn context(&self, asked: &CallRequest<'_>) -> Result<Context, &'static str> {
+    ///
+    /// `session` is the run of the session that it belongs to.
+    pub(super) fn context(
+        &self,
+        asked: &CallRequest<'_>,
+        session: Option<&Run>,
+    ) -> Result<Context, &'static str> {
         let context = match &self.context {
             None => Context::new(),
-            Some(choose) => guard(|| choose(asked)).map_err(
-                |_| "the server could not prepare the call; this is a fault of the server",
-            )?,
+            Some(choose) => guard(|| choose(asked)).map_err(|_| FAULT)?,
         };
-        Ok(match &self.run {
-            None => context,
-            Some(run) => context.run(run),
+        if let Some(run) = self.run_of(asked)? {
+            return Ok(context.run(&run));
+        }
+        Ok(match (session, &self.run) {
+            // The program knows better what belongs together.
+            (_, None) if context.has_run() => context,
+            (Some(run), _) => context.run(run),
+            (None, Some(run)) => context.run(&run.without_history()),
+            (None, None) => context,
         })
+    }
+
+    /// The run that the program has for whoever asks.
+    fn run_of(&self, asked: &CallRequest<'_>) -> Result<Option<Run>, &'static str> {
+        let Some(runs) = &self.runs else {
+            return Ok(None);
+        };
+        guard(|| runs(asked)).map_err(|_| FAULT)
+    }
+
+    /// Whether the calls of whoever asks are part of a run that remembers them.
+    pub(super) fn remembers(&self, asked: &CallRequest<'_>, session: Option<&Run>) -> bool {
+        session.is_some() || self.run_of(asked).is_ok_and(|run| run.is_some())
+    }
+
+    /// A run for one session.
+    pub(super) fn session(&self) -> Run {
+        self.run.as_ref().map_or_else(Run::new, Run::for_session)
     }
 
     /// Reports that a call begins, and returns its number for the report of its end.

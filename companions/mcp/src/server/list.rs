@@ -21,6 +21,8 @@ struct ListedTool {
     in_headers: bool,
     /// Whether a result may be a string, by its schema.
     text: bool,
+    /// Whether a condition depends on the earlier calls of a run.
+    asks_history: bool,
 }
 
 /// What a tool promises about its results in `tools/list`.
@@ -65,11 +67,14 @@ impl List {
         }
     }
 
+    /// The tools of one page; those that depend on earlier calls only where those are `remembered`.
+    ///
     /// A cursor is the name of the last tool of the previous page, so it stays valid if the set changes between two starts.
     pub(super) fn page(
         &self,
         revision: Revision,
         cursor: Option<&str>,
+        remembered: bool,
     ) -> Result<ListToolsResult, ErrorData> {
         let all = self.all(revision);
         let rest = match cursor {
@@ -81,14 +86,15 @@ impl List {
                 all.get(after + 1..).unwrap_or_default()
             }
         };
-        let page = rest.get(..self.page).unwrap_or(rest);
+        let mut offered = rest.iter().filter(|one| remembered || !one.asks_history);
+        let page: Vec<&ListedTool> = offered.by_ref().take(self.page).collect();
         let tools = page.iter().map(|one| {
             let mut tool = one.tool.clone();
             revision.strip_tool(&mut tool);
             tool
         });
         let mut result = ListToolsResult::with_all_items(tools.collect());
-        if page.len() < rest.len() {
+        if offered.next().is_some() {
             result.next_cursor = page.last().map(|one| one.tool.name.to_string());
         }
         if revision >= Revision::July2026 {
@@ -120,10 +126,15 @@ fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<ListedTool>, 
     let exported = registry.export(Dialect::Mcp(revision))?;
     let list = exported.as_array().map_or(&[][..], Vec::as_slice);
     // In the order of the registry, which is that of the bytes of their names.
-    list.iter().map(listed).collect()
+    let listed = list.iter().map(|exported| {
+        let name = exported.get("name").and_then(Value::as_str);
+        let tool = name.and_then(|name| registry.tool(name));
+        listed(exported, tool.is_some_and(|tool| tool.asks_history()))
+    });
+    listed.collect()
 }
 
-fn listed(exported: &Value) -> Result<ListedTool, ServeError> {
+fn listed(exported: &Value, asks_history: bool) -> Result<ListedTool, ServeError> {
     let mut exported = exported.clone();
     if let Some(schema) = exported.get_mut("outputSchema")
         && let Value::Bool(anything) = *schema
@@ -144,6 +155,7 @@ fn listed(exported: &Value) -> Result<ListedTool, ServeError> {
             tool,
             in_headers,
             text,
+            asks_history,
         }),
         Err(source) => Err(ServeError::Tool { name, source }),
     }

@@ -40,7 +40,6 @@ use contract_runtime::{Context, Registry, Run};
 use rmcp::model::Implementation;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use handler::Handler;
 use hooks::Hooks;
 pub use hooks::{CallEvent, CallRequest};
 pub use http::BoundServer;
@@ -152,8 +151,42 @@ impl Server {
     }
 
     /// Makes every call part of a run, which sets its policy, receives its violations and counts its conditions.
+    ///
+    /// Each session has a [history](contract_runtime::history()) of its own; a call without a session has none, unless
+    /// [`run_of`](Self::run_of) gives it a run.
     pub fn run(mut self, run: &Run) -> Self {
         self.hooks.run = Some(run.clone());
+        self
+    }
+
+    /// Chooses the run of each call by who asks, such as one for each user.
+    ///
+    /// A session is a run already: the calls of one connection over streams, or of one session over HTTP. Revision 2026-07-28 has
+    /// no sessions over HTTP, so tools whose conditions ask the [history](contract_runtime::history()) are offered to its clients
+    /// only where this returns a run. For `None` everything is as without it.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use std::sync::Mutex;
+    ///
+    /// use contract_mcp::Server;
+    /// use contract_runtime::Run;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// let users: Mutex<HashMap<String, Run>> = Mutex::default();
+    /// let server = Server::new(Registry::builder().build()?).run_of(move |asked| {
+    ///     // In a real server, a layer in front has authenticated the user, and `asked.extension()` says who it is.
+    ///     let user = asked.header("x-user")?.to_owned();
+    ///     Some(users.lock().unwrap().entry(user).or_default().clone())
+    /// });
+    /// # let _ = server;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn run_of(
+        mut self,
+        choose: impl Fn(&CallRequest<'_>) -> Option<Run> + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.runs = Some(Arc::new(choose));
         self
     }
 
@@ -344,10 +377,6 @@ impl Server {
     /// [`ServeError::Export`], [`ServeError::Tool`].
     pub fn into_service(self) -> Result<HttpService, ServeError> {
         HttpService::new(self)
-    }
-
-    fn handler(self) -> Result<Handler, ServeError> {
-        Handler::new(self)
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -18,6 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::batch::Batches;
+use super::call::CallSession;
 use super::limits::Limits;
 use super::message::{self, Rejection};
 use super::revision::Revision;
@@ -51,6 +53,10 @@ pub(super) struct NdjsonTransport<R> {
     running: HashSet<RequestId>,
     /// `None` if the revision has no batches.
     batches: Option<Batches>,
+    /// What the calls of the client are part of.
+    session: Option<CallSession>,
+    /// The same for those of the batch that is being read, which are of one turn.
+    turn: Option<CallSession>,
     /// The message that is being read belongs to a batch.
     in_batch: bool,
     /// The deadline for the calls of a client that has disconnected.
@@ -69,6 +75,7 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
         write: impl AsyncWrite + Unpin + Send + 'static,
         limits: Limits,
         end: CancellationToken,
+        session: Option<CallSession>,
     ) -> Self {
         let (out, ready) = mpsc::channel(WAITING);
         let unwritable = CancellationToken::new();
@@ -92,6 +99,8 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
             revision: None,
             running: HashSet::new(),
             batches: None,
+            session,
+            turn: None,
             in_batch: false,
             last: None,
             grace: limits.grace,
@@ -219,19 +228,25 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
             && message::is_batch(line)
         {
             match message::batch(line) {
-                Ok(messages) => batches.begin(messages),
+                Ok(messages) => {
+                    batches.begin(messages);
+                    self.turn = self.session.as_ref().map(CallSession::turn);
+                }
                 Err(rejection) => self.refuse(rejection),
             }
             return None;
         }
         match message::read(line) {
-            Ok(ClientJsonRpcMessage::Request(request)) => {
+            Ok(ClientJsonRpcMessage::Request(mut request)) => {
                 if !self.running.insert(request.id.clone()) {
                     self.refuse(Rejection::in_use(&request.id));
                     return None;
                 }
                 if let (true, Some(batches)) = (self.in_batch, &mut self.batches) {
                     batches.wait(&request.id);
+                    if let Some(turn) = &self.turn {
+                        request.request.extensions_mut().insert(turn.clone());
+                    }
                 }
                 Some(ClientJsonRpcMessage::Request(request))
             }

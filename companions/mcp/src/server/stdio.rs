@@ -5,6 +5,8 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Server;
+use super::call::CallSession;
+use super::handler::Handler;
 use super::ndjson_transport::NdjsonTransport;
 use crate::ServeError;
 
@@ -14,11 +16,15 @@ pub(super) async fn serve(
     read: impl AsyncRead + Unpin + Send + 'static,
     write: impl AsyncWrite + Unpin + Send + 'static,
 ) -> Result<(), ServeError> {
-    let handler = server.handler()?;
+    let handler = Handler::connected(server)?;
     let end = handler.0.end.clone();
     // However this future ends, no call outlives it.
     let _guard = end.clone().drop_guard();
-    let lines = NdjsonTransport::new(read, write, handler.0.limits, end);
+    let session = handler.0.connection.clone().map(|run| CallSession {
+        end: end.clone(),
+        run,
+    });
+    let lines = NdjsonTransport::new(read, write, handler.0.limits, end, session);
     let service = match handler.serve(lines).await {
         Ok(service) => service,
         // The client disconnected without a message, or stopped reading, which is the one error of `NdjsonTransport::send`.

@@ -3,6 +3,7 @@
 mod answers;
 mod calls;
 mod flood;
+mod history;
 mod hooks;
 mod http;
 mod http_adversaries;

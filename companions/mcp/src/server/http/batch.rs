@@ -17,6 +17,10 @@ pub(super) async fn answer(
     parts: &Parts,
     messages: Vec<Vec<u8>>,
 ) -> HttpResponse {
+    let mut parts = parts.clone();
+    if let Some(session) = server.session(&parts) {
+        parts.extensions.insert(session.turn());
+    }
     let answering = messages
         .into_iter()
         .map(|message| server.message(parts.clone(), Bytes::from(message)));

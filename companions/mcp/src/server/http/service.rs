@@ -17,11 +17,12 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::call::SessionEnd;
+use super::super::Server;
+use super::super::call::CallSession;
+use super::super::handler::Handler;
 use super::super::limits::Limits;
 use super::super::message::{self, Rejection};
 use super::super::revision::Revision;
-use super::super::{Handler, Server};
 use super::batch;
 use super::in_flight::{InFlight, InFlightBody};
 use super::origin_check::{OriginCheck, OriginError};
@@ -94,11 +95,12 @@ impl HttpService {
     pub(in crate::server) fn new(mut server: Server) -> Result<Self, ServeError> {
         let origin_check = std::mem::take(&mut server.origin_check);
         let limits = server.limits;
-        let handler = server.handler()?;
+        let hooks = server.hooks.clone();
+        let handler = Handler::new(server)?;
         let calls = handler.0.end.clone();
         let shared = handler.clone();
         let streams = CancellationToken::new();
-        let sessions = Arc::new(Sessions::new(limits.sessions));
+        let sessions = Arc::new(Sessions::new(limits.sessions, hooks));
         // Hosts and origins are checked here, before anything is read. A call that reports nothing is answered as one piece of
         // JSON, which costs less than a stream of one event.
         let config = StreamableHttpServerConfig::default()
@@ -228,6 +230,11 @@ impl HttpService {
         });
     }
 
+    /// The session of a request, if it has one.
+    pub(super) fn session(&self, parts: &Parts) -> Option<CallSession> {
+        self.0.sessions.of_call(session(parts)?)
+    }
+
     /// Answers one message.
     pub(super) async fn message(&self, mut parts: Parts, body: Bytes) -> HttpResponse {
         let revision = session(&parts).and_then(|id| self.0.sessions.revision(id));
@@ -240,8 +247,10 @@ impl HttpService {
             Ok(None) => body,
             Err(rejection) => return rejection_response(rejection, revision),
         };
-        if let Some(end) = session(&parts).and_then(|id| self.0.sessions.end(id)) {
-            parts.extensions.insert(SessionEnd(end));
+        if parts.extensions.get::<CallSession>().is_none()
+            && let Some(session) = self.session(&parts)
+        {
+            parts.extensions.insert(session);
         }
         let request = Request::from_parts(parts, Full::new(body));
         // Boxed, because it is large and would be moved around with the future of this function.

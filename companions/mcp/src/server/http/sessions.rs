@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use contract_runtime::Run;
 use futures_util::Stream;
 use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
@@ -20,6 +21,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::session_error::SessionError;
+use crate::server::call::CallSession;
+use crate::server::hooks::Hooks;
 use crate::server::revision::Revision;
 
 /// How long a session may be idle before it ends.
@@ -36,6 +39,7 @@ pub(super) struct Sessions {
     inner: LocalSessionManager,
     table: Mutex<HashMap<SessionId, Session>>,
     limit: usize,
+    hooks: Hooks,
 }
 
 #[derive(Clone)]
@@ -46,6 +50,8 @@ struct Session {
     waiting: Arc<Mutex<HashSet<RequestId>>>,
     /// Cancelled when the session ends; rmcp would let its calls go on for seconds.
     end: CancellationToken,
+    /// What its calls are part of.
+    run: Run,
     /// `None` before it is negotiated.
     revision: Option<Revision>,
 }
@@ -72,13 +78,14 @@ impl From<LocalSessionManagerError> for SessionsError {
 }
 
 impl Sessions {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize, hooks: Hooks) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = None;
         Self {
             inner,
             table: Mutex::default(),
             limit,
+            hooks,
         }
     }
 
@@ -100,9 +107,14 @@ impl Sessions {
         }
     }
 
-    /// Returns the token that is cancelled when the session ends.
-    pub(super) fn end(&self, id: &str) -> Option<CancellationToken> {
-        Some(self.table().get(id)?.end.clone())
+    /// Returns what a call needs of its session.
+    pub(super) fn of_call(&self, id: &str) -> Option<CallSession> {
+        let table = self.table();
+        let Session { end, run, .. } = table.get(id)?;
+        Some(CallSession {
+            end: end.clone(),
+            run: run.clone(),
+        })
     }
 
     /// Whether the streams of a session may have events without data.
@@ -250,6 +262,7 @@ impl SessionManager for Sessions {
             open: Arc::default(),
             waiting: Arc::default(),
             end: CancellationToken::new(),
+            run: self.hooks.session(),
             revision: None,
         };
         self.table().insert(Arc::clone(&id), session);
@@ -343,7 +356,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_session_that_is_idle_for_too_long_ends() -> Result<(), SessionsError> {
-        let sessions = Sessions::new(8);
+        let sessions = Sessions::new(8, Hooks::default());
         let (idle, _kept) = sessions.create_session().await?;
         let (busy, _kept_too) = sessions.create_session().await?;
         let open = sessions.busy(&busy);
