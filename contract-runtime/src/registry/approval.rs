@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::body;
 use super::dispatch::{Begun, PendingCall};
 use super::inner::Inner;
-use super::job::{At, Mode, Turn};
+use super::job::{At, GateUse, Mode};
 use crate::contract::approval::{
     Answer, ApprovalRequest, Approver, Asking, Decision, Question, digest,
 };
@@ -161,10 +161,10 @@ impl Asked<'_> {
     /// The call up to its outcome, or to a question.
     async fn round(&mut self) -> Outcome {
         let gate = &self.inner.gate;
-        let (_shared, _alone) = match self.mode.turn {
-            Turn::Free => (None, None),
-            Turn::Shared => (Some(gate.read().await), None),
-            Turn::Alone => (None, Some(gate.write().await)),
+        let (_shared, _alone) = match self.mode.gate_use {
+            GateUse::None => (None, None),
+            GateUse::Shared => (Some(gate.read().await), None),
+            GateUse::Exclusive => (None, Some(gate.write().await)),
         };
         self.between_rounds = false;
         let mut mode = self.mode.clone();

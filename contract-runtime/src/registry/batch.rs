@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::inner::Inner;
-use super::job::{Mode, Turn};
+use super::job::{GateUse, Mode};
 use crate::contract::history::AloneProblem;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
@@ -67,13 +67,13 @@ impl Batch<'_> {
             tokio::task::yield_now().await;
         }
         if self.inside {
-            return self.one(call, Turn::Free).await;
+            return self.one(call, GateUse::None).await;
         }
         if self.asks(&call) {
-            return self.one(call, Turn::Alone).await;
+            return self.one(call, GateUse::Exclusive).await;
         }
         let _gate = self.inner.gate.write().await;
-        self.one(call, Turn::Free).await
+        self.one(call, GateUse::None).await
     }
 
     async fn join_bounded(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
@@ -87,14 +87,14 @@ impl Batch<'_> {
         futures::join_bounded(
             calls.into_iter().map(|call| async move {
                 if apart && self.asks(&call) {
-                    return self.one(call, Turn::Shared).await;
+                    return self.one(call, GateUse::Shared).await;
                 }
                 let _gate = if apart {
                     Some(self.inner.gate.read().await)
                 } else {
                     None
                 };
-                self.one(call, Turn::Free).await
+                self.one(call, GateUse::None).await
             }),
             self.inner.limits.parallel,
         )
@@ -107,7 +107,7 @@ impl Batch<'_> {
     }
 
     /// Makes a call; behind the gate in this way, where the batch does not stand behind it itself.
-    async fn one(&self, call: ToolCall, turn: Turn) -> Outcome {
+    async fn one(&self, call: ToolCall, gate_use: GateUse) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
             if let Err(end) = self.inner.before.ask(&call) {
                 return self.inner.refused(call, end);
@@ -129,7 +129,7 @@ impl Batch<'_> {
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),
-            turn,
+            gate_use,
             ..Mode::default()
         };
         let outcome = self.inner.call(call, self.context.clone(), mode).await;

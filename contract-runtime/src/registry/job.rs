@@ -148,12 +148,12 @@ fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> CallExtensio
 
 /// How a call stands behind the gate of its registry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum GateUse {
     /// Not at all, or its batch sees to it.
     #[default]
-    Free,
+    None,
     Shared,
-    Alone,
+    Exclusive,
 }
 
 /// How far a call goes, and behind which gate it already is.
@@ -166,7 +166,7 @@ pub(super) struct Mode {
     /// What the call may ask; nothing of a trial, which nobody answers.
     pub(super) asking: Option<Arc<Asking>>,
     /// How the call stands behind the gate of its registry while it runs, and not while somebody is asked.
-    pub(super) turn: Turn,
+    pub(super) gate_use: GateUse,
 }
 
 impl Mode {
