@@ -197,7 +197,7 @@ pub(super) fn result_is_opened(errors: &mut Errors, clause: &Clause, output: &Re
     }
 }
 
-/// Types that are no `Result`, and have none of its methods.
+/// Types that have none of the methods of a `Result`.
 const VALUES: [&str; 22] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
     "u64", "u128", "usize", "str", "String", "Option", "Vec", "PathBuf", "HashMap",

@@ -12,7 +12,7 @@ use super::frame::{FrameOf, Stop};
 use super::policy::Policy;
 
 /// A trait of its own instead of a bound of `FrameOf::pre`: the compiler then says in one sentence that a condition moves or
-/// changes something, where it would report a closure that is no `Fn`, and after it everything that uses what was moved.
+/// changes something, where it would report a closure that does not implement `Fn`, and then each use of what was moved.
 #[diagnostic::on_unimplemented(
     message = "a condition looks at what it names, and this one moves or changes it",
     label = "moves or changes a variable",
