@@ -17,6 +17,8 @@ pages! {
     contracts
     #[doc = include_str!("src/policies.md")]
     policies
+    #[doc = include_str!("src/violations.md")]
+    violations
     #[doc = include_str!("src/context.md")]
     context
     #[doc = include_str!("src/asking.md")]

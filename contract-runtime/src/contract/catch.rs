@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
+use super::in_flight;
 use super::scope::{ContractScope, Scope};
 use super::violation::Violation;
 
@@ -113,6 +114,16 @@ fn conclude<T>(scope: &ContractScope, result: std::thread::Result<T>) -> Result<
             Err(violation)
         }
         (None, Ok(value)) => Ok(value),
-        (None, Err(payload)) => resume_unwind(payload),
+        (None, Err(payload)) => {
+            // One that began on a thread without this scope, and was resumed here.
+            let text = payload.downcast_ref::<String>();
+            match text.and_then(|text| in_flight::take(text)) {
+                Some(violation) => {
+                    super::panics::discard(payload);
+                    Err(violation)
+                }
+                None => resume_unwind(payload),
+            }
+        }
     }
 }

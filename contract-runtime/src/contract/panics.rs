@@ -4,8 +4,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{LockResult, PoisonError};
 
+use super::in_flight;
 use super::nesting;
-use super::violation::Detection;
+use super::violation::{Detection, Violation};
 
 /// Runs code that is not ours and returns what it panicked with.
 ///
@@ -23,14 +24,18 @@ pub fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
 #[derive(Debug)]
 pub struct Panicked {
     pub(crate) text: Option<String>,
+    /// The violation that unwound with this text, wherever it began.
+    pub(crate) violation: Option<Box<Violation>>,
 }
 
 impl Panicked {
     #[cold]
     fn new(payload: Box<dyn Any + Send>) -> Self {
-        let text = payload.downcast_ref::<String>().cloned();
+        let text = payload.downcast_ref::<String>();
+        let violation = text.and_then(|text| in_flight::take(text)).map(Box::new);
+        let text = text.cloned();
         discard(payload);
-        Self { text }
+        Self { text, violation }
     }
 
     /// Why a condition that panicked could not be judged.

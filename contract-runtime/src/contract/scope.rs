@@ -10,6 +10,7 @@ use super::approval::{Approver, Asking, RunAnswers};
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
 use super::history::{CallPlace, RunHistory};
+use super::observed::Observed;
 use super::observer::{self, CheckEvent, Watch};
 use super::panics::{Panicked, guard, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
@@ -185,14 +186,11 @@ impl Gate {
     }
 }
 
-/// The most observed violations that an outcome holds; a condition in a loop must not fill the memory.
-const OBSERVED: usize = 100;
-
 /// The violations of a call, of which most calls have none.
 #[derive(Default)]
 struct Violations {
     recorded: Mutex<Vec<Violation>>,
-    observed: Mutex<Vec<Violation>>,
+    observed: Mutex<Observed>,
 }
 
 /// Without the arguments, among which may be secrets.
@@ -312,6 +310,19 @@ impl Scope {
         }
     }
 
+    /// Keeps the violation that a body panicked with, if it began where this scope was not carried: on a thread of a pool.
+    #[cold]
+    pub(crate) fn adopt(&self, panicked: Panicked) {
+        let Some(mut violation) = panicked.violation else {
+            return;
+        };
+        if self.recorded().is_none() {
+            violation.call_id = Some(self.call_id.clone()).filter(|id| !id.is_empty());
+            self.hide_secrets(&mut violation);
+            self.record(*violation);
+        }
+    }
+
     /// Keeps a violation that cannot unwind: it ends the call, unless an earlier one has.
     #[cold]
     pub(crate) fn record_late(&self, violation: Violation) {
@@ -359,16 +370,14 @@ impl Scope {
 
     #[cold]
     pub(crate) fn observe(&self, violation: Violation) {
-        let mut observed = locked(&self.seen.get_or_init(Box::default).observed);
-        if observed.len() < OBSERVED {
-            observed.push(violation);
-        }
+        let seen = self.seen.get_or_init(Box::default);
+        ignore_poison(seen.observed.lock()).add(violation);
     }
 
+    /// Takes them, for the outcome of the call.
     pub(crate) fn observed(&self) -> Vec<Violation> {
-        self.seen
-            .get()
-            .map_or_else(Vec::new, |seen| locked(&seen.observed).clone())
+        let seen = self.seen.get();
+        seen.map_or_else(Vec::new, |seen| ignore_poison(seen.observed.lock()).take())
     }
 
     pub(crate) fn count(&self, counts: Counts) {

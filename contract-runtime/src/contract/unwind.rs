@@ -6,6 +6,7 @@
 )]
 
 use super::frame::Stop;
+use super::in_flight;
 use super::scope::ContractScope;
 use super::thread;
 
@@ -26,6 +27,7 @@ pub(crate) fn unwind(stop: Stop) -> ! {
         unreachable!("only a call by name asks for the checks alone")
     };
     let text = violation.to_string();
+    in_flight::keep(&text, &violation);
     match ContractScope::current().get() {
         // The outcome of the call tells what happened, so the panic hook stays silent.
         Some(scope) if cfg!(panic = "unwind") => {

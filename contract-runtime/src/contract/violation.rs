@@ -136,6 +136,9 @@ pub(crate) const MASK: &str = "***";
 /// The shortest secret that is looked for inside longer texts, in bytes; a shorter one is found by chance.
 const TELLING: usize = 4;
 
+/// The longest value of a violation that is kept short, in characters.
+const KEPT: usize = 1_000;
+
 /// The longest text of one value in a sentence, in characters.
 const SHOWN: usize = 80;
 
@@ -200,6 +203,35 @@ impl Violation {
             masked.message = (!template.is_empty()).then_some(template);
         }
         masked
+    }
+
+    /// About how many bytes the values hold.
+    pub(crate) fn size_of_values(&self) -> usize {
+        let size = |value: &Value| match value {
+            Value::String(text) => text.len(),
+            Value::Array(_) | Value::Object(_) => value.to_string().len(),
+            _ => 0,
+        };
+        self.values.values().map(size).sum()
+    }
+
+    /// Cuts values that are long, where the violation may be kept for longer than anybody looks at it.
+    pub(crate) fn shorten_values(&mut self) {
+        for value in self.values.values_mut() {
+            let text = match value {
+                Value::String(text) => std::mem::take(text),
+                Value::Array(_) | Value::Object(_) => value.to_string(),
+                _ => continue,
+            };
+            let end = text.char_indices().nth(KEPT).map(|(end, _)| end);
+            match (end, &value) {
+                (Some(end), _) => {
+                    *value = Value::from(format!("{}…", text.get(..end).unwrap_or_default()));
+                }
+                (None, Value::String(_)) => *value = Value::from(text),
+                (None, _) => {}
+            }
+        }
     }
 
     /// Takes a secret out, under whatever name and in whatever sentence it stands.

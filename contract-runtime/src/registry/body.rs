@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::inner::Inner;
 use super::job::{At, Job};
-use crate::contract::panics::{discard, guard};
+use crate::contract::panics::{Panicked, discard, guard};
 use crate::contract::scope::ContractScope;
 use crate::tool::call::Running;
 use crate::tool::context::now;
@@ -58,8 +58,16 @@ pub(super) fn inline<'c>(scope: &ContractScope, call: impl FnOnce() -> Running<'
             discard(future);
             BodyEnd::Impossible(NOT_SYNC)
         }
-        Err(_) => BodyEnd::Panicked,
+        Err(panicked) => panicked_in(scope, panicked),
     }
+}
+
+#[cold]
+fn panicked_in(scope: &ContractScope, panicked: Panicked) -> BodyEnd {
+    if let Some(scope) = scope.get() {
+        scope.adopt(panicked);
+    }
+    BodyEnd::Panicked
 }
 
 /// Starts an async body with `call`; the error is how it ended before it could.
@@ -96,7 +104,7 @@ impl Future for Body<'_> {
             let ran = match guard(|| running.as_mut().poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(reply)) => BodyEnd::Replied(reply),
-                Err(_) => BodyEnd::Panicked,
+                Err(panicked) => panicked_in(scope, panicked),
             };
             discard(future.take());
             Poll::Ready(ran)

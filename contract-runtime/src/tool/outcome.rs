@@ -373,6 +373,9 @@ impl Outcome {
     /// Returns the violations that did not end the call, in order; only the first 100 are kept, while statistics count
     /// all.
     ///
+    /// Of those whose values would exceed a mebibyte together with the values before them, values longer than 1,000 characters
+    /// are cut.
+    ///
     /// They were found under [`Policy::Observe`](crate::Policy::Observe), or in a destructor while an earlier violation
     /// unwound.
     #[must_use]

@@ -11,6 +11,7 @@
 mod common;
 
 mod asking;
+mod elsewhere;
 mod fragments;
 mod givens;
 mod handlers;
