@@ -23,6 +23,8 @@ pages! {
     context
     #[doc = include_str!("src/asking.md")]
     asking
+    #[doc = include_str!("src/history.md")]
+    history
     #[doc = include_str!("src/parameters.md")]
     parameters
     #[doc = include_str!("src/model.md")]
