@@ -5,9 +5,13 @@
 pub mod airports;
 pub mod arithmetic;
 pub mod consent;
+pub mod data;
+pub mod digest;
 mod fares;
+pub mod golden;
 pub mod model;
 mod policy;
+pub mod recording;
 pub mod store;
 mod tools;
 mod writes;

@@ -14,9 +14,9 @@ pub const A_DAY_AGO: &str = "2024-05-14T15:00:00";
 /// Which of the two published suites the airline follows; they differ in a few facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edition {
-    /// tau-bench: a gold member has 3 free bags in business, and a change of cabin is paid but not noted in the reservation.
+    /// tau-bench: a gold member has 3 free bags in business, and its databases do not note a change of cabin, though it is paid.
     First,
-    /// tau2-bench: a gold member has 4 free bags in business, and the reservation notes its new cabin.
+    /// tau2-bench: a gold member has 4 free bags in business, and its databases note a change of cabin.
     Second,
 }
 

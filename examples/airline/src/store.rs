@@ -83,7 +83,7 @@ impl Airline {
         })
     }
 
-    /// Returns what calls can change, as the published data has it: `users` and `reservations`.
+    /// Returns what calls can change, in the form of the published data: `users` and `reservations`.
     ///
     /// # Errors
     ///
@@ -102,7 +102,32 @@ impl Airline {
             }
             Ok(Value::Object(table))
         };
-        Ok(json!({"users": table("user")?, "reservations": table("reservation")?}))
+        let mut reservations = table("reservation")?;
+        if self.edition == Edition::First {
+            let mut select = db.prepare("SELECT document FROM change ORDER BY rowid DESC")?;
+            for document in select.query_map((), |row| row.get::<_, String>(0))? {
+                let before: Reservation = read(&document?)?;
+                reservations[before.reservation_id]["cabin"] = json!(before.cabin);
+            }
+        }
+        Ok(json!({"users": table("user")?, "reservations": reservations}))
+    }
+
+    /// Takes over a reservation as a recording shows it.
+    ///
+    /// The first suite shows the old cabin after a change, so a cabin that was changed here stays.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database cannot be read or written.
+    pub fn follow(&self, mut shown: Reservation) -> Result<()> {
+        let db = self.lock();
+        if self.edition == Edition::First
+            && let Some(ours) = reservation(&db, &shown.reservation_id)?
+        {
+            shown.cabin = ours.cabin;
+        }
+        put_reservation(&db, &shown)
     }
 
     /// Returns which suite the airline follows.

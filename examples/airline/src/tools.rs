@@ -224,9 +224,7 @@ impl Airline {
     ) -> Result<Reservation> {
         remember(&tx, &booked)?;
         booked.flights = segments;
-        if self.notes_cabin() {
-            booked.cabin = cabin;
-        }
+        booked.cabin = cabin;
         pay(&mut booked, &mut user, &payment_id, difference);
         put_user(&tx, &booked.user_id, &user)?;
         put_reservation(&tx, &booked)?;
@@ -340,7 +338,7 @@ impl Airline {
     }
 
     /// Transfer the user to a human agent, if the request is outside of what the tools and the policy allow.
-    #[tool]
+    #[tool(read_only)]
     fn transfer_to_human_agents(
         &self,
         /// What the user wants.

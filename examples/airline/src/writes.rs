@@ -3,16 +3,9 @@
 use rusqlite::{Connection, Result};
 use serde_json::{Map, Value};
 
-use crate::model::{Edition, Payment, PaymentMethod, Reservation, Source, User};
+use crate::model::{Payment, PaymentMethod, Reservation, Source, User};
 use crate::policy::Claim;
-use crate::store::{Airline, changes, departures, reservation};
-
-impl Airline {
-    /// The first suite charges for a change of cabin and leaves the cabin of the reservation as it was.
-    pub(crate) fn notes_cabin(&self) -> bool {
-        self.edition() == Edition::Second
-    }
-}
+use crate::store::{changes, departures, reservation};
 
 /// Takes a payment from the profile: of a gift card its amount, of a certificate all of it.
 pub(crate) fn spend(user: &mut User, payment: &Payment) {

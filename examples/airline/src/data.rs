@@ -1,0 +1,54 @@
+//! Where the data of the airline comes from.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::model::Edition;
+
+/// The tables, each a file of its own in the published data.
+const TABLES: [&str; 3] = ["flights", "reservations", "users"];
+
+/// Returns the folder of the data: `$AIRLINE_DATA`, or the small sample beside the program.
+#[must_use]
+pub fn folder() -> PathBuf {
+    env::var_os("AIRLINE_DATA").map_or_else(sample, PathBuf::from)
+}
+
+/// Returns the folder of the small sample, whose people and flights are made up.
+#[must_use]
+pub fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample")
+}
+
+/// Reads the tables of a suite: in the folder's own folder `first` or `second`, if there is one, else in the folder itself.
+///
+/// # Errors
+///
+/// Says which file cannot be read.
+pub fn read(folder: &Path, edition: Edition) -> Result<Value, String> {
+    let own = folder.join(match edition {
+        Edition::First => "first",
+        Edition::Second => "second",
+    });
+    let folder = if own.is_dir() { &own } else { folder };
+    let mut data = Map::new();
+    for table in TABLES {
+        let file = folder.join(format!("{table}.json"));
+        let rows = serde_json::from_str(&text(&file)?)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        data.insert(table.into(), rows);
+    }
+    Ok(Value::Object(data))
+}
+
+/// Reads a file.
+///
+/// # Errors
+///
+/// Says which file cannot be read.
+pub fn text(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}

@@ -1,0 +1,90 @@
+//! Plays the tasks of the suites on the airline under contract.
+//!
+//! `cargo run -p airline -- golden` plays the calls that tasks expect.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use airline::recording::read_tasks;
+use airline::{Airline, data, golden};
+use clap::{Parser, Subcommand};
+
+/// An airline whose written policy is enforced by contracts.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Plays the calls that each task expects.
+    Golden {
+        /// Tasks or recordings of either suite; by default those in the folder of the data.
+        files: Vec<PathBuf>,
+    },
+}
+
+fn main() -> ExitCode {
+    let Arguments { command } = Arguments::parse();
+    let result = match command {
+        Command::Golden { files } => play_golden(files),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("airline: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn play_golden(mut files: Vec<PathBuf>) -> Result<ExitCode, String> {
+    if files.is_empty() {
+        let known = ["tasks.json", "first/gpt-4o.json", "second/tasks.json"];
+        files = known
+            .iter()
+            .map(|file| data::folder().join(file))
+            .filter(|file| file.exists())
+            .collect();
+    }
+    let mut good = true;
+    for file in files {
+        let (edition, tasks) = read_tasks(&data::text(&file)?)?;
+        let data = data::read(&data::folder(), edition)?;
+        let airline = Airline::open(&data, edition).map_err(|error| error.to_string())?;
+        let (mut calls, mut refused, mut wrongly, mut compared, mut different) = (0, 0, 0, 0, 0);
+        for task in &tasks {
+            let played = golden::play(&airline, &data, task)?;
+            for (call, sentence) in &played.refused {
+                println!(
+                    "task {}: {} {} was refused: {sentence}",
+                    task.number, call.name, call.arguments
+                );
+                match golden::why_wrong(edition, task, call) {
+                    Some(reason) => println!("    the task breaks its own policy: {reason}"),
+                    None => wrongly += 1,
+                }
+            }
+            if played.database_right == Some(false) {
+                println!(
+                    "task {}: the database is not the published one",
+                    task.number
+                );
+            }
+            calls += task.expected.len();
+            refused += played.refused.len();
+            compared += usize::from(played.database_right.is_some());
+            different += usize::from(played.database_right == Some(false));
+        }
+        println!(
+            "{}: {} tasks, {calls} expected calls, {refused} refused, {wrongly} of them wrongly; {compared} databases compared, {different} different",
+            file.display(),
+            tasks.len(),
+        );
+        good &= wrongly == 0 && different == 0;
+    }
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

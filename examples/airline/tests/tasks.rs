@@ -1,0 +1,42 @@
+//! The calls that tasks expect are accepted, and leave the expected database.
+
+use airline::recording::read_tasks;
+use airline::{Airline, Edition, data, golden};
+
+fn sample(file: &str) -> String {
+    data::text(&data::sample().join(file)).unwrap()
+}
+
+fn open(edition: Edition) -> Airline {
+    Airline::open(&data::read(&data::sample(), edition).unwrap(), edition).unwrap()
+}
+
+#[test]
+fn every_expected_call_of_the_sample_is_accepted() {
+    let (edition, tasks) = read_tasks(&sample("tasks.json")).unwrap();
+    assert_eq!((edition, tasks.len()), (Edition::Second, 5));
+    let data = data::read(&data::sample(), edition).unwrap();
+    for task in &tasks {
+        let played = golden::play(&open(edition), &data, task).unwrap();
+        assert!(
+            played.refused.is_empty(),
+            "task {}: {:?}",
+            task.number,
+            played.refused
+        );
+    }
+}
+
+/// The digest in the sample comes from Python, as the published ones do.
+#[test]
+fn the_database_after_a_task_has_the_published_digest() {
+    let (edition, tasks) = read_tasks(&sample("tau-bench.json")).unwrap();
+    let data = data::read(&data::sample(), edition).unwrap();
+    let played = golden::play(&open(edition), &data, &tasks[0]).unwrap();
+    assert_eq!(played.database_right, Some(true));
+
+    let mut shorter = tasks[0].clone();
+    shorter.expected.pop();
+    let played = golden::play(&open(edition), &data, &shorter).unwrap();
+    assert_eq!(played.database_right, Some(false));
+}
