@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::consent::Consent;
 use crate::digest;
-use crate::model::Edition;
 use crate::recording::{Call, Task};
 use crate::store::Airline;
 
@@ -21,63 +20,59 @@ pub struct Played {
     pub database_right: Option<bool>,
 }
 
-/// Expected calls of the first suite that break its own written policy, by task. Each was looked at; the second suite
-/// corrected these tasks.
-const BREAKS_ITS_POLICY: [(u64, &str, &str); 10] = [
+/// Expected calls that break the policy of their own suite: the tool, whom or what it is about, and why. All are in the first
+/// suite and in early tasks of the second, whose later tasks correct them. Each was looked at.
+const BREAKS_ITS_POLICY: [(&str, &str, &str); 8] = [
     (
-        10,
         "cancel_reservation",
+        "H9ZU1C",
+        "economy without insurance, booked two weeks ago",
+    ),
+    ("cancel_reservation", "NQNU5R", "both flights have landed"),
+    (
+        "cancel_reservation",
+        "XEHM4B",
         "economy without insurance, booked two weeks ago",
     ),
     (
-        16,
         "send_certificate",
+        "ethan_martin_2396",
         "a delayed flight that was neither changed nor cancelled",
     ),
     (
-        19,
+        "send_certificate",
+        "noah_muller_9847",
+        "no flight is delayed, and nothing was changed or cancelled",
+    ),
+    (
         "update_reservation_flights",
+        "VA5SGQ",
         "another destination: JFK instead of LGA",
     ),
     (
-        19,
         "update_reservation_baggages",
+        "VA5SGQ",
         "charges a regular member for the free bag of economy",
     ),
     (
-        23,
         "update_reservation_baggages",
+        "HXDUBJ",
         "charges a gold member for two of three free bags",
-    ),
-    (26, "cancel_reservation", "both flights have landed"),
-    (27, "cancel_reservation", "both flights have landed"),
-    (
-        34,
-        "cancel_reservation",
-        "economy without insurance, booked two weeks ago",
-    ),
-    (
-        45,
-        "send_certificate",
-        "no flight is delayed, and nothing was changed or cancelled",
-    ),
-    (
-        46,
-        "send_certificate",
-        "no flight is delayed, and nothing was changed or cancelled",
     ),
 ];
 
-/// Returns why an expected call breaks the policy of its own suite, if it is known to.
+/// Returns why a call that a task expects breaks the policy of its own suite, if it is known to.
 #[must_use]
-pub fn why_wrong(edition: Edition, task: &Task, call: &Call) -> Option<&'static str> {
-    let known = BREAKS_ITS_POLICY
+pub fn why_wrong(call: &Call) -> Option<&'static str> {
+    let subject = ["reservation_id", "user_id"]
         .iter()
-        .filter(|_| edition == Edition::First);
-    known
-        .filter(|(number, tool, _)| (*number, *tool) == (task.number, &call.name))
+        .find_map(|key| call.arguments[key].as_str());
+    let known =
+        |(tool, about, _): &&(&str, &str, &str)| *tool == call.name && Some(*about) == subject;
+    BREAKS_ITS_POLICY
+        .iter()
+        .find(known)
         .map(|(.., reason)| *reason)
-        .next()
 }
 
 /// Plays the expected calls of a task on copies of the airline, with a user who says yes.

@@ -2,6 +2,7 @@
 //!
 //! `tools.rs` reads like the policy; `policy.rs` has its conditions.
 
+pub mod agreement;
 pub mod airports;
 pub mod arithmetic;
 pub mod consent;
@@ -12,6 +13,8 @@ pub mod golden;
 pub mod model;
 mod policy;
 pub mod recording;
+pub mod replay;
+pub mod report;
 pub mod store;
 mod tools;
 mod writes;

@@ -1,13 +1,16 @@
-//! Plays the tasks of the suites on the airline under contract.
+//! Plays the tasks of the suites, and replays what models did, on the airline under contract.
 //!
-//! `cargo run -p airline -- golden` plays the calls that tasks expect.
+//! `cargo run -p airline -- golden` plays the calls that tasks expect; `replay FILE` judges the writes of a recording.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use airline::recording::Recording;
 use airline::recording::read_tasks;
-use airline::{Airline, data, golden};
-use clap::{Parser, Subcommand};
+use airline::replay::replay;
+use airline::report::Report;
+use airline::{Airline, data, golden, report};
+use clap::{Parser, Subcommand, ValueEnum};
 
 /// An airline whose written policy is enforced by contracts.
 #[derive(Parser)]
@@ -24,12 +27,32 @@ enum Command {
         /// Tasks or recordings of either suite; by default those in the folder of the data.
         files: Vec<PathBuf>,
     },
+    /// Judges the writes of recorded conversations.
+    Replay {
+        /// Recordings of either suite.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Which tasks: the conditions were completed on the even ones, and the odd ones were held out.
+        #[arg(long, default_value = "all")]
+        half: Half,
+        /// Lists each write that is stopped or not expected.
+        #[arg(long)]
+        list: bool,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Half {
+    All,
+    Even,
+    Odd,
 }
 
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let result = match command {
         Command::Golden { files } => play_golden(files),
+        Command::Replay { files, half, list } => replay_all(&files, half, list),
     };
     result.unwrap_or_else(|error| {
         eprintln!("airline: {error}");
@@ -59,7 +82,7 @@ fn play_golden(mut files: Vec<PathBuf>) -> Result<ExitCode, String> {
                     "task {}: {} {} was refused: {sentence}",
                     task.number, call.name, call.arguments
                 );
-                match golden::why_wrong(edition, task, call) {
+                match golden::why_wrong(call) {
                     Some(reason) => println!("    the task breaks its own policy: {reason}"),
                     None => wrongly += 1,
                 }
@@ -87,4 +110,31 @@ fn play_golden(mut files: Vec<PathBuf>) -> Result<ExitCode, String> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn replay_all(files: &[PathBuf], half: Half, list: bool) -> Result<ExitCode, String> {
+    for file in files {
+        let Recording {
+            edition,
+            conversations,
+        } = Recording::read(&data::text(file)?)?;
+        let airline = Airline::open(&data::read(&data::folder(), edition)?, edition)
+            .map_err(|error| error.to_string())?;
+        let mut report = Report::default();
+        let chosen =
+            |number: u64| half == Half::All || (half == Half::Even) == number.is_multiple_of(2);
+        for conversation in conversations
+            .iter()
+            .filter(|conversation| chosen(conversation.task.number))
+        {
+            let replayed = replay(&airline, conversation)?;
+            if list {
+                report::list(conversation, &replayed);
+            }
+            report.count(conversation, &replayed);
+        }
+        println!("== {}", file.display());
+        report.print();
+    }
+    Ok(ExitCode::SUCCESS)
 }

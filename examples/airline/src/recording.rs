@@ -88,19 +88,10 @@ impl Recording {
             .as_array()
             .ok_or("neither a list of `traj` nor an object with `simulations`")?;
         let tasks = tasks(&file);
-        let conversation = |simulation: &Value| {
-            let number = number(&simulation["task_id"]);
-            let task = tasks.iter().find(|task| task.number == number);
-            second_suite(
-                simulation,
-                task.cloned()
-                    .ok_or_else(|| format!("the file has no task {number}"))?,
-            )
-        };
         let conversations = simulations
             .iter()
-            .map(conversation)
-            .collect::<Result<_, String>>()?;
+            .map(|simulation| second_suite(simulation, &tasks))
+            .collect();
         Ok(Self {
             edition: Edition::Second,
             conversations,
@@ -185,20 +176,48 @@ fn first_suite(entry: &Value) -> Conversation {
 }
 
 /// tau2-bench: messages of its own, and a verdict on the database.
-fn second_suite(simulation: &Value, task: Task) -> Result<Conversation, String> {
+///
+/// The verdict names the expected calls, by the number of the task. A verdict without calls is one on a task without calls;
+/// a conversation that was broken off has none, and one file numbers its conversations instead of naming their tasks.
+fn second_suite(simulation: &Value, tasks: &[Task]) -> Conversation {
     let reward = &simulation["reward_info"];
-    if !simulation["messages"].is_array() {
-        return Err("a conversation has no messages".into());
-    }
-    Ok(Conversation {
-        task,
-        trial: number(&simulation["trial"]),
+    let checks = reward["action_checks"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let actions = checks.iter().map(|check| &check["action"]);
+    let expected = actions
+        .clone()
+        .map(|action| call(&action["name"], &action["arguments"]))
+        .collect();
+    let task_of = |action: &Value| {
+        action["action_id"]
+            .as_str()?
+            .split('_')
+            .next()?
+            .parse()
+            .ok()
+    };
+    let of_check = actions.clone().find_map(task_of);
+    let number = of_check.unwrap_or_else(|| number(&simulation["task_id"]));
+    let judged = Task {
+        number,
+        expected,
+        digest: None,
+    };
+    let broken_off = reward["db_check"].is_null();
+    let known = tasks
+        .iter()
+        .find(|task| broken_off && task.number == number)
+        .cloned();
+    Conversation {
+        task: known.unwrap_or(judged),
+        trial: simulation["trial"].as_u64().unwrap_or_default(),
         solved: reward["reward"] == 1.0,
         database_right: reward["db_check"]["db_match"].as_bool(),
         turns: turns(&simulation["messages"], |request| {
             (&request["name"], &request["arguments"])
         }),
-    })
+    }
 }
 
 fn turns<'v>(

@@ -1,4 +1,8 @@
 //! Each rule of the policy stops a call that breaks it, with a sentence, and nothing is written.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "`json!(..)` reads better without a borrow"
+)]
 
 use std::sync::Arc;
 
@@ -20,7 +24,7 @@ fn open(edition: Edition) -> Desk {
 }
 
 impl Desk {
-    fn call(&self, tool: &str, arguments: Value, consent: Consent) -> Outcome {
+    fn call(&self, tool: &str, arguments: &Value, consent: Consent) -> Outcome {
         let call = ToolCall::new("1", tool, arguments.to_string());
         self.registry
             .call_blocking_with(call, Context::new().with(consent))
@@ -28,7 +32,7 @@ impl Desk {
 
     #[track_caller]
     fn accepts(&self, tool: &str, arguments: Value) -> Value {
-        let outcome = self.call(tool, arguments, Consent::Given);
+        let outcome = self.call(tool, &arguments, Consent::Given);
         assert!(outcome.is_ok(), "{:?}", outcome.error());
         outcome.value().unwrap_or_default()
     }
@@ -42,7 +46,7 @@ impl Desk {
     fn stops(&self, tool: &str, arguments: Value, consent: Consent, sentence: &str) {
         let before = self.airline.contents().unwrap();
         let error = self
-            .call(tool, arguments, consent)
+            .call(tool, &arguments, consent)
             .error()
             .expect("the call is refused");
         assert!(error.contains(sentence), "{error}");

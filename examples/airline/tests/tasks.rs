@@ -1,6 +1,8 @@
-//! The calls that tasks expect are accepted, and leave the expected database.
+//! The calls that tasks expect are accepted, and leave the expected database; replaying finds what the sample has in it.
 
-use airline::recording::read_tasks;
+use airline::recording::{Recording, read_tasks};
+use airline::replay::replay;
+use airline::report::{Effect, Ending, effect, ending};
 use airline::{Airline, Edition, data, golden};
 
 fn sample(file: &str) -> String {
@@ -39,4 +41,36 @@ fn the_database_after_a_task_has_the_published_digest() {
     shorter.expected.pop();
     let played = golden::play(&open(edition), &data, &shorter).unwrap();
     assert_eq!(played.database_right, Some(false));
+}
+
+#[test]
+fn recordings_of_both_suites_are_judged() {
+    let judged = |file: &str| -> Vec<(Ending, Effect)> {
+        let Recording {
+            edition,
+            conversations,
+        } = Recording::read(&sample(file)).unwrap();
+        let airline = open(edition);
+        let judge = |conversation| {
+            let replayed = replay(&airline, conversation).unwrap();
+            assert_eq!(replayed.differences, 0);
+            (ending(conversation, &replayed), effect(&replayed))
+        };
+        conversations.iter().map(judge).collect()
+    };
+    assert_eq!(
+        judged("tau-bench.json"),
+        [
+            (Ending::Solved, Effect::Untouched),
+            (Ending::WroteWrong, Effect::Stopped)
+        ]
+    );
+    assert_eq!(
+        judged("tau2-bench.json"),
+        [
+            (Ending::Solved, Effect::Untouched),
+            (Ending::WroteWrong, Effect::Stopped),
+            (Ending::FellShort, Effect::Asked),
+        ]
+    );
 }
