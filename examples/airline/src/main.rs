@@ -38,6 +38,9 @@ enum Command {
         /// Lists each write that is stopped or not expected.
         #[arg(long)]
         list: bool,
+        /// Prints the first stopped write of each conversation with the sentence and the paragraph of the policy.
+        #[arg(long)]
+        table: bool,
     },
 }
 
@@ -52,7 +55,12 @@ fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let result = match command {
         Command::Golden { files } => play_golden(files),
-        Command::Replay { files, half, list } => replay_all(&files, half, list),
+        Command::Replay {
+            files,
+            half,
+            list,
+            table,
+        } => replay_all(&files, half, list, table),
     };
     result.unwrap_or_else(|error| {
         eprintln!("airline: {error}");
@@ -112,7 +120,7 @@ fn play_golden(mut files: Vec<PathBuf>) -> Result<ExitCode, String> {
     })
 }
 
-fn replay_all(files: &[PathBuf], half: Half, list: bool) -> Result<ExitCode, String> {
+fn replay_all(files: &[PathBuf], half: Half, list: bool, table: bool) -> Result<ExitCode, String> {
     for file in files {
         let Recording {
             edition,
@@ -130,6 +138,9 @@ fn replay_all(files: &[PathBuf], half: Half, list: bool) -> Result<ExitCode, Str
             let replayed = replay(&airline, conversation)?;
             if list {
                 report::list(conversation, &replayed);
+            }
+            if table {
+                report::row(conversation, &replayed);
             }
             report.count(conversation, &replayed);
         }

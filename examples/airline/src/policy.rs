@@ -8,6 +8,19 @@ use crate::model::{
 /// What a condition says.
 pub(crate) type Verdict = Result<(), String>;
 
+/// The paragraph of the policy that a condition comes from, by the name under which a replay lists it.
+pub(crate) const PARAGRAPHS: [(&str, &str); 9] = [
+    ("payments_", "Book flight: payment"),
+    ("bags_are_charged", "Book flight: checked bag allowance"),
+    ("flights_may_change", "Modify flight: change flights"),
+    ("keeps_its_route", "Modify flight: change flights"),
+    ("cabin_may_change", "Modify flight: change cabin"),
+    ("total_baggages", "Modify flight: change baggage"),
+    ("is_unflown", "Cancel flight"),
+    ("may_be_cancelled", "Cancel flight"),
+    ("is_owed", "Refund"),
+];
+
 /// The price of a bag beyond the free ones, in dollars.
 pub(crate) const BAG: i64 = 50;
 /// The price of insurance for one passenger, in dollars.

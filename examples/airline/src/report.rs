@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::golden::why_wrong;
+use crate::policy::PARAGRAPHS;
 use crate::recording::Conversation;
 use crate::replay::{Replayed, Write};
 
@@ -123,6 +124,26 @@ impl Report {
             println!("  {count:4} stopped first by {condition}");
         }
     }
+}
+
+/// Prints the first write of a conversation that is stopped, as a row: task, call, sentence, paragraph of the policy.
+pub fn row(conversation: &Conversation, replayed: &Replayed) {
+    let stopped = replayed
+        .writes
+        .iter()
+        .find_map(|write| Some((&write.call, write.breaks.first()?)));
+    let Some((call, (condition, sentence))) = stopped else {
+        return;
+    };
+    let paragraph = PARAGRAPHS
+        .iter()
+        .find(|(name, _)| condition.starts_with(name))
+        .map_or("", |(_, paragraph)| paragraph);
+    let task = conversation.task.number;
+    println!(
+        "| {task} | `{} {}` | {sentence} | {paragraph} |",
+        call.name, call.arguments
+    );
 }
 
 /// Prints the writes of a conversation that are stopped or not expected.
