@@ -1,9 +1,7 @@
-//! Whether the user of a recorded conversation agreed to a write: the stand-in for a user who is asked.
+//! What the user of a recorded conversation would have answered: the stand-in for a person who is asked.
 //!
-//! It reads the last thing that the user said before the call. A yes covers all writes up to the user's next message. It
-//! knows words and not meaning, so it errs in both directions; the report counts its refusals apart.
+//! It knows words and not meaning, so it errs in both directions; the report counts its refusals apart.
 
-use crate::consent::Consent;
 use crate::recording::Turn;
 
 const YES: [&str; 27] = [
@@ -45,18 +43,57 @@ const NOT_YET: [&str; 6] = [
     "before we proceed",
 ];
 
-/// Decides from what was said before a write.
+/// What insurance pays for, in the words of those who tell it.
+const COVERED: [&str; 21] = [
+    "health",
+    "sick",
+    "ill",
+    "illness",
+    "unwell",
+    "feeling well",
+    "medical",
+    "doctor",
+    "hospital",
+    "surgery",
+    "injury",
+    "injured",
+    "fever",
+    "flu",
+    "covid",
+    "weather",
+    "storm",
+    "snow",
+    "hurricane",
+    "tornado",
+    "flood",
+];
+
+/// Whether the user agreed to the write that follows.
+///
+/// A yes in the user's last message covers all writes up to the next one. The first message states the wish, before anybody
+/// has listed details.
 #[must_use]
-pub fn before(turns: &[Turn]) -> Consent {
-    let said = turns.iter().rev().find_map(|turn| match turn {
-        Turn::User(text) => Some(text.to_lowercase().replace('\u{2019}', "'")),
-        _ => None,
-    });
-    // The first message states the wish; nobody has listed any details yet.
+pub fn to_write(turns: &[Turn]) -> bool {
     let asked = turns.iter().any(|turn| matches!(turn, Turn::Agent(_)));
-    let Some(said) = said.filter(|_| asked) else {
-        return Consent::Missing;
-    };
+    let said = user(turns).next_back().filter(|_| asked);
+    said.is_some_and(|said| says(said, &YES) && !says(said, &NOT_YET))
+}
+
+/// Whether the user gave a reason that insurance covers.
+#[must_use]
+pub fn to_reason(turns: &[Turn]) -> bool {
+    user(turns).any(|said| says(said, &COVERED))
+}
+
+fn user(turns: &[Turn]) -> impl DoubleEndedIterator<Item = &str> {
+    turns.iter().filter_map(|turn| match turn {
+        Turn::User(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+fn says(said: &str, phrases: &[&str]) -> bool {
+    let said = said.to_lowercase().replace('\u{2019}', "'");
     let words: String = said
         .chars()
         .map(|c| {
@@ -71,10 +108,7 @@ pub fn before(turns: &[Turn]) -> Consent {
         " {} ",
         words.split_whitespace().collect::<Vec<_>>().join(" ")
     );
-    let says = |phrase: &&str| words.contains(&format!(" {phrase} "));
-    if YES.iter().any(says) && !NOT_YET.iter().any(says) {
-        Consent::Given
-    } else {
-        Consent::Missing
-    }
+    phrases
+        .iter()
+        .any(|phrase| words.contains(&format!(" {phrase} ")))
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
+use contract_runtime::{Approval, ApprovalRequest, Decision};
 use serde_json::Value;
 
-use crate::consent::Consent;
 use crate::digest;
 use crate::recording::{Call, Task};
 use crate::store::Airline;
@@ -101,6 +101,11 @@ pub fn play(airline: &Airline, data: &Value, task: &Task) -> Result<Played, Stri
     })
 }
 
+/// The decision of a user who says yes to everything.
+fn agreed(_: &ApprovalRequest) -> Decision {
+    Decision::Approved(Approval::Once)
+}
+
 type Refused = Vec<(Call, String)>;
 
 fn play_under(
@@ -116,7 +121,10 @@ fn play_under(
             continue; // The first suite has a tool to think aloud.
         }
         let requested = ToolCall::new(place.to_string(), &call.name, call.arguments.to_string());
-        let outcome = registry.call_blocking_with(requested, Context::new().with(Consent::Given));
+        let outcome = registry.call_blocking_with(
+            requested,
+            Context::new().approver(async |request| agreed(&request)),
+        );
         if let Some(sentence) = outcome.error() {
             refused.push((call.clone(), sentence));
         }
@@ -130,9 +138,6 @@ fn play_under(
 ///
 /// Fails if the registry cannot be built.
 pub fn registry(airline: &Arc<Airline>, policy: Policy) -> Result<Registry, String> {
-    let tools = Registry::builder()
-        .with(Arc::clone(airline))
-        .context_per_call::<Consent>()
-        .policy(policy);
+    let tools = Registry::builder().with(Arc::clone(airline)).policy(policy);
     tools.build().map_err(|error| error.to_string())
 }

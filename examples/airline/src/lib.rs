@@ -5,7 +5,6 @@
 pub mod agreement;
 pub mod airports;
 pub mod arithmetic;
-pub mod consent;
 pub mod data;
 pub mod digest;
 mod fares;

@@ -161,17 +161,8 @@ pub(crate) fn is_unflown(booked: &Reservation, days: &[Departure]) -> Verdict {
 }
 
 /// Booked within a day, cancelled by the airline, in business, or insured ("Cancel flight").
-///
-/// Insurance pays only for health and weather. The reason is in the conversation and not in the call, so this asks for
-/// the insurance alone.
 pub(crate) fn may_be_cancelled(booked: &Reservation, days: &[Departure]) -> Verdict {
-    let by_airline = days.iter().any(|day| day.status == "cancelled");
-    let insured = booked.insurance == Insurance::Yes;
-    if booked.created_at.as_str() >= A_DAY_AGO
-        || by_airline
-        || booked.cabin == Cabin::Business
-        || insured
-    {
+    if needs_no_reason(booked, days) || booked.insurance == Insurance::Yes {
         return Ok(());
     }
     Err(format!(
@@ -179,6 +170,12 @@ pub(crate) fn may_be_cancelled(booked: &Reservation, days: &[Departure]) -> Verd
          of it; it cannot be cancelled",
         booked.reservation_id
     ))
+}
+
+/// Whether a trip can be cancelled without its insurance, which pays for health and weather only ("Cancel flight").
+pub(crate) fn needs_no_reason(booked: &Reservation, days: &[Departure]) -> bool {
+    let by_airline = days.iter().any(|day| day.status == "cancelled");
+    booked.created_at.as_str() >= A_DAY_AGO || by_airline || booked.cabin == Cabin::Business
 }
 
 /// What a reservation says about compensation.

@@ -3,10 +3,11 @@
 //! Conditions only observe here, so the state follows the recording: a write that went through then is carried out, and
 //! what it breaks is noted. Where the recording shows a reservation, it becomes that reservation.
 
-use std::sync::Arc;
+use std::future::ready;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{ConditionKind, Violation};
+use contract_runtime::{Approval, ConditionKind, Decision, Violation};
 use serde_json::Value;
 
 use crate::agreement;
@@ -25,8 +26,10 @@ pub struct Write {
     /// The conditions about arguments and state that it breaks: the condition and the sentence. The first would have stopped
     /// it.
     pub breaks: Vec<(String, String)>,
-    /// Whether the user said yes before it.
+    /// Whether the user said yes before it, as far as somebody is asked.
     pub agreed: bool,
+    /// Whether the user gave a reason that insurance covers, as far as somebody is asked.
+    pub reason: bool,
 }
 
 /// What became of a conversation.
@@ -65,9 +68,10 @@ pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed
             .tool(&call.name)
             .is_some_and(|tool| tool.hints().read_only != Some(true))
         {
-            let consent = agreement::before(&conversation.turns[..place]);
+            let said = &conversation.turns[..place];
+            let asked = Arc::new(Mutex::new(Vec::new()));
             let requested = ToolCall::new("replay", &call.name, call.arguments.to_string());
-            let outcome = registry.call_blocking_with(requested, Context::new().with(consent));
+            let outcome = registry.call_blocking_with(requested, noting(&asked));
             if let Some(missing) = outcome
                 .violation()
                 .filter(|violation| violation.predicate.contains("user("))
@@ -85,7 +89,8 @@ pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed
                     .iter()
                     .any(|expected| same(expected, call)),
                 breaks: breaks(&outcome),
-                agreed: consent.is_given(),
+                agreed: !asks(&asked, ".confirm") || agreement::to_write(said),
+                reason: !asks(&asked, ".pre") || agreement::to_reason(said),
             });
             let ours = outcome
                 .value()
@@ -102,13 +107,36 @@ pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed
     Ok(replayed)
 }
 
+/// A context that lets every call go on and notes which contracts asked.
+fn noting(asked: &Arc<Mutex<Vec<String>>>) -> Context {
+    let asked = Arc::clone(asked);
+    Context::new().approver(move |request| {
+        let contracts = request
+            .questions
+            .into_iter()
+            .map(|question| question.contract);
+        asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(contracts);
+        ready(Decision::Approved(Approval::Once))
+    })
+}
+
+fn asks(asked: &Mutex<Vec<String>>, kind: &str) -> bool {
+    asked
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+        .any(|contract| contract.contains(kind))
+}
+
 /// Returns the conditions about arguments and state that would have stopped a call, in their order.
 fn breaks(outcome: &Outcome) -> Vec<(String, String)> {
     let broken = outcome.observed().iter().chain(outcome.violation());
     let before =
         broken.filter(|broken| matches!(broken.kind, ConditionKind::Pre | ConditionKind::Given));
-    let about_state = before.filter(|broken| !broken.predicate.contains("consent"));
-    let mut breaks: Vec<_> = about_state
+    let mut breaks: Vec<_> = before
         .map(|broken| (condition(broken), broken.refusal()))
         .collect();
     if outcome.violation().is_none() {

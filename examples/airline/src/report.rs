@@ -27,6 +27,8 @@ pub enum Effect {
     Stopped,
     /// Only the question to the user stops a write: no yes was found.
     Asked,
+    /// Only the question about the reason stops a write: none that insurance covers was found.
+    AskedWhy,
     /// Nothing.
     Untouched,
 }
@@ -64,6 +66,8 @@ pub fn effect(replayed: &Replayed) -> Effect {
         Effect::Stopped
     } else if replayed.writes.iter().any(|write| !write.agreed) {
         Effect::Asked
+    } else if replayed.writes.iter().any(|write| !write.reason) {
+        Effect::AskedWhy
     } else {
         Effect::Untouched
     }
@@ -90,8 +94,8 @@ impl Report {
     /// Prints the counts.
     pub fn print(&self) {
         println!(
-            "{:40} {:>9} {:>8} {:>10}",
-            "", "stopped", "asked", "untouched"
+            "{:40} {:>9} {:>8} {:>10} {:>10}",
+            "", "stopped", "asked", "asked why", "untouched"
         );
         let rows = [
             (Ending::Solved, "solved"),
@@ -109,12 +113,9 @@ impl Report {
                     .copied()
                     .unwrap_or_default()
             };
-            let (stopped, asked, untouched) = (
-                count(Effect::Stopped),
-                count(Effect::Asked),
-                count(Effect::Untouched),
-            );
-            println!("{name:40} {stopped:>9} {asked:>8} {untouched:>10}");
+            let (stopped, asked) = (count(Effect::Stopped), count(Effect::Asked));
+            let (asked_why, untouched) = (count(Effect::AskedWhy), count(Effect::Untouched));
+            println!("{name:40} {stopped:>9} {asked:>8} {asked_why:>10} {untouched:>10}");
         }
         println!(
             "{} writes went through; {} with another result than here",
@@ -148,24 +149,24 @@ pub fn row(conversation: &Conversation, replayed: &Replayed) {
 
 /// Prints the writes of a conversation that are stopped or not expected.
 pub fn list(conversation: &Conversation, replayed: &Replayed) {
-    for write in replayed
-        .writes
-        .iter()
-        .filter(|write| !write.expected || !write.breaks.is_empty() || !write.agreed)
-    {
+    for write in replayed.writes.iter().filter(|write| {
+        !write.expected || !write.breaks.is_empty() || !write.agreed || !write.reason
+    }) {
         let Write {
             call,
             expected,
             breaks,
             agreed,
+            reason,
         } = write;
         println!(
-            "task {} trial {} {:?}{}{}: {} {}",
+            "task {} trial {} {:?}{}{}{}: {} {}",
             conversation.task.number,
             conversation.trial,
             ending(conversation, replayed),
             if *expected { ", expected" } else { "" },
             if *agreed { "" } else { ", no yes" },
+            if *reason { "" } else { ", no reason" },
             call.name,
             call.arguments,
         );

@@ -7,7 +7,6 @@ use rusqlite::Result;
 
 use crate::airports::AIRPORTS;
 use crate::arithmetic::evaluate;
-use crate::consent::Consent;
 use crate::fares::{next_day, price_of, priced, repriced};
 use crate::model::{
     Cabin, FlightDate, Insurance, NOW, Offer, Passenger, Payment, Reservation, TripType, User,
@@ -15,8 +14,8 @@ use crate::model::{
 };
 use crate::policy::{
     BAG, INSURANCE, bags_are_charged, cabin_may_change, change_is_covered, flights_may_change,
-    free_bags, is_owed, is_unflown, keeps_its_route, may_be_cancelled, payments_are_covered,
-    payments_combine,
+    free_bags, is_owed, is_unflown, keeps_its_route, may_be_cancelled, needs_no_reason,
+    payments_are_covered, payments_combine,
 };
 use crate::store::{
     Airline, departure, departures, offers, put_reservation, put_user, remember, reservation, user,
@@ -125,7 +124,11 @@ impl Airline {
 
     /// Book a reservation.
     #[expect(clippy::too_many_arguments, reason = "the published tool has them")]
-    #[tool]
+    #[tool(
+        confirm = "Book {} passengers from {origin} to {destination} for ${}?",
+        seats,
+        total
+    )]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut user = user(&tx, &user_id)?, else "there is no user {user_id}")]
@@ -142,7 +145,6 @@ impl Airline {
     #[pre(payments_combine(&user, &payment_methods), "too many payment methods of one kind")]
     #[pre(payments_are_covered(&user, &payment_methods), "a payment method is not in the profile or holds too little")]
     #[pre(payment_methods.iter().map(|p| p.amount).sum::<i64>() == total, "the payments must add up to ${}", total)]
-    #[pre(consent.is_given(), "list the details of the booking to the user and get a yes first")]
     #[post(|booked| booked.paid() == total)]
     fn book_reservation(
         &self,
@@ -168,7 +170,6 @@ impl Airline {
         nonfree_baggages: i64,
         /// Whether the passengers are insured.
         insurance: Insurance,
-        #[context] consent: &Consent,
     ) -> Result<Reservation> {
         let booked = Reservation {
             reservation_id: new_reservation_id(&tx)?,
@@ -196,7 +197,10 @@ impl Airline {
     }
 
     /// Change the flights or the cabin of a reservation.
-    #[tool]
+    #[tool(
+        confirm = "Change the flights or the cabin of {reservation_id} for ${}?",
+        difference
+    )]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
@@ -208,7 +212,6 @@ impl Airline {
     #[pre(keeps_its_route(&booked, &segments), "origin, destination and trip type cannot change")]
     #[given(difference = (price_of(&segments) - price_of(&booked.flights)) * count(&booked.passengers))]
     #[pre(change_is_covered(&user, &payment_id, difference), "one gift card or credit card must cover the difference")]
-    #[pre(consent.is_given(), "list the details of the change to the user and get a yes first")]
     #[post(|changed| changed.paid() == old(booked.paid()) + difference)]
     fn update_reservation_flights(
         &self,
@@ -220,7 +223,6 @@ impl Airline {
         flights: Vec<FlightDate>,
         /// The gift card or credit card that pays the difference or takes the refund.
         payment_id: String,
-        #[context] consent: &Consent,
     ) -> Result<Reservation> {
         remember(&tx, &booked)?;
         booked.flights = segments;
@@ -232,7 +234,10 @@ impl Airline {
     }
 
     /// Add checked bags to a reservation.
-    #[tool]
+    #[tool(
+        confirm = "Have {total_baggages} bags on {reservation_id} for ${}?",
+        price
+    )]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
@@ -242,7 +247,6 @@ impl Airline {
     #[pre(bags_are_charged(total_baggages, nonfree_baggages, booked.nonfree_baggages, free), "the number of paid bags is wrong")]
     #[given(price = BAG * (nonfree_baggages - booked.nonfree_baggages).max(0))]
     #[pre(change_is_covered(&user, &payment_id, price), "one gift card or credit card must cover the price")]
-    #[pre(consent.is_given(), "list the details of the change to the user and get a yes first")]
     #[post(|changed| changed.paid() == old(booked.paid()) + price)]
     fn update_reservation_baggages(
         &self,
@@ -254,7 +258,6 @@ impl Airline {
         nonfree_baggages: i64,
         /// The gift card or credit card that pays.
         payment_id: String,
-        #[context] consent: &Consent,
     ) -> Result<Reservation> {
         booked.total_baggages = total_baggages;
         booked.nonfree_baggages = nonfree_baggages;
@@ -265,7 +268,7 @@ impl Airline {
     }
 
     /// Change the names and dates of birth of a reservation's passengers.
-    #[tool]
+    #[tool(confirm = "Change the passengers of {reservation_id}?")]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
@@ -273,7 +276,6 @@ impl Airline {
         passengers.len() == booked.passengers.len(),
         "the number of passengers cannot change, not even by a human agent; there are {}", booked.passengers.len()
     )]
-    #[pre(consent.is_given(), "list the details of the change to the user and get a yes first")]
     #[post(|changed| changed.paid() == old(booked.paid()))]
     fn update_reservation_passengers(
         &self,
@@ -281,7 +283,6 @@ impl Airline {
         reservation_id: String,
         /// All passengers, also those that stay.
         passengers: Vec<Passenger>,
-        #[context] consent: &Consent,
     ) -> Result<Reservation> {
         booked.passengers = passengers;
         put_reservation(&tx, &booked)?;
@@ -289,20 +290,22 @@ impl Airline {
     }
 
     /// Cancel a whole reservation; the refund goes to the original payment methods.
-    #[tool(destructive)]
+    #[tool(destructive, confirm = "Cancel {reservation_id} and refund ${}?", booked.paid())]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
     #[given(days = departures(&tx, &booked.flights)?)]
     #[pre(is_unflown(&booked, &days), "a flight has been flown")]
     #[pre(may_be_cancelled(&booked, &days), "not within a day of booking, in business, insured or cancelled by the airline")]
-    #[pre(consent.is_given(), "list the details of the cancellation to the user and get a yes first")]
+    #[pre(
+        needs_no_reason(&booked, &days), "insurance pays for health and weather only",
+        ask = "Is health or weather the reason to cancel {reservation_id}? Its insurance pays for nothing else."
+    )]
     #[post(|cancelled| cancelled.paid() == 0)]
     fn cancel_reservation(
         &self,
         /// The reservation's id, such as `8JX2WO`.
         reservation_id: String,
-        #[context] consent: &Consent,
     ) -> Result<Reservation> {
         remember(&tx, &booked)?;
         let refund = |paid: &Payment| Payment {

@@ -6,10 +6,25 @@
 
 use std::sync::Arc;
 
-use airline::consent::Consent;
 use airline::{Airline, Edition, data, golden};
 use contract_runtime::prelude::*;
+use contract_runtime::{Approval, Decision};
 use serde_json::{Value, json};
+
+#[derive(Clone, Copy, PartialEq)]
+enum User {
+    SaysYes,
+    IsNotAsked,
+}
+
+impl User {
+    fn context(self) -> Context {
+        match self {
+            Self::SaysYes => Context::new().approver(async |_| Decision::Approved(Approval::Once)),
+            Self::IsNotAsked => Context::new(),
+        }
+    }
+}
 
 struct Desk {
     airline: Arc<Airline>,
@@ -24,29 +39,28 @@ fn open(edition: Edition) -> Desk {
 }
 
 impl Desk {
-    fn call(&self, tool: &str, arguments: &Value, consent: Consent) -> Outcome {
+    fn call(&self, tool: &str, arguments: &Value, user: User) -> Outcome {
         let call = ToolCall::new("1", tool, arguments.to_string());
-        self.registry
-            .call_blocking_with(call, Context::new().with(consent))
+        self.registry.call_blocking_with(call, user.context())
     }
 
     #[track_caller]
     fn accepts(&self, tool: &str, arguments: Value) -> Value {
-        let outcome = self.call(tool, &arguments, Consent::Given);
+        let outcome = self.call(tool, &arguments, User::SaysYes);
         assert!(outcome.is_ok(), "{:?}", outcome.error());
         outcome.value().unwrap_or_default()
     }
 
     #[track_caller]
     fn refuses(&self, tool: &str, arguments: Value, sentence: &str) {
-        self.stops(tool, arguments, Consent::Given, sentence);
+        self.stops(tool, arguments, User::SaysYes, sentence);
     }
 
     #[track_caller]
-    fn stops(&self, tool: &str, arguments: Value, consent: Consent, sentence: &str) {
+    fn stops(&self, tool: &str, arguments: Value, user: User, sentence: &str) {
         let before = self.airline.contents().unwrap();
         let error = self
-            .call(tool, &arguments, consent)
+            .call(tool, &arguments, user)
             .error()
             .expect("the call is refused");
         assert!(error.contains(sentence), "{error}");
@@ -123,8 +137,8 @@ fn a_booking_follows_the_policy() {
     desk.stops(
         "book_reservation",
         booking(&json!({})),
-        Consent::Missing,
-        "get a yes first",
+        User::IsNotAsked,
+        "Book 1 passengers from BOS to ORD for $150?",
     );
     let booked = desk.accepts("book_reservation", booking(&json!({})));
     assert_eq!(booked["reservation_id"], "HATHAT");
@@ -182,8 +196,8 @@ fn flights_and_cabins_change_as_the_policy_allows() {
     desk.stops(
         "update_reservation_flights",
         dearer.clone(),
-        Consent::Missing,
-        "get a yes first",
+        User::IsNotAsked,
+        "Change the flights or the cabin of SAMPA2 for $50?",
     );
     assert_eq!(
         desk.accepts("update_reservation_flights", dearer)["cabin"],
@@ -212,8 +226,8 @@ fn bags_are_added_and_passengers_replaced() {
     desk.stops(
         "update_reservation_baggages",
         bags(7, 1),
-        Consent::Missing,
-        "get a yes first",
+        User::IsNotAsked,
+        "Have 7 bags on SAMPB1 for $50?",
     );
     desk.accepts("update_reservation_baggages", bags(7, 1));
 
@@ -228,8 +242,8 @@ fn bags_are_added_and_passengers_replaced() {
     desk.stops(
         "update_reservation_passengers",
         passengers.clone(),
-        Consent::Missing,
-        "get a yes first",
+        User::IsNotAsked,
+        "Change the passengers of SAMPA1?",
     );
     desk.accepts("update_reservation_passengers", passengers);
 }
@@ -247,8 +261,8 @@ fn only_some_reservations_can_be_cancelled() {
     desk.stops(
         "cancel_reservation",
         id("SAMPA2"),
-        Consent::Missing,
-        "get a yes first",
+        User::IsNotAsked,
+        "Is health or weather the reason to cancel SAMPA2? Its insurance pays for nothing else. Cancel SAMPA2 and refund $90?",
     );
     for allowed in ["SAMPA2", "SAMPB1", "SAMPB2", "SAMPC1"] {
         assert_eq!(
