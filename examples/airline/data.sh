@@ -22,6 +22,9 @@ for table in flights reservations users; do
 done
 take "$TAU_BENCH" "$recorded:historical_trajectories/gpt-4o-airline.json" first/gpt-4o.json
 
+take "$TAU_BENCH" "$recorded:tau_bench/envs/airline/wiki.md" first/policy.md
+take "$TAU2_BENCH" HEAD:data/tau2/domains/airline/policy.md second/policy.md
+
 # By content, because several are on branches only.
 take "$TAU2_BENCH" ea4ff5e3f5e3d97ca391846a6e8dd9eb3437dc80 second/tasks.json
 take "$TAU2_BENCH" 45651a42e3f0f264c56fc4ea66df492d20dd83bd second/claude-sonnet-4-5.json

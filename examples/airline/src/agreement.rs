@@ -76,7 +76,13 @@ const COVERED: [&str; 21] = [
 pub fn to_write(turns: &[Turn]) -> bool {
     let asked = turns.iter().any(|turn| matches!(turn, Turn::Agent(_)));
     let said = user(turns).next_back().filter(|_| asked);
-    said.is_some_and(|said| says(said, &YES) && !says(said, &NOT_YET))
+    said.is_some_and(is_yes)
+}
+
+/// Whether a message says yes.
+#[must_use]
+pub fn is_yes(said: &str) -> bool {
+    says(said, &YES) && !says(said, &NOT_YET)
 }
 
 /// Whether the user gave a reason that insurance covers.

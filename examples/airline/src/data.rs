@@ -23,6 +23,17 @@ pub fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sample")
 }
 
+/// Returns a file in the folder of the data, or in that of the second suite.
+#[must_use]
+pub fn find(name: &str) -> PathBuf {
+    let file = folder().join(name);
+    if file.exists() {
+        file
+    } else {
+        folder().join("second").join(name)
+    }
+}
+
 /// Reads the tables of a suite: in the folder's own folder `first` or `second`, if there is one, else in the folder itself.
 ///
 /// # Errors

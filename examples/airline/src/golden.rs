@@ -82,8 +82,8 @@ pub fn why_wrong(call: &Call) -> Option<&'static str> {
 /// # Errors
 ///
 /// Fails if the database cannot be copied or read, or the registry cannot be built.
-pub fn play(airline: &Airline, data: &Value, task: &Task) -> Result<Played, String> {
-    let (refused, mut after) = play_under(Policy::Enforce, airline, task)?;
+pub async fn play(airline: &Airline, data: &Value, task: &Task) -> Result<Played, String> {
+    let (refused, mut after) = play_under(Policy::Enforce, airline, task).await?;
     let Some(published) = &task.digest else {
         return Ok(Played {
             refused,
@@ -91,7 +91,7 @@ pub fn play(airline: &Airline, data: &Value, task: &Task) -> Result<Played, Stri
         });
     };
     if !refused.is_empty() {
-        (_, after) = play_under(Policy::Observe, airline, task)?;
+        (_, after) = play_under(Policy::Observe, airline, task).await?;
     }
     let mut contents = after.contents().map_err(|error| error.to_string())?;
     contents["flights"] = data["flights"].clone();
@@ -106,9 +106,19 @@ fn agreed(_: &ApprovalRequest) -> Decision {
     Decision::Approved(Approval::Once)
 }
 
+/// Returns the database after the expected calls of a task.
+///
+/// # Errors
+///
+/// Fails if the database cannot be copied or read, or the registry cannot be built.
+pub async fn after(airline: &Airline, task: &Task) -> Result<Value, String> {
+    let (_, after) = play_under(Policy::Observe, airline, task).await?;
+    after.contents().map_err(|error| error.to_string())
+}
+
 type Refused = Vec<(Call, String)>;
 
-fn play_under(
+async fn play_under(
     policy: Policy,
     airline: &Airline,
     task: &Task,
@@ -121,10 +131,12 @@ fn play_under(
             continue; // The first suite has a tool to think aloud.
         }
         let requested = ToolCall::new(place.to_string(), &call.name, call.arguments.to_string());
-        let outcome = registry.call_blocking_with(
-            requested,
-            Context::new().approver(async |request| agreed(&request)),
-        );
+        let outcome = registry
+            .call_with(
+                requested,
+                Context::new().approver(async |request| agreed(&request)),
+            )
+            .await;
         if let Some(sentence) = outcome.error() {
             refused.push((call.clone(), sentence));
         }

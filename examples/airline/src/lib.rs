@@ -9,6 +9,7 @@ pub mod data;
 pub mod digest;
 mod fares;
 pub mod golden;
+pub mod live;
 pub mod model;
 mod policy;
 pub mod recording;

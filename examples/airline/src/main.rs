@@ -5,12 +5,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use airline::live::{Contracts, converse};
 use airline::recording::Recording;
 use airline::recording::read_tasks;
 use airline::replay::replay;
 use airline::report::Report;
 use airline::{Airline, data, golden, report};
 use clap::{Parser, Subcommand, ValueEnum};
+use contract_agent::GenaiModel;
+use tokio::runtime::Runtime;
 
 /// An airline whose written policy is enforced by contracts.
 #[derive(Parser)]
@@ -27,6 +30,8 @@ enum Command {
         /// Tasks or recordings of either suite; by default those in the folder of the data.
         files: Vec<PathBuf>,
     },
+    /// Lets a model serve users whom another model plays.
+    Run(Run),
     /// Judges the writes of recorded conversations.
     Replay {
         /// Recordings of either suite.
@@ -44,6 +49,29 @@ enum Command {
     },
 }
 
+/// Which model plays whom, and what is asked of it.
+#[derive(clap::Args)]
+struct Run {
+    /// The model that serves users; its name decides the provider, and the environment holds the key and the endpoint.
+    #[arg(long)]
+    model: String,
+    /// The model that plays the users.
+    #[arg(long)]
+    user_model: String,
+    /// The policy that the model reads; by default `policy.md` in the folder of the data.
+    #[arg(long)]
+    policy: Option<PathBuf>,
+    /// The tasks; by default `tasks.json` in the folder of the data.
+    #[arg(long)]
+    tasks: Option<PathBuf>,
+    /// Lets conditions only observe, and asks the user nothing.
+    #[arg(long)]
+    without_contracts: bool,
+    /// How many tasks to run.
+    #[arg(long, default_value_t = usize::MAX)]
+    limit: usize,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Half {
     All,
@@ -54,6 +82,7 @@ enum Half {
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let result = match command {
+        Command::Run(run) => run_tasks(&run),
         Command::Golden { files } => play_golden(files),
         Command::Replay {
             files,
@@ -77,6 +106,7 @@ fn play_golden(mut files: Vec<PathBuf>) -> Result<ExitCode, String> {
             .filter(|file| file.exists())
             .collect();
     }
+    let runtime = runtime()?;
     let mut good = true;
     for file in files {
         let (edition, tasks) = read_tasks(&data::text(&file)?)?;
@@ -84,7 +114,7 @@ fn play_golden(mut files: Vec<PathBuf>) -> Result<ExitCode, String> {
         let airline = Airline::open(&data, edition).map_err(|error| error.to_string())?;
         let (mut calls, mut refused, mut wrongly, mut compared, mut different) = (0, 0, 0, 0, 0);
         for task in &tasks {
-            let played = golden::play(&airline, &data, task)?;
+            let played = runtime.block_on(golden::play(&airline, &data, task))?;
             for (call, sentence) in &played.refused {
                 println!(
                     "task {}: {} {} was refused: {sentence}",
@@ -148,4 +178,50 @@ fn replay_all(files: &[PathBuf], half: Half, list: bool, table: bool) -> Result<
         report.print();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn run_tasks(run: &Run) -> Result<ExitCode, String> {
+    let file = |given: &Option<PathBuf>, name: &str| {
+        data::text(&given.clone().unwrap_or_else(|| data::find(name)))
+    };
+    let (edition, tasks) = read_tasks(&file(&run.tasks, "tasks.json")?)?;
+    let policy = file(&run.policy, "policy.md")?;
+    let airline = Airline::open(&data::read(&data::folder(), edition)?, edition)
+        .map_err(|error| error.to_string())?;
+    let contracts = if run.without_contracts {
+        Contracts::Observed
+    } else {
+        Contracts::Enforced
+    };
+    let model = |name: &str| {
+        GenaiModel::builder(name)
+            .build()
+            .map_err(|error| error.to_string())
+    };
+    let runtime = runtime()?;
+    let (mut solved, mut broken, mut lived) = (0, 0, 0);
+    for task in tasks.iter().take(run.limit) {
+        let models = (model(&run.model)?, model(&run.user_model)?);
+        match runtime.block_on(converse(&airline, task, &policy, models, contracts)) {
+            Ok(one) => {
+                println!("task {}: {one:?}", task.number);
+                lived += 1;
+                solved += usize::from(one.solved);
+                broken += one.broken;
+            }
+            Err(error) => println!("task {}: {error}", task.number),
+        }
+    }
+    println!(
+        "{solved} of {lived} tasks solved; {broken} preconditions did not hold ({contracts:?})"
+    );
+    Ok(if lived > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn runtime() -> Result<Runtime, String> {
+    Runtime::new().map_err(|error| error.to_string())
 }

@@ -33,6 +33,8 @@ pub struct Conversation {
 pub struct Task {
     /// Its number in the suite.
     pub number: u64,
+    /// What the user wants, for whoever plays the user; empty in a recording of the second suite.
+    pub wish: String,
     /// The calls that lead to the expected database.
     pub expected: Vec<Call>,
     /// The published digest of the expected database.
@@ -139,6 +141,7 @@ fn tasks(file: &Value) -> Vec<Task> {
             .collect();
         Task {
             number: number(&task["id"]),
+            wish: task["user_scenario"].to_string(),
             expected,
             digest: None,
         }
@@ -156,6 +159,10 @@ fn first_suite(entry: &Value) -> Conversation {
     let actions = info["task"]["actions"].as_array().into_iter().flatten();
     let task = Task {
         number: number(&entry["task_id"]),
+        wish: info["task"]["instruction"]
+            .as_str()
+            .unwrap_or_default()
+            .into(),
         expected: actions
             .map(|action| call(&action["name"], &action["kwargs"]))
             .collect(),
@@ -201,6 +208,7 @@ fn second_suite(simulation: &Value, tasks: &[Task]) -> Conversation {
     let number = of_check.unwrap_or_else(|| number(&simulation["task_id"]));
     let judged = Task {
         number,
+        wish: String::new(),
         expected,
         digest: None,
     };

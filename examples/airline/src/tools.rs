@@ -299,7 +299,7 @@ impl Airline {
     #[pre(may_be_cancelled(&booked, &days), "not within a day of booking, in business, insured or cancelled by the airline")]
     #[pre(
         needs_no_reason(&booked, &days), "insurance pays for health and weather only",
-        ask = "Is health or weather the reason to cancel {reservation_id}? Its insurance pays for nothing else."
+        ask = "Is health or weather the reason to cancel {reservation_id}? Its insurance pays for nothing else.", id = "reason"
     )]
     #[post(|cancelled| cancelled.paid() == 0)]
     fn cancel_reservation(

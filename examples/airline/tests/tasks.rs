@@ -13,13 +13,13 @@ fn open(edition: Edition) -> Airline {
     Airline::open(&data::read(&data::sample(), edition).unwrap(), edition).unwrap()
 }
 
-#[test]
-fn every_expected_call_of_the_sample_is_accepted() {
+#[tokio::test]
+async fn every_expected_call_of_the_sample_is_accepted() {
     let (edition, tasks) = read_tasks(&sample("tasks.json")).unwrap();
     assert_eq!((edition, tasks.len()), (Edition::Second, 5));
     let data = data::read(&data::sample(), edition).unwrap();
     for task in &tasks {
-        let played = golden::play(&open(edition), &data, task).unwrap();
+        let played = golden::play(&open(edition), &data, task).await.unwrap();
         assert!(
             played.refused.is_empty(),
             "task {}: {:?}",
@@ -30,16 +30,18 @@ fn every_expected_call_of_the_sample_is_accepted() {
 }
 
 /// The digest in the sample comes from Python, as the published ones do.
-#[test]
-fn the_database_after_a_task_has_the_published_digest() {
+#[tokio::test]
+async fn the_database_after_a_task_has_the_published_digest() {
     let (edition, tasks) = read_tasks(&sample("tau-bench.json")).unwrap();
     let data = data::read(&data::sample(), edition).unwrap();
-    let played = golden::play(&open(edition), &data, &tasks[0]).unwrap();
+    let played = golden::play(&open(edition), &data, &tasks[0])
+        .await
+        .unwrap();
     assert_eq!(played.database_right, Some(true));
 
     let mut shorter = tasks[0].clone();
     shorter.expected.pop();
-    let played = golden::play(&open(edition), &data, &shorter).unwrap();
+    let played = golden::play(&open(edition), &data, &shorter).await.unwrap();
     assert_eq!(played.database_right, Some(false));
 }
 
