@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use tokio_util::sync::CancellationToken;
 
+use super::Registry;
 use super::body;
 use super::dispatch::{Begun, PendingCall};
 use super::inner::Inner;
@@ -56,6 +57,16 @@ impl OpenRequests {
         let mut open = ignore_poison(self.0.lock());
         let place = open.iter().position(|one| one.id == id)?;
         open.remove(place)
+    }
+}
+
+impl Registry {
+    /// Takes back a question that nobody will answer, such as one that was shown in a dialog that is gone; an answer to it answers
+    /// nothing any more.
+    ///
+    /// A registry forgets the oldest of a thousand open questions, so a program that shows none for long takes them back.
+    pub fn withdraw(&self, request: &ApprovalRequest) {
+        let _ = self.inner.open_requests.take(&request.id);
     }
 }
 

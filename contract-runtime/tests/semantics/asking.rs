@@ -248,6 +248,18 @@ async fn who_is_asked_three_times_about_something_new_is_not_asked_again() {
 }
 
 #[test]
+fn a_question_that_was_taken_back_has_no_answer() {
+    let state = Shop::new();
+    let registry = shop(&state);
+    let request = request(&registry.call_blocking(refund("ada", 20_000)));
+    registry.withdraw(&request);
+    registry.withdraw(&request);
+    let outcome = registry.call_blocking_with(refund("ada", 20_000), answered(request.approve()));
+    assert_eq!(outcome.status(), Status::Asked);
+    assert_eq!(state.sold(), [""; 0]);
+}
+
+#[test]
 fn refusals_come_before_questions() {
     let registry = shop(&Shop::new());
     let outcome = registry.call_blocking(refund("", 20_000));
