@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use contract_runtime::{Outcome, Run, Status, ToolCall};
+use contract_runtime::{Context, Outcome, Run, Status, ToolCall};
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
@@ -10,8 +10,10 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use super::answer;
+use super::ask::{self, Channel};
 use super::handler::Shared;
 use super::hooks::CallRequest;
+use super::limits::CallPermit;
 use super::message::RawArguments;
 use super::progress::Reports;
 use super::revision::Revision;
@@ -45,13 +47,18 @@ pub(super) fn session_run<'s>(shared: &'s Shared, extensions: &'s Extensions) ->
 /// Makes the call, with the cancellation of the request, and with progress reports if the client asked for them.
 pub(super) async fn answer(
     shared: &Shared,
-    request: CallToolRequestParams,
+    mut request: CallToolRequestParams,
     mut context: RequestContext<RoleServer>,
     revision: Revision,
 ) -> Result<CallToolResponse, ErrorData> {
     let limit = shared.limits.calls;
-    let Some(_permit) = shared.permits.try_acquire(limit) else {
+    let Some(permit) = shared.permits.try_acquire(limit) else {
         return Ok(answer::overloaded(limit).into());
+    };
+    let channel = shared.questions.channel(&context, revision);
+    let brought = match channel {
+        Channel::InputRequired => shared.questions.answer(&mut request),
+        _ => None,
     };
     let arguments = arguments(&mut context.extensions, &request);
     let call = ToolCall::new(context.id.to_string(), request.name, arguments);
@@ -65,7 +72,22 @@ pub(super) async fn answer(
         Ok(given) => given,
         Err(why) => return Ok(answer::failed(why).into()),
     };
-    let outcome = outcome(shared, call, given, &context, revision).await;
+    let given = match brought {
+        Some(answer) => given.answer(answer),
+        None => given,
+    };
+    let client = Client {
+        context: &context,
+        revision,
+        channel,
+    };
+    let outcome = outcome(shared, call, given, client, permit).await;
+    if let Some(asked) = outcome.approval_request() {
+        return Ok(shared
+            .questions
+            .input_required(&shared.registry, asked)
+            .into());
+    }
     if outcome.status() == Status::UnknownTool {
         let why = outcome.error().unwrap_or_default();
         return Err(ErrorData::invalid_params(why, None));
@@ -74,13 +96,24 @@ pub(super) async fn answer(
     Ok(answer::result(outcome, promise, revision).into())
 }
 
+/// The client of a call, and how the person there can be asked.
+#[derive(Clone, Copy)]
+struct Client<'c> {
+    context: &'c RequestContext<RoleServer>,
+    revision: Revision,
+    channel: Channel,
+}
+
 async fn outcome(
     shared: &Shared,
     call: ToolCall,
-    given: contract_runtime::Context,
-    context: &RequestContext<RoleServer>,
-    revision: Revision,
+    given: Context,
+    client: Client<'_>,
+    permit: CallPermit,
 ) -> Outcome {
+    let Client {
+        context, revision, ..
+    } = client;
     let token = context.ct.child_token();
     let reports = context
         .meta
@@ -100,7 +133,7 @@ async fn outcome(
     };
     let number = shared.hooks.began(&call);
     let outcome = {
-        let mut call = pin!(shared.registry.call_with(call, given));
+        let mut call = pin!(answered(shared, call, given, client, permit));
         tokio::select! {
             biased;
             outcome = &mut call => outcome,
@@ -119,6 +152,39 @@ async fn outcome(
         reports.finish().await;
     }
     outcome
+}
+
+/// The call, and again with the answer of the person at the client where it asks; a client holds no permit while it is asked.
+async fn answered(
+    shared: &Shared,
+    call: ToolCall,
+    given: Context,
+    client: Client<'_>,
+    permit: CallPermit,
+) -> Outcome {
+    if client.channel != Channel::Elicitation {
+        let outcome = shared.registry.call_with(call, given).await;
+        return ask::unanswered(&shared.registry, outcome, client.channel);
+    }
+    let mut permit = permit;
+    let mut outcome = shared.registry.call_with(call.clone(), given.clone()).await;
+    for _ in 0..ask::ROUNDS {
+        let Some(request) = outcome.approval_request() else {
+            break;
+        };
+        drop(permit);
+        let asking = shared.questions.elicit(request, client.context, &given);
+        let given = if let Some(decision) = asking.await {
+            given.clone().answer(request.answer(decision))
+        } else {
+            // The registry says that it is over.
+            shared.registry.withdraw(request);
+            given.clone()
+        };
+        permit = shared.permits.acquire();
+        outcome = shared.registry.call_with(call.clone(), given).await;
+    }
+    ask::unanswered(&shared.registry, outcome, client.channel)
 }
 
 /// The arguments exactly as they were sent, so that duplicate keys and numbers beyond a double are still seen.

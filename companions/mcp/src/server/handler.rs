@@ -16,6 +16,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 
+use super::ask::ClientQuestions;
 use super::hooks::{CallRequest, Hooks};
 use super::limits::{CallPermits, Limits};
 use super::list::List;
@@ -36,6 +37,7 @@ pub(super) struct Shared {
     pub(super) hooks: Hooks,
     /// The run of the one client of a pair of streams.
     pub(super) connection: Option<Run>,
+    pub(super) questions: ClientQuestions,
     /// Cancels every call.
     pub(super) end: CancellationToken,
     config: ServerConfig,
@@ -53,6 +55,7 @@ impl Handler {
             permits: CallPermits::default(),
             hooks: server.hooks,
             connection: None,
+            questions: ClientQuestions::new(server.ask_client),
             end: CancellationToken::new(),
             config,
         })))

@@ -37,6 +37,12 @@ impl CallPermits {
         let permit = CallPermit(Arc::clone(&self.0));
         (self.0.fetch_add(1, Ordering::Relaxed) < limit).then_some(permit)
     }
+
+    /// A permit for a call that has been admitted before, whatever else runs by now.
+    pub(super) fn acquire(&self) -> CallPermit {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        CallPermit(Arc::clone(&self.0))
+    }
 }
 
 /// A permit, which is returned when it is dropped.

@@ -1,6 +1,6 @@
 //! The tools as `tools/list` returns them.
 
-use contract_runtime::{Dialect, McpRevision, Registry};
+use contract_runtime::{Dialect, McpRevision, Registry, ToolInfo};
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
 use serde_json::{Value, json};
@@ -126,16 +126,30 @@ fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<ListedTool>, 
     let exported = registry.export(Dialect::Mcp(revision))?;
     let list = exported.as_array().map_or(&[][..], Vec::as_slice);
     // In the order of the registry, which is that of the bytes of their names.
-    let listed = list.iter().map(|exported| {
-        let name = exported.get("name").and_then(Value::as_str);
-        let tool = name.and_then(|name| registry.tool(name));
-        listed(exported, tool.is_some_and(|tool| tool.asks_history()))
-    });
-    listed.collect()
+    let tools = list.iter().zip(registry.tools());
+    tools
+        .map(|(exported, tool)| listed(exported, tool))
+        .collect()
 }
 
-fn listed(exported: &Value, asks_history: bool) -> Result<ListedTool, ServeError> {
-    let mut exported = exported.clone();
+/// Where the contract stands in the `_meta` of an exported tool.
+const CONTRACT: &str = "rs.docs.contract-runtime/contract";
+
+/// Adds how often a person is asked, which no condition says of a tool that always asks.
+fn add_approval(exported: &mut Value, tool: ToolInfo<'_>) {
+    if tool.asks() {
+        let often = if tool.confirms() {
+            "always"
+        } else {
+            "sometimes"
+        };
+        exported["_meta"][CONTRACT]["approval"] = json!(often);
+    }
+}
+
+fn listed(exported: &Value, tool: ToolInfo<'_>) -> Result<ListedTool, ServeError> {
+    let (mut exported, asks_history) = (exported.clone(), tool.asks_history());
+    add_approval(&mut exported, tool);
     if let Some(schema) = exported.get_mut("outputSchema")
         && let Value::Bool(anything) = *schema
     {

@@ -89,6 +89,11 @@ struct Call<'a> {
     arguments: Option<&'a RawValue>,
     #[serde(rename = "_meta", borrow, default)]
     meta: Option<&'a RawValue>,
+    /// What the client answers to questions of an earlier, equal call.
+    #[serde(rename = "inputResponses", borrow, default)]
+    responses: Option<&'a RawValue>,
+    #[serde(rename = "requestState", borrow, default)]
+    state: Option<Cow<'a, str>>,
 }
 
 /// A call as most clients write it, parsed in one pass.
@@ -155,7 +160,8 @@ fn plain_call(text: &[u8]) -> Option<(RequestId, Call<'_>)> {
     let is_plain = jsonrpc == "2.0"
         && method == CALL
         && call.arguments.is_none_or(is_object)
-        && call.meta.is_none_or(is_object);
+        && call.meta.is_none_or(is_object)
+        && call.responses.is_none_or(is_object);
     let id = serde_json::from_str(id.get()).ok()?;
     is_plain.then_some((id, call))
 }
@@ -284,8 +290,7 @@ fn not_a_message(id: Option<RequestId>, error: &serde_json::Error) -> Rejection 
     }
 }
 
-const PARAMS: &str =
-    "`params` must be an object with a `name`, and perhaps `arguments` and `_meta`, each once";
+const PARAMS: &str = "`params` must be an object with a `name`, and perhaps `arguments`, `_meta` and what answers a question, each once";
 
 fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a>, Rejection> {
     let params = envelope.params.map_or("{}", RawValue::get);
@@ -294,7 +299,7 @@ fn params<'a>(envelope: &Envelope<'a>, id: Option<&RequestId>) -> Result<Call<'a
     if !call.arguments.is_none_or(is_object) {
         return Err(bad_params(id, "`arguments` must be an object"));
     }
-    if !call.meta.is_none_or(is_object) {
+    if !call.meta.is_none_or(is_object) || !call.responses.is_none_or(is_object) {
         return Err(bad_params(id, PARAMS));
     }
     Ok(call)
@@ -310,8 +315,13 @@ fn is_object(value: &RawValue) -> bool {
 
 /// Builds the request of a call without parsing its arguments.
 fn request(id: &RequestId, call: Call<'_>) -> Result<ClientJsonRpcMessage, Rejection> {
-    let request = CallToolRequest::new(CallToolRequestParams::new(call.name.into_owned()));
-    let mut request = ClientRequest::CallToolRequest(request);
+    let mut params = CallToolRequestParams::new(call.name.into_owned());
+    if let Some(responses) = call.responses {
+        let responses = serde_json::from_str(responses.get());
+        params.input_responses = Some(responses.map_err(|_| bad_params(Some(id), PARAMS))?);
+    }
+    params.request_state = call.state.map(Cow::into_owned);
+    let mut request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     if let Some(arguments) = call.arguments {
         let arguments = RawArguments(arguments.get().to_owned());
         request.extensions_mut().insert(arguments);

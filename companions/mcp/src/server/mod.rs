@@ -7,6 +7,7 @@
 //! | `list` | `tools/list` in every revision, paginated |
 //! | `call` | `tools/call`: its limits, its context, its cancellation, and the call itself |
 //! | `progress` | progress notifications |
+//! | `ask` | questions to the person at the client |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
 //! | `batch` | JSON-RPC batches, which revision 2025-03-26 has |
 //! | `message` | parsing a message, with the exact text of its arguments |
@@ -17,6 +18,7 @@
 //! | `limits` | limits on clients |
 
 mod answer;
+mod ask;
 mod batch;
 mod call;
 mod handler;
@@ -99,6 +101,7 @@ pub struct Server {
     origin_check: OriginCheck,
     limits: Limits,
     hooks: Hooks,
+    ask_client: Option<Duration>,
 }
 
 impl Server {
@@ -116,6 +119,7 @@ impl Server {
             origin_check: OriginCheck::loopback(),
             limits: Limits::default(),
             hooks: Hooks::default(),
+            ask_client: None,
         }
     }
 
@@ -229,6 +233,36 @@ impl Server {
     /// the call, not even by panicking.
     pub fn on_call(mut self, hear: impl Fn(CallEvent<'_>) + Send + Sync + 'static) -> Self {
         self.hooks.hear = Some(Arc::new(hear));
+        self
+    }
+
+    /// Lets the client answer where a call [asks a person](contract_runtime::ApprovalRequest), if nobody at the server does: its
+    /// user sees the questions, the tool and the arguments, and approves this one call or denies it.
+    ///
+    /// The answer is the client's, so this trusts the client to ask its user: a client whose program answers by itself approves
+    /// whatever its model wants. An approver of the context, the run or the registry is asked instead, where there is one.
+    /// Clients are asked by elicitation, if they offer forms, from revision 2025-06-18 on: in 2026-07-28 by an
+    /// `InputRequiredResult`, whose call the client makes again with the answer. Without this, or without such a client, the
+    /// call is [`denied`](contract_runtime::Status::Denied), and the model is told what had to be asked.
+    ///
+    /// An answer is waited for, or taken, for this long; a call does not count among the running ones while its question is open.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use contract_mcp::Server;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(destructive, confirm = "Cancel order {order_id}?")]
+    /// fn cancel(order_id: String) {}
+    ///
+    /// let server = Server::new(Registry::builder().tool(cancel).build()?).ask_client(Duration::from_secs(300));
+    /// # let _ = server;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn ask_client(mut self, patience: Duration) -> Self {
+        self.ask_client = Some(patience);
         self
     }
 

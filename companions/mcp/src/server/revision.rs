@@ -61,6 +61,11 @@ impl Revision {
         self >= Self::March2025
     }
 
+    /// Whether a client can be asked something by a form. A client of 2025-06-18 also gets `mode`, which it ignores.
+    pub(super) fn has_elicitation(self) -> bool {
+        self >= Self::June2025
+    }
+
     /// Whether several messages may come as one array.
     pub(super) fn has_batches(self) -> bool {
         self == Self::March2025

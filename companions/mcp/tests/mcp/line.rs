@@ -26,6 +26,10 @@ impl Client {
     pub(crate) fn with(set: impl FnOnce(Server) -> Server, pipe: usize) -> Self {
         let seen = Seen::default();
         let server = set(Server::new(registry(&seen).unwrap()));
+        Self::of(server, pipe, seen)
+    }
+
+    pub(crate) fn of(server: Server, pipe: usize, seen: Seen) -> Self {
         let (ours, theirs) = tokio::io::duplex(pipe);
         let (read, write) = tokio::io::split(theirs);
         let serving = tokio::spawn(server.streams(read, write));
@@ -59,9 +63,14 @@ impl Client {
 
     /// The handshake of a revision.
     pub(crate) async fn begin_with(&mut self, revision: &str) -> Value {
+        self.begin_offering(revision, json!({})).await
+    }
+
+    /// The handshake of a client with these capabilities.
+    pub(crate) async fn begin_offering(&mut self, revision: &str, capabilities: Value) -> Value {
         self.say(
             json!({"jsonrpc": "2.0", "id": "begin", "method": "initialize", "params": {
-                "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+                "protocolVersion": revision, "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"},
             }})
             .to_string(),
         )

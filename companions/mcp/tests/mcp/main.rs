@@ -1,6 +1,7 @@
 //! The server as clients see it: over standard streams and over HTTP, in every revision, well meant and not.
 
 mod answers;
+mod asking;
 mod calls;
 mod flood;
 mod history;
@@ -17,5 +18,6 @@ mod progress;
 mod revisions;
 mod service;
 mod sessions;
+mod shop;
 mod tools;
 mod web;

@@ -1,0 +1,314 @@
+//! Asks the person at the client, where a call asks and nobody at the server decides.
+//!
+//! Up to revision 2025-11-25 the server sends `elicitation/create` and waits, and the call goes on. In 2026-07-28 the call ends
+//! with an `InputRequiredResult`, and the client makes it again with the answer; its `requestState` is the id of the request,
+//! which nobody can guess and the registry takes once, for the same call (Model Context Protocol, "Client Features:
+//! Elicitation", 2025-11-25, and "Multi Round-Trip Requests", 2026-07-28).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use contract_runtime::__family::{escaped, now};
+use contract_runtime::{
+    Answer, Approval, ApprovalRequest, CallError, Context, Decision, Outcome, Registry, Status,
+};
+use parking_lot::Mutex;
+use rmcp::model::{
+    CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, EnumSchema, InputRequest, InputRequiredResult,
+    PrimitiveSchemaDefinition, ServerRequest, StringSchema,
+};
+use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError};
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::revision::Revision;
+
+/// How often one call asks, where each time something has changed when the answer comes.
+pub(super) const ROUNDS: usize = 3;
+
+/// How many questions of either kind are open at once, fewer than half of those that a registry keeps. One more elicitation is
+/// denied; in 2026-07-28 the oldest question is forgotten, and its call asks again.
+const OPEN: usize = 400;
+
+/// The longest arguments in a question, and the longest reason of a person, in characters.
+const ARGUMENTS: usize = 2_000;
+const REASON: usize = 500;
+
+/// The key of the question among the input requests of a result.
+const KEY: &str = "approval";
+const DECISION: &str = "decision";
+const APPROVE: &str = "approve";
+const DENY: &str = "deny";
+
+/// How the person at a client can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channel {
+    /// Not at all.
+    Closed,
+    /// By a request of the server.
+    Elicitation,
+    /// By the result of the call, which the client then makes again.
+    InputRequired,
+}
+
+/// What clients are asked.
+#[derive(Default)]
+pub(super) struct ClientQuestions {
+    /// How long an answer is waited for; `None` if clients are not asked.
+    patience: Option<Duration>,
+    /// The questions that were sent as results, and until when their answers are taken.
+    sent: Mutex<VecDeque<(Instant, ApprovalRequest)>>,
+    /// How many elicitations are waited for.
+    waiting: Arc<AtomicUsize>,
+}
+
+impl ClientQuestions {
+    pub(super) fn new(patience: Option<Duration>) -> Self {
+        Self {
+            patience,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn channel(
+        &self,
+        context: &RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Channel {
+        if self.patience.is_none() || !revision.has_elicitation() || !offers_forms(context) {
+            Channel::Closed
+        } else if revision >= Revision::July2026 {
+            Channel::InputRequired
+        } else {
+            Channel::Elicitation
+        }
+    }
+
+    /// The result that asks.
+    pub(super) fn input_required(
+        &self,
+        registry: &Registry,
+        request: &ApprovalRequest,
+    ) -> InputRequiredResult {
+        let asked = InputRequest::Elicitation(ElicitRequest::new(form(request)));
+        let id = request.id.clone();
+        let mut kept = request.clone();
+        kept.arguments = Value::Null;
+        kept.questions = Vec::new();
+        let until = Instant::now() + self.patience.unwrap_or_default();
+        let mut sent = self.sent.lock();
+        let is_over = |until: &Instant| *until <= Instant::now();
+        while let Some((until, oldest)) = sent.front()
+            && (sent.len() >= OPEN || is_over(until))
+        {
+            registry.withdraw(oldest);
+            sent.pop_front();
+        }
+        sent.push_back((until, kept));
+        InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), asked)])), Some(id))
+    }
+
+    /// The answer that a client brings with a call that it makes again; `None` if it brings none to a question that is open.
+    pub(super) fn answer(&self, call: &mut CallToolRequestParams) -> Option<Answer> {
+        let response = call.input_responses.take()?.remove(KEY)?;
+        let state = call.request_state.take()?;
+        let given: ElicitResult = serde_json::from_value(response).ok()?;
+        let mut sent = self.sent.lock();
+        let place = sent.iter().position(|(_, one)| one.id == state)?;
+        let (until, request) = sent.remove(place)?;
+        (Instant::now() < until).then(|| request.answer(decision(given)))
+    }
+
+    /// Asks, and waits for as long as the caller does; `None` if the caller gave up before.
+    pub(super) async fn elicit(
+        &self,
+        request: &ApprovalRequest,
+        context: &RequestContext<RoleServer>,
+        call: &Context,
+    ) -> Option<Decision> {
+        let patience = self.patience.unwrap_or_default();
+        let Some(_waiting) = Waiting::begin(&self.waiting) else {
+            let why = "too many questions of this server are open; try again later";
+            return Some(Decision::Denied(why.to_owned()));
+        };
+        let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(request)));
+        let sending = context
+            .peer
+            .send_cancellable_request(elicitation, PeerRequestOptions::no_options());
+        let answered = async {
+            match sending.await {
+                Ok(handle) => Pending(Some(handle)).result().await,
+                Err(error) => Err(error),
+            }
+        };
+        tokio::select! {
+            biased;
+            answered = answered => Some(match answered {
+                Ok(ClientResult::ElicitResult(given)) => decision(given),
+                Ok(_) => Decision::Denied(UNREADABLE.to_owned()),
+                Err(_) => Decision::Denied("the client could not ask".to_owned()),
+            }),
+            () = given_up(call.token(), call.deadline()) => None,
+            () = tokio::time::sleep(patience) => {
+                let why = format!("the client gave no answer within {} s", patience.as_secs_f64());
+                Some(Decision::Denied(why))
+            }
+        }
+    }
+}
+
+const UNREADABLE: &str = "the client's answer does not say whether it is approved";
+
+/// Waits until the call is cancelled, or its time is over.
+async fn given_up(token: Option<&CancellationToken>, deadline: Option<std::time::Instant>) {
+    let over = async {
+        match deadline {
+            Some(deadline) => {
+                tokio::time::sleep(deadline.saturating_duration_since(now())).await;
+            }
+            None => pending().await,
+        }
+    };
+    let cancelled = async {
+        match token {
+            Some(token) => token.cancelled().await,
+            None => pending().await,
+        }
+    };
+    tokio::select! {
+        () = over => {}
+        () = cancelled => {}
+    }
+}
+
+/// An elicitation that is waited for.
+struct Waiting(Arc<AtomicUsize>);
+
+impl Waiting {
+    fn begin(waiting: &Arc<AtomicUsize>) -> Option<Self> {
+        let one = Self(Arc::clone(waiting));
+        (waiting.fetch_add(1, Ordering::Relaxed) < OPEN).then_some(one)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A request to the client; if it is dropped before its response, the client is told that nobody waits any more.
+struct Pending(Option<RequestHandle<RoleServer>>);
+
+impl Pending {
+    async fn result(mut self) -> Result<ClientResult, ServiceError> {
+        let Some(handle) = &mut self.0 else {
+            return Err(ServiceError::TransportClosed);
+        };
+        let answered = (&mut handle.rx).await;
+        self.0 = None;
+        answered.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            let reason = "the call no longer waits for the answer".to_owned();
+            // If the client has disconnected, there is nothing to take back.
+            runtime.spawn(async move { handle.cancel(Some(reason)).await });
+        }
+    }
+}
+
+/// A capability without modes is that of forms, which came first.
+fn offers_forms(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    let elicitation = capabilities.and_then(|all| all.elicitation);
+    elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// The form that a person fills in.
+fn form(request: &ApprovalRequest) -> ElicitRequestParams {
+    let decision = vec![APPROVE.to_owned(), DENY.to_owned()];
+    let decision = EnumSchema::builder(decision)
+        .untitled()
+        .title("Decision")
+        .build();
+    let reason = StringSchema::new()
+        .title("Reason")
+        .description("Why it is denied; the model is told");
+    let schema = ElicitationSchema::builder()
+        .required_enum_schema(DECISION, decision)
+        .property("reason", PrimitiveSchemaDefinition::String(reason));
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message(request),
+        requested_schema: schema.build_unchecked(),
+    }
+}
+
+/// The questions, and the call that they are about: on one line, so that nothing in it looks like a question.
+fn message(request: &ApprovalRequest) -> String {
+    let arguments = escaped(&request.arguments.to_string());
+    let mut letters = arguments.chars();
+    let mut shown: String = letters.by_ref().take(ARGUMENTS).collect();
+    if letters.next().is_some() {
+        shown.push('…');
+    }
+    format!("{request}\n\nTool: {}\nArguments: {shown}", request.tool)
+}
+
+/// What a person decided: whatever is not an approval in the words of the form is none.
+fn decision(given: ElicitResult) -> Decision {
+    let content = match given.content {
+        Some(Value::Object(content)) => content,
+        _ => Map::new(),
+    };
+    let text = |name: &str| content.get(name).and_then(Value::as_str);
+    let denied = |why: &str| {
+        let reason = text("reason").map(str::trim).filter(|one| !one.is_empty());
+        let reason = reason
+            .unwrap_or(why)
+            .chars()
+            .take(REASON)
+            .collect::<String>();
+        Decision::Denied(escaped(&reason))
+    };
+    match (given.action, text(DECISION)) {
+        (ElicitationAction::Accept, Some(APPROVE)) => Decision::Approved(Approval::Once),
+        (ElicitationAction::Accept, Some(DENY)) | (ElicitationAction::Decline, _) => {
+            denied("the user said no")
+        }
+        (ElicitationAction::Cancel, _) => denied("the user closed the question without an answer"),
+        _ => Decision::Denied(UNREADABLE.to_owned()),
+    }
+}
+
+/// A call that still asks when nobody can be asked any more has been denied.
+pub(super) fn unanswered(registry: &Registry, outcome: Outcome, channel: Channel) -> Outcome {
+    let Some(request) = outcome.approval_request() else {
+        return outcome;
+    };
+    let why = match channel {
+        Channel::InputRequired => return outcome,
+        Channel::Closed => "a person must be asked first, and there is nobody to ask",
+        Channel::Elicitation => {
+            "it was asked three times, and each time what has to be approved had changed"
+        }
+    };
+    registry.withdraw(request);
+    let questions = request.to_string().replace('\n', " ");
+    let error = CallError::Ended {
+        status: Status::Denied,
+        error: format!("not started, because it was denied: {why}: {questions}"),
+        may_still_run: false,
+    };
+    Outcome::new(outcome.id(), outcome.tool(), Err(error))
+}
