@@ -2,6 +2,8 @@
 
 mod answers;
 mod asking;
+mod asking_again;
+mod asking_web;
 mod calls;
 mod flood;
 mod history;

@@ -1,0 +1,98 @@
+//! Questions over HTTP, in both revisions.
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::shop::*;
+use super::tools::within;
+use super::web::Server;
+
+/// Begins a session with a client that offers forms.
+async fn session(server: &Server) -> String {
+    let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "t", "version": "1"},
+    }});
+    let answer = server
+        .raw(server.post("", &begin.to_string()).as_bytes())
+        .await;
+    answer.header("mcp-session-id").unwrap().to_owned()
+}
+
+/// Makes a call, and reads its stream up to the question.
+async fn question(server: &Server, session: &str) -> (TcpStream, Value) {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "refund", "arguments": refund("ada", 20_000),
+    }});
+    let headers = format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n");
+    let mut stream = server.connect().await;
+    let text = server.post(&headers, &call.to_string());
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut read = String::new();
+    within(async {
+        loop {
+            let mut piece = [0; 4096];
+            let size = stream.read(&mut piece).await.unwrap();
+            read.push_str(&String::from_utf8_lossy(&piece[..size]));
+            let mut events = read.lines().filter_map(|line| line.strip_prefix("data:"));
+            let found = events.find_map(|data| serde_json::from_str::<Value>(data).ok());
+            if let Some(asked) = found {
+                assert_eq!(asked["method"], "elicitation/create", "{asked}");
+                return (stream, asked);
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_session_is_asked_on_the_stream_of_the_call() {
+    let shop = Shop::new();
+    let server = Server::start(server(&shop));
+    let session = session(&server).await;
+    let (mut stream, asked) = question(&server, &session).await;
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": approval()});
+    assert_eq!(server.november(&session, &answer).await.status, 202);
+    let mut rest = String::new();
+    within(stream.read_to_string(&mut rest)).await.unwrap();
+    assert!(rest.contains("20000 to ada"), "{rest}");
+    assert_eq!(shop.sold(), ["20000 to ada"]);
+}
+
+#[tokio::test]
+async fn another_session_cannot_answer() {
+    let shop = Shop::new();
+    let server = Server::start(server(&shop));
+    let (ours, theirs) = (session(&server).await, session(&server).await);
+    let (mut stream, asked) = question(&server, &ours).await;
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": approval()});
+    server.november(&theirs, &answer).await;
+    // A whole call later, nothing has been sold.
+    let cheap = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "refund", "arguments": refund("ada", 1),
+    }});
+    server.november(&theirs, &cheap).await;
+    assert_eq!(shop.sold(), ["1 to ada"]);
+    let denied = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}});
+    server.november(&ours, &denied).await;
+    let mut rest = String::new();
+    within(stream.read_to_string(&mut rest)).await.unwrap();
+    assert!(rest.contains("the user said no"), "{rest}");
+}
+
+#[tokio::test]
+async fn a_session_that_ends_takes_its_question_along() {
+    let shop = Shop::new();
+    let server = Server::start(server(&shop));
+    let session = session(&server).await;
+    let (mut stream, _) = question(&server, &session).await;
+    let delete = format!(
+        "DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nMcp-Session-Id: {session}\r\n\r\n",
+        server.address
+    );
+    server.raw(delete.as_bytes()).await;
+    let mut rest = Vec::new();
+    within(stream.read_to_end(&mut rest)).await.unwrap();
+    assert_eq!(shop.sold(), [""; 0]);
+}
