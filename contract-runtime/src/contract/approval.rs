@@ -52,7 +52,7 @@ pub struct Question {
 /// assert_eq!(outcome.output(), Some("refunded 25000 cents to ada"));
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
     /// Names the request in an [`Answer`]; nobody can guess it. Empty in the outcome of a check, which nobody can answer.

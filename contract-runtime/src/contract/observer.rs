@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::approval::{ApprovalRequest, Decision};
 use super::condition::ConditionKind;
 use super::panics::guard;
-use super::scope::{ContractScope, Scope};
+use super::scope::{ContractScope, PolicyLayer, Scope};
 use super::violation::Violation;
 
 /// Observes what happens in a run, with the arguments of the call as they were sent; changes no decision.
@@ -31,6 +32,15 @@ pub enum CheckEvent<'a> {
     Ended(&'a Violation),
     /// A violation ended something that a call of the run had left behind, such as a task, after the call was over.
     Late(&'a Violation),
+    /// A call waits for the decision of an approver, which is not asked before the watcher has heard.
+    Asked(&'a ApprovalRequest),
+    /// A call waits no longer.
+    Answered {
+        /// What was asked.
+        request: &'a ApprovalRequest,
+        /// What was decided; `None` when the caller gave up before.
+        decision: Option<&'a Decision>,
+    },
 }
 
 /// A condition that is about to be evaluated.
@@ -82,6 +92,40 @@ pub(crate) fn tell(scope: Option<&Scope>, watched: CheckEvent<'_>) {
     let aside = ContractScope::new(Scope::aside(scope));
     let arguments = scope.map_or("", |scope| &scope.arguments);
     let _ = aside.enter(|| guard(|| watch(watched, arguments)));
+}
+
+/// Tells whoever watches the run that a person is asked, and whatever comes of it that nobody is asked any more.
+pub(crate) struct Questioning<'r> {
+    scope: Scope,
+    request: &'r ApprovalRequest,
+    decision: Option<Decision>,
+}
+
+impl<'r> Questioning<'r> {
+    pub(crate) fn begin(run: Option<Arc<PolicyLayer>>, request: &'r ApprovalRequest) -> Self {
+        let mut scope = Scope::aside(ContractScope::current().get());
+        scope.run = run;
+        tell(Some(&scope), CheckEvent::Asked(request));
+        Self {
+            scope,
+            request,
+            decision: None,
+        }
+    }
+
+    pub(crate) fn decided(&mut self, decision: &Decision) {
+        self.decision = Some(decision.clone());
+    }
+}
+
+impl Drop for Questioning<'_> {
+    fn drop(&mut self) {
+        let (request, decision) = (self.request, self.decision.as_ref());
+        tell(
+            Some(&self.scope),
+            CheckEvent::Answered { request, decision },
+        );
+    }
 }
 
 /// The id of a call, where it has one.

@@ -16,6 +16,7 @@ use super::job::{At, GateUse, Mode};
 use crate::contract::approval::{
     Answer, ApprovalRequest, Approver, Asking, Decision, Question, digest,
 };
+use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, guard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
@@ -157,7 +158,13 @@ impl Asked<'_> {
                 self.inner.shards.count(outcome.status());
                 return outcome;
             };
-            match self.decision(&approver, (**request).clone()).await {
+            let mut questioning = Questioning::begin(self.asking.run.clone(), request);
+            let decision = self.decision(&approver, (**request).clone()).await;
+            if let Ok(decision) = &decision {
+                questioning.decided(decision);
+            }
+            drop(questioning);
+            match decision {
                 Ok(decision) => {
                     if let Err(reason) = self.decided(decision, open) {
                         return self.denied(reason);

@@ -25,6 +25,7 @@ pub(super) async fn run(
         context: context.in_turn(),
         several: calls.len() > 1,
         stopped: AtomicBool::new(false),
+        asked: AtomicBool::new(false),
         inside,
         gate: Arc::new(Gate { of, outer }),
     };
@@ -49,6 +50,8 @@ struct Batch<'r> {
     context: Context,
     several: bool,
     stopped: AtomicBool,
+    /// A call of the batch that is not read-only has yet to be answered for.
+    asked: AtomicBool,
     inside: bool,
     gate: Arc<Gate>,
 }
@@ -108,15 +111,23 @@ impl Batch<'_> {
 
     /// Makes a call; behind the gate in this way, where the batch does not stand behind it itself.
     async fn one(&self, call: ToolCall, gate_use: GateUse) -> Outcome {
-        if self.stopped.load(Ordering::Relaxed) {
+        let writes = !self.reads(&call);
+        let reason = if self.stopped.load(Ordering::Relaxed) {
+            Some("an earlier call of the same turn broke a contract")
+        } else if writes && self.asked.load(Ordering::Relaxed) {
+            // It may build on the one that has not run.
+            Some("an earlier call of the same turn waits for a person's answer")
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
             if let Err(end) = self.inner.before.ask(&call) {
                 return self.inner.refused(call, end);
             }
-            let end = OutcomeKind::Cancelled {
-                reason: "an earlier call of the same turn broke a contract",
-                stopped: Stopped::NotStarted,
-            };
-            return self.inner.refused(call, end);
+            let stopped = Stopped::NotStarted;
+            return self
+                .inner
+                .refused(call, OutcomeKind::Cancelled { reason, stopped });
         }
         let alone = |call: &ToolCall| {
             self.inner
@@ -133,8 +144,10 @@ impl Batch<'_> {
             ..Mode::default()
         };
         let outcome = self.inner.call(call, self.context.clone(), mode).await;
-        if outcome.status() == Status::Violation {
-            self.stopped.store(true, Ordering::Relaxed);
+        match outcome.status() {
+            Status::Violation => self.stopped.store(true, Ordering::Relaxed),
+            Status::Asked if writes => self.asked.store(true, Ordering::Relaxed),
+            _ => {}
         }
         outcome
     }

@@ -226,7 +226,8 @@ impl Registry {
     ///
     /// Outcomes come back in the order of the calls. Batches of one registry respect each other through one
     /// readers-writer gate; a plain [`call`](Self::call) does not wait for it. After a violation nothing further is
-    /// started, and what was not started is `cancelled`. Dropping the future stops the batch.
+    /// started, and after a call that is not read-only has ended as [`asked`](crate::Status::Asked), nothing but read-only ones; what
+    /// was not started is `cancelled`. Dropping the future stops the batch.
     ///
     /// ```
     /// use contract_runtime::prelude::*;

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Run, Status, catch};
+use contract_runtime::{
+    Answer, Approval, ApprovalRequest, CheckEvent, Decision, Run, Status, catch,
+};
 use serde_json::json;
 
 /// An account whose price changes, and what was paid out of it.
@@ -638,4 +640,66 @@ fn what_asks_is_no_keyword_and_no_rule_and_is_told() {
         explained.contains("and asks \"Refund {cents} cents to {user}?\", policy enforce"),
         "{explained}"
     );
+}
+
+#[tokio::test]
+async fn a_batch_goes_on_reading_and_writes_nothing_behind_an_open_question() {
+    /// Count the things.
+    #[tool(read_only)]
+    fn count() -> u32 {
+        3
+    }
+    let state = Shop::new();
+    let registry = Registry::builder()
+        .with(Arc::clone(&state))
+        .without(["refund_inside"])
+        .tool(count)
+        .build()
+        .unwrap();
+    let calls = || {
+        let read = ToolCall::new("2", "count", "");
+        [
+            refund("bob", 1),
+            refund("ada", 20_000),
+            read,
+            refund("bob", 2),
+        ]
+    };
+    let statuses = async |context: Context| {
+        let outcomes = registry.call_all_with(calls(), context).await;
+        outcomes.iter().map(Outcome::status).collect::<Vec<_>>()
+    };
+    let open = [Status::Ok, Status::Asked, Status::Ok, Status::Cancelled];
+    assert_eq!(statuses(Context::new()).await, open);
+    assert_eq!(state.sold(), ["1 to bob"]);
+    let denied = Context::new().approver(async |_| Decision::Denied("no".to_owned()));
+    let over = [Status::Ok, Status::Denied, Status::Ok, Status::Ok];
+    assert_eq!(statuses(denied).await, over);
+}
+
+#[tokio::test]
+async fn who_watches_a_run_hears_of_questions_and_of_what_came_of_them() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let run = Run::new().watch({
+        let heard = Arc::clone(&heard);
+        move |watched| {
+            let text = match watched {
+                CheckEvent::Asked(request) => format!("asked {}", request.call_id),
+                CheckEvent::Answered { decision, .. } => format!("{decision:?}"),
+                _ => return,
+            };
+            heard.lock().unwrap().push(text);
+        }
+    });
+    let registry = shop(&Shop::new());
+    let context = || Context::new().run(&run);
+    let denied = context().approver(async |_| Decision::Denied("no".to_owned()));
+    let _ = registry.call_with(refund("ada", 20_000), denied).await;
+    let late = context()
+        .approver(|_| std::future::pending())
+        .timeout(Duration::from_millis(10));
+    let _ = registry.call_with(refund("eve", 20_000), late).await;
+    let _ = registry.call_with(refund("eve", 20_000), context()).await;
+    let expected = ["asked 7", r#"Some(Denied("no"))"#, "asked 7", "None"];
+    assert_eq!(*heard.lock().unwrap(), expected);
 }
