@@ -123,19 +123,19 @@ impl History {
         self.ask(Tool::of(&tool), Question::Counted)
     }
 
-    /// Returns the same as [`seen`](Self::seen), of a tool that is no function here, by the name by which it is called.
+    /// Returns the same as [`seen`](Self::seen), of a tool that is called by this name, such as an imported one.
     #[must_use]
     pub fn seen_named(&self, tool: &str) -> bool {
         self.ask(Tool::Named(tool), Question::Seen) > 0
     }
 
-    /// Returns the same as [`ok`](Self::ok), of a tool that is no function here, by the name by which it is called.
+    /// Returns the same as [`ok`](Self::ok), of a tool that is called by this name, such as an imported one.
     #[must_use]
     pub fn ok_named(&self, tool: &str) -> bool {
         self.ask(Tool::Named(tool), Question::Succeeded) > 0
     }
 
-    /// Returns the same as [`count`](Self::count), of a tool that is no function here, by the name by which it is called.
+    /// Returns the same as [`count`](Self::count), of a tool that is called by this name, such as an imported one.
     #[must_use]
     pub fn count_named(&self, tool: &str) -> usize {
         self.ask(Tool::Named(tool), Question::Counted)

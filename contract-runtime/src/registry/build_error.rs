@@ -130,7 +130,7 @@ pub enum BuildProblem {
         /// A tool of a similar name.
         nearest: Option<String>,
     },
-    /// A condition asks the history about a function that is no tool.
+    /// A condition asks the history about a function that is not a tool.
     #[error(
         "`{predicate}` of tool `{tool}` ({location}) asks the history about `{function}`, which is not a tool here; put `#[tool]` above the function, or if it is a method, add its state to the registry"
     )]

@@ -353,7 +353,7 @@ impl Builder {
     ///
     /// [`BuildError`] with every [`BuildProblem`]: names that clash or are not legal, values that nobody gives, functions that
     /// are not tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used, conditions that
-    /// must be shown and cannot be, conditions that ask the history about a function that is no tool.
+    /// must be shown and cannot be, conditions that ask the history about a function that is not a tool.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         let mut overrides = std::mem::take(&mut self.overrides)
             .into_iter()

@@ -465,6 +465,41 @@ impl Run {
         }
     }
 
+    /// Says that calls were made in this run which it does not know, such as by an earlier process: questions of conditions that
+    /// those could decide have no answer from now on.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Say hello, once.
+    /// #[tool]
+    /// #[pre(history().count(greet) < 1, "once is enough")]
+    /// fn greet() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(greet).build()?;
+    /// let resumed = Run::new().with_earlier_calls();
+    /// let outcome = registry.call_with(ToolCall::new("1", "greet", ""), Context::new().run(&resumed)).await;
+    /// assert!(outcome.error().unwrap().starts_with("the run had calls before"));
+    /// # Ok(()) }
+    /// ```
+    pub fn with_earlier_calls(self) -> Self {
+        if let Some(history) = &self.history {
+            history.expect_earlier();
+        }
+        self
+    }
+
+    /// The same run, for calls whose model has read what succeeded by now, and nothing later.
+    #[doc(hidden)]
+    pub fn as_of_now(&self) -> Self {
+        Self {
+            layer: Arc::clone(&self.layer),
+            history: self.history.as_ref().map(RunHistory::as_of_now),
+        }
+    }
+
     fn of(layer: PolicyLayer) -> Self {
         Self {
             layer: Arc::new(layer),

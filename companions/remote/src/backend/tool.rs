@@ -17,6 +17,9 @@ pub(super) fn tool(manifest: &ToolManifest, calls: Arc<Calls>, watchdog: Arc<Wat
     let mut spec = DynamicSpec::new(&manifest.name, description(manifest))
         .input_schema(manifest.input_schema.clone())
         .hints(manifest.hints);
+    if manifest.alone {
+        spec = spec.alone();
+    }
     if let Some(title) = &manifest.title {
         spec = spec.title(title);
     }

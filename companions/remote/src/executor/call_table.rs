@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::EventCallback;
 use super::drain::Drain;
 use super::recovery::Outage;
+use super::task_run::TaskRun;
 use crate::connection::QUEUE;
 use crate::journal::{Admission, ArgumentsHash, Journal, JournalError, State};
 use crate::protocol::{
@@ -32,6 +33,7 @@ pub(super) struct CallTable {
     task: TaskId,
     running: Mutex<HashMap<CallKey, RunningCall>>,
     connection: Mutex<Option<mpsc::Sender<ExecutorMessage>>>,
+    pub(super) run: TaskRun,
     stop: CancellationToken,
     pub(super) drain: Arc<Drain>,
     pub(super) outage: Outage,
@@ -62,6 +64,7 @@ impl CallTable {
             task,
             running: Mutex::default(),
             connection: Mutex::default(),
+            run: TaskRun::new(),
             stop,
             drain,
             outage: Outage::new(on_event),
@@ -220,7 +223,11 @@ impl CallTable {
                 let _ = connection.try_send(ExecutorMessage::ToolProgress(told));
             }
         });
-        let mut context = Context::new().cancellation(token).progress(progress);
+        let run = self.run.of(call.generation_id);
+        let mut context = Context::new()
+            .cancellation(token)
+            .progress(progress)
+            .run(&run);
         if let Some(limit) = call.deadline_ms {
             context = context.timeout(Duration::from_millis(limit));
         }

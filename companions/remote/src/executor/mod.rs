@@ -19,6 +19,7 @@ mod reconnect;
 mod recovery;
 #[cfg(test)]
 mod simulated;
+mod task_run;
 #[cfg(test)]
 mod tests;
 
@@ -329,6 +330,7 @@ impl Executor {
             Ok(entered) => entered,
             Err(ended) => return Ok((false, ended)),
         };
+        calls.run.accepted(accepted.epoch);
         if let Err(error) = calls.journal.set_epoch(calls.task(), accepted.epoch).await {
             tracing::warn!(%error, "the epoch could not be written");
             calls.record_failure(&error);

@@ -9,6 +9,7 @@ mod ends;
 mod frames;
 mod guarded;
 mod handshake;
+mod history;
 mod least;
 mod logged;
 mod misled;

@@ -57,6 +57,10 @@ pub(super) enum Unanswered {
     )]
     Dropped { tool: String },
     #[error(
+        "the run had calls before that it does not know, such as in an earlier process, and some may have been of `{tool}`; begin a new run"
+    )]
+    Earlier { tool: String },
+    #[error(
         "a condition asks for calls of `{tool}` by its argument `{argument}`, which it does not have"
     )]
     NoArgument { tool: String, argument: String },

@@ -19,7 +19,7 @@ const MOST: usize = 64;
 
 /// The arguments of a call as they were sent, and what its tool says about them.
 pub(crate) trait CallArguments {
-    /// The arguments as JSON; blank text is none.
+    /// The arguments as JSON; blank text stands for no arguments.
     fn text(&self) -> &str;
 
     /// Calls this with the name of each parameter, and with its default.

@@ -38,6 +38,8 @@ struct Inner {
     /// The next number: of a call that begins, a call that succeeds, or a turn. So it says what was first.
     next: u64,
     tools: Vec<ToolRecords>,
+    /// Calls were made that nothing is known about.
+    has_earlier: bool,
 }
 
 /// Who reads the results of a run: a model, with its own conversation.
@@ -175,6 +177,7 @@ impl RunHistory {
     ) -> Result<usize, Unanswered> {
         let wanted = self.wanted(tool, narrowed)?;
         let inner = self.records.inner();
+        let has_earlier = inner.has_earlier;
         let asked = inner.tools.iter().enumerate();
         let asked = asked.filter(|(_, records)| tool.is(&records.name, records.function));
         let mut sum = 0;
@@ -196,7 +199,23 @@ impl RunHistory {
                 found
             };
         }
+        if has_earlier && (question == Question::Counted || sum == 0) {
+            let tool = tool.name().to_owned();
+            return Err(Unanswered::Earlier { tool });
+        }
         Ok(sum)
+    }
+
+    /// From here on questions fail that calls could decide which are not known.
+    pub(crate) fn expect_earlier(&self) {
+        self.records.inner().has_earlier = true;
+    }
+
+    /// The same history for calls whose model has read what succeeded by now.
+    pub(crate) fn as_of_now(&self) -> Self {
+        let mut run = self.clone();
+        run.since = Some(self.tick());
+        run
     }
 
     fn wanted(

@@ -4,9 +4,9 @@
 ///
 /// Whether the function is a tool is checked when a registry is built.
 #[diagnostic::on_unimplemented(
-    message = "a history is asked about a tool by its function, and `{Self}` is none",
+    message = "a history is asked about a tool by its function, and `{Self}` is not a function",
     label = "expected a function, such as `find_user` or `Store::find_user`",
-    note = "for a tool that is no function here, write `seen_named(\"find_user\")`, `ok_named(..)` or `count_named(..)`"
+    note = "for a tool that is not a function here, write `seen_named(\"find_user\")`, `ok_named(..)` or `count_named(..)`"
 )]
 pub trait ToolFunction<Signature>: 'static {}
 

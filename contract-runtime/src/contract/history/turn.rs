@@ -39,8 +39,7 @@ impl AloneProblem {
 impl RunHistory {
     /// The same history, for the calls of one turn that begins now.
     pub(crate) fn turn(&self) -> Self {
-        let mut run = self.clone();
-        run.since = Some(self.tick());
+        let mut run = self.as_of_now();
         run.turn = Some(Arc::default());
         run
     }

@@ -92,8 +92,11 @@ pub struct ToolManifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// A person is asked about every call.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirms: bool,
+    /// Whether a call must be the only one of its turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
     /// Where the tool is defined, as `file:line:column`; left out of a frozen manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
@@ -128,7 +131,7 @@ pub struct ConditionManifest {
     #[serde(default, skip_serializing_if = "is_enforce")]
     pub policy: Policy,
     /// A person may let a call through that breaks it; no schema and no rule says it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks: bool,
     /// How much of the condition the schema of the arguments expresses.
     pub lowering: Lowering,
@@ -151,11 +154,6 @@ pub struct ConditionManifest {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_enforce(policy: &Policy) -> bool {
     *policy == Policy::Enforce
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// A position in a source file.
@@ -210,6 +208,7 @@ fn tool(tool: ToolInfo<'_>) -> ToolManifest {
             .timeout()
             .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
         confirms: tool.confirms(),
+        alone: tool.is_alone(),
         location: Some(tool.location().to_owned()),
         conditions: tool.conditions().iter().map(condition).collect(),
         other: Map::new(),

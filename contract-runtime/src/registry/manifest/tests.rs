@@ -44,6 +44,7 @@ fn full() -> Manifest {
         output_schema: Some(json!({"type": "number"})),
         timeout_ms: Some(1_000),
         confirms: false,
+        alone: true,
         location: Some("src/lib.rs:2:1".to_owned()),
         conditions: vec![condition],
         other: Map::new(),

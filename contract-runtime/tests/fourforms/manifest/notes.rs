@@ -62,6 +62,17 @@ fn what_is_said_by_default_may_be_said() {
 }
 
 #[test]
+fn a_tool_may_no_longer_stand_alone() {
+    let after = |alone: bool| edited(|tool| tool["alone"] = json!(alone));
+    assert_changes(
+        &after(true),
+        &after(false),
+        &["+ alone: may stand beside other calls now"],
+        &["- alone: is refused beside other calls of its turn now"],
+    );
+}
+
+#[test]
 fn a_timeout_may_become_longer() {
     let after = |ms: Value| edited(|tool| tool["timeout_ms"] = ms);
     assert_changes(

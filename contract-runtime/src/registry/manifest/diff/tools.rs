@@ -59,6 +59,11 @@ fn one(old: &ToolManifest, new: &ToolManifest, report: &mut Report) {
         (true, false) => report.compatible("confirm", "nobody is asked about every call any more"),
         _ => {}
     }
+    match (old.alone, new.alone) {
+        (false, true) => report.breaking("alone", "is refused beside other calls of its turn now"),
+        (true, false) => report.compatible("alone", "may stand beside other calls now"),
+        _ => {}
+    }
     let judged = input::compare(&old.input_schema, &new.input_schema, report);
     output::compare(
         old.output_schema.as_ref(),
