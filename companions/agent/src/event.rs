@@ -1,5 +1,6 @@
 //! The events of a run.
 
+use contract_runtime::{ApprovalRequest, Decision};
 use contract_runtime::{Check, Violation};
 use contract_runtime::{Status, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,21 @@ pub enum Event {
         checks: u64,
         /// Conditions that did not hold; none of them ended anything.
         violations: u64,
+    },
+    /// A person must be asked before a call may go on. The call waits for the answer; without anybody to ask, the run ends
+    /// when the other calls of the turn are over.
+    ApprovalRequested {
+        /// What has to be decided.
+        request: ApprovalRequest,
+    },
+    /// A person has decided.
+    ApprovalAnswered {
+        /// The [`id`](ApprovalRequest::id) of the request.
+        request: String,
+        /// The id of the call.
+        call_id: String,
+        /// What was decided.
+        decision: Decision,
     },
     /// The model was told which condition it broke, and goes on.
     Retry {
@@ -152,6 +168,13 @@ pub enum RunError {
         /// The last message to the model.
         message: String,
     },
+    /// Calls ask a person, and the run has no approver. The conversation of the result ends with their outcomes, so that a later
+    /// run can follow it.
+    #[error("the run waits for a person: {}", sentences(requests))]
+    Asked {
+        /// What has to be decided, in the order of the calls.
+        requests: Vec<ApprovalRequest>,
+    },
     /// The run exceeded its maximum number of steps.
     #[error("the run exceeded its limit of {most} steps")]
     TooManySteps {
@@ -179,6 +202,14 @@ pub enum RunError {
     /// The inner agent stopped without an answer.
     #[error("the agent stopped without an answer")]
     NoAnswer,
+}
+
+fn sentences(requests: &[ApprovalRequest]) -> String {
+    let texts: Vec<String> = requests
+        .iter()
+        .map(|one| one.to_string().replace('\n', " "))
+        .collect();
+    texts.join(" ")
 }
 
 impl RunError {

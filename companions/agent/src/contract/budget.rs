@@ -25,7 +25,7 @@ pub enum Budget {
     ToolCalls(u64),
     /// Calls that did not succeed.
     Errors(u64),
-    /// Time since the run began, checked before every request and at the beginning of every step.
+    /// Time since the run began, without that in which a person was asked; checked before every request and at the beginning of every step.
     Time(Duration),
     /// Characters of the messages of one request, as [`IterationState::estimated_prompt_chars`] counts them; a request that holds
     /// more is not sent.

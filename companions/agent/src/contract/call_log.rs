@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract_runtime::__family::CallObserver;
-use contract_runtime::{Status, ToolCall};
+use contract_runtime::{ApprovalRequest, Status, ToolCall};
 use parking_lot::Mutex;
 
 use super::event_queue::EventQueue;
@@ -30,6 +30,8 @@ pub(super) struct LoggedCall {
     blocking: bool,
     entered: bool,
     outcome: Option<(Status, String)>,
+    /// What it asked, where nobody could answer.
+    request: Option<ApprovalRequest>,
 }
 
 impl CallLog {
@@ -43,6 +45,7 @@ impl CallLog {
                 blocking,
                 entered: false,
                 outcome: None,
+                request: None,
             };
             let number = {
                 let mut entries = log.0.lock();
@@ -55,6 +58,7 @@ impl CallLog {
             Box::new(move |outcome| {
                 let text = outcome.clone().into_result().text().to_owned();
                 if let Some(logged) = log.0.lock().calls.get_mut(&number) {
+                    logged.request = outcome.approval_request().cloned();
                     logged.outcome = Some((outcome.status(), text));
                 }
                 queue.push_outcome(number);
@@ -80,6 +84,11 @@ impl CallLog {
         let LoggedCall { call, outcome, .. } = entries.calls.get(&number)?;
         let (status, text) = outcome.clone()?;
         Some((call.clone(), status, text))
+    }
+
+    /// What a call has asked that ended as `asked`.
+    pub(super) fn request(&self, number: u64) -> Option<ApprovalRequest> {
+        self.0.lock().calls.get(&number)?.request.clone()
     }
 
     /// A new step: the model has read what came of the calls before it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use contract_runtime::Violation;
+use contract_runtime::{ApprovalRequest, Decision};
 use contract_runtime::{Check, CheckEvent};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -20,6 +21,12 @@ pub(super) enum QueuedEvent {
     },
     Ended(Box<Violation>),
     Late(Box<Violation>),
+    /// An approver is asked.
+    Asked(ApprovalRequest),
+    Answered {
+        request: ApprovalRequest,
+        decision: Decision,
+    },
     /// A call has ended; the log has its outcome under this number.
     Outcome(u64),
     /// How many checks and violations were dropped because the queue was full.
@@ -66,6 +73,14 @@ impl EventQueue {
             CheckEvent::Late(violation) => {
                 queue.push_decisive(QueuedEvent::Late(Box::new(violation.clone())));
             }
+            CheckEvent::Asked(request) => queue.push_decisive(QueuedEvent::Asked(request.clone())),
+            CheckEvent::Answered {
+                request,
+                decision: Some(decision),
+            } => queue.push_decisive(QueuedEvent::Answered {
+                request: request.clone(),
+                decision: decision.clone(),
+            }),
             _ => {}
         }
         wake(queue);

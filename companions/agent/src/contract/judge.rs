@@ -43,7 +43,7 @@ impl RunDriver<'_> {
         }
         let mut ahead = self.state.clone();
         ahead.iterations += 1;
-        ahead.elapsed = self.began.elapsed();
+        ahead.elapsed = self.clock.elapsed();
         // What is only observed is told when the step has begun.
         let of_requests = |condition: &&RunCondition<_>| {
             condition.at_requests && condition.policy(self.policy).0.ends_the_call()

@@ -2,12 +2,13 @@
 //!
 //! `run` is the loop of a run: `select` picks its next input, from dispatch (`event_queue`) or from the inner agent, and `judge`
 //! checks it against the `hooks` and `budget`s. `state` is what invariants read, `loop_detection` finds loops, `recovery` counts
-//! attempts, `pending_calls` and `answer_buffer` hold what has not been reported yet, `call_log` keeps the outcomes of calls, and `result` is the
-//! result of the run.
+//! attempts, `pending_calls` and `answer_buffer` hold what has not been reported yet, `call_log` keeps the outcomes of calls, `clock` measures the
+//! time of the run, and `result` is its result.
 
 mod answer_buffer;
 mod budget;
 mod call_log;
+mod clock;
 mod event_queue;
 mod hooks;
 mod judge;
@@ -19,12 +20,15 @@ mod run;
 mod select;
 mod state;
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use contract_runtime::ConditionKind;
 use contract_runtime::Context;
 use contract_runtime::Policy;
 use contract_runtime::Violation;
+use contract_runtime::{ApprovalRequest, Decision};
 
 pub use budget::Budget;
 pub use hooks::Hook;
@@ -48,11 +52,14 @@ pub struct ContractAgent<A> {
 }
 
 type Handler = Arc<dyn Fn(&Violation) + Send + Sync>;
+type Approver = Arc<dyn Fn(ApprovalRequest) -> Deciding + Send + Sync>;
+type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
 /// What a run is held to.
 struct RunConfig {
     policy: Option<Policy>,
     handler: Option<Handler>,
+    approver: Option<Approver>,
     recovery: Recovery,
     loops: LoopDetection,
     max_steps: u64,
@@ -80,6 +87,7 @@ impl<A: InnerAgent> ContractAgent<A> {
             config: RunConfig {
                 policy: None,
                 handler: None,
+                approver: None,
                 recovery: Recovery::default(),
                 loops: LoopDetection::default(),
                 max_steps: MAX_STEPS,
@@ -142,6 +150,48 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
     /// Sets the violation handler. It must be quick, and changes no decision, not even by panicking.
     pub fn on_violation(mut self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.config.handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Sets who decides where a call asks, in the place of the registry's approver; see
+    /// [`Builder::approver`](contract_runtime::Builder::approver).
+    ///
+    /// The run waits for the decision, up to the deadline and the cancellation of its context; the time in which a question is
+    /// open counts against neither the timeout of the tool nor [`Budget::Time`]. A denied call is not a violation: the model
+    /// reads the reason, and the run goes on. Where there is no approver at all, the run ends as [`RunError::Asked`], when
+    /// every call of the turn has its outcome.
+    ///
+    /// ```
+    /// use contract_agent::{ContractAgent, Scripted, ToolCallingAgent};
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{Approval, Decision};
+    ///
+    /// /// Cancel an order.
+    /// #[tool(destructive, confirm = "Cancel order {order_id}?")]
+    /// fn cancel(order_id: String) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(cancel).build()?;
+    /// let model = Scripted::new().calls("", [("cancel", r#"{"order_id":"W1"}"#)]).text("It is cancelled.");
+    /// let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry))
+    ///     .approver(async |request| {
+    ///         println!("{request}"); // Cancel order W1?
+    ///         Decision::Approved(Approval::Once)
+    ///     })
+    ///     .build();
+    /// assert!(agent.run("Cancel W1.").await.success);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// [`RunError::Asked`]: crate::RunError::Asked
+    pub fn approver<F>(
+        mut self,
+        approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        self.config.approver = Some(Arc::new(move |request| Box::pin(approver(request))));
         self
     }
 

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::pin::pin;
 
+use contract_runtime::ApprovalRequest;
 use contract_runtime::CheckEvent;
 use contract_runtime::Policy;
 use contract_runtime::{Context, Run, Status, ToolCall};
-use tokio::time::Instant;
 
 use super::answer_buffer::AnswerBuffer;
 use super::call_log::CallLog;
+use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::loop_detection::LoopDetector;
 use super::pending_calls::{self, PendingCalls};
@@ -44,7 +45,8 @@ pub(super) fn stream<A: InnerAgent>(
         move |emitter| async move {
             let config = &agent.config;
             let queue = EventQueue::default();
-            let run = run_of(config, &record.calls, queue.clone(), &turn.context);
+            let clock = RunClock::start();
+            let run = run_of(config, &record.calls, &queue, &clock, &turn.context);
             let hears = record.calls.hears(queue.clone(), turn.conversation.clone());
             turn.context = std::mem::take(&mut turn.context)
                 .run(&run)
@@ -59,8 +61,9 @@ pub(super) fn stream<A: InnerAgent>(
                 state: IterationState::default(),
                 loop_detector: LoopDetector::default(),
                 attempts: Attempts::default(),
-                began: Instant::now(),
+                clock,
                 calls: PendingCalls::default(),
+                requests: Vec::new(),
                 events: 0,
                 answer_buffer: AnswerBuffer::default(),
             };
@@ -74,11 +77,20 @@ pub(super) fn stream<A: InnerAgent>(
 }
 
 /// The run as dispatch sees it, inside of the one that its context may have already.
-fn run_of(config: &RunConfig, calls: &CallLog, queue: EventQueue, context: &Context) -> Run {
-    let calls = calls.clone();
+fn run_of(
+    config: &RunConfig,
+    calls: &CallLog,
+    queue: &EventQueue,
+    clock: &RunClock,
+    context: &Context,
+) -> Run {
+    let (calls, queue, clock) = (calls.clone(), queue.clone(), clock.clone());
     let mut run = Run::new().watch_calls(move |watched, arguments| {
-        if let CheckEvent::Entered { call_id, tool } = watched {
-            calls.entered(call_id, tool, arguments);
+        match watched {
+            CheckEvent::Entered { call_id, tool } => calls.entered(call_id, tool, arguments),
+            CheckEvent::Asked(_) => clock.asked(),
+            CheckEvent::Answered { .. } => clock.answered(),
+            _ => {}
         }
         queue.push(watched, arguments);
     });
@@ -90,6 +102,9 @@ fn run_of(config: &RunConfig, calls: &CallLog, queue: EventQueue, context: &Cont
     }
     if let Some(handler) = config.handler.clone() {
         run = run.on_violation(move |violation| handler(violation));
+    }
+    if let Some(approver) = config.approver.clone() {
+        run = run.approver(move |request| approver(request));
     }
     run.within(context)
 }
@@ -121,8 +136,10 @@ pub(super) struct RunDriver<'a> {
     pub(super) state: IterationState,
     loop_detector: LoopDetector,
     pub(super) attempts: Attempts,
-    pub(super) began: Instant,
+    pub(super) clock: RunClock,
     calls: PendingCalls,
+    /// What calls have asked that nobody could answer.
+    requests: Vec<ApprovalRequest>,
     /// Since the step began.
     events: u64,
     pub(super) answer_buffer: AnswerBuffer,
@@ -145,10 +162,16 @@ impl RunDriver<'_> {
             .await
             {
                 Input::Queued(event) => self.handle_queued(event).await?,
-                Input::Request => self.judge_request().await?,
+                Input::Request => {
+                    self.end_where_asked()?;
+                    self.judge_request().await?;
+                }
                 Input::Event(Some(event)) => self.event(event).await?,
                 Input::End(error) => return ControlFlow::Break(Some(error)),
-                Input::Event(None) => return ControlFlow::Break(Some(RunError::NoAnswer)),
+                Input::Event(None) => {
+                    self.end_where_asked()?;
+                    return ControlFlow::Break(Some(RunError::NoAnswer));
+                }
             }
         }
     }
@@ -177,7 +200,22 @@ impl RunDriver<'_> {
             QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,
             // The model has read the outcome of the call, and can do nothing about what came after it.
             QueuedEvent::Late(violation) => return self.end_run(&violation),
+            QueuedEvent::Asked(request) => {
+                self.out.emit(Event::ApprovalRequested { request }).await;
+            }
+            QueuedEvent::Answered { request, decision } => {
+                let event = Event::ApprovalAnswered {
+                    request: request.id,
+                    call_id: request.call_id,
+                    decision,
+                };
+                self.out.emit(event).await;
+            }
             QueuedEvent::Outcome(number) => {
+                if let Some(request) = self.out.record.calls.request(number) {
+                    self.requests.push(request.clone());
+                    self.out.emit(Event::ApprovalRequested { request }).await;
+                }
                 if let Some((call, status, text)) = self.out.record.calls.outcome(number)
                     && let Some(outcome) = self.calls.over(&call)
                 {
@@ -187,6 +225,15 @@ impl RunDriver<'_> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// There is nobody to ask, and every call that was made has its outcome.
+    fn end_where_asked(&mut self) -> ControlFlow<Option<RunError>> {
+        if self.requests.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let requests = std::mem::take(&mut self.requests);
+        ControlFlow::Break(Some(RunError::Asked { requests }))
     }
 
     async fn emit_outcome(&self, outcome: pending_calls::Outcome, observation: Event) {
@@ -221,7 +268,11 @@ impl RunDriver<'_> {
     /// Something happened in the inner agent.
     async fn event(&mut self, event: Event) -> ControlFlow<Option<RunError>> {
         let begins = self.state.begins_step(&event);
-        self.state.note(&event, self.began.elapsed());
+        if begins {
+            // An inner agent of somebody's own may not say when it asks the model.
+            self.end_where_asked()?;
+        }
+        self.state.note(&event, self.clock.elapsed());
         {
             let mut noted = self.out.record.locked();
             noted.iterations = self.state.iterations;

@@ -37,7 +37,7 @@ pub struct IterationState {
     pub tool_calls: u64,
     /// Calls that did not succeed.
     pub errors: u64,
-    /// Time since the run began.
+    /// Time since the run began, without that in which a person was asked.
     #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
     pub elapsed: Duration,
     /// The tool of the last call.

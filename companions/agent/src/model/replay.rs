@@ -1,12 +1,16 @@
 //! Records conversations and replays them.
 
 use std::fs::File;
-use std::future::poll_fn;
+use std::future::{Future, Ready, poll_fn, ready};
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
 
+use contract_runtime::{ApprovalRequest, Decision, Question};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Delta, Model, ModelError, Reply, Request};
 use crate::generator::stream_with;
@@ -28,6 +32,35 @@ struct Exchange {
     said: Vec<Message>,
     reply: Vec<Delta>,
 }
+
+/// What a person was asked and answered, on one line.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Approval {
+    tool: String,
+    arguments: Value,
+    asked: Vec<Question>,
+    decision: Decision,
+}
+
+impl Approval {
+    fn new(request: ApprovalRequest, decision: Decision) -> Self {
+        Self {
+            tool: request.tool,
+            arguments: request.arguments,
+            asked: request.questions,
+            decision,
+        }
+    }
+
+    /// Whether this answers the same question, which has another id each time.
+    fn answers(&self, request: &ApprovalRequest) -> bool {
+        self.tool == request.tool
+            && self.arguments == request.arguments
+            && self.asked == request.questions
+    }
+}
+
+type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
 /// Why a recording cannot be written or replayed.
 #[derive(Debug, thiserror::Error)]
@@ -70,16 +103,17 @@ pub enum RecordingError {
 /// Records the requests to a model and its replies, for [`Replay`] to play without a network.
 ///
 /// The file has one JSON value on each line: first the format and the name of the model, then each request with its reply.
-/// A reply that was cut off or failed is not recorded.
+/// A reply that was cut off or failed is not recorded. What persons decide is recorded where they are asked by
+/// [`approver`](Self::approver).
 #[derive(Debug)]
 pub struct Recorder<M> {
     model: M,
-    path: PathBuf,
-    state: Mutex<Recording>,
+    state: Arc<Mutex<Recording>>,
 }
 
 #[derive(Debug)]
 struct Recording {
+    path: PathBuf,
     file: File,
     said: usize,
 }
@@ -109,8 +143,11 @@ impl<M: Model> Recorder<M> {
         })?;
         Ok(Self {
             model,
-            path,
-            state: Mutex::new(Recording { file, said: 0 }),
+            state: Arc::new(Mutex::new(Recording {
+                path,
+                file,
+                said: 0,
+            })),
         })
     }
 
@@ -121,12 +158,44 @@ impl<M: Model> Recorder<M> {
             reply,
         };
         state.said = messages.len();
-        let written = serde_json::to_string(&exchange)
+        state
+            .write(&exchange)
+            .map_err(|message| ModelError::Recording { message })
+    }
+
+    /// Records what an approver decides, for [`Replay::approver`]. A decision that cannot be written is a denial.
+    pub fn approver<A, F>(
+        &self,
+        approver: A,
+    ) -> impl Fn(ApprovalRequest) -> Deciding + Send + Sync + 'static + use<M, A, F>
+    where
+        A: Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        let state = Arc::clone(&self.state);
+        move |request: ApprovalRequest| {
+            let state = Arc::clone(&state);
+            let deciding = approver(request.clone());
+            Box::pin(async move {
+                let decision = deciding.await;
+                let line = Approval::new(request, decision.clone());
+                match state.lock().write(&line) {
+                    Ok(()) => decision,
+                    Err(error) => {
+                        Decision::Denied(format!("the answer could not be recorded in {error}"))
+                    }
+                }
+            })
+        }
+    }
+}
+
+impl Recording {
+    fn write(&mut self, line: &impl Serialize) -> Result<(), String> {
+        serde_json::to_string(line)
             .map_err(std::io::Error::from)
-            .and_then(|line| writeln!(state.file, "{line}"));
-        written.map_err(|source| ModelError::Recording {
-            message: format!("`{}`: {source}", self.path.display()),
-        })
+            .and_then(|line| writeln!(self.file, "{line}"))
+            .map_err(|source| format!("`{}`: {source}", self.path.display()))
     }
 }
 
@@ -182,6 +251,7 @@ impl<M: Model> Model for Recorder<M> {
 pub struct Replay {
     model: String,
     exchanges: Vec<Exchange>,
+    approvals: Arc<Mutex<Vec<Approval>>>,
     strict: bool,
     state: Mutex<Played>,
 }
@@ -217,17 +287,21 @@ impl Replay {
                 found: header.format,
             });
         }
-        let mut exchanges = Vec::new();
+        let (mut exchanges, mut approvals) = (Vec::new(), Vec::new());
         for (number, line) in (2..).zip(lines) {
             let line = line.map_err(on_file)?;
             // An editor may have added one at the end.
             if !line.trim().is_empty() {
-                exchanges.push(on_line(path, number, &line)?);
+                match serde_json::from_str(&line) {
+                    Ok(approval) => approvals.push(approval),
+                    Err(_) => exchanges.push(on_line(path, number, &line)?),
+                }
             }
         }
         Ok(Self {
             model: header.model,
             exchanges,
+            approvals: Arc::new(Mutex::new(approvals)),
             strict: false,
             state: Mutex::default(),
         })
@@ -237,6 +311,22 @@ impl Replay {
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
+    }
+
+    /// Answers what calls ask as it was answered then. Each answer is used once, for the same tool, arguments and sentences; what
+    /// was not asked then is denied.
+    pub fn approver(
+        &self,
+    ) -> impl Fn(ApprovalRequest) -> Ready<Decision> + Send + Sync + 'static + use<> {
+        let approvals = Arc::clone(&self.approvals);
+        move |request| {
+            let mut approvals = approvals.lock();
+            let place = approvals.iter().position(|one| one.answers(&request));
+            ready(place.map_or_else(
+                || Decision::Denied(UNRECORDED.to_owned()),
+                |place| approvals.remove(place).decision,
+            ))
+        }
     }
 
     fn next(&self, messages: &[Message]) -> Result<&[Delta], ModelError> {
@@ -300,6 +390,8 @@ impl Model for Replay {
         }))
     }
 }
+
+const UNRECORDED: &str = "the recording has no answer to this question; record it again";
 
 /// How the messages of results begin: those of `ReActAgent`, and of `ConstrainedAgent`.
 const RESULTS: [&str; 2] = ["Observation:", r#"{"tool":"#];

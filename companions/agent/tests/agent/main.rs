@@ -1,6 +1,7 @@
 //! Agents under contract, over scripted models.
 
 mod answer_buffer;
+mod asking;
 mod budgets;
 mod constrained;
 mod equal_ids;

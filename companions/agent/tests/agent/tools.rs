@@ -43,6 +43,15 @@ pub(crate) fn over_all(
     calls: &[(&str, &str)],
     answers: &[&str],
 ) -> Vec<(Scripted, Box<dyn InnerAgent>)> {
+    over_all_of(&registry(), calls, answers)
+}
+
+/// The same, over tools of the caller's.
+pub(crate) fn over_all_of(
+    registry: &Registry,
+    calls: &[(&str, &str)],
+    answers: &[&str],
+) -> Vec<(Scripted, Box<dyn InnerAgent>)> {
     let (mut native, mut text, mut object) = (Scripted::new(), Scripted::new(), Scripted::new());
     for (tool, arguments) in calls {
         native = native.calls("", [(*tool, *arguments)]);
@@ -56,12 +65,16 @@ pub(crate) fn over_all(
         text = text.text(format!("Answer: {answer}"));
         object = object.text(format!(r#"{{"type":"answer","content":"{answer}"}}"#));
     }
-    let constrained = ConstrainedAgent::new(object.clone(), registry())
+    let constrained = ConstrainedAgent::new(object.clone(), registry.clone())
         .expect("it can be said")
         .enforcement(Enforcement::ByEngine);
+    let tool_calling = ToolCallingAgent::new(native.clone(), registry.clone());
     vec![
-        (native.clone(), Box::new(inner(&native))),
-        (text.clone(), Box::new(ReActAgent::new(text, registry()))),
+        (native, Box::new(tool_calling)),
+        (
+            text.clone(),
+            Box::new(ReActAgent::new(text, registry.clone())),
+        ),
         (object, Box::new(constrained)),
     ]
 }
