@@ -187,6 +187,12 @@ impl InputSchema {
         self.parameters.iter()
     }
 
+    /// The default of this parameter, if it has one.
+    pub(crate) fn default_of(&self, name: &str) -> Option<&Value> {
+        let parameter = self.parameters.iter().find(|one| one.name == name)?;
+        parameter.default.as_ref()
+    }
+
     /// Whether the values of this parameter must never be shown.
     pub(crate) fn is_secret(&self, name: &str) -> bool {
         self.parameters

@@ -383,7 +383,7 @@ impl Outcome {
         self.notes.as_ref().map_or(&[], |notes| &notes.observed)
     }
 
-    /// Returns the arguments that were read as another type than they were sent.
+    /// Returns the arguments that were read as another value than was sent: strings as numbers, and `null` as a default.
     #[must_use]
     pub fn coercions(&self) -> &[Coercion] {
         self.notes.as_ref().map_or(&[], |notes| &notes.coercions)

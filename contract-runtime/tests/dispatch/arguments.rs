@@ -373,6 +373,13 @@ fn a_coercion_is_made_only_where_it_is_turned_on_and_is_recorded() {
         r#"{"count":"5.5","ratio":"1","flag":"true"}"#,
         r#"{"count":"","ratio":"1","flag":"true"}"#,
         r#"{"count":"five","ratio":"1","flag":"true"}"#,
+        r#"{"count":"5.0","ratio":"1","flag":"true"}"#,
+        r#"{"count":"1e1","ratio":"1","flag":"true"}"#,
+        r#"{"count":"+5","ratio":"1","flag":"true"}"#,
+        r#"{"count":" 5","ratio":"1","flag":"true"}"#,
+        r#"{"count":"5","ratio":"1e1","flag":"true"}"#,
+        r#"{"count":"5","ratio":".5","flag":"true"}"#,
+        r#"{"count":"5","ratio":"1","flag":"True"}"#,
         r#"{"count":"99999999999","ratio":"1","flag":"true"}"#,
         r#"{"count":"5","ratio":"NaN","flag":"true"}"#,
         r#"{"count":"5","ratio":"inf","flag":"true"}"#,
@@ -390,6 +397,36 @@ fn a_coercion_is_made_only_where_it_is_turned_on_and_is_recorded() {
     let outcome = call(&strict, "weather", text);
     assert!(outcome.is_ok(), "{:?}", outcome.error());
     assert_eq!(outcome.coercions().len(), 2);
+}
+
+#[test]
+fn a_null_that_becomes_a_default_is_recorded() {
+    let text = r#"{"place":{"city":"Bonn","days":null},"unit":"celsius","count":1,"limit":null,"note":null}"#;
+    let outcome = call(&registry(), "weather", text);
+    assert_eq!(outcome.output(), Some("Bonn Celsius 1 50 None"));
+    let [recorded] = outcome.coercions() else {
+        panic!("{:?}", outcome.coercions());
+    };
+    assert_eq!(recorded.pointer, "/limit");
+    assert_eq!(recorded.from, serde_json::Value::Null);
+    assert_eq!(recorded.to, 50);
+}
+
+#[test]
+fn a_number_that_no_float_holds_is_refused_where_it_stands() {
+    for (text, sentence) in [
+        (
+            r#"{"place":{"city":"Bonn","days":-1e400},"unit":"celsius","count":1}"#,
+            "`/place/days`: expected a number between -1.8e308 and 1.8e308",
+        ),
+        (
+            "{\"unit\":\"celsius\",\n \"count\": 1e400}",
+            "`/count`: expected a number between -1.8e308 and 1.8e308",
+        ),
+    ] {
+        let (_, error) = ended(&registry(), "weather", text);
+        assert!(error.starts_with(sentence), "{error}");
+    }
 }
 
 #[test]

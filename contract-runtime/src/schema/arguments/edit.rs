@@ -9,7 +9,8 @@ use super::node::{Node, quote};
 use super::path::Path;
 use crate::schema::{Decimal, Types};
 
-/// A value that was given in one type and read as another, because the tool or registry admits it.
+/// A value that was given in one type and read as another: a string as a number or a boolean, because the tool or registry
+/// admits it, or `null` as the default of an argument.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Coercion {
@@ -24,6 +25,16 @@ pub struct Coercion {
 }
 
 impl Coercion {
+    /// A null in the place of an argument that has a default.
+    pub(super) fn to_default(name: &str, default: &Value, secret: bool) -> Self {
+        Self {
+            pointer: Path::ROOT.key(name).pointer(),
+            from: Value::Null,
+            to: if secret { Value::Null } else { default.clone() },
+            secret,
+        }
+    }
+
     pub(super) fn new(path: &Path<'_>, from: &Node, to: &Node) -> Self {
         let secret = path.is_secret();
         let value = |node: &Node| if secret { Value::Null } else { node.to_value() };
@@ -147,7 +158,8 @@ fn integer_node(number: Decimal) -> Option<Node> {
 /// Longer texts are not numbers that somebody put between quotes.
 const LONGEST_NUMBER: usize = 64;
 
-/// The value of one of the wanted types that the string `text` spells.
+/// The value of one of the wanted types that the string `text` spells: `true` and `false` for a boolean, digits for an
+/// integer, and for a number also digits behind a point. Nothing else, neither `5.0` for an integer nor `1e10`.
 pub(super) fn coerced(text: &str, wanted: Types) -> Option<Node> {
     if wanted.has(Types::BOOLEAN) {
         match text {
@@ -159,12 +171,19 @@ pub(super) fn coerced(text: &str, wanted: Types) -> Option<Node> {
     if text.len() > LONGEST_NUMBER || !wanted.has(Types::INTEGER | Types::NUMBER) {
         return None;
     }
-    let number = exact(text)?;
-    if number.is_integral()
-        && let Some(node) = integer_node(number)
-    {
-        return Some(node);
+    let whole = |text: &str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        is_digits(digits) && (digits == "0" || !digits.starts_with('0'))
+    };
+    if whole(text) {
+        return integer_node(exact(text)?);
     }
+    let (before, behind) = text.split_once('.')?;
+    let is_decimal = whole(before) && is_digits(behind);
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite())?;
-    wanted.has(Types::NUMBER).then(|| float(value, text))
+    (is_decimal && wanted.has(Types::NUMBER)).then(|| float(value, text))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

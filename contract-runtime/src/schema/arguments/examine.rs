@@ -3,6 +3,7 @@
 use serde_json::error::Category;
 
 use super::edit::{Coercion, Edit, write};
+use super::error_position::locate;
 use super::node::Node;
 use super::object::duplicates;
 use super::path::Path;
@@ -57,7 +58,7 @@ pub(crate) fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidAr
     if stream::admits(text, schema) {
         return Ok(());
     }
-    let node = Node::parse(text).map_err(|error| malformed(&error))?;
+    let node = Node::parse(text).map_err(|error| malformed(&error, text))?;
     let mut walk = Walk::new(schema, false);
     let found = walk.arguments(&node);
     if walk.is_exhausted() {
@@ -96,7 +97,7 @@ pub(crate) fn read_values(
     if !runs.any(long) {
         return Ok(examined);
     }
-    let node = Node::parse(&examined.text).map_err(|error| malformed(&error))?;
+    let node = Node::parse(&examined.text).map_err(|error| malformed(&error, &examined.text))?;
     let mut walk = Walk::new(schema, false);
     walk.as_values = true;
     let found = walk.arguments(&node);
@@ -113,7 +114,7 @@ fn judge(
     null_is_absent: bool,
 ) -> Result<Examined, InvalidArguments> {
     let text = if is_blank(text) { "{}" } else { text };
-    let node = match Node::parse(text).map_err(|error| malformed(&error))? {
+    let node = match Node::parse(text).map_err(|error| malformed(&error, text))? {
         Node::Null => Node::Object(Box::default()),
         node => node,
     };
@@ -129,6 +130,13 @@ fn judge(
         return Err(explained(&node, schema, refusal));
     }
     let shortened = found.edits.iter().any(Edit::is_removal);
+    if shortened && let Node::Object(entries) = &node {
+        let nulls = entries.iter().filter(|(_, value)| *value == Node::Null);
+        found.coercions.extend(nulls.filter_map(|(name, _)| {
+            let default = schema.default_of(name)?;
+            Some(Coercion::to_default(name, default, schema.is_secret(name)))
+        }));
+    }
     let text = match (&node, found.edits.is_empty()) {
         (Node::Object(entries), true) if !entries.is_empty() => text.to_owned(),
         _ => write(&node, &mut found.edits),
@@ -186,19 +194,25 @@ fn too_complex() -> InvalidArguments {
 }
 
 /// The parser's own words without the text that was sent: `serde_json` never quotes it in a syntax error.
-fn malformed(error: &serde_json::Error) -> InvalidArguments {
+fn malformed(error: &serde_json::Error, text: &str) -> InvalidArguments {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
+    let mut pointer = String::new();
     let (expected, got) = match reason {
         "recursion limit exceeded" => (
             "at most 127 arrays and objects inside each other".to_owned(),
             format!("more than that at {place}"),
         ),
-        "number out of range" => (
-            "numbers between -1.8e308 and 1.8e308".to_owned(),
-            format!("one out of range at {place}"),
-        ),
+        "number out of range" => {
+            // The number is JSON, so it is known where it stands.
+            let found = locate(text, error.line(), error.column());
+            pointer = found.map(|found| found.pointer).unwrap_or_default();
+            (
+                "a number between -1.8e308 and 1.8e308".to_owned(),
+                format!("one out of range at {place}"),
+            )
+        }
         _ if error.classify() == Category::Eof => (
             "a JSON object".to_owned(),
             format!("text that ends too early, at {place}"),
@@ -209,7 +223,7 @@ fn malformed(error: &serde_json::Error) -> InvalidArguments {
         ),
     };
     InvalidArguments::one(ArgumentProblem::new(
-        String::new(),
+        pointer,
         ProblemKind::Malformed,
         expected,
         got,

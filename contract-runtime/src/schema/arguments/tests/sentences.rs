@@ -70,7 +70,7 @@ fn each_mistake_is_one_sentence() {
     );
     assert_eq!(
         say(r#"{"query":"a","limit":1e400}"#),
-        "the arguments: expected numbers between -1.8e308 and 1.8e308, \
+        "`/limit`: expected a number between -1.8e308 and 1.8e308, \
          got one out of range at line 1, column 26"
     );
     assert_eq!(
