@@ -394,3 +394,61 @@ fn an_integer_that_a_value_would_round_is_refused() {
     // Where a float may stand, it may be rounded.
     assert_eq!(call(r#"{"any":18446744073709551617}"#).status(), Status::Ok);
 }
+
+fn tool_with(schema: Value) -> Registry {
+    let tool = Tool::dynamic(
+        DynamicSpec::new("take", "Take it.").input_schema(schema),
+        |_| async { Ok::<_, String>(Content::text("taken")) },
+    );
+    Registry::builder().with(vec![tool]).build().unwrap()
+}
+
+#[test]
+fn a_schema_of_draft_07_is_read_as_what_it_means() {
+    let registry = tool_with(json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "https://example.com/order.json",
+        "type": "object",
+        "properties": {
+            "item": {"$ref": "#/definitions/item"},
+            "gift": {"$ref": "https://example.com/order.json#/definitions/item"},
+            "card": {"type": "string"},
+            "name": {"type": "string"},
+            "size": {"type": "array", "items": [{"type": "integer"}, {"type": "string"}], "additionalItems": false},
+        },
+        "dependencies": {"card": ["name"], "gift": {"required": ["item"]}},
+        "definitions": {"item": {"type": "string", "minLength": 2}},
+        "additionalProperties": false,
+    }));
+    let refusal = |arguments: &str| {
+        let outcome = registry.call_blocking(ToolCall::new("1", "take", arguments));
+        outcome.error().unwrap_or_default()
+    };
+    assert_eq!(
+        refusal(r#"{"item":"ab","gift":"cd","card":"1","name":"a","size":[1,"m"]}"#),
+        ""
+    );
+    for (arguments, part) in [
+        (
+            r#"{"item":"a"}"#,
+            "`/item`: expected a string of at least 2 characters",
+        ),
+        (
+            r#"{"item":"ab","gift":"c"}"#,
+            "`/gift`: expected a string of at least 2 characters",
+        ),
+        (r#"{"gift":"cd"}"#, "`/item`: required argument is missing"),
+        (r#"{"card":"1"}"#, "`/name`: required argument is missing"),
+        (r#"{"size":[1,2]}"#, "`/size/1`: expected a string"),
+        (r#"{"size":[1,"m",3]}"#, "`/size`: expected an array of at most 2 items"),
+    ] {
+        let refusal = refusal(arguments);
+        assert!(refusal.contains(part), "{arguments}: {refusal}");
+    }
+    let published = registry.tool("take").unwrap().input_schema().clone();
+    assert_eq!(published["$defs"]["item"]["minLength"], 2);
+    assert!(published.get("definitions").is_none() && published.get("$id").is_none());
+    for dialect in [Dialect::Neutral, Dialect::Mcp(McpRevision::July2026)] {
+        assert!(registry.export(dialect).is_ok(), "{dialect}");
+    }
+}

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::close::close;
 use super::compile::compile;
+use super::draft07::upgrade;
 use super::error::SchemaError;
 use super::normalize::{correct, used};
 use super::rules::{RuleId, Rules};
@@ -105,6 +106,7 @@ impl InputSchema {
     /// When it is not the schema of an object, or a part of it could not be enforced.
     pub(crate) fn from_object(mut json: Value) -> Result<Self, SchemaError> {
         let says_dialect = json.get("$schema").is_some_and(|named| named == DIALECT);
+        upgrade(&mut json);
         correct(&mut json);
         if json.get("type").and_then(Value::as_str) != Some("object") {
             return Err(SchemaError::Malformed {
@@ -147,6 +149,7 @@ impl InputSchema {
     /// # Errors
     /// When a part of it could not be enforced.
     pub(super) fn of_value(mut json: Value) -> Result<Self, SchemaError> {
+        upgrade(&mut json);
         correct(&mut json);
         let (rules, root) = compile(&json, true)?;
         Ok(Self {

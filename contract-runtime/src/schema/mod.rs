@@ -5,6 +5,7 @@ mod close;
 mod compile;
 mod decimal;
 pub(crate) mod dialects;
+mod draft07;
 mod error;
 mod format;
 mod hints;

@@ -111,8 +111,11 @@ impl DynamicSpec {
         self
     }
 
-    /// Sets the JSON Schema (2020-12) of the arguments, which must describe an object. The value of a `writeOnly`
-    /// property is never shown, like that of a `secret` parameter.
+    /// Sets the JSON Schema of the arguments, which must describe an object. The value of a `writeOnly` property is never
+    /// shown, like that of a `secret` parameter.
+    ///
+    /// It is JSON Schema 2020-12. One of draft-07 is read as that: its `definitions`, `dependencies` and tuples have other names,
+    /// and a `$id` at the root is left out.
     pub fn input_schema(mut self, schema: Value) -> Self {
         self.input = schema;
         self

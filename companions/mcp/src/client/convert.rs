@@ -7,7 +7,6 @@ use contract_runtime::Hints;
 use contract_runtime::Validator;
 use rmcp::model::Tool;
 
-use super::draft07::upgrade;
 use super::listed::size;
 use super::names::shortened;
 
@@ -34,7 +33,7 @@ pub(super) fn convert(
             "its definition has {bytes} bytes, and at most {BYTES} are accepted"
         ));
     }
-    let input = upgrade(tool.input_schema.as_ref().clone());
+    let input = serde_json::Value::Object(tool.input_schema.as_ref().clone());
     Validator::of_arguments(input.clone())
         .map_err(|error| format!("its input schema cannot be enforced: {}", message(&error)))?;
     let annotations = tool.annotations.as_ref();
@@ -60,7 +59,7 @@ pub(super) fn convert(
     }
     let mut output = None;
     if let Some(schema) = &tool.output_schema {
-        let schema = upgrade(schema.as_ref().clone());
+        let schema = serde_json::Value::Object(schema.as_ref().clone());
         let enforced = Validator::of_value(schema).map_err(|error| {
             format!("its output schema cannot be enforced: {}", message(&error))
         })?;

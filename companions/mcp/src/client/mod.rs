@@ -5,7 +5,6 @@
 //! | `importer` | [`Importer`]: connects, lists the tools and imports them |
 //! | `listed` | `tools/list`, page by page, within limits |
 //! | `names` | valid, unique names |
-//! | `draft07` | draft-07 schemas, whose `definitions` are renamed |
 //! | `convert` | one listed tool as a [`DynamicSpec`](contract_runtime::DynamicSpec), or why not |
 //! | `imported` | [`Imported`]: the tools, their conditions, and those that were skipped |
 //! | `connection` | the connection that the imported tools share, and how it ends |
@@ -22,7 +21,6 @@ mod cause;
 mod child;
 mod connection;
 mod convert;
-mod draft07;
 mod error;
 mod imported;
 mod importer;
