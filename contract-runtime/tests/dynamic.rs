@@ -440,7 +440,10 @@ fn a_schema_of_draft_07_is_read_as_what_it_means() {
         (r#"{"gift":"cd"}"#, "`/item`: required argument is missing"),
         (r#"{"card":"1"}"#, "`/name`: required argument is missing"),
         (r#"{"size":[1,2]}"#, "`/size/1`: expected a string"),
-        (r#"{"size":[1,"m",3]}"#, "`/size`: expected an array of at most 2 items"),
+        (
+            r#"{"size":[1,"m",3]}"#,
+            "`/size`: expected an array of at most 2 items",
+        ),
     ] {
         let refusal = refusal(arguments);
         assert!(refusal.contains(part), "{arguments}: {refusal}");

@@ -1,4 +1,5 @@
-//! A bank on `SQLite`: each call looks up, checks and writes in one transaction.
+//! A bank on `SQLite`: each call looks up, checks and writes in one transaction, asks a person about large sums, and closes no
+//! account that was not looked at.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -32,6 +33,7 @@ impl Bank {
     #[given(balance = cents_of(&tx, from)?, else "there is no account {from}")]
     #[given(_credit = cents_of(&tx, to)?, else "there is no account {to}")]
     #[pre(cents <= balance, "{from} has only {balance} cents")]
+    #[pre(cents <= 40_000, "more than 400 EUR need approval", ask = "Move {cents} of {balance} cents from {from} to {to}?")]
     #[post(|left| *left == balance - cents)]
     #[post(|_| total(&tx) == old(total(&tx)), "money appeared or vanished")]
     fn transfer(
@@ -47,6 +49,23 @@ impl Bank {
         tx.execute(add, (-cents, from))?;
         tx.execute(add, (cents, to))?;
         Ok(balance - cents)
+    }
+
+    /// Close an empty account.
+    #[tool(destructive)]
+    #[pre(history().with("account", account).seen(Bank::balance), "read the balance of {account} first")]
+    #[given(mut db = self.lock())]
+    #[given(tx = db.transaction()?, then tx.commit()?)]
+    #[given(balance = cents_of(&tx, account)?, else "there is no account {account}")]
+    #[pre(balance == 0, "{account} still has {balance} cents")]
+    #[post(|()| cents_of(&tx, account) == Ok(None))]
+    fn close(
+        &self,
+        /// The name of the account.
+        account: &str,
+    ) -> Result<()> {
+        tx.execute("DELETE FROM account WHERE name = ?1", [account])?;
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 
 use bank::Bank;
 use contract_runtime::prelude::*;
-use contract_runtime::{ConditionKind, Status};
+use contract_runtime::{ConditionKind, Run, Status};
 use serde_json::json;
 
 fn open() -> (Arc<Bank>, Registry) {
@@ -85,4 +85,58 @@ fn ten_thousand_raced_transfers_keep_every_cent() {
     }
     let statistics = registry.statistics();
     assert!(statistics.ended(Status::Ok) > 100, "{statistics:?}");
+}
+
+#[test]
+fn a_person_approves_large_sums_and_only_as_they_were_shown() {
+    let (_, registry) = open();
+    let asked = transfer(&registry, "ada", "ben", 45_000);
+    assert_eq!(asked.status(), Status::Asked);
+    let request = asked.approval_request().unwrap();
+    assert_eq!(
+        request.to_string(),
+        "Move 45000 of 50000 cents from ada to ben?"
+    );
+    // The sum is another by the time of the answer, so the answer is for another question.
+    assert!(transfer(&registry, "ben", "ada", 1_000).is_ok());
+    let again = |answer| {
+        let arguments = json!({"from": "ada", "to": "ben", "cents": 45_000}).to_string();
+        let call = ToolCall::new("1", "transfer", arguments);
+        registry.call_blocking_with(call, Context::new().answer(answer))
+    };
+    let asked = again(request.approve());
+    assert_eq!(asked.status(), Status::Asked);
+    assert_eq!(balance(&registry, "ada"), 51_000);
+    let moved = again(asked.approval_request().unwrap().approve());
+    assert_eq!(moved.output(), Some("6000"));
+    // Nobody is asked about what cannot be.
+    let refused = transfer(&registry, "ada", "ben", 45_000);
+    assert_eq!(refused.status(), Status::Violation);
+}
+
+#[test]
+fn an_account_is_closed_once_its_balance_was_read() {
+    let (_, registry) = open();
+    let run = Run::new();
+    let call = |tool: &str, account: &str| {
+        let arguments = json!({"account": account}).to_string();
+        let context = Context::new().run(&run);
+        registry.call_blocking_with(ToolCall::new("1", tool, arguments), context)
+    };
+    assert!(call("balance", "ada").is_ok());
+    let unread = call("close", "cleo").error().unwrap();
+    assert!(
+        unread.starts_with("read the balance of cleo first"),
+        "{unread}"
+    );
+    assert_eq!(
+        call("close", "ada").error().unwrap(),
+        "ada still has 50000 cents"
+    );
+    assert!(call("balance", "cleo").is_ok());
+    assert!(call("close", "cleo").is_ok());
+    assert_eq!(
+        call("balance", "cleo").error().unwrap(),
+        "there is no account cleo"
+    );
 }

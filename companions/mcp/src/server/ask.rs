@@ -265,7 +265,7 @@ fn message(request: &ApprovalRequest) -> String {
     format!("{request}\n\nTool: {}\nArguments: {shown}", request.tool)
 }
 
-/// What a person decided: whatever is not an approval in the words of the form is none.
+/// What a person decided: anything but an approval in the words of the form denies.
 fn decision(given: ElicitResult) -> Decision {
     let content = match given.content {
         Some(Value::Object(content)) => content,
