@@ -1,8 +1,11 @@
 //! Digests of arguments: all that a history keeps of them.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
-use serde_json::{Map, Number, Value};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// The arguments of a call, as far as they can be asked for: one number for each, made of its name and value.
 ///
@@ -28,70 +31,165 @@ pub(crate) trait CallArguments {
 
 /// Returns nothing for more arguments than are kept.
 pub(super) fn digest(key: &RandomState, arguments: &dyn CallArguments) -> Option<Digest> {
-    let mut sent = match serde_json::from_str(arguments.text()) {
-        Ok(Value::Object(sent)) => sent,
-        _ => Map::new(),
-    };
+    let mut sent = sent(key, arguments.text())?;
     let mut pairs = Vec::with_capacity(sent.len());
     arguments.each_parameter(&mut |name, default| {
-        let value = sent.remove(name);
-        let value = value.as_ref().filter(|value| !value.is_null());
-        pairs.push(pair(key, name, value.or(default).unwrap_or(&Value::Null)));
+        let given = sent
+            .iter()
+            .position(|(sent, value)| sent == name && value.is_some());
+        let value = given.and_then(|index| sent.get_mut(index)?.1.take());
+        let value = value.unwrap_or_else(|| of_value(key, default.unwrap_or(&Value::Null)));
+        pairs.push(named(key, name, value));
     });
-    let rest = sent.iter().map(|(name, value)| pair(key, name, value));
-    pairs.extend(rest);
-    let further = sent.into_iter().map(|(name, _)| name).collect();
+    let rest = || {
+        sent.iter()
+            .filter_map(|(name, value)| Some((name, (*value)?)))
+    };
+    pairs.extend(rest().map(|(name, value)| named(key, name, value)));
+    let further = rest().map(|(name, _)| name.clone().into_owned()).collect();
     (pairs.len() <= MOST).then(|| Digest {
         pairs: pairs.into(),
         further,
     })
 }
 
+/// The number of an argument with this name and value.
 pub(super) fn pair(key: &RandomState, name: &str, value: &Value) -> u64 {
-    let mut hasher = key.build_hasher();
-    name.hash(&mut hasher);
-    add(key, value, &mut hasher);
-    hasher.finish()
+    named(key, name, of_value(key, value))
 }
 
-fn add(key: &RandomState, value: &Value, hasher: &mut impl Hasher) {
-    std::mem::discriminant(value).hash(hasher);
-    match value {
-        Value::Null => {}
-        Value::Bool(value) => value.hash(hasher),
-        Value::Number(number) => add_number(number, hasher),
-        Value::String(text) => text.hash(hasher),
-        Value::Array(items) => {
-            items.len().hash(hasher);
-            for item in items {
-                add(key, item, hasher);
+fn named(key: &RandomState, name: &str, value: u64) -> u64 {
+    key.hash_one((name, value))
+}
+
+fn of_value(key: &RandomState, value: &Value) -> u64 {
+    // A value that is there can be read, so the number is never made up.
+    HashOf(key).deserialize(value).unwrap_or_default()
+}
+
+/// A name as it was sent and the number of its value; none for null, which is as good as left out.
+type Sent<'t> = (Cow<'t, str>, Option<u64>);
+
+/// What was sent; nothing for too much of it.
+fn sent<'t>(key: &RandomState, text: &'t str) -> Option<Vec<Sent<'t>>> {
+    let trimmed = text.trim_ascii();
+    if trimmed.is_empty() || trimmed == "null" {
+        return Some(Vec::new());
+    }
+    let mut json = serde_json::Deserializer::from_str(trimmed);
+    json.deserialize_map(Members(key)).ok()
+}
+
+struct Members<'k>(&'k RandomState);
+
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = Vec<Sent<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("arguments")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let null = of_value(self.0, &Value::Null);
+        let mut sent = Vec::with_capacity(8);
+        while let Some(Name(name)) = map.next_key()? {
+            let value = map.next_value_seed(HashOf(self.0))?;
+            if sent.len() == MOST {
+                return Err(A::Error::custom("more arguments than are kept"));
             }
+            sent.push((name, (value != null).then_some(value)));
         }
-        // The order of members says nothing.
-        Value::Object(members) => {
-            let each = members.iter().map(|(name, value)| pair(key, name, value));
-            each.fold(0, u64::wrapping_add).hash(hasher);
-        }
+        Ok(sent)
     }
 }
 
-/// `5` and `5.0` are one number.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::float_cmp,
-    reason = "only whole numbers within the range of `i64` are taken as such"
-)]
-fn add_number(number: &Number, hasher: &mut impl Hasher) {
-    const BOUND: f64 = 9.0e18;
-    if let Some(whole) = number.as_i64() {
-        return whole.hash(hasher);
+/// Borrowed where nothing in it is escaped.
+#[derive(serde::Deserialize)]
+struct Name<'t>(#[serde(borrow)] Cow<'t, str>);
+
+/// Hashes a value while it is read.
+#[derive(Clone, Copy)]
+struct HashOf<'k>(&'k RandomState);
+
+impl HashOf<'_> {
+    fn of<T: Hash>(self, kind: u8, value: T) -> u64 {
+        self.0.hash_one((kind, value))
     }
-    match (number.as_u64(), number.as_f64()) {
-        (Some(whole), _) => whole.hash(hasher),
-        (None, Some(float)) if float.trunc() == float && float.abs() < BOUND => {
-            (float as i64).hash(hasher);
+}
+
+const NULL: u8 = 0;
+const BOOL: u8 = 1;
+const NUMBER: u8 = 2;
+const TEXT: u8 = 3;
+const ARRAY: u8 = 4;
+const OBJECT: u8 = 5;
+
+impl<'de> DeserializeSeed<'de> for HashOf<'_> {
+    type Value = u64;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HashOf<'_> {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<u64, E> {
+        Ok(self.of(NULL, ()))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<u64, E> {
+        Ok(self.of(BOOL, value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<u64, E> {
+        Ok(self.of(NUMBER, i128::from(value)))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<u64, E> {
+        Ok(self.of(NUMBER, i128::from(value)))
+    }
+
+    /// `5` and `5.0` are one number.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::float_cmp,
+        reason = "only whole numbers within the range are taken as such"
+    )]
+    fn visit_f64<E>(self, value: f64) -> Result<u64, E> {
+        const BOUND: f64 = 1.0e30;
+        if value.trunc() == value && value.abs() < BOUND {
+            return Ok(self.of(NUMBER, value as i128));
         }
-        (None, float) => float.map(f64::to_bits).hash(hasher),
+        Ok(self.of(NUMBER, value.to_bits()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<u64, E> {
+        Ok(self.of(TEXT, value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u64, A::Error> {
+        let mut hasher = self.0.build_hasher();
+        ARRAY.hash(&mut hasher);
+        while let Some(item) = items.next_element_seed(self)? {
+            item.hash(&mut hasher);
+        }
+        Ok(hasher.finish())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
+        // The order of members says nothing.
+        let mut sum = 0_u64;
+        while let Some(Name(name)) = members.next_key()? {
+            let value = members.next_value_seed(self)?;
+            sum = sum.wrapping_add(named(self.0, &name, value));
+        }
+        Ok(self.of(OBJECT, sum))
     }
 }
 
