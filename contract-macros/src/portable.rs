@@ -10,6 +10,7 @@ mod native;
 mod opaque;
 mod operand;
 mod pattern;
+mod widened;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -184,7 +185,13 @@ impl Reader<'_> {
             Expr::Const(_) => Self::constant(expr),
             Expr::Binary(binary) => self.binary(expr, binary),
             Expr::MethodCall(call) => self.method(expr, call),
-            Expr::Call(call) => self.call(expr, call),
+            Expr::Call(call) => match self.widened_by_call(call) {
+                Some(read) => read,
+                None => self.call(expr, call),
+            },
+            Expr::Cast(cast) => self
+                .widened(&cast.expr, &cast.ty)
+                .unwrap_or_else(|| other(expr)),
             Expr::Macro(called) => self.called_macro(expr, called),
             Expr::Block(block) if block.label.is_none() => match method::alone(&block.block) {
                 Some(inner) => self.expression(inner),
@@ -242,6 +249,9 @@ impl Reader<'_> {
             let (left, default) = (self.expression(left), self.expression(default));
             let compare = |right| Portable::compare(by, left.clone(), right);
             return self.with_default(of, default, compare);
+        }
+        if let Some(read) = self.magnitude(left, by, right) {
+            return read;
         }
         let (left, right) = self.operands(left, right);
         Portable::compare(by, left, right)

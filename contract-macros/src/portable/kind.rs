@@ -57,7 +57,7 @@ fn applied(ty: &Type) -> Option<(String, Option<&Type>)> {
 }
 
 /// The name of a type that is spelled as a primitive.
-fn primitive(ty: &Type) -> Option<&'static str> {
+pub(super) fn primitive(ty: &Type) -> Option<&'static str> {
     let name = path(ty)?.get_ident()?;
     PRIMITIVES.into_iter().find(|primitive| name == primitive)
 }

@@ -121,7 +121,20 @@ impl Reader<'_> {
         Some(match name.as_str() {
             "len" => self.length(of),
             "is_empty" => {
-                Portable::compare(Comparison::Equal, self.length(of), Portable::Integer(0))
+                let is_empty =
+                    |length| Portable::compare(Comparison::Equal, length, Portable::Integer(0));
+                match receiver(of, &["trim", "trim_start", "trim_end"]) {
+                    // What is blank is something that only Rust decides; what is empty is blank.
+                    Some(text) => {
+                        let blank = opaque(
+                            &Expr::MethodCall(call.clone()),
+                            "what is blank is decided by Rust alone",
+                            "ask `matches_pattern`",
+                        );
+                        Portable::binary(Binary::Or, is_empty(self.length(text)), blank)
+                    }
+                    None => is_empty(self.length(of)),
+                }
             }
             "count" => match (receiver(of, &["chars"]), receiver(of, &["bytes", "iter"])) {
                 (Some(text), _) => Portable::unary(Unary::Characters, self.expression(text)),

@@ -287,7 +287,7 @@ fn what_may_change_or_fail_or_hides_its_names_is_opaque() {
     reads(&[
         ("count < limit()", "Less(count, Opaque(limit()))"),
         ("count as f64 > 0.5", "More(Opaque(count as f64), 0.5)"),
-        ("i64::from(count) < 3", "Less(Opaque(i64::from(count)), 3)"),
+        ("i64::from(other) < 3", "Less(Opaque(i64::from(other)), 3)"),
         ("count / 2 > 1", "More(Opaque(count / 2), 1)"),
         ("numbers[0] > 1", "More(Opaque(numbers[0]), 1)"),
         ("size.width > 1", "More(Opaque(size.width), 1)"),
@@ -345,5 +345,45 @@ fn one_parameter_of_few_values_is_asked_of_rust() {
         ),
         ("mode.allows(count)", "Opaque(mode.allows(count))"),
         ("mode.width > 3", "More(Opaque(mode.width), 3)"),
+    ]);
+}
+
+#[test]
+fn conversions_that_lose_nothing_and_magnitudes() {
+    reads(&[
+        (
+            "tags.len() <= count as usize",
+            "AtMost(Length(tags), count)",
+        ),
+        ("tags.len() as u64 <= 5", "AtMost(Length(tags), 5)"),
+        ("u64::from(count) > 5", "More(count, 5)"),
+        ("count as i64 > 5", "More(count, 5)"),
+        ("small as i64 > 5", "More(small, 5)"),
+        // These change some value.
+        ("small as usize > 5", "More(Opaque(small as usize), 5)"),
+        ("count as u16 > 5", "More(Opaque(count as u16), 5)"),
+        ("count as i32 > 5", "More(Opaque(count as i32), 5)"),
+        (
+            "tags.len() as u32 > 5",
+            "More(Opaque(tags.len() as u32), 5)",
+        ),
+        ("ratio as i64 > 5", "More(Opaque(ratio as i64), 5)"),
+        (
+            "ratio.abs() <= 1.5",
+            "And(AtMost(ratio, 1.5), AtLeast(ratio, -1.5))",
+        ),
+        (
+            "ratio.abs() > 1.5",
+            "Or(More(ratio, 1.5), Less(ratio, -1.5))",
+        ),
+        (
+            "small.unsigned_abs() < 5",
+            "And(Less(small, 5), More(small, -5))",
+        ),
+        ("small.abs() < 5", "Less(Opaque(small.abs()), 5)"),
+        (
+            "!name.trim().is_empty()",
+            "Not(Or(Equal(Length(name), 0), Opaque(name.trim().is_empty())))",
+        ),
     ]);
 }

@@ -56,6 +56,12 @@ tools! {
     floats(ratio: f64, single: f32) [Exact, Implied];
     #[pre(!name.is_empty())] #[pre(name.len() <= 5)] #[pre(name.chars().count() >= 2)]
     texts(name: &str) [Exact, Implied, Exact];
+    #[pre(!name.trim().is_empty())]
+    blank(name: String) [Implied];
+    #[pre(u64::from(count) > 3)] #[pre(count as i64 <= 12)]
+    converted(count: u32) [Exact, Exact];
+    #[pre(ratio.abs() <= 1.0)] #[pre(ratio.abs() > 0.0)]
+    magnitudes(ratio: f64) [Exact, Exact];
     #[pre(NAMES.contains(&name.as_str()) || name.starts_with('x'))] #[pre(name != "bob")]
     names(name: String) [Exact, Exact];
     #[pre(matches_pattern(&name, r"^[a-z]\w*$"))] #[pre(!name.ends_with('_'))] #[pre(name.as_str() < "x")]

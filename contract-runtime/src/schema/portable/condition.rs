@@ -120,7 +120,11 @@ impl<'s> Rules<'s> {
             comparison.negated()
         };
         match kind {
-            Some(kind @ TypeKind::Integer { .. }) => self.compare_whole(found, left, right, kind),
+            Some(kind @ TypeKind::Integer { .. }) => {
+                let wider = kind_of(self, right).filter(|other| *other != kind);
+                let whole = |kind| self.compare_whole(found, left, right, kind);
+                whole(kind).or_else(|| whole(wider?))
+            }
             Some(TypeKind::Float { single }) => {
                 self.compare_floats(comparison, left, right, (single, expected))
             }

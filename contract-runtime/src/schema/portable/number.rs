@@ -142,8 +142,12 @@ impl Rules<'_> {
         }
         match expression {
             Expression::Parameter(_) | Expression::Variable(_) => {
-                let place = self.place(expression).filter(|place| place.kind == kind)?;
-                Some(guards.argument(Cel::call("int", &place.value), kind))
+                // Of another type only where it was converted to this one without a loss.
+                let place = self.place(expression)?;
+                let (low, high) = integer_ends(place.kind)?;
+                let (least, most) = integer_ends(kind)?;
+                (least <= low && high <= most)
+                    .then(|| guards.argument(Cel::call("int", &place.value), place.kind))
             }
             Expression::Length(of) => {
                 let place = self.place(of)?;
@@ -286,6 +290,10 @@ fn wide(numbers: &[Cel]) -> Option<Cel> {
             Some(Cel::list(several).each("all", name, &exact(&Cel::primary(name))))
         }
     }
+}
+
+fn integer_ends(kind: TypeKind) -> Option<(i128, i128)> {
+    matches!(kind, TypeKind::Integer { .. }).then(|| ends(kind))
 }
 
 fn ends(kind: TypeKind) -> (i128, i128) {
