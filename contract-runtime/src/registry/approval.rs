@@ -53,10 +53,10 @@ impl OpenRequests {
         open.push_back(request);
     }
 
-    /// Takes a request, so that nobody answers it twice.
-    fn take(&self, id: &str) -> Option<OpenRequest> {
+    /// Takes a request that is the one meant, so that nobody answers it twice.
+    fn take(&self, id: &str, is_meant: impl Fn(&OpenRequest) -> bool) -> Option<OpenRequest> {
         let mut open = ignore_poison(self.0.lock());
-        let place = open.iter().position(|one| one.id == id)?;
+        let place = open.iter().position(|one| one.id == id && is_meant(one))?;
         open.remove(place)
     }
 }
@@ -67,7 +67,7 @@ impl Registry {
     ///
     /// A registry forgets the oldest of a thousand open questions, so a program that shows none for long takes them back.
     pub fn withdraw(&self, request: &ApprovalRequest) {
-        let _ = self.inner.open_requests.take(&request.id);
+        let _ = self.inner.open_requests.take(&request.id, |_| true);
     }
 }
 
@@ -129,9 +129,9 @@ impl Inner {
 
 impl Asked<'_> {
     async fn run(&mut self) -> Outcome {
-        let answer = self.context.take_answer();
-        if let Some(answer) = answer.filter(|_| !self.mode.only_check)
-            && let Err(reason) = self.answered(answer)
+        let answers = self.context.take_answers();
+        if !self.mode.only_check
+            && let Err(reason) = self.answered(answers)
         {
             return self.denied(reason);
         }
@@ -226,12 +226,15 @@ impl Asked<'_> {
         }
     }
 
-    /// Takes an answer that came with the call; one to another call, or to a request that is gone, answers nothing.
-    fn answered(&mut self, answer: Answer) -> Result<(), String> {
-        match self.inner.open_requests.take(&answer.request) {
-            Some(open) if open.call == self.asking.call => self.decided(answer.decision, open),
-            _ => Ok(()),
-        }
+    /// Takes the answer that is to this call, if one is; those to other calls are left to them.
+    fn answered(&mut self, answers: Vec<Answer>) -> Result<(), String> {
+        let (open_requests, call) = (&self.inner.open_requests, self.asking.call);
+        let mut answers = answers.into_iter();
+        let found = answers.find_map(|answer| {
+            let open = open_requests.take(&answer.request, |open| open.call == call)?;
+            Some((answer.decision, open))
+        });
+        found.map_or(Ok(()), |(decision, open)| self.decided(decision, open))
     }
 
     /// Keeps an approval, or says why the call was denied.

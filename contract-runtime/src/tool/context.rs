@@ -84,7 +84,7 @@ struct ContextInner {
     run: Option<Run>,
     hears: Option<CallObserver>,
     approver: Option<Approver>,
-    answer: Option<Answer>,
+    answers: Vec<Answer>,
 }
 
 impl Context {
@@ -128,11 +128,11 @@ impl Context {
         self
     }
 
-    /// Gives the answer to what an earlier, equal call asked; see [`Outcome::approval_request`].
+    /// Adds the answer to what an earlier, equal call asked; see [`Outcome::approval_request`].
     ///
-    /// It is used up by the next call that it is given to, whatever comes of it.
+    /// The first call that it answers uses it up, whatever comes of that call; a batch may be given one for each of its calls.
     pub fn answer(mut self, answer: Answer) -> Self {
-        self.brought().answer = Some(answer);
+        self.brought().answers.push(answer);
         self
     }
 
@@ -153,8 +153,9 @@ impl Context {
         self.0.as_ref()?.approver.clone()
     }
 
-    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
-        self.0.as_mut()?.answer.take()
+    pub(crate) fn take_answers(&mut self) -> Vec<Answer> {
+        let brought = self.0.as_mut();
+        brought.map_or_else(Vec::new, |brought| std::mem::take(&mut brought.answers))
     }
 
     /// Lets somebody hear how the calls go that are made with this context.

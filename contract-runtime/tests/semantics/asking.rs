@@ -176,12 +176,12 @@ fn an_answer_is_good_for_one_call_that_is_the_same() {
         Status::Asked,
         "an id nobody gave"
     );
-    let spent = ask();
-    assert_eq!(status(refund("eve", 20_000), spent.clone()), Status::Asked);
+    let other = ask();
+    assert_eq!(status(refund("eve", 20_000), other.clone()), Status::Asked);
     assert_eq!(
-        status(refund("ada", 20_000), spent),
-        Status::Asked,
-        "spent on another call"
+        status(refund("ada", 20_000), other),
+        Status::Ok,
+        "a call that it does not answer leaves it alone"
     );
     let elsewhere = shop(&state);
     let outcome = elsewhere.call_blocking_with(refund("ada", 20_000), answered(ask()));
@@ -190,10 +190,24 @@ fn an_answer_is_good_for_one_call_that_is_the_same() {
         Status::Asked,
         "another registry, such as behind a restart"
     );
-    assert_eq!(state.sold().len(), 1);
+    assert_eq!(state.sold().len(), 2);
 
     let same = ToolCall::new("8", "refund", r#" {"cents": 20000, "user": "ada"} "#);
     assert_eq!(status(same, ask()), Status::Ok, "written otherwise");
+}
+
+#[tokio::test]
+async fn a_batch_takes_an_answer_for_each_of_its_calls() {
+    let state = Shop::new();
+    let registry = shop(&state);
+    let calls = || [buy("lamp"), refund("ada", 20_000)];
+    let mut context = Context::new();
+    for call in calls().into_iter().rev() {
+        context = context.answer(request(&registry.call(call).await).approve());
+    }
+    let outcomes = registry.call_all_with(calls(), context).await;
+    assert!(outcomes.iter().all(Outcome::is_ok), "{outcomes:?}");
+    assert_eq!(state.sold(), ["lamp", "20000 to ada"]);
 }
 
 #[test]
