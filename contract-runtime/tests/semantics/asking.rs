@@ -213,7 +213,7 @@ async fn a_batch_takes_an_answer_for_each_of_its_calls() {
 #[test]
 fn numbers_that_a_float_cannot_hold_are_told_apart() {
     /// Pay two parties.
-    #[tool(confirm = "Pay {a} and {b}?")]
+    #[tool(confirm = "Pay?")]
     fn pay(a: i128, b: i128) -> String {
         format!("{a} {b}")
     }
