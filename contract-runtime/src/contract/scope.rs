@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::approval::{Approver, Asking, RunAnswers};
 use super::counts::{Counters, Counts};
 use super::handler::{self, Handler};
-use super::history::{CallPlace, RunHistory};
+use super::history::CallPlace;
 use super::observed::Observed;
 use super::observer::{self, CheckEvent, Watch};
 use super::panics::{Panicked, guard, ignore_poison};
@@ -107,7 +107,7 @@ pub(crate) struct Scope {
     /// How many calls by name are inside one another here, this one among them.
     pub(crate) depth: usize,
     /// The place of the call in the history of its run.
-    pub(crate) place: Option<Box<CallPlace>>,
+    pub(crate) place: Option<Arc<CallPlace>>,
     seen: OnceLock<Box<Violations>>,
 }
 
@@ -117,7 +117,8 @@ pub(crate) struct Inherited {
     pub(crate) run: Option<Arc<PolicyLayer>>,
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) depth: usize,
-    pub(crate) history: Option<RunHistory>,
+    /// The place of the outer call.
+    pub(crate) place: Option<Arc<CallPlace>>,
 }
 
 /// What was called, and how.
@@ -255,7 +256,7 @@ impl Scope {
             depth: outer.map_or(0, |outer| outer.depth),
             place: outer
                 .and_then(|outer| outer.place.as_ref()?.below())
-                .map(Box::new),
+                .map(Arc::new),
             seen: OnceLock::new(),
         }
     }
@@ -423,7 +424,7 @@ impl ContractScope {
                 run: scope.run.clone(),
                 gate: scope.gate.clone(),
                 depth: scope.depth,
-                history: scope.place.as_ref().and_then(|place| place.inherited()),
+                place: scope.place.clone(),
             })
         };
         with_current(of).flatten().unwrap_or_default()

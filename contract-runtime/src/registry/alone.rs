@@ -7,7 +7,15 @@ use crate::tool::outcome::{OutcomeKind, Stopped};
 
 impl Inner {
     /// How a call ends that its turn has no room for.
+    #[inline]
     pub(super) fn alone_problem(&self, index: usize, pending: &PendingCall) -> Option<OutcomeKind> {
+        if pending.context.is_empty() {
+            return None;
+        }
+        self.problem_of_turn(index, pending)
+    }
+
+    fn problem_of_turn(&self, index: usize, pending: &PendingCall) -> Option<OutcomeKind> {
         let history = pending
             .context
             .history()

@@ -279,7 +279,7 @@ impl Inner {
         let entry = &self.entries[index];
         let is_straight = entry.is_straight
             && pending.context.is_empty()
-            && outer.history.is_none()
+            && outer.place.is_none()
             && pending.mode.is_a_call()
             && pending.mode.asking.is_none()
             && entry.tool.runs != Runs::Blocking;

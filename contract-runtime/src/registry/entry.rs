@@ -47,6 +47,8 @@ pub(crate) struct Entry {
     pub(crate) timeout: Option<Duration>,
     pub(crate) needs: Vec<Need>,
     pub(crate) secrets: Secrets,
+    /// What a model is told instead of the author's description.
+    pub(crate) described: Option<String>,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
     /// A call needs nothing but its arguments, and takes as long as it takes.
@@ -129,6 +131,7 @@ impl Entry {
             timeout,
             is_straight: timeout.is_none() && needs.is_empty(),
             needs,
+            described: tool.alone.then(|| alone(&tool.description)),
             read_only: tool.hints.read_only == Some(true),
             bounds: OnceLock::new(),
             tool,
@@ -182,6 +185,12 @@ impl Entry {
             bounds.name(&self.inputs.schema, invalid);
         }
     }
+}
+
+/// The description of a tool whose calls are refused beside others.
+fn alone(author: &str) -> String {
+    let author = author.trim_end();
+    format!("{author}\n\nCall it by itself: it is refused beside other calls of the same turn.")
 }
 
 /// Asks a tool for its parameters, through the same generated function that reads them.

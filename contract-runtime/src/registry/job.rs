@@ -49,11 +49,11 @@ impl Job {
         let history = if of_run {
             context.history().cloned()
         } else {
-            outer.history
+            outer.place.and_then(|outer| outer.inherited())
         };
         let place = history.map(|history| {
             let tool = (call.name.as_str(), entry.tool.function);
-            Box::new(CallPlace::new(history, tool, of_run))
+            Arc::new(CallPlace::new(history, tool, of_run))
         });
         let mut scope = Scope::new(
             Called {

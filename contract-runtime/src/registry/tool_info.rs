@@ -89,7 +89,11 @@ impl<'r> ToolInfo<'r> {
         Neutral {
             name: self.name(),
             title: self.title(),
-            description: self.description(),
+            description: self
+                .entry
+                .described
+                .as_deref()
+                .unwrap_or(self.description()),
             conditions: self.conditions(),
             input: self.input_schema(),
             types: self.entry.inputs.schema.json(),

@@ -1,5 +1,7 @@
 //! Judges what asks the history of the run: a question without an answer is a violation, whatever is made of the answer.
 
+use std::sync::Arc;
+
 use super::{Checked, ContractScope, Details, Detection, FrameOf, Policy, Stop};
 use crate::contract::history::{CallPlace, Unplaced};
 use crate::contract::scope::Scope;
@@ -100,7 +102,7 @@ impl FrameOf<'_> {
         let mut scope = Scope::below(self.scope.get());
         let place = CallPlace::nowhere(self.unplaced(), self.name());
         place.ask();
-        scope.place = Some(Box::new(place));
+        scope.place = Some(Arc::new(place));
         ContractScope::new(scope)
     }
 }

@@ -13,8 +13,8 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Digest {
     pub(super) pairs: Box<[u64]>,
-    /// The names among them that no parameter of the schema has.
-    pub(super) further: Vec<String>,
+    /// The names among them that no parameter of the schema has, as [`name`] makes numbers of them.
+    pub(super) further: Vec<u64>,
 }
 
 /// The most arguments of a call that are kept.
@@ -46,11 +46,16 @@ pub(super) fn digest(key: &RandomState, arguments: &dyn CallArguments) -> Option
             .filter_map(|(name, value)| Some((name, (*value)?)))
     };
     pairs.extend(rest().map(|(name, value)| named(key, name, value)));
-    let further = rest().map(|(name, _)| name.clone().into_owned()).collect();
+    let further = rest().map(|(given, _)| name(key, given)).collect();
     (pairs.len() <= MOST).then(|| Digest {
         pairs: pairs.into(),
         further,
     })
+}
+
+/// The number of a name.
+pub(super) fn name(key: &RandomState, name: &str) -> u64 {
+    key.hash_one(name)
 }
 
 /// The number of an argument with this name and value.

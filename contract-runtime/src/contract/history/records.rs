@@ -55,7 +55,8 @@ struct Reader {
 struct ToolRecords {
     name: String,
     function: Option<TypeId>,
-    arguments: Vec<String>,
+    /// The names of its arguments, as numbers.
+    arguments: Vec<u64>,
     /// How many have begun and were not refused.
     counted: usize,
     succeeded: usize,
@@ -130,7 +131,7 @@ impl RunHistory {
         let reader = is_read.then_some(self.reader.id);
         let mut inner = self.records.inner();
         let number = inner.tick();
-        let tool = inner.tool(tool, arguments);
+        let tool = inner.tool(tool, arguments, &self.records.key);
         if let Some(records) = inner.tools.get_mut(tool) {
             records.begin(number, reader, digest);
         }
@@ -189,7 +190,7 @@ impl RunHistory {
                     Question::Counted => records.before(position.number),
                 }
             } else {
-                records.knows(narrowed)?;
+                records.knows(narrowed, &self.records.key)?;
                 let found = records.found(position, question, self.reader.id, &wanted);
                 let is_decided = question != Question::Counted && found > 0;
                 if records.dropped && !is_decided {
@@ -251,11 +252,12 @@ impl Inner {
         &mut self,
         (name, function): (&str, Option<TypeId>),
         arguments: &dyn CallArguments,
+        key: &RandomState,
     ) -> usize {
         let known = |one: &ToolRecords| one.function == function && one.name == name;
         self.tools.iter().position(known).unwrap_or_else(|| {
             let mut names = Vec::new();
-            arguments.each_parameter(&mut |name, _| names.push(name.to_owned()));
+            arguments.each_parameter(&mut |name, _| names.push(digest::name(key, name)));
             self.tools.push(ToolRecords {
                 name: name.to_owned(),
                 function,
@@ -301,10 +303,14 @@ impl ToolRecords {
     }
 
     /// A misspelt argument would find nothing, and so let everything pass.
-    fn knows(&self, narrowed: &[(String, Option<Value>)]) -> Result<(), Unanswered> {
+    fn knows(
+        &self,
+        narrowed: &[(String, Option<Value>)],
+        key: &RandomState,
+    ) -> Result<(), Unanswered> {
         let unknown = narrowed
             .iter()
-            .find(|(name, _)| !self.arguments.contains(name));
+            .find(|(name, _)| !self.arguments.contains(&digest::name(key, name)));
         match unknown {
             None => Ok(()),
             Some((argument, _)) => Err(Unanswered::NoArgument {
@@ -346,5 +352,46 @@ impl Reader {
             .copied()
             .flatten()
             .is_some_and(|at| at < turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One argument of a schema, and one that no schema names.
+    struct Sent(String);
+
+    impl CallArguments for Sent {
+        fn text(&self) -> &str {
+            &self.0
+        }
+
+        fn each_parameter(&self, visit: &mut dyn FnMut(&str, Option<&Value>)) {
+            visit("id", None);
+        }
+    }
+
+    #[test]
+    fn what_a_run_keeps_of_its_calls_is_bounded() {
+        let run = RunHistory::default();
+        for number in 0..100_000 {
+            let sent = Sent(format!(r#"{{"id":{number},"extra{number}":"{number}"}}"#));
+            let id = run.begin(("find", None), true, &sent);
+            let end = match number % 3 {
+                0 => CallEnd::Succeeded,
+                1 => CallEnd::MayHaveRun,
+                _ => CallEnd::Refused,
+            };
+            run.end(id, end, true);
+        }
+        let inner = run.records.inner();
+        let [tool] = inner.tools.as_slice() else {
+            panic!("one tool was called");
+        };
+        assert_eq!((tool.counted, tool.succeeded), (66_667, 33_334));
+        assert_eq!((tool.kept.len(), tool.arguments.len()), (KEPT, KEPT));
+        assert!(tool.kept.capacity() <= 2 * KEPT);
+        assert_eq!(run.reader.first.lock().unwrap().len(), 1);
     }
 }

@@ -165,6 +165,11 @@ async fn a_tool_that_stands_alone_is_refused_beside_others_and_they_run() {
         assert!(registry.call_with(all(), context).await.is_ok());
     }
     assert!(registry.tool("send_all").unwrap().is_alone());
+    let shown = registry.export(contract_runtime::Dialect::Neutral).unwrap();
+    assert_eq!(
+        shown[1]["description"],
+        "Send it all.\n\nCall it by itself: it is refused beside other calls of the same turn."
+    );
     assert!(!registry.tool("find_order").unwrap().is_alone());
 }
 
