@@ -8,6 +8,7 @@ use contract_runtime::{
     Status, ToolCall,
 };
 
+use super::approval::{self, Request};
 use super::artifacts::SavedArtifact;
 use super::input;
 use super::output::{CAREFUL, Output};
@@ -26,6 +27,11 @@ Exit codes:
   8  timed_out
   9  cancelled
   10 overloaded
+  11 asked
+  12 denied
+
+Where a call asks a person, a terminal shows the questions and waits for `y`. Elsewhere it ends as `asked`, and standard
+output gets the request, whose id `--approve` takes.
 
 Ctrl-C cancels the call; a second one stops waiting for it.")]
 pub(super) struct Call {
@@ -39,6 +45,9 @@ pub(super) struct Call {
     /// Check the call without running the body: the name of the tool, its arguments and its preconditions
     #[arg(long, conflicts_with = "out")]
     check: bool,
+    /// Approve what the call asks, if it is exactly the request with this id: the same tool, arguments and questions.
+    #[arg(long, value_name = "ID", conflicts_with = "check")]
+    approve: Option<String>,
     /// How long it may take, such as `30s`, `1.5s` or `200ms`; the tool's own limit still holds. A body that is not async
     /// is abandoned a second later.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -83,26 +92,36 @@ impl Call {
                 None => context,
             }
         };
+        let sent = call.arguments.clone();
         if self.check {
             let outcome = match refused {
                 Some(outcome) => outcome,
                 None => block_on(async { registry.check_with(call, context()).await })?,
             };
-            outcome::print_check(&outcome, output)?;
+            let asked = Request::of(&outcome, &sent);
+            outcome::print_check(&outcome, asked.as_ref(), output)?;
             return Ok(exit::of(outcome.status()));
         }
         let outcome = if let Some(outcome) = refused {
             outcome
         } else {
-            let answered = answered(registry.clone(), call, context, self.timeout, output);
-            block_on(answered)?
+            let approve = self.approve.as_deref();
+            block_on(approved(
+                registry,
+                &call,
+                context,
+                self.timeout,
+                approve,
+                output,
+            ))??
         };
         let (kept, unwritten) = SavedArtifact::new(outcome.artifacts(), self.out.as_deref());
         let code = match &unwritten {
             Some(error) => error.code(),
             None => exit::of(outcome.status()),
         };
-        outcome::print(&outcome, &kept, code, output)?;
+        let asked = Request::of(&outcome, &sent);
+        outcome::print(&outcome, asked.as_ref(), &kept, code, output)?;
         unwritten.map_or(Ok(code), Err)
     }
 }
@@ -113,6 +132,44 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait after a request to terminate, which is not sent twice.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Makes the call, and again where somebody answers what it asks.
+async fn approved(
+    registry: &Registry,
+    call: &ToolCall,
+    context: impl Fn() -> Context,
+    timeout: Option<Duration>,
+    approve: Option<&str>,
+    output: &mut Output,
+) -> Result<Outcome, CommandError> {
+    let mut interrupts = Interrupts::new();
+    let mut answer = None;
+    for round in 0..=approval::ROUNDS {
+        let context = || match answer.take() {
+            Some(answer) => context().answer(answer),
+            None => context(),
+        };
+        let (registry, made) = (registry.clone(), call.clone());
+        let outcome = answered(registry, made, context, timeout, &mut interrupts, output).await;
+        let Some(asked) = Request::of(&outcome, &call.arguments) else {
+            return Ok(outcome);
+        };
+        if round == approval::ROUNDS {
+            break;
+        }
+        answer = if approve == Some(asked.id()) {
+            Some(asked.approve())
+        } else if approval::is_attended(output) {
+            match approval::prompt(&asked, &mut interrupts, output).await? {
+                Some(answer) => Some(answer),
+                None => return Ok(Outcome::new(&call.id, &call.name, Err(interrupted()))),
+            }
+        } else {
+            return Ok(outcome);
+        };
+    }
+    Ok(Outcome::new(&call.id, &call.name, Err(changed())))
+}
+
 /// Makes the call, and cancels it on Ctrl-C.
 ///
 /// The call has a task of its own, because a synchronous body blocks its thread. Nothing but the end of the program can end such
@@ -122,9 +179,9 @@ async fn answered(
     call: ToolCall,
     context: impl FnOnce() -> Context,
     timeout: Option<Duration>,
+    interrupts: &mut Interrupts,
     output: &mut Output,
 ) -> Outcome {
-    let mut interrupts = Interrupts::new();
     let token = CancellationToken::new();
     let context = context().cancellation(token.clone());
     let (id, name) = (call.id.clone(), call.name.clone());
@@ -166,6 +223,23 @@ async fn over(time: Option<Duration>) -> Duration {
     };
     tokio::time::sleep(time.saturating_add(PATIENCE)).await;
     time
+}
+
+fn interrupted() -> CallError {
+    CallError::Ended {
+        status: Status::Cancelled,
+        error: "not started, because the call was cancelled".to_owned(),
+        may_still_run: false,
+    }
+}
+
+fn changed() -> CallError {
+    CallError::Ended {
+        status: Status::Denied,
+        error: "not started, because it was denied: it was approved three times, and each time what has to be approved had changed"
+            .to_owned(),
+        may_still_run: false,
+    }
 }
 
 fn given_up() -> CallError {

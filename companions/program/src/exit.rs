@@ -18,6 +18,8 @@ pub(super) const fn of(status: Status) -> u8 {
         Status::TimedOut => 8,
         Status::Cancelled => 9,
         Status::Overloaded => 10,
+        Status::Asked => 11,
+        Status::Denied => 12,
         _ => FAILED,
     }
 }

@@ -5,6 +5,7 @@
 // |---|---|
 // | `command` | the subcommands, and how they are parsed and run |
 // | `list`, `show`, `schema`, `call`, `check`, `manifest`, `diff`, `serve`, `verify`, `completions` | one command each |
+// | `approval` | what a call asks, its id on the command line, and the prompt |
 // | `outcome`, `artifacts` | the output of `call`, and the files that it writes |
 // | `inspect` | the page |
 // | `error`, `exit` | the errors of commands, and the exit codes |
@@ -12,6 +13,7 @@
 // | `output`, `terminal_escape` | standard output and standard error, and escapes for terminals |
 // | `runtime` | waiting for async code from a plain `main`, and for Ctrl-C |
 
+mod approval;
 mod artifacts;
 mod call;
 mod check;

@@ -22,6 +22,8 @@ struct ListedTool<'t> {
     description: &'t str,
     package: &'t str,
     hints: Hints,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<&'static str>,
     conditions: usize,
     location: &'t str,
 }
@@ -57,6 +59,7 @@ fn listed(tool: ToolInfo<'_>) -> ListedTool<'_> {
         description: tool.description(),
         package: tool.package(),
         hints: tool.hints(),
+        approval: approval(tool),
         conditions: tool.conditions().len(),
         location: tool.location(),
     }
@@ -96,13 +99,24 @@ fn table(registry: &Registry, output: &mut Output) -> Result<(), CommandError> {
 fn cells(tool: ToolInfo<'_>) -> [String; 3] {
     [
         tool.name().to_owned(),
-        hints(tool.hints()),
+        hints(tool),
         sentence(tool.description()),
     ]
 }
 
-/// The hints about its effects that the author gave.
-fn hints(hints: Hints) -> String {
+/// How often a person is asked before a call, if ever.
+pub(super) fn approval(tool: ToolInfo<'_>) -> Option<&'static str> {
+    let often = if tool.confirms() {
+        "always"
+    } else {
+        "sometimes"
+    };
+    tool.asks().then_some(often)
+}
+
+/// The hints about its effects that the author gave, and whether it asks.
+fn hints(tool: ToolInfo<'_>) -> String {
+    let hints = tool.hints();
     let all = [
         ("read_only", hints.read_only),
         ("destructive", hints.destructive),
@@ -110,7 +124,8 @@ fn hints(hints: Hints) -> String {
         ("open_world", hints.open_world),
     ];
     let set = all.into_iter().filter(|(_, set)| *set == Some(true));
-    let names: Vec<_> = set.map(|(name, _)| name).collect();
+    let names = set.map(|(name, _)| name);
+    let names: Vec<_> = names.chain(tool.asks().then_some("asks")).collect();
     names.join(",")
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use contract_runtime::{Coercion, Outcome, Status};
 use serde_json::{Map, Value, json};
 
+use super::approval::Request;
 use super::artifacts::SavedArtifact;
 use super::exit;
 use super::output::{BAD, CAREFUL, FAINT, GOOD, Output};
@@ -12,14 +13,23 @@ use super::output::{BAD, CAREFUL, FAINT, GOOD, Output};
 /// Prints the result to standard output, everything else to standard error.
 pub(super) fn print(
     outcome: &Outcome,
+    asked: Option<&Request<'_>>,
     kept: &[SavedArtifact<'_>],
     code: u8,
     output: &mut Output,
 ) -> io::Result<()> {
     if output.json() {
-        return output.data(&data(outcome, kept, code));
+        return output.data(&data(outcome, asked, kept, code));
     }
     notes(outcome, output);
+    if let Some(asked) = asked {
+        output.note(
+            FAINT,
+            "to approve it",
+            &format!("call again with --approve {}", asked.id()),
+        );
+        output.data(&asked.json())?;
+    }
     if let Some(text) = outcome.output() {
         output.out.text(text)?;
     }
@@ -30,9 +40,13 @@ pub(super) fn print(
 }
 
 /// Prints whether the body would have run.
-pub(super) fn print_check(outcome: &Outcome, output: &mut Output) -> io::Result<()> {
+pub(super) fn print_check(
+    outcome: &Outcome,
+    asked: Option<&Request<'_>>,
+    output: &mut Output,
+) -> io::Result<()> {
     if output.json() {
-        return output.data(&data(outcome, &[], exit::of(outcome.status())));
+        return output.data(&data(outcome, asked, &[], exit::of(outcome.status())));
     }
     notes(outcome, output);
     if outcome.is_ok() {
@@ -64,7 +78,7 @@ fn notes(outcome: &Outcome, output: &mut Output) {
     if let Some(error) = outcome.error() {
         let status = outcome.status();
         let style = match status {
-            Status::Violation | Status::Cancelled => CAREFUL,
+            Status::Violation | Status::Cancelled | Status::Asked | Status::Denied => CAREFUL,
             _ => BAD,
         };
         output.note(style, status.name(), &error);
@@ -72,7 +86,12 @@ fn notes(outcome: &Outcome, output: &mut Output) {
 }
 
 /// Everything that is known about the outcome, without empty members.
-fn data(outcome: &Outcome, kept: &[SavedArtifact<'_>], code: u8) -> Value {
+fn data(
+    outcome: &Outcome,
+    asked: Option<&Request<'_>>,
+    kept: &[SavedArtifact<'_>],
+    code: u8,
+) -> Value {
     let mut data = Map::new();
     data.insert("tool".into(), outcome.tool().into());
     data.insert("status".into(), outcome.status().name().into());
@@ -86,6 +105,7 @@ fn data(outcome: &Outcome, kept: &[SavedArtifact<'_>], code: u8) -> Value {
     say("value", outcome.value().unwrap_or_default());
     say("error", json!(outcome.error()));
     say("violation", json!(outcome.violation()));
+    say("request", asked.map(Request::json).unwrap_or_default());
     let invalid = outcome.invalid_arguments();
     say(
         "problems",

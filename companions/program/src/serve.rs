@@ -1,6 +1,7 @@
 //! `serve`: serves the tools over the Model Context Protocol.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use contract_mcp::{ServeError, Server};
 use contract_runtime::Registry;
@@ -20,7 +21,14 @@ pub(super) struct Serve {
     /// Answer pages of this origin too, such as `https://app.example.com`; may be repeated.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
+    /// Let the client answer where a call asks a person; without it such calls are denied. The client is trusted to ask its
+    /// user, and has five minutes.
+    #[arg(long)]
+    ask_client: bool,
 }
+
+/// How long a client may take to answer.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 impl Serve {
     /// Serves until the client disconnects, or until Ctrl-C.
@@ -31,6 +39,9 @@ impl Serve {
         }
         for origin in self.allow_origin {
             server = server.allow_origin(origin);
+        }
+        if self.ask_client {
+            server = server.ask_client(PATIENCE);
         }
         match self.http {
             None => block_on(stdio(server))??,

@@ -41,6 +41,9 @@ fn data(registry: &Registry, name: &str) -> Value {
             condition["policy"] = json!(policy);
         }
     }
+    if let Some(approval) = registry.tool(name).and_then(super::list::approval) {
+        data["approval"] = approval.into();
+    }
     let findings = registry.lint().into_iter().filter(|one| one.tool == name);
     data["findings"] = findings.map(|one| super::check::finding(&one)).collect();
     data

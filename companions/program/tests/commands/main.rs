@@ -5,6 +5,7 @@
 //! | `program` | the program under test |
 //! | `started` | starts it, and reads what it says |
 //! | `calls` | `call`: each exit code, and what stands where |
+//! | `approvals` | calls that ask a person: the prompt, the request, and its id |
 //! | `inputs` | arguments of every size and kind, and where they come from |
 //! | `contracts` | `show`, `schema`, `check`, `manifest`, `diff`, `verify` |
 //! | `errors` | what goes wrong before anything is done |
@@ -17,6 +18,7 @@
 #[macro_use]
 mod started;
 
+mod approvals;
 mod calls;
 mod contracts;
 mod errors;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let tests = [
+        approvals::tests(),
         calls::tests(),
         contracts::tests(),
         errors::tests(),

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
@@ -145,6 +146,39 @@ fn echo(
     what
 }
 
+/// Refund cents to somebody.
+#[tool]
+#[pre(cents <= 10_000, "refunds above 100 EUR need approval", ask = "Refund {cents} cents to {user}?")]
+fn refund(
+    /// Who gets it.
+    user: String,
+    /// How much.
+    cents: u32,
+    /// Known to the till alone.
+    #[arg(secret)]
+    pin: Option<String>,
+) -> String {
+    let _ = pin;
+    format!("refunded {cents} to {user}")
+}
+
+/// Buy a lamp, at the price of the day.
+#[tool(confirm = "Buy a lamp for {}?", price)]
+#[given(price = price_of_the_day())]
+fn buy() -> String {
+    format!("bought for {price}")
+}
+
+/// The first time it is asked; each further time it is higher, if it is to rise.
+fn price_of_the_day() -> u32 {
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    let price = std::env::var("PRICE")
+        .ok()
+        .and_then(|price| price.parse().ok());
+    let rises = u32::from(std::env::var_os("RISES").is_some());
+    price.unwrap_or(40) + rises * ASKED.fetch_add(1, Ordering::Relaxed)
+}
+
 struct Store;
 
 /// Count what is stored.
@@ -191,7 +225,7 @@ fn say(word: &str) {
 
 fn tools() -> contract_runtime::Builder {
     registry!()
-        .without(["doubly", "echo", "count", "same"])
+        .without(["doubly", "echo", "count", "same", "refund", "buy"])
         .coerce(true)
         .max_output_chars(10_000_000)
 }
@@ -215,6 +249,7 @@ pub(crate) fn main() -> ExitCode {
         Ok("superfluous") => contract_program::run(Registry::builder().tool(doubly)),
         Ok("wrong") => contract_program::run(Registry::builder().tool(same)),
         Ok("untyped") => contract_program::run(Registry::builder().tool(echo)),
+        Ok("asking") => contract_program::run(Registry::builder().tool(refund).tool(buy)),
         Ok("empty") => contract_program::run(Registry::builder()),
         Ok("stateful") => contract_program::run(Registry::builder().tool(count)),
         Ok("own options") => Options::parse().run(),

@@ -82,8 +82,13 @@ pub(crate) fn run_as(variant: &str, words: &[&str]) -> Said {
 }
 
 pub(crate) fn run_with(input: &[u8], words: &[&str]) -> Said {
+    run_with_variant("", input, words)
+}
+
+pub(crate) fn run_with_variant(variant: &str, input: &[u8], words: &[&str]) -> Said {
     let mut command = program(words);
     command
+        .env("VARIANT", variant)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -1,4 +1,4 @@
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Command, Stdio};
 
 use super::started::{program, run};
@@ -62,6 +62,15 @@ fn colours_can_be_asked_for_and_refused() {
 
 /// What a terminal gets, both outputs together; nothing where no terminal can be had.
 fn on_a_terminal(settings: &[(&str, &str)], words: &[&str]) -> Option<String> {
+    typed_on_a_terminal(settings, words, None).map(|(said, _)| said)
+}
+
+/// The same where this is typed when the program asks, or nothing can be, with the exit code.
+pub(crate) fn typed_on_a_terminal(
+    settings: &[(&str, &str)],
+    words: &[&str],
+    typed: Option<&str>,
+) -> Option<(String, i32)> {
     let this = program(&[]);
     let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
     let path = this.get_program().to_string_lossy().into_owned();
@@ -79,23 +88,52 @@ fn on_a_terminal(settings: &[(&str, &str)], words: &[&str]) -> Option<String> {
         "/dev/null",
     ]);
     script.stdin(Stdio::null()).stderr(Stdio::piped());
+    if typed.is_some() {
+        script.stdin(Stdio::piped());
+    }
     for (name, value) in this.get_envs() {
         match value {
             Some(value) => script.env(name, value),
             None => script.env_remove(name),
         };
     }
-    let output = script.envs(settings.iter().copied()).output();
+    let child = script
+        .envs(settings.iter().copied())
+        .stdout(Stdio::piped())
+        .spawn();
+    let output = child.and_then(|mut child| {
+        // Kept open, so that the terminal does not hang up.
+        let mut stdin = child.stdin.take();
+        let mut said = Vec::new();
+        if let (Some(stdin), Some(typed)) = (&mut stdin, typed) {
+            read_to_question(child.stdout.as_mut(), &mut said)?;
+            stdin.write_all(typed.as_bytes())?;
+        }
+        let mut output = child.wait_with_output()?;
+        output.stdout.splice(..0, said);
+        Ok(output)
+    });
     let Ok(output) = output else {
         let probe = "`script` of util-linux is not installed";
         let _ = writeln!(std::io::stderr(), "NOT RUN terminals {words:?}: {probe}");
         return None;
     };
-    Some(
-        String::from_utf8(output.stdout)
-            .unwrap()
-            .replace("\r\n", "\n"),
-    )
+    let said = String::from_utf8(output.stdout).unwrap();
+    Some((
+        said.replace("\r\n", "\n"),
+        output.status.code().unwrap_or(-1),
+    ))
+}
+
+/// Reads up to the question, or to the end.
+fn read_to_question(out: Option<&mut impl Read>, said: &mut Vec<u8>) -> std::io::Result<()> {
+    for byte in out.into_iter().flat_map(Read::bytes) {
+        said.push(byte?);
+        if said.ends_with(b"[y/N] ") {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn a_terminal_gets_a_table_and_colours() {

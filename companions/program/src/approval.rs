@@ -1,0 +1,139 @@
+//! What a call asks a person: its id on the command line, and the prompt on a terminal.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+
+use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Outcome};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::output::{CAREFUL, FAINT, Output};
+use super::runtime::Interrupts;
+
+/// How often one call asks, where each time something has changed when the answer comes.
+pub(super) const ROUNDS: usize = 3;
+
+/// The longest arguments in a prompt, in characters.
+const ARGUMENTS: usize = 2_000;
+
+/// The longest answer that is read, in bytes.
+const ANSWER: u64 = 1_000;
+
+/// What a call asks.
+pub(super) struct Request<'o> {
+    request: &'o ApprovalRequest,
+    id: String,
+}
+
+impl<'o> Request<'o> {
+    /// The request of an outcome, if it is one; `sent` are the arguments of its call.
+    pub(super) fn of(outcome: &'o Outcome, sent: &str) -> Option<Self> {
+        let request = outcome.approval_request()?;
+        let id = id(request, sent);
+        Some(Self { request, id })
+    }
+
+    /// Names the request in any process: a digest of the tool, its arguments, secret ones too, and the questions.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "tool": self.request.tool,
+            "arguments": self.request.arguments,
+            "questions": self.request.questions,
+        })
+    }
+
+    pub(super) fn approve(&self) -> Answer {
+        self.request.answer(Decision::Approved(Approval::Once))
+    }
+}
+
+fn id(request: &ApprovalRequest, sent: &str) -> String {
+    let told = json!([request.tool, canonical(sent), request.questions]);
+    let digest = Sha256::digest(told.to_string());
+    digest.iter().fold(String::new(), |mut id, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(id, "{byte:02x}");
+        id
+    })
+}
+
+/// The arguments without the order of keys and white space; as they were sent if a number would lose digits.
+fn canonical(sent: &str) -> Value {
+    let mut digits = sent.split(|letter: char| !letter.is_ascii_digit());
+    let is_exact = digits.all(|run| run.len() <= 15);
+    match serde_json::from_str::<Value>(sent) {
+        Ok(mut value) if is_exact => {
+            value.sort_all_objects();
+            value
+        }
+        _ => sent.trim().into(),
+    }
+}
+
+/// Whether somebody sees a question and can answer it.
+pub(super) fn is_attended(output: &Output) -> bool {
+    output.err.terminal() && io::stdin().is_terminal()
+}
+
+/// Asks on the terminal; `None` if Ctrl-C was the answer.
+pub(super) async fn prompt(
+    asked: &Request<'_>,
+    interrupts: &mut Interrupts,
+    output: &mut Output,
+) -> io::Result<Option<Answer>> {
+    for question in &asked.request.questions {
+        output.note(CAREFUL, "asked", &question.text);
+    }
+    output.note(FAINT, "tool", &asked.request.tool);
+    let arguments = asked.request.arguments.to_string();
+    let mut letters = arguments.chars();
+    let mut shown: String = letters.by_ref().take(ARGUMENTS).collect();
+    if letters.next().is_some() {
+        shown.push('…');
+    }
+    output.note(FAINT, "arguments", &shown);
+    output.err.write("Approve this call? [y/N] ")?;
+    let read = tokio::select! {
+        read = tokio::task::spawn_blocking(line) => read,
+        _ = interrupts.next() => return Ok(None),
+    };
+    let line = read.map_err(io::Error::other)??;
+    let decision = match line.trim_end_matches(['\r', '\n']) {
+        "y" | "Y" => return Ok(Some(asked.approve())),
+        "" if !line.ends_with('\n') => "nobody answered",
+        _ => "the user said no",
+    };
+    Ok(Some(asked.request.deny(decision)))
+}
+
+/// What is typed up to the end of the line, or of the input.
+fn line() -> io::Result<String> {
+    let mut line = Vec::new();
+    let mut input = io::stdin().lock().take(ANSWER);
+    input.read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+
+    #[test]
+    fn arguments_that_differ_in_nothing_but_their_order_are_the_same() {
+        assert_eq!(
+            canonical(r#"{"b":{"d":1,"c":2},"a":1}"#).to_string(),
+            canonical(r#" {"a":1, "b":{"c":2,"d":1}}"#).to_string()
+        );
+        assert_ne!(canonical(r#"{"a":1}"#), canonical(r#"{"a":"1"}"#));
+        assert_ne!(
+            canonical(r#"{"a":9007199254740993.0}"#),
+            canonical(r#"{"a":9007199254740992.0}"#)
+        );
+        assert_ne!(canonical("{}"), canonical(r#"{"a":null}"#));
+    }
+}
