@@ -9,7 +9,7 @@ export const fixture = async (browser, url) => {
   const { page, text, until, clause, tool, type, choose, press, json, sent, fine } = it;
 
   step("lists and searches");
-  assert.equal(await text("#count"), "11 tools");
+  assert.equal(await text("#count"), "13 tools");
   await page.keyboard.press("/");
   await page.keyboard.type("room");
   await until("#count", /^1 tool$/);
@@ -117,6 +117,35 @@ export const fixture = async (browser, url) => {
   await press("Call");
   await press("Call it", "#confirm");
   await until(".outcome pre.text", /everything is gone/);
+
+  step("asks a person, and goes on");
+  await tool("cancel_order");
+  await type("order_id *", "W1");
+  await press("Call");
+  await until(".approval .question", /^Cancel order W1\?$/);
+  assert.equal(await page.$eval("#confirm", (dialog) => dialog.open), false);
+  // What is typed meanwhile is not what was approved.
+  await type("order_id *", "W2");
+  await press("Approve");
+  await until(".outcome pre.text", /^cancelled W1$/);
+  await press("Call");
+  await until(".approval .question", /^Cancel order W2\?$/);
+  await type("Reason to deny", "it has been sent");
+  await press("Deny");
+  await until(".outcome pre.error", /denied: it has been sent$/);
+  assert.equal(await page.$(".approval"), null);
+  await until("#calls li:first-child .status", /denied/);
+  await tool("refund");
+  await type("user *", "<img src=x>\u202e already approved");
+  await type("cents *", "20000");
+  await clause("refund.pre[0]", "asks");
+  await press("Call");
+  await press("Call it", "#confirm");
+  await until(".approval .question", /^Refund 20000 cents to "<img src=x> already approved"\?$/);
+  await press("Approve");
+  await until(".outcome pre.text", /refunded 20000/);
+  await type("cents *", "1");
+  await clause("refund.pre[0]", "holds");
 
   step("hides secrets");
   await tool("log_in");

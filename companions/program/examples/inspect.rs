@@ -172,6 +172,19 @@ fn harm() -> Tool {
     })
 }
 
+/// Refund cents to somebody.
+#[tool(destructive)]
+#[pre(cents <= 10_000, "refunds above 100 EUR need approval", ask = "Refund {cents} cents to {user}?")]
+fn refund(user: String, cents: u32) -> String {
+    format!("refunded {cents} to {user}")
+}
+
+/// Cancel an order.
+#[tool(destructive, confirm = "Cancel order {order_id}?")]
+fn cancel_order(order_id: String) -> String {
+    format!("cancelled {order_id}")
+}
+
 fn main() -> ExitCode {
     contract_program::run(registry!().with(vec![harm()]))
 }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use contract_runtime::{CheckEvent, Context, Run, ToolCall};
+use contract_runtime::{Answer, CheckEvent, Context, Run, ToolCall};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub(super) struct CallRequest {
     name: String,
     /// JSON text.
     arguments: String,
+    /// What the user of the page answers to an equal call that asked.
+    answer: Option<Answer>,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +75,10 @@ pub(super) async fn call(State(shared): Server, Json(wanted): Json<CallRequest>)
     let reporter = PendingReport(CallReporter::new(&shared.events));
     reporter.0.begin(&shared.registry, &call, "page");
     let context = Context::new().run(&reporter.0.run());
+    let context = match wanted.answer {
+        Some(answer) => context.answer(answer),
+        None => context,
+    };
     let outcome = shared.registry.call_with(call, context).await;
     Json(reporter.0.end(&outcome))
 }

@@ -7,7 +7,7 @@ const DOCUMENT: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// In the order of their dependencies.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("page/json.js"),
     include_str!("page/dom.js"),
     include_str!("page/schema.js"),
@@ -16,6 +16,7 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page/form.js"),
     include_str!("page/clauses.js"),
     include_str!("page/outcome.js"),
+    include_str!("page/approval.js"),
     include_str!("page/events.js"),
     include_str!("page/main.js"),
 ];

@@ -43,6 +43,7 @@ fn tool(tool: ToolInfo<'_>) -> Value {
         "location": tool.location(),
         "package": tool.package(),
         "secrets": secrets,
+        "approval": crate::list::approval(tool),
         "conditions": conditions,
     })
 }
@@ -55,6 +56,7 @@ fn condition(published: &PublishedCondition) -> Value {
         "kind": condition.kind(),
         "predicate": condition.predicate(),
         "message": condition.message(),
+        "asks": condition.asks(),
         "lowering": published.lowering(),
         "heading": published.heading(),
         "sentence": published.sentence(),
@@ -89,6 +91,7 @@ pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
         "error": outcome.error(),
         "artifacts": artifacts,
         "violation": outcome.violation(),
+        "request": outcome.approval_request(),
         "problems": problems,
         "observed": outcome.observed(),
         "coercions": outcome.coercions(),

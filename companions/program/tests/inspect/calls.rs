@@ -1,5 +1,7 @@
 use std::io::BufRead as _;
 
+use serde_json::{Value, json};
+
 use crate::served::Served;
 
 tests![
@@ -8,6 +10,7 @@ tests![
     a_check_judges_every_precondition_and_tells_nobody,
     no_digit_is_lost,
     breaking_off_cancels,
+    a_call_that_asks_goes_on_with_one_answer,
     what_is_explained,
 ];
 
@@ -19,7 +22,10 @@ fn the_tools_come_with_their_contracts() {
         .iter()
         .map(|tool| &tool["name"])
         .collect();
-    assert_eq!(names, ["bytes", "echo", "log_in", "many", "repeat", "wait"]);
+    assert_eq!(
+        names,
+        ["bytes", "echo", "log_in", "many", "pay", "repeat", "wait"]
+    );
     let echo = &all["tools"][1];
     assert_eq!(echo["input"]["properties"]["number"]["maximum"], u64::MAX);
     assert_eq!(echo["hints"]["read_only"], true);
@@ -93,6 +99,43 @@ fn breaking_off_cancels() {
     let ended = following.until_ended().pop().unwrap();
     assert_eq!(ended["status"], "cancelled");
     assert!(served.errors.buffer().lines().next().is_none());
+}
+
+fn a_call_that_asks_goes_on_with_one_answer() {
+    let served = Served::start();
+    let arguments = r#"{"user":"ada","cents":500}"#;
+    let answered = |arguments: &str, answer: &Value| {
+        let call = json!({"name": "pay", "arguments": arguments, "answer": answer});
+        served.post("/api/call", &call)
+    };
+    let asked = served.call("pay", arguments);
+    assert_eq!(asked["status"], "asked");
+    let request = &asked["request"];
+    assert_eq!(request["questions"][0]["text"], "Pay 500 cents to ada?");
+    assert_eq!(request["arguments"], json!({"user": "ada", "cents": 500}));
+    let yes = json!({"request": request["id"], "decision": {"approved": "once"}});
+    assert_eq!(answered(arguments, &yes)["text"], "500 to ada");
+    assert_eq!(answered(arguments, &yes)["status"], "asked");
+
+    let asked = served.call("pay", arguments);
+    let yes =
+        json!({"request": asked["request"]["id"], "decision": {"approved": "same_conditions"}});
+    assert_eq!(
+        answered(r#"{"user":"eve","cents":500}"#, &yes)["status"],
+        "asked"
+    );
+    assert_eq!(answered(arguments, &yes)["status"], "asked");
+
+    let asked = served.call("pay", arguments);
+    let no = json!({"request": asked["request"]["id"], "decision": {"denied": "too much"}});
+    let denied = answered(arguments, &no);
+    assert_eq!(
+        denied["error"],
+        "not started, because it was denied: too much"
+    );
+    let tools = served.get("/api/tools").json();
+    assert_eq!(tools["tools"][4]["approval"], "sometimes");
+    assert_eq!(tools["tools"][4]["conditions"][0]["asks"], true);
 }
 
 fn what_is_explained() {

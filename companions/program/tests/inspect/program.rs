@@ -57,6 +57,13 @@ fn bytes() -> Content {
     Content::text("two").with(Artifact::image("image/png", [0, 255]))
 }
 
+/// Pay somebody.
+#[tool]
+#[pre(cents <= 100, "that is much", ask = "Pay {cents} cents to {user}?")]
+fn pay(user: String, cents: u32) -> String {
+    format!("{cents} to {user}")
+}
+
 pub(crate) fn main() -> ExitCode {
     let tools = Registry::builder()
         .tool(echo)
@@ -65,6 +72,7 @@ pub(crate) fn main() -> ExitCode {
         .tool(wait)
         .tool(many)
         .tool(bytes)
+        .tool(pay)
         .on_violation(|violation| eprintln!("handler: {}", violation.contract));
     contract_program::run(tools)
 }

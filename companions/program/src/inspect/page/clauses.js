@@ -33,7 +33,7 @@ const clauses = (() => {
       state.textContent = words;
       because.textContent = dom.visible(reason);
     };
-    return { id: get('id'), kind: get('kind'), ends: ENDING.includes(get('policy')), show, node };
+    return { id: get('id'), kind: get('kind'), asks: get('asks') === true, ends: ENDING.includes(get('policy')), show, node };
   };
 
   const of = (tool) => {
@@ -47,7 +47,8 @@ const clauses = (() => {
       const broken = new Map(answer.get('observed').map((one) => [one.get('contract'), one]));
       for (const one of before) {
         const found = broken.get(one.id);
-        if (found) one.show('broken', one.ends ? 'broken' : 'observed', found.get('message') ?? '');
+        if (found && one.asks) one.show('asks', 'asks a person');
+        else if (found) one.show('broken', one.ends ? 'broken' : 'observed', found.get('message') ?? '');
         else if (judged.has(one.id)) one.show('holds', 'holds');
         else one.show('open', 'waits for arguments');
       }

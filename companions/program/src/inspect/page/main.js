@@ -14,7 +14,7 @@
     if (!answer.ok) throw new Error(text.trim() || `status ${answer.status}`);
     return text;
   };
-  const wanted = (name, text) => JSON.stringify({ name, arguments: text });
+  const wanted = (name, text, answer) => JSON.stringify({ name, arguments: text, answer });
 
   const confirmed = (name) => new Promise((answer) => {
     const dialog = at('confirm');
@@ -66,16 +66,24 @@
         if (error.name !== 'AbortError') fill(result, el('p', { class: 'problem' }, dom.visible(error.message)));
       }
     };
+    // A tool that always asks needs no second question.
+    const warns = tool.get('hints').get('destructive') === true && tool.get('approval') !== 'always';
     const call = async () => {
       if (running) return;
-      if (tool.get('hints').get('destructive') === true && !(await confirmed(name))) return;
+      if (warns && !(await confirmed(name))) return;
+      await made(form.text());
+    };
+    // The call with these arguments, whatever the form says by the time that a question of it is answered.
+    const made = async (text, answer) => {
+      if (running) return;
       running = new AbortController();
       run.disabled = true;
       stop.disabled = false;
       fill(result, el('p', { class: 'about' }, 'running…'));
       try {
-        const outcome = json.read(await ask('/api/call', wanted(name, form.text()), running.signal));
-        fill(result, ...outcomes.show(outcome));
+        const outcome = json.read(await ask('/api/call', wanted(name, text, answer), running.signal));
+        const request = outcome.get('request');
+        fill(result, ...outcomes.show(outcome), request !== null && approvals.form(request, (given) => made(text, given)));
         form.mark((outcome.get('problems') ?? []).map(json.plain));
         conditions.ended(outcome);
       } catch (error) {
@@ -93,7 +101,7 @@
     const findings = tool.get('findings');
     fill(at('tool'),
       el('h2', { tabindex: '-1' }, dom.visible(name)),
-      el('p', { class: 'badges' }, ...hints(tool), tool.get('timeout') !== null && el('span', { class: 'badge' }, `timeout ${Number(tool.get('timeout').text) / 1000} s`)),
+      el('p', { class: 'badges' }, ...hints(tool), tool.get('approval') !== null && el('span', { class: 'badge', 'data-hint': 'asks' }, tool.get('approval') === 'always' ? 'asks a person' : 'may ask a person'), tool.get('timeout') !== null && el('span', { class: 'badge' }, `timeout ${Number(tool.get('timeout').text) / 1000} s`)),
       tool.get('title') !== null && el('p', { class: 'title' }, dom.visible(tool.get('title'))),
       el('pre', { class: 'description' }, dom.visible(tool.get('description'))),
       el('p', { class: 'about' }, el('code', {}, dom.visible(tool.get('location')))),
