@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use contract_runtime::{Content, Progress, Validator};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ProgressToken, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ElicitRequestParams, InputRequest,
+    InputRequiredResult, ProgressToken, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
@@ -49,10 +50,7 @@ impl Remote {
         let result = pending.result().await.map_err(|error| message(&error))?;
         match result {
             ServerResult::CallToolResult(result) => content(result, self.output.as_ref()),
-            ServerResult::InputRequiredResult(_) => Err(
-                "the server asks for more input in the middle of the call, which is not supported"
-                    .to_owned(),
-            ),
+            ServerResult::InputRequiredResult(asked) => Err(unanswered(&asked)),
             ServerResult::CreateTaskResult(_) => Err(
                 "the server made a task of the call instead of answering it, which is not supported"
                     .to_owned(),
@@ -94,6 +92,27 @@ impl Drop for Pending {
             // If the server has disconnected, there is nothing to cancel.
             let _ = handle.cancel(Some(reason)).await;
         });
+    }
+}
+
+/// A call that asks for more input, which this client has nobody to ask for.
+fn unanswered(asked: &InputRequiredResult) -> String {
+    let requests = asked.input_requests.iter().flat_map(|all| all.values());
+    let questions: Vec<&str> = requests
+        .filter_map(|request| match request {
+            InputRequest::Elicitation(request) => match &request.params {
+                ElicitRequestParams::FormElicitationParams { message, .. }
+                | ElicitRequestParams::UrlElicitationParams { message, .. } => Some(&**message),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    let why = "not started, because the server asks for more input, and there is nobody to ask";
+    if questions.is_empty() {
+        why.to_owned()
+    } else {
+        format!("{why}: {}", shortened(&questions.join(" ")))
     }
 }
 

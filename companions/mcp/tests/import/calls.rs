@@ -1,3 +1,4 @@
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_mcp::Importer;
@@ -257,4 +258,55 @@ async fn calls_run_side_by_side_and_answers_find_theirs() {
         let (n, outcome) = within(one).await.unwrap();
         assert_eq!(outcome.output(), Some(n.to_string().as_str()));
     }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_in_its_result_is_told_that_nobody_can_be_asked() {
+    for (asked, told) in [
+        (
+            json!({"inputRequests": {"sure": {"method": "elicitation/create", "params": {
+                "message": "Cancel order W1?\n\u{1b}[2J",
+                "requestedSchema": {"type": "object", "properties": {}},
+            }}}}),
+            "not started, because the server asks for more input, and there is nobody to ask: Cancel order W1?",
+        ),
+        (
+            json!({"requestState": "later"}),
+            "not started, because the server asks for more input, and there is nobody to ask",
+        ),
+    ] {
+        let server = Fake::new(json!([bare("cancel")])).on("tools/call", move |request| {
+            let mut answer = asked.clone();
+            answer["resultType"] = json!("input_required");
+            vec![result(request, answer)]
+        });
+        let (registry, _heard) = server.registry().await;
+        let outcome = call(&registry, "cancel", "{}").await;
+        assert_eq!(outcome.status(), Status::Failed);
+        let error = outcome.error().unwrap();
+        assert!(
+            error.starts_with(told) && !error.contains('\u{1b}'),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_in_the_middle_of_a_call_is_declined_at_once() {
+    let calling = Arc::new(Mutex::new(Value::Null));
+    let called = Arc::clone(&calling);
+    let server = Fake::new(json!([bare("cancel")]))
+        .on("tools/call", move |request| {
+            *called.lock().unwrap() = request.clone();
+            let params = json!({"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}});
+            vec![json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params})]
+        })
+        .on("", move |answer| {
+            assert_eq!(answer["id"], 7);
+            let request = calling.lock().unwrap();
+            vec![text(&request, &answer["result"]["action"].to_string())]
+        });
+    let (registry, _heard) = server.registry().await;
+    let outcome = call(&registry, "cancel", "{}").await;
+    assert_eq!(outcome.output(), Some("\"decline\""));
 }
