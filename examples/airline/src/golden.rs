@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, Decision};
+use contract_runtime::{Approval, ApprovalRequest, Decision, Run};
 use serde_json::Value;
 
 use crate::digest;
@@ -125,6 +125,7 @@ async fn play_under(
 ) -> Result<(Refused, Arc<Airline>), String> {
     let airline = Arc::new(airline.copy().map_err(|error| error.to_string())?);
     let registry = registry(&airline, policy)?;
+    let run = Run::new();
     let mut refused = Vec::new();
     for (place, call) in task.expected.iter().enumerate() {
         if !registry.tools().any(|tool| tool.name() == call.name) {
@@ -134,7 +135,9 @@ async fn play_under(
         let outcome = registry
             .call_with(
                 requested,
-                Context::new().approver(async |request| agreed(&request)),
+                Context::new()
+                    .run(&run)
+                    .approver(async |request| agreed(&request)),
             )
             .await;
         if let Some(sentence) = outcome.error() {

@@ -66,6 +66,7 @@ pub enum Membership {
 
 /// A flight on a date, as a caller names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))] // Models repeat what a search returned.
 pub struct FlightDate {
     /// The flight number, such as `HAT001`.
     pub flight_number: String,
@@ -86,6 +87,7 @@ pub struct Segment {
 
 /// A passenger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))] // Models repeat what a search returned.
 pub struct Passenger {
     /// The first name.
     pub first_name: String,
@@ -103,6 +105,7 @@ pub fn count(passengers: &[Passenger]) -> i64 {
 
 /// What is paid with one method, in dollars; negative for a refund.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))] // Models repeat what a search returned.
 pub struct Payment {
     /// The id of a payment method in the user's profile.
     pub payment_id: String,

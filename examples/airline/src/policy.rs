@@ -9,7 +9,7 @@ use crate::model::{
 pub(crate) type Verdict = Result<(), String>;
 
 /// The paragraph of the policy that a condition comes from, by the name under which a replay lists it.
-pub(crate) const PARAGRAPHS: [(&str, &str); 9] = [
+pub(crate) const PARAGRAPHS: [(&str, &str); 10] = [
     ("payments_", "Book flight: payment"),
     ("bags_are_charged", "Book flight: checked bag allowance"),
     ("flights_may_change", "Modify flight: change flights"),
@@ -19,6 +19,7 @@ pub(crate) const PARAGRAPHS: [(&str, &str); 9] = [
     ("is_unflown", "Cancel flight"),
     ("may_be_cancelled", "Cancel flight"),
     ("is_owed", "Refund"),
+    ("history", "Refund"),
 ];
 
 /// The price of a bag beyond the free ones, in dollars.
@@ -189,23 +190,34 @@ pub(crate) struct Claim {
     pub(crate) changed: bool,
 }
 
+impl Claim {
+    /// For members, the insured and business.
+    fn is_entitled(&self, user: &User) -> bool {
+        let booked = &self.booked;
+        user.membership != Membership::Regular
+            || booked.insurance == Insurance::Yes
+            || booked.cabin == Cabin::Business
+    }
+
+    fn amounts(&self) -> impl Iterator<Item = i64> {
+        let passengers = count(&self.booked.passengers);
+        let has = |status| self.days.iter().any(|day| day.status == status);
+        let cancelled = has("cancelled").then_some(100 * passengers);
+        let delayed = (has("delayed") && self.changed).then_some(50 * passengers);
+        cancelled.into_iter().chain(delayed)
+    }
+
+    /// Says whether the reservation gives the user a right to this amount.
+    pub(crate) fn owes(&self, amount: i64, user: &User) -> bool {
+        self.is_entitled(user) && self.amounts().any(|owed| owed == amount)
+    }
+}
+
 /// A certificate is $100 for each passenger of a cancelled flight, $50 of a delayed one that was then changed or cancelled;
 /// for members, the insured and business ("Refund").
 pub(crate) fn is_owed(amount: i64, user: &User, claims: &[Claim]) -> Verdict {
-    let member = user.membership != Membership::Regular;
-    let entitled = claims.iter().filter(|claim| {
-        member || claim.booked.insurance == Insurance::Yes || claim.booked.cabin == Cabin::Business
-    });
-    let mut owed = Vec::new();
-    for claim in entitled {
-        let has = |status| claim.days.iter().any(|day| day.status == status);
-        if has("cancelled") {
-            owed.push(100 * count(&claim.booked.passengers));
-        }
-        if has("delayed") && claim.changed {
-            owed.push(50 * count(&claim.booked.passengers));
-        }
-    }
+    let entitled = claims.iter().filter(|claim| claim.is_entitled(user));
+    let mut owed: Vec<i64> = entitled.flat_map(Claim::amounts).collect();
     if owed.contains(&amount) {
         return Ok(());
     }

@@ -65,6 +65,8 @@ pub enum Turn {
         answer: String,
         /// Whether the tool of the recording refused the call or failed.
         failed: bool,
+        /// Whether the model made other calls in the same message.
+        beside: bool,
     },
 }
 
@@ -242,7 +244,10 @@ fn turns<'v>(
                 if !text.is_empty() {
                     turns.push(Turn::Agent(text.into()));
                 }
-                for requested in message["tool_calls"].as_array().into_iter().flatten() {
+                let requests = message["tool_calls"]
+                    .as_array()
+                    .map_or(&[][..], Vec::as_slice);
+                for requested in requests {
                     let id = &requested["id"];
                     let answers =
                         |later: &&Value| later["tool_call_id"] == *id || later["id"] == *id;
@@ -251,7 +256,7 @@ fn turns<'v>(
                         continue;
                     };
                     let (name, arguments) = request(requested);
-                    turns.push(answered(call(name, arguments), answer));
+                    turns.push(answered(call(name, arguments), answer, requests.len() > 1));
                 }
             }
             _ => {}
@@ -260,7 +265,7 @@ fn turns<'v>(
     turns
 }
 
-fn answered(call: Call, answer: &Value) -> Turn {
+fn answered(call: Call, answer: &Value, beside: bool) -> Turn {
     let text = answer["content"].as_str().unwrap_or_default();
     let failed =
         answer["error"] == true || text.starts_with("Error") || text.starts_with("Unknown");
@@ -268,6 +273,7 @@ fn answered(call: Call, answer: &Value) -> Turn {
         call,
         answer: text.into(),
         failed,
+        beside,
     }
 }
 

@@ -7,7 +7,7 @@ use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ConditionKind, Decision, Violation};
+use contract_runtime::{Approval, ConditionKind, Decision, Run, Violation};
 use serde_json::Value;
 
 use crate::agreement;
@@ -18,6 +18,7 @@ use crate::store::Airline;
 
 /// A write that went through in a recorded conversation, judged.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Write {
     /// The call.
     pub call: Call,
@@ -30,6 +31,8 @@ pub struct Write {
     pub agreed: bool,
     /// Whether the user gave a reason that insurance covers, as far as somebody is asked.
     pub reason: bool,
+    /// Whether the model made it beside other calls, which the policy forbids.
+    pub beside: bool,
 }
 
 /// What became of a conversation.
@@ -50,6 +53,7 @@ pub struct Replayed {
 pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed, String> {
     let airline = Arc::new(airline.copy().map_err(|error| error.to_string())?);
     let registry = registry(&airline, Policy::Observe)?;
+    let run = Run::new();
     let mut replayed = Replayed {
         writes: Vec::new(),
         differences: 0,
@@ -59,19 +63,21 @@ pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed
             call,
             answer,
             failed: false,
+            beside,
         } = turn
         else {
             continue;
         };
         let shown = serde_json::from_str::<Reservation>(answer).ok();
-        if registry
-            .tool(&call.name)
-            .is_some_and(|tool| tool.hints().read_only != Some(true))
-        {
-            let said = &conversation.turns[..place];
-            let asked = Arc::new(Mutex::new(Vec::new()));
-            let requested = ToolCall::new("replay", &call.name, call.arguments.to_string());
-            let outcome = registry.call_blocking_with(requested, noting(&asked));
+        let Some(tool) = registry.tool(&call.name) else {
+            continue;
+        };
+        let said = &conversation.turns[..place];
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let requested = ToolCall::new("replay", &call.name, call.arguments.to_string());
+        // Each call is a turn of its own, so that the history of the run is that of the recording.
+        let outcome = registry.call_blocking_with(requested, noting(&asked).run(&run));
+        if tool.hints().read_only != Some(true) {
             if let Some(missing) = outcome
                 .violation()
                 .filter(|violation| violation.predicate.contains("user("))
@@ -91,6 +97,7 @@ pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed
                 breaks: breaks(&outcome),
                 agreed: !asks(&asked, ".confirm") || agreement::to_write(said),
                 reason: !asks(&asked, ".pre") || agreement::to_reason(said),
+                beside: *beside,
             });
             let ours = outcome
                 .value()

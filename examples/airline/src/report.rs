@@ -38,6 +38,8 @@ pub enum Effect {
 pub struct Report {
     conversations: BTreeMap<(Ending, Effect), usize>,
     conditions: BTreeMap<String, usize>,
+    beside: usize,
+    beside_solved: usize,
     writes: usize,
     differences: usize,
 }
@@ -80,6 +82,9 @@ impl Report {
             .conversations
             .entry((ending(conversation, replayed), effect(replayed)))
             .or_default() += 1;
+        let beside = usize::from(replayed.writes.iter().any(|write| write.beside));
+        self.beside += beside;
+        self.beside_solved += beside * usize::from(conversation.solved);
         self.writes += replayed.writes.len();
         self.differences += replayed.differences;
         let first = replayed
@@ -121,6 +126,10 @@ impl Report {
             "{} writes went through; {} with another result than here",
             self.writes, self.differences
         );
+        println!(
+            "{} conversations, {} of them solved, have a write beside other calls",
+            self.beside, self.beside_solved
+        );
         for (condition, count) in &self.conditions {
             println!("  {count:4} stopped first by {condition}");
         }
@@ -158,6 +167,7 @@ pub fn list(conversation: &Conversation, replayed: &Replayed) {
             breaks,
             agreed,
             reason,
+            ..
         } = write;
         println!(
             "task {} trial {} {:?}{}{}{}: {} {}",

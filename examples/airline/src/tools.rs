@@ -268,7 +268,7 @@ impl Airline {
     }
 
     /// Change the names and dates of birth of a reservation's passengers.
-    #[tool(confirm = "Change the passengers of {reservation_id}?")]
+    #[tool(alone, confirm = "Change the passengers of {reservation_id}?")]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
@@ -290,7 +290,7 @@ impl Airline {
     }
 
     /// Cancel a whole reservation; the refund goes to the original payment methods.
-    #[tool(destructive, confirm = "Cancel {reservation_id} and refund ${}?", booked.paid())]
+    #[tool(alone, destructive, confirm = "Cancel {reservation_id} and refund ${}?", booked.paid())]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
@@ -320,12 +320,18 @@ impl Airline {
     }
 
     /// Send a certificate to a user who asks for compensation after a cancelled or delayed flight.
-    #[tool]
+    #[tool(alone)]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut user = user(&tx, &user_id)?, else "there is no user {user_id}")]
     #[given(claims = claims(&tx, &user)?)]
+    #[pre(history().seen(Self::get_reservation_details), "look at the reservation first, to confirm the facts")]
     #[pre(is_owed(amount, &user, &claims), "no such compensation is owed")]
+    #[pre(
+        history().with("user_id", &user_id).with("amount", &amount).count(Self::send_certificate)
+            < claims.iter().filter(|claim| claim.owes(amount, &user)).count(),
+        "{user_id} has got this compensation already"
+    )]
     fn send_certificate(
         &self,
         /// The user's id, such as `sara_doe_496`.

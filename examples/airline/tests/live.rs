@@ -69,6 +69,10 @@ async fn the_user_is_asked_before_a_write() {
             )
             .calls(
                 "",
+                [("get_reservation_details", r#"{"reservation_id": "SAMPC1"}"#)],
+            )
+            .calls(
+                "",
                 [(
                     "send_certificate",
                     r#"{"user_id": "cleo_park_3", "amount": 50}"#,

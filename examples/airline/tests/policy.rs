@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use airline::{Airline, Edition, data, golden};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, Decision};
+use contract_runtime::{Approval, Decision, Run};
 use serde_json::{Value, json};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -29,19 +29,25 @@ impl User {
 struct Desk {
     airline: Arc<Airline>,
     registry: Registry,
+    run: Run,
 }
 
 fn open(edition: Edition) -> Desk {
     let airline = Airline::open(&data::read(&data::sample(), edition).unwrap(), edition).unwrap();
     let airline = Arc::new(airline);
     let registry = golden::registry(&airline, Policy::Enforce).unwrap();
-    Desk { airline, registry }
+    Desk {
+        airline,
+        registry,
+        run: Run::new(),
+    }
 }
 
 impl Desk {
     fn call(&self, tool: &str, arguments: &Value, user: User) -> Outcome {
         let call = ToolCall::new("1", tool, arguments.to_string());
-        self.registry.call_blocking_with(call, user.context())
+        self.registry
+            .call_blocking_with(call, user.context().run(&self.run))
     }
 
     #[track_caller]
@@ -278,6 +284,15 @@ fn compensation_needs_a_cancelled_flight_or_a_changed_delayed_one() {
     let certificate = |user: &str, amount: i64| json!({"user_id": user, "amount": amount});
     desk.refuses(
         "send_certificate",
+        certificate("ben_hill_2", 100),
+        "look at the reservation first",
+    );
+    desk.accepts(
+        "get_reservation_details",
+        json!({"reservation_id": "SAMPB2"}),
+    );
+    desk.refuses(
+        "send_certificate",
         certificate("ada_stone_1", 50),
         "no reservation gives a right to compensation",
     );
@@ -287,6 +302,11 @@ fn compensation_needs_a_cancelled_flight_or_a_changed_delayed_one() {
         "compensation can be [100] dollars here, not 200",
     );
     desk.accepts("send_certificate", certificate("ben_hill_2", 100));
+    desk.refuses(
+        "send_certificate",
+        certificate("ben_hill_2", 100),
+        "ben_hill_2 has got this compensation already",
+    );
     desk.refuses(
         "send_certificate",
         certificate("cleo_park_3", 50),
@@ -305,4 +325,22 @@ fn free_bags_depend_on_the_edition() {
     });
     open(Edition::First).refuses("book_reservation", booking(&change), "3 bags are free");
     open(Edition::Second).accepts("book_reservation", booking(&change));
+}
+
+#[test]
+fn a_write_is_the_only_call_of_its_turn() {
+    let desk = open(Edition::Second);
+    let turn = desk.run.turn();
+    let call = |tool: &str| {
+        let call = ToolCall::new("1", tool, json!({"reservation_id": "SAMPB2"}).to_string());
+        desk.registry
+            .call_blocking_with(call, User::SaysYes.context().run(&turn))
+    };
+    assert!(call("get_reservation_details").is_ok());
+    assert!(
+        call("cancel_reservation")
+            .error()
+            .is_some_and(|error| error.contains("must be the only call of its turn"))
+    );
+    desk.accepts("cancel_reservation", json!({"reservation_id": "SAMPB2"}));
 }
