@@ -67,6 +67,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use contract_runtime::history;
 use contract_runtime::{
     Builder, Registry, ToolCall, contract_assert, given, post, pre, registry, tool,
 };
@@ -239,6 +240,15 @@ impl Base {
     #[pre(self.0 > 0)]
     async fn later(&self, name: &str) -> Option<usize> {
         std::future::ready(name.len().checked_sub(1)).await
+    }
+
+    /// Says it once.
+    #[tool]
+    #[deprecated]
+    #[given(is_seen = history().seen(wide))]
+    #[pre(history().with("least", &more).count(Self::value) < 1, "it was said")]
+    fn once(&self, more: u32) -> bool {
+        is_seen && more > self.0
     }
 }
 

@@ -176,9 +176,13 @@ fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream)
     } = Names::new(tool);
     let cfgs = cfgs(&tool.function.attrs_outer);
     let method = &tool.function.sig.ident;
+    let outer = &tool.function.attrs_outer;
+    let is_deprecated = outer.iter().any(|attr| attr.path().is_ident("deprecated"));
+    // Only where it is needed, because nothing may be allowed where it is forbidden.
+    let level = is_deprecated.then(|| quote!(#[allow(deprecated)]));
     quote! {
         #(#cfgs)*
-        #[allow(deprecated)]
+        #level
         #tools.push(#runtime::method(#this, Self::#spec(), #runtime::type_of(&Self::#method), Self::#call, Self::#output));
     }
 }
