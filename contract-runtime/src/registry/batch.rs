@@ -69,11 +69,20 @@ impl Batch<'_> {
             // Whoever follows the run reads what came of the calls before this one, and may end the run here.
             tokio::task::yield_now().await;
         }
+        if self.asked.load(Ordering::Relaxed) && !self.stopped.load(Ordering::Relaxed) {
+            // It may build on the one that has not run.
+            let reason = "an earlier call of the same turn waits for a person's answer";
+            return self.not_started(call, reason);
+        }
         if self.inside {
             return self.one(call, GateUse::None).await;
         }
         if self.asks(&call) {
-            return self.one(call, GateUse::Exclusive).await;
+            let outcome = self.one(call, GateUse::Exclusive).await;
+            if outcome.status() == Status::Asked {
+                self.asked.store(true, Ordering::Relaxed);
+            }
+            return outcome;
         }
         let _gate = self.inner.gate.write().await;
         self.one(call, GateUse::None).await
@@ -111,23 +120,8 @@ impl Batch<'_> {
 
     /// Makes a call; behind the gate in this way, where the batch does not stand behind it itself.
     async fn one(&self, call: ToolCall, gate_use: GateUse) -> Outcome {
-        let writes = !self.reads(&call);
-        let reason = if self.stopped.load(Ordering::Relaxed) {
-            Some("an earlier call of the same turn broke a contract")
-        } else if writes && self.asked.load(Ordering::Relaxed) {
-            // It may build on the one that has not run.
-            Some("an earlier call of the same turn waits for a person's answer")
-        } else {
-            None
-        };
-        if let Some(reason) = reason {
-            if let Err(end) = self.inner.before.ask(&call) {
-                return self.inner.refused(call, end);
-            }
-            let stopped = Stopped::NotStarted;
-            return self
-                .inner
-                .refused(call, OutcomeKind::Cancelled { reason, stopped });
+        if self.stopped.load(Ordering::Relaxed) {
+            return self.not_started(call, "an earlier call of the same turn broke a contract");
         }
         let alone = |call: &ToolCall| {
             self.inner
@@ -135,8 +129,7 @@ impl Batch<'_> {
                 .is_some_and(|entry| entry.tool.alone)
         };
         if self.several && alone(&call) {
-            let end = super::alone::refused(AloneProblem::HasOthers);
-            return self.inner.refused(call, end);
+            return self.not_started(call, AloneProblem::HasOthers.reason());
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),
@@ -144,11 +137,18 @@ impl Batch<'_> {
             ..Mode::default()
         };
         let outcome = self.inner.call(call, self.context.clone(), mode).await;
-        match outcome.status() {
-            Status::Violation => self.stopped.store(true, Ordering::Relaxed),
-            Status::Asked if writes => self.asked.store(true, Ordering::Relaxed),
-            _ => {}
+        if outcome.status() == Status::Violation {
+            self.stopped.store(true, Ordering::Relaxed);
         }
         outcome
+    }
+
+    fn not_started(&self, call: ToolCall, reason: &'static str) -> Outcome {
+        if let Err(end) = self.inner.before.ask(&call) {
+            return self.inner.refused(call, end);
+        }
+        let stopped = Stopped::NotStarted;
+        let end = OutcomeKind::Cancelled { reason, stopped };
+        self.inner.refused(call, end)
     }
 }

@@ -83,13 +83,21 @@ fn lying(name: &str, shown: Expression) -> Vec<Tool> {
         is_async: false,
         blocking: false,
         coerce: false,
+        alone: false,
+        confirm: None,
         timeout: None,
         parameters: spec.parameters,
         verify: None,
         package: spec.package,
         position: spec.position,
     }));
-    vec![rt::method(&Arc::new(Honest), spec, call, output)]
+    vec![rt::method(
+        &Arc::new(Honest),
+        spec,
+        rt::type_of(&Honest::number),
+        call,
+        output,
+    )]
 }
 
 fn compared(name: &'static str, comparison: Comparison, bound: i128) -> Expression {
