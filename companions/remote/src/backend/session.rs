@@ -45,6 +45,11 @@ impl Session {
         if let Some(deadline) = open.watchdog.call_deadline() {
             builder = builder.timeout(deadline);
         }
+        for tool in &open.settings.confirms {
+            if toolbelt.tools().any(|offered| offered.name == *tool) {
+                builder = builder.confirm(tool);
+            }
+        }
         Ok(Self {
             registry: builder.build()?,
             toolbelt,

@@ -26,6 +26,8 @@ pub(super) struct Settings {
     /// In memory if `None`.
     pub(super) store: Option<Arc<dyn Store>>,
     pub(super) safeguards: Safeguards,
+    /// Tools about whose calls a person is asked here.
+    pub(super) confirms: Vec<String>,
     pub(super) grace: Duration,
     pub(super) keep_alive: Duration,
     #[cfg(feature = "redis")]
@@ -48,6 +50,7 @@ impl Settings {
             limits: Limits::default(),
             store: None,
             safeguards: Safeguards::default(),
+            confirms: Vec::new(),
             grace: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             #[cfg(feature = "redis")]
@@ -86,6 +89,14 @@ impl Backend {
     /// Sets the safeguards that end a run which makes no progress.
     pub fn safeguards(mut self, safeguards: Safeguards) -> Self {
         self.settings.safeguards = safeguards;
+        self
+    }
+
+    /// Lets a person decide on every call of a tool, before it travels: the approver of the agent or of the call's context, as for
+    /// [`Builder::confirm`](contract_runtime::Builder::confirm). May be given several times; executors without the tool are not
+    /// concerned.
+    pub fn confirm(mut self, tool: impl Into<String>) -> Self {
+        self.settings.confirms.push(tool.into());
         self
     }
 

@@ -134,6 +134,9 @@ impl ExecutorHandle {
 
 impl Executor {
     /// Offers the tools of a registry by name; the backend must know them.
+    ///
+    /// A call that asks a person is put to the registry's approver ([`Builder::approver`](contract_runtime::Builder::approver)),
+    /// within the deadline of the call. Without one it is denied, and the backend is told what was asked.
     pub fn new(registry: Registry) -> Self {
         Self {
             registry,

@@ -1,9 +1,11 @@
 //! Repeated calls, large handshakes, and reconnection attempts.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use contract_runtime::Registry;
+use contract_runtime::prelude::*;
+use contract_runtime::{Approval, Decision, Status};
 use futures_util::StreamExt as _;
 use serde_json::json;
 use tokio::io::{DuplexStream, duplex};
@@ -63,11 +65,7 @@ async fn a_call_that_comes_again_otherwise_is_answered_and_not_run() {
     let (mut queue, key) = (calls.attach(), key());
     calls.handle_request(run(key, 1));
     let first = told(&mut queue).await;
-    assert_eq!(
-        first.outcome,
-        contract_runtime::Status::UnknownTool,
-        "{first:?}"
-    );
+    assert_eq!(first.outcome, Status::UnknownTool, "{first:?}");
     calls.handle_request(run(key, 2));
     let other = told(&mut queue).await;
     assert_eq!(other.key, key);
@@ -75,6 +73,46 @@ async fn a_call_that_comes_again_otherwise_is_answered_and_not_run() {
     assert!(error.starts_with("unknown outcome: "), "{error}");
     calls.handle_request(run(key, 1));
     assert_eq!(told(&mut queue).await, first, "the first end stands");
+}
+
+#[tokio::test]
+async fn a_call_that_asks_has_not_run_and_its_end_stands() {
+    static RAN: AtomicU32 = AtomicU32::new(0);
+
+    /// Do nothing, a number of times.
+    #[tool(confirm = "Do nothing {number} times?", idempotent)]
+    fn nothing(number: u32) {
+        RAN.fetch_add(number, Ordering::Relaxed);
+    }
+    let (journal, task) = (Journal::in_memory(), TaskId::random());
+    let registry = Registry::builder().tool(nothing).build().unwrap();
+    let table = |registry: &Registry| {
+        CallTable::new(
+            registry.clone(),
+            journal.clone(),
+            task,
+            CancellationToken::new(),
+            Arc::default(),
+            Arc::new(|_| {}),
+        )
+    };
+    let (calls, key) = (table(&registry), key());
+    let mut queue = calls.attach();
+    calls.handle_request(run(key, 1));
+    let first = told(&mut queue).await;
+    assert_eq!(first.outcome, Status::Denied, "{first:?}");
+    // Asked for again, it is neither run nor asked about again, whoever may answer by now.
+    let approving = Registry::builder()
+        .tool(nothing)
+        .approver(async |_| Decision::Approved(Approval::Once));
+    let calls = table(&approving.build().unwrap());
+    let mut queue = calls.attach();
+    calls.handle_request(run(key, 1));
+    assert_eq!(told(&mut queue).await, first);
+    assert_eq!(RAN.load(Ordering::Relaxed), 0);
+    calls.handle_request(run(self::key(), 1));
+    assert_eq!(told(&mut queue).await.outcome, Status::Ok);
+    assert_eq!(RAN.load(Ordering::Relaxed), 1);
 }
 
 /// Results that are large by what goes along with them: a handshake that held them all would end its connection.

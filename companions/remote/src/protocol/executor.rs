@@ -108,7 +108,7 @@ pub struct ToolReply {
     pub key: CallKey,
     /// Whether there is a result: `success` if and only if `outcome` is `ok`.
     pub status: Verdict,
-    /// `ok`, `failed`, `invalid_arguments`, `unknown_tool`, `violation`, `panicked`, `timed_out`, `cancelled` or
+    /// `ok`, `failed`, `invalid_arguments`, `unknown_tool`, `violation`, `denied`, `panicked`, `timed_out`, `cancelled` or
     /// `overloaded`; if omitted, `ok` after `success` and `failed` after `error`.
     #[schemars(with = "Option<String>")]
     pub outcome: Status,

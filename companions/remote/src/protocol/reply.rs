@@ -1,7 +1,7 @@
 //! Replies, cut to the size of one message, and checked for contradictions.
 
 use contract_runtime::{
-    CallError, Content, InvalidArguments, Outcome, OutputKind, Status, Violation,
+    ApprovalRequest, CallError, Content, InvalidArguments, Outcome, OutputKind, Status, Violation,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -21,7 +21,10 @@ impl ToolReply {
     /// Builds the reply of an outcome, so that it fits into one message.
     ///
     /// Artifacts that do not fit are replaced by notes, the largest first; a result that does not fit by itself is an error.
+    ///
+    /// What a call asked that nobody here may answer is denied: no answer comes back over the connection.
     pub(crate) fn of(key: CallKey, outcome: &Outcome) -> Self {
+        let asked = outcome.approval_request();
         let mut reply = Self {
             key,
             status: if outcome.is_ok() {
@@ -29,13 +32,13 @@ impl ToolReply {
             } else {
                 Verdict::Error
             },
-            outcome: outcome.status(),
+            outcome: asked.map_or(outcome.status(), |_| Status::Denied),
             result: outcome
                 .output()
                 .filter(|_| outcome.output_kind() != Some(OutputKind::Nothing))
                 .map(str::to_owned),
             is_json: outcome.output_kind() == Some(OutputKind::Json),
-            error: outcome.error(),
+            error: asked.map(unanswered).or_else(|| outcome.error()),
             artifacts: outcome.artifacts().iter().map(Into::into).collect(),
             violation: outcome
                 .violation()
@@ -178,6 +181,12 @@ impl ToolReply {
                 .map_or(CallError::Failed(error), CallError::Violation)),
             Status::InvalidArguments => Err(read::<InvalidArguments>(self.invalid_arguments)
                 .map_or(CallError::Failed(error), CallError::InvalidArguments)),
+            // The request stayed with the executor, and so did whoever could answer it.
+            Status::Asked => Err(CallError::Ended {
+                status: Status::Denied,
+                error,
+                may_still_run: false,
+            }),
             status => Err(CallError::Ended {
                 status,
                 error,
@@ -185,6 +194,13 @@ impl ToolReply {
             }),
         }
     }
+}
+
+fn unanswered(request: &ApprovalRequest) -> String {
+    let asked = request.to_string().replace('\n', " ");
+    format!(
+        "not started, because it was denied: nobody at the executor may answer what it asks: {asked}"
+    )
 }
 
 impl From<Cancelled> for ToolReply {

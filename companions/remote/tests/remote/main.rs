@@ -1,6 +1,7 @@
 //! Backend and executor over a real loopback WebSocket.
 
 mod admission;
+mod asking;
 mod begun;
 mod calls;
 mod connection;

@@ -80,6 +80,37 @@ fn give(text: String, #[arg(default = 1)] times: u8) -> String {
     text.repeat(times.into())
 }
 
+/// Delete everything.
+#[tool(confirm = "Delete everything?")]
+fn delete() {}
+
+#[test]
+fn what_asks_arrives_as_denied_whatever_the_executor_makes_of_it() -> Tested {
+    let registry = Registry::builder().tool(delete).build()?;
+    let asked = registry.call_blocking(ToolCall::new("1", "delete", ""));
+    assert_eq!(asked.status(), Status::Asked);
+    let sent = ToolReply::of(key(), &asked);
+    assert_eq!(sent.outcome, Status::Denied);
+    let here = there_and_back(&asked)?;
+    assert_eq!(here.status(), Status::Denied);
+    let error = here.error().unwrap_or_default();
+    assert!(
+        error.ends_with("may answer what it asks: Delete everything?"),
+        "{error}"
+    );
+    // Another executor may send what this one does not.
+    let other = ToolReply {
+        outcome: Status::Asked,
+        ..ToolReply::failed(key(), "ask somebody")
+    };
+    let here = outcome(other.into_content());
+    assert_eq!(
+        (here.status(), here.error()),
+        (Status::Denied, Some("ask somebody".to_owned()))
+    );
+    Ok(())
+}
+
 #[test]
 fn every_end_of_a_call_arrives_as_it_was() -> Tested {
     let mut answers = vec![
@@ -91,6 +122,7 @@ fn every_end_of_a_call_arrives_as_it_was() -> Tested {
     let statuses = [
         Status::Failed,
         Status::UnknownTool,
+        Status::Denied,
         Status::Panicked,
         Status::TimedOut,
         Status::Cancelled,
