@@ -18,7 +18,7 @@ const step = (name) => console.log(`  ${name}`);
 // Without a provider, conversations are recorded ones.
 const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(OPENAI|ANTHROPIC|GEMINI|GOOGLE_GEMINI)_/.test(name)));
 
-const backend = spawn(program, ["backend", "--token-file", token, "--store", join(folder, "store.redb")], { stdio: ["ignore", "pipe", "inherit"], env: bare });
+const backend = spawn(program, ["backend", "--ask", "run_shell", "--token-file", token, "--store", join(folder, "store.redb")], { stdio: ["ignore", "pipe", "inherit"], env: bare });
 const said = {};
 for await (const line of createInterface({ input: backend.stdout })) {
   const [word, rest] = line.split(/ +/);
@@ -59,6 +59,11 @@ const visit = async (browser) => {
 
     step("a task is done, with its calls and violations");
     await begin("create an endpoint");
+
+    step("a call waits for a person, who approves");
+    await until("#run .state", /waiting for approval/);
+    await until(".approval", /Run run_shell\?.*cargo.*--offline/s);
+    await it.press("Approve", "#run");
     await until("#run .state", /completed/);
     await until("#run .log", /never travelled/);
     await until('[data-clause="read_file.pre[4]"]', /found by the backend/);
@@ -72,6 +77,15 @@ const visit = async (browser) => {
       details.open = true;
     });
     assert.ok((await text("#run .log details pre")).length > 0);
+
+    step("another is denied, and the model reads why");
+    await begin("create an endpoint");
+    await until("#run .state", /waiting for approval/);
+    await page.type(".approval input", "not on this machine");
+    await it.press("Deny", "#run");
+    await until("#run .state", /completed/);
+    await until("#run .log", /denied: not on this machine/);
+    assert.equal((await page.$$(".approval")).length, 0);
 
     step("an interview is answered");
     await begin("add a price list");
@@ -91,6 +105,8 @@ const visit = async (browser) => {
     await page.type(".interview input[type=text]", "/prices");
     await picture("codegen-questions");
     await it.press("Answer", "#run");
+    await until("#run .state", /waiting for approval/);
+    await it.press("Approve", "#run");
     await until("#run .state", /completed/);
     await until("#run .log", /GET \/prices.*gives/);
 
@@ -110,7 +126,7 @@ const visit = async (browser) => {
     const nameless = await page.$$eval("input, textarea, select, button", (all) => all.filter((one) =>
       !one.labels?.length && !one.getAttribute("aria-label") && !one.textContent.trim()).map((one) => one.outerHTML));
     assert.deepEqual(nameless, []);
-    assert.equal((await page.$$("#runs a")).length, 5);
+    assert.equal((await page.$$("#runs a")).length, 6);
     await page.click("#runs li:nth-child(4) a");
     await until("#run h2", /^create an endpoint$/);
     await until("#run .state", /completed/);

@@ -3,16 +3,18 @@
 use codegen::contract::{Lifecycle, RunState, Step};
 use proptest::prelude::*;
 
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 7] = [
     Step::Start,
     Step::Ask,
+    Step::Request,
+    Step::Decide,
     Step::Complete,
     Step::Fail,
     Step::Cancel,
 ];
 
 /// Every step that there is, written down apart from the type.
-const LEGAL: [(RunState, Step, RunState); 10] = [
+const LEGAL: [(RunState, Step, RunState); 14] = [
     (RunState::Queued, Step::Start, RunState::Running),
     (RunState::Queued, Step::Fail, RunState::Failed),
     (RunState::Queued, Step::Cancel, RunState::Cancelled),
@@ -20,6 +22,10 @@ const LEGAL: [(RunState, Step, RunState); 10] = [
     (RunState::Running, Step::Complete, RunState::Completed),
     (RunState::Running, Step::Fail, RunState::Failed),
     (RunState::Running, Step::Cancel, RunState::Cancelled),
+    (RunState::Running, Step::Request, RunState::WaitingApproval),
+    (RunState::WaitingApproval, Step::Decide, RunState::Running),
+    (RunState::WaitingApproval, Step::Fail, RunState::Failed),
+    (RunState::WaitingApproval, Step::Cancel, RunState::Cancelled),
     (RunState::WaitingInput, Step::Start, RunState::Running),
     (RunState::WaitingInput, Step::Fail, RunState::Failed),
     (RunState::WaitingInput, Step::Cancel, RunState::Cancelled),

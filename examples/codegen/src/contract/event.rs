@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Question, RunState};
+use super::{Approval, Question, RunState};
 
 /// One thing that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +102,20 @@ pub enum Happening {
     Questions {
         /// What.
         questions: Vec<Question>,
+    },
+    /// A call waits until a person has decided.
+    ApprovalRequested {
+        /// About what.
+        approval: Approval,
+    },
+    /// A person has decided, or nobody has in time.
+    ApprovalAnswered {
+        /// The `id` of what was asked.
+        id: String,
+        /// Whether the call goes on.
+        approved: bool,
+        /// Why it does not; empty where it does.
+        reason: String,
     },
     /// What the run has changed in the project until now.
     Diff {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Question;
+use super::{Approval, Question};
 
 /// The answer of `/api/chat`, and the last event of `/api/chat/stream`. Every field is always there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,8 @@ pub struct ChatResponse {
     pub progress: u8,
     /// What the model wants to know; empty unless it waits for an answer.
     pub questions: Vec<Question>,
+    /// The call that waits for a person, if one does.
+    pub approval: Option<Approval>,
     /// What the client can do next, if anything.
     pub action: Option<Action>,
     /// A text for people was among the files that were written.
@@ -45,6 +47,8 @@ pub enum Phase {
     Building,
     /// The model asks.
     Interview,
+    /// A call waits for a person's approval.
+    Approval,
     /// It has ended with an answer.
     Complete,
     /// It has ended without one; the message says why.
@@ -61,6 +65,8 @@ pub enum Action {
     Wait,
     /// Answer the questions.
     Answer,
+    /// Approve the call, or deny it.
+    Approve,
     /// Begin another session.
     Restart,
 }

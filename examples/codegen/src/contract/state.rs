@@ -13,6 +13,8 @@ pub enum RunState {
     Running,
     /// The model has asked something and waits for the answers.
     WaitingInput,
+    /// A call waits for a person's approval.
+    WaitingApproval,
     /// It has ended with an answer.
     Completed,
     /// It has ended without one.
@@ -28,6 +30,10 @@ pub enum Step {
     Start,
     /// The model asks.
     Ask,
+    /// A call asks a person.
+    Request,
+    /// The person has decided.
+    Decide,
     /// The model answers.
     Complete,
     /// There will be no answer.
@@ -50,9 +56,9 @@ pub struct IllegalStep {
 ///
 /// ```text
 /// queued ──> running ──> completed
-///               │  ▲ └──> failed
-///               ▼  │
-///           waiting_input      (every state that is not an end) ──> failed, cancelled
+///             │  ▲ │  ▲ └──> failed
+///             ▼  │ ▼  │
+///   waiting_input  waiting_approval      (every state that is not an end) ──> failed, cancelled
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -77,13 +83,16 @@ impl Lifecycle {
     ///
     /// [`IllegalStep`]; the run stays where it is.
     pub const fn take(&mut self, step: Step) -> Result<RunState, IllegalStep> {
-        use RunState::{Cancelled, Completed, Failed, Queued, Running, WaitingInput};
+        use RunState::{
+            Cancelled, Completed, Failed, Queued, Running, WaitingApproval, WaitingInput,
+        };
         let to = match (self.0, step) {
-            (Queued | WaitingInput, Step::Start) => Running,
+            (Queued | WaitingInput, Step::Start) | (WaitingApproval, Step::Decide) => Running,
             (Running, Step::Ask) => WaitingInput,
+            (Running, Step::Request) => WaitingApproval,
             (Running, Step::Complete) => Completed,
-            (Queued | Running | WaitingInput, Step::Fail) => Failed,
-            (Queued | Running | WaitingInput, Step::Cancel) => Cancelled,
+            (Queued | Running | WaitingInput | WaitingApproval, Step::Fail) => Failed,
+            (Queued | Running | WaitingInput | WaitingApproval, Step::Cancel) => Cancelled,
             (from, step) => return Err(IllegalStep { from, step }),
         };
         self.0 = to;
@@ -98,6 +107,12 @@ impl RunState {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 
+    /// Whether its backend is at work on it, or will be as soon as a person has decided.
+    #[must_use]
+    pub const fn is_at_work(self) -> bool {
+        matches!(self, Self::Running | Self::WaitingApproval)
+    }
+
     /// Returns the name that clients see.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -105,6 +120,7 @@ impl RunState {
             Self::Queued => "queued",
             Self::Running => "running",
             Self::WaitingInput => "waiting_input",
+            Self::WaitingApproval => "waiting_approval",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",

@@ -132,6 +132,20 @@ impl<O: Write> Show<O> {
                 let options = one.options.join(" / ");
                 self.line(STRONG, "asks", &format!("{} {options}", one.text))
             }),
+            Happening::ApprovalRequested { approval } => {
+                let asks = approval.questions.join(" ");
+                self.line(
+                    STRONG,
+                    "asks",
+                    &format!("{asks} {}", shortened(&approval.arguments)),
+                )
+            }
+            Happening::ApprovalAnswered {
+                approved, reason, ..
+            } => {
+                let word = if *approved { "approved" } else { "denied" };
+                self.line(FAINT, word, reason)
+            }
             Happening::Diff { text, .. } => self.diff(text),
             Happening::Notice { text } => self.line(LOUD, "notice", text),
             // The answer stands above, as it was said; progress is different each time.

@@ -3,7 +3,7 @@
 const logs = (() => {
   const { el, fill } = dom;
 
-  const STATES = { queued: 'queued', running: 'running', waiting_input: 'waiting for answers', completed: 'completed', failed: 'failed', cancelled: 'cancelled' };
+  const STATES = { queued: 'queued', running: 'running', waiting_input: 'waiting for answers', waiting_approval: 'waiting for approval', completed: 'completed', failed: 'failed', cancelled: 'cancelled' };
   const FOUND = { backend: 'found by the backend: the call never travelled', executor: 'found by the executor', agent: 'found by the agent' };
 
   const state = (name) => el('span', { class: 'state', 'data-state': name }, STATES[name] ?? name);
@@ -108,6 +108,10 @@ const logs = (() => {
           return ended(event);
         case 'retry':
           return void line('state', `attempt ${event.attempt}; the model reads why: ${dom.visible(event.clause)}`);
+        case 'approval_requested':
+          return void line('approval', ...event.approval.questions.map((text) => el('p', {}, dom.visible(text))));
+        case 'approval_answered':
+          return void line('state', event.approved ? 'approved' : `denied: ${dom.visible(event.reason)}`);
         case 'notice':
           return void line('notice', dom.visible(event.text));
         case 'error':
@@ -122,5 +126,5 @@ const logs = (() => {
     return { hear };
   };
 
-  return { log, state };
+  return { log, state, pretty };
 })();

@@ -66,15 +66,19 @@
     fill(at('run'), el('div', { class: 'head' }, el('h2', { tabindex: '-1' }, dom.visible(run.task)), state, cancel), problem, list, interview);
     const { hear } = logs.log(list, broken);
     let questions = [];
+    let approval;
     service.follow(run.id, stop.signal, (event) => {
       hear(event);
       if (event.type === 'questions') questions = event.questions;
+      if (event.type === 'approval_requested') approval = event.approval;
       if (event.type !== 'state') return false;
       fill(state, logs.state(event.state));
       cancel.hidden = OVER.includes(event.state);
       const asks = event.state === 'waiting_input';
       fill(interview, asks && interviews.form(questions, async (answers) => {
         await service.ask('/api/chat?wait=0', { session_id: run.id, answers });
+      }), event.state === 'waiting_approval' && approvals.form(approval, async (decision) => {
+        await service.ask(`/api/runs/${run.id}/approval`, decision);
       }));
       refresh();
       return OVER.includes(event.state);

@@ -62,6 +62,9 @@ pub struct Backend {
     /// The name of this backend among others with the same store: letters, digits, `-`, `_` and `.`.
     #[arg(long, value_name = "NAME", default_value = "codegen")]
     name: String,
+    /// A tool about whose calls a person is asked, on the page or over the service, before they travel; may be repeated.
+    #[arg(long, value_name = "TOOL")]
+    ask: Vec<String>,
     /// The folder of recorded conversations, used when the environment names no provider.
     #[arg(long, value_name = "FOLDER", default_value = RECORDINGS)]
     recordings: PathBuf,
@@ -122,6 +125,7 @@ impl Backend {
     /// What it is as the half of a connection, and what keeps its runs.
     fn stored(&self) -> Result<(Half, RunStore, Arc<dyn Store>), Failure> {
         let half = Half::new(Registry::builder().build()?.manifest());
+        let half = self.ask.iter().fold(half, Half::confirm);
         let half = match &self.reached_at {
             Some(base) => half.public_url(base),
             None => half,

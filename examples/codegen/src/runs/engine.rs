@@ -12,13 +12,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::answers;
+use super::approval;
 use super::others::{self, Others};
 use super::record::{Elsewhere, RunId, RunRecord, RunView};
 use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
 use super::run_store::RunStore;
 use super::work::{open_calls, recover, work};
-use crate::contract::{Answer, ChatResponse, Happening, RunState, Step};
+use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;
 
 /// All runs. One at a time is at work, because one executor works in one folder; the others wait for their turn.
@@ -62,7 +63,7 @@ impl Engine {
             let run = Arc::new(run);
             if record.owner == run_store.name() {
                 match record.life.state() {
-                    RunState::Running => broken.push(Arc::clone(&run)),
+                    RunState::Running | RunState::WaitingApproval => broken.push(Arc::clone(&run)),
                     RunState::Queued | RunState::WaitingInput if record.next.is_some() => {
                         again.push(Arc::clone(&run));
                     }
@@ -192,10 +193,10 @@ impl Engine {
                     let owner = record.owner.clone();
                     return Err(Refused::Elsewhere { owner, state });
                 }
-                let advice = if state.is_over() {
-                    "leave `session_id` out to begin another"
-                } else {
-                    "wait until it asks or ends, or cancel it"
+                let advice = match state {
+                    RunState::WaitingApproval => "approve or deny the call first",
+                    state if state.is_over() => "leave `session_id` out to begin another",
+                    _ => "wait until it asks or ends, or cancel it",
                 };
                 return Err(Refused::NotWaiting { state, advice });
             }
@@ -214,6 +215,16 @@ impl Engine {
         Ok(())
     }
 
+    /// Decides on the call that a run asks about; of several decisions at once, one counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`].
+    pub async fn decide(&self, id: RunId, answer: &ApprovalAnswer) -> Result<(), Refused> {
+        let run = self.run(id).await?;
+        approval::answer(&run, &self.shared.run_store, answer).await
+    }
+
     /// Ends a run, of another backend too; one that is over stays as it is.
     ///
     /// # Errors
@@ -229,11 +240,11 @@ impl Engine {
         let cancelled = run.change(run_store, |record| {
             let state = record.life.state();
             // Whoever works on it here cancels it otherwise.
-            if state.is_over() || (own && state == RunState::Running) {
+            if state.is_over() || (own && state.is_at_work()) {
                 return Ok(Vec::new());
             }
             record.life.take(Step::Cancel)?;
-            if own || state != RunState::Running {
+            if own || !state.is_at_work() {
                 return Ok(Vec::new());
             }
             let owner = std::mem::replace(&mut record.owner, run_store.name().to_owned());
@@ -267,8 +278,7 @@ impl Engine {
         if tokio::time::timeout(drain, &mut worker).await.is_err() {
             for run in self.shared.all() {
                 let record = run.record();
-                if record.life.state() == RunState::Running
-                    && record.owner == self.shared.run_store.name()
+                if record.life.state().is_at_work() && record.owner == self.shared.run_store.name()
                 {
                     run.stop.cancel();
                 }

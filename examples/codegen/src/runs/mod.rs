@@ -10,12 +10,14 @@
 //! | `work` | the worker that executes runs, and recovers those of an earlier process |
 //! | `others` | the other backends of a shared store |
 //! | `turn` | one turn: the model works until it answers, asks or fails |
+//! | `approval` | people asked about calls, and what they decide |
 //! | `answers` | the user's answers, formatted for the model |
 //! | `bootstrap` | inspection of the project before a run |
 //! | `line` | the executor's connection during a turn |
 //! | `translate` | agent events translated to run events |
 
 mod answers;
+mod approval;
 mod bootstrap;
 mod engine;
 mod line;

@@ -9,7 +9,6 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::engine::Shared;
 use super::run_store::RunStore;
-use crate::contract::RunState;
 
 /// How often it is looked what other backends do.
 const LOOK: Duration = Duration::from_millis(500);
@@ -101,7 +100,7 @@ impl Shared {
                 owners.insert(record.owner);
                 // Whoever has taken it has ended it.
                 let own = was_at_work.owner == self.run_store.name();
-                if own && was_at_work.life.state() == RunState::Running {
+                if own && was_at_work.life.state().is_at_work() {
                     run.stop.cancel();
                 }
             }

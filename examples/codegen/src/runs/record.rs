@@ -7,7 +7,7 @@ use contract_agent::Message;
 use contract_remote::protocol::TaskId;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Action, ChatResponse, Lifecycle, Phase, Question, RunState};
+use crate::contract::{Action, Approval, ChatResponse, Lifecycle, Phase, Question, RunState};
 
 /// What tells one run from another; nobody guesses it.
 pub type RunId = TaskId;
@@ -41,6 +41,9 @@ pub struct RunRecord {
     pub message: String,
     /// What the model wants to know.
     pub questions: Vec<Question>,
+    /// The call that waits for a person.
+    #[serde(default)]
+    pub approval: Option<Approval>,
     /// Files that were written.
     pub written: BTreeSet<String>,
     /// The one that was written last.
@@ -103,6 +106,7 @@ impl RunRecord {
             said: Vec::new(),
             message: String::new(),
             questions: Vec::new(),
+            approval: None,
             written: BTreeSet::new(),
             last_written: None,
         }
@@ -143,6 +147,10 @@ impl RunRecord {
             RunState::Queued => (Phase::Queued, Some(Action::Wait)),
             RunState::WaitingInput if waits => (Phase::Interview, Some(Action::Answer)),
             RunState::Running | RunState::WaitingInput => (Phase::Building, Some(Action::Wait)),
+            RunState::WaitingApproval if elsewhere.is_some() => {
+                (Phase::Approval, Some(Action::Wait))
+            }
+            RunState::WaitingApproval => (Phase::Approval, Some(Action::Approve)),
             RunState::Completed => (Phase::Complete, None),
             RunState::Failed => (Phase::Failed, Some(Action::Restart)),
             RunState::Cancelled => (Phase::Cancelled, Some(Action::Restart)),
@@ -150,6 +158,7 @@ impl RunRecord {
         let under_way = match state {
             RunState::Queued => Some("It waits for its turn, or for an executor to dial in"),
             RunState::Running => Some("The model is at work"),
+            RunState::WaitingApproval => Some("A call waits for approval"),
             _ if phase == Phase::Building => Some("The answers wait for their turn"),
             _ => None,
         };
@@ -171,6 +180,10 @@ impl RunRecord {
             } else {
                 Vec::new()
             },
+            approval: self
+                .approval
+                .clone()
+                .filter(|_| state == RunState::WaitingApproval),
             action,
             product_doc_updated: self.written.iter().any(|path| is_text(path)),
             affected_pages: self.written.iter().cloned().collect(),

@@ -52,6 +52,9 @@ pub enum Refused {
         /// Where it waits.
         owner: String,
     },
+    /// The decision is on nothing that is asked.
+    #[error("no call waits for this decision; look at the run again")]
+    NotAsked,
     /// The answers do not fit the questions.
     #[error("{0}")]
     Answers(String),

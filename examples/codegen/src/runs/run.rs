@@ -8,6 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::approval::Waiting;
 use super::record::{RunId, RunRecord, Writer};
 use super::refused::Refused;
 use super::run_store::{RunStore, Saved};
@@ -21,6 +22,8 @@ pub struct Run {
     /// How many events there are; told whenever anything changes.
     news: watch::Sender<u64>,
     pub(super) stop: CancellationToken,
+    /// For the decision on a call.
+    pub(super) waiting: Waiting,
     /// Held while the record changes.
     changing: tokio::sync::Mutex<()>,
 }
@@ -51,6 +54,8 @@ fn is_step(what: &Happening) -> bool {
         Happening::State { .. }
             | Happening::Answer { .. }
             | Happening::Questions { .. }
+            | Happening::ApprovalRequested { .. }
+            | Happening::ApprovalAnswered { .. }
             | Happening::Error { .. }
     )
 }
@@ -84,6 +89,7 @@ impl Run {
             id: record.id,
             news: watch::Sender::new(0),
             stop: CancellationToken::new(),
+            waiting: Waiting::default(),
             changing: tokio::sync::Mutex::default(),
             inner: Mutex::new(Inner {
                 record,
@@ -138,17 +144,19 @@ impl Run {
 
     /// When the model was last told to begin or to go on, in milliseconds since 1970, UTC.
     pub(super) fn turn_began_ms(&self) -> u64 {
-        let began = |event: &&RunEvent| {
-            let state = RunState::Running;
-            event.what == Happening::State { state }
-        };
         let inner = self.locked();
-        inner
-            .events
-            .iter()
-            .rev()
-            .find(began)
-            .map_or(0, |event| event.at_ms)
+        let (mut began, mut last) = (0, None);
+        for event in &inner.events {
+            let Happening::State { state } = event.what else {
+                continue;
+            };
+            // After a decision the same turn goes on.
+            if state == RunState::Running && last != Some(RunState::WaitingApproval) {
+                began = event.at_ms;
+            }
+            last = Some(state);
+        }
+        began
     }
 
     /// Returns the events after a sequence number.
@@ -161,18 +169,26 @@ impl Run {
         inner.events[start..].to_vec()
     }
 
-    /// Whether nothing will be added until somebody says something: it is over, or waits for an answer.
+    /// Whether nothing will be added until somebody says something: it is over, or waits for an answer or a decision.
     #[must_use]
     pub fn rests(&self) -> bool {
         let inner = self.locked();
         let state = inner.record.life.state();
-        state.is_over() || (state == RunState::WaitingInput && inner.record.next.is_none())
+        let waits = state == RunState::WaitingInput && inner.record.next.is_none();
+        state.is_over() || waits || state == RunState::WaitingApproval
     }
 
     /// Tells when anything changes.
     #[must_use]
     pub fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
+    }
+
+    /// Waits until it is over.
+    pub async fn ended(&self) {
+        let mut news = self.news();
+        // Its sender is part of this value.
+        let _ = news.wait_for(|_| self.state().is_over()).await;
     }
 
     /// Waits until it rests.
@@ -344,7 +360,7 @@ impl Run {
         let read = {
             let inner = self.locked();
             let here = record.is_written_by(run_store.writer());
-            if version == inner.version && (here || record.life.state() != RunState::Running) {
+            if version == inner.version && (here || !record.life.state().is_at_work()) {
                 return Ok(true);
             }
             inner.read

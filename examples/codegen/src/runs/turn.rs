@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use contract_agent::{Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent};
 use contract_remote::Session;
-use contract_runtime::{Context, ToolCall};
+use contract_runtime::{ApprovalRequest, Context, Decision, ToolCall};
 
 use super::bootstrap::look_around;
 use super::line::Line;
@@ -53,14 +53,18 @@ pub(super) enum Ending {
 }
 
 /// Lets the model work until it answers, asks or fails.
-pub(super) async fn turn(
+pub(super) async fn turn<F>(
     session: &Session,
     model: Arc<dyn Model>,
+    approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     mut said: Vec<Message>,
     text: String,
     before: &mut Before,
     mut tell: impl FnMut(Happening),
-) -> Turn {
+) -> Turn
+where
+    F: Future<Output = Decision> + Send + 'static,
+{
     if said.is_empty() {
         said = look_around(session, &mut tell).await;
         match changes_since(session, None, LOOKS).await {
@@ -85,6 +89,7 @@ pub(super) async fn turn(
         .budget(Budget::Iterations(STEPS))
         .budget(Budget::Time(LONGEST))
         .recovery(Recovery::retry(3))
+        .approver(approver)
         .build();
     let mut translator = Translator::new(session.toolbelt());
     let mut events = agent.stream_after(said, Context::new(), text);

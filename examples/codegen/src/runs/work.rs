@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contract_remote::{CallRecord, Session};
 use tokio::sync::mpsc;
 
+use super::approval::approver;
 use super::engine::Shared;
 use super::run::Run;
 use super::run_store::RunStore;
@@ -82,11 +83,12 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
         return;
     }
     let model = shared.models.model();
+    let approver = approver(run, &shared.run_store);
     let working = async {
         tokio::select! {
             biased;
             () = run.stop.cancelled() => None,
-            done = turn(session, model, said, text, &mut before, |what| run.record_event(what)) => Some(done),
+            done = turn(session, model, approver, said, text, &mut before, |what| run.record_event(what)) => Some(done),
         }
     };
     let done = tokio::select! {

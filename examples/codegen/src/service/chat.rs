@@ -8,6 +8,7 @@ use axum::extract::{FromRequest as _, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::follow::{Until, follow};
@@ -58,7 +59,7 @@ async fn take(shared: &Shared, request: Request) -> Result<(Arc<Run>, u64), Prob
         session_id,
         message,
         answers,
-    } = read(request).await?;
+    } = read(request, "request").await?;
     let Some(id) = session_id else {
         if !answers.is_empty() {
             return Err(Problem::new(
@@ -79,7 +80,8 @@ async fn take(shared: &Shared, request: Request) -> Result<(Arc<Run>, u64), Prob
     Ok((run, after))
 }
 
-async fn read(request: Request) -> Result<ChatRequest, Problem> {
+/// A body, in the form that `contracts/` has under this name.
+pub(super) async fn read<T: DeserializeOwned>(request: Request, form: &str) -> Result<T, Problem> {
     let kind = request.headers().get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
     let kind = kind.split(';').next().unwrap_or("").trim();
@@ -104,16 +106,16 @@ async fn read(request: Request) -> Result<ChatRequest, Problem> {
         status => Problem::new(status, "broken_body", "the body broke off; send it again"),
     })?;
     if !body.trim_ascii_start().starts_with(b"{") {
-        let message = "the body is not a JSON object; see contracts/request.json";
+        let message = format!("the body is not a JSON object; see contracts/{form}.json");
         return Err(Problem::new(StatusCode::BAD_REQUEST, "not_json", message));
     }
     serde_json::from_slice(&body).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         // The error's own text would repeat what was sent.
         let what = if error.is_data() {
-            "is not a chat request; see contracts/request.json"
+            format!("does not have the right form; see contracts/{form}.json")
         } else {
-            "is not JSON"
+            "is not JSON".to_owned()
         };
         let message = format!("the body {what}, at {place}");
         Problem::new(StatusCode::BAD_REQUEST, "not_json", message)

@@ -9,11 +9,12 @@ const DOCUMENT: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
 
 /// In the order in which they use each other.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("../page/dom.js"),
     include_str!("../page/stream.js"),
     include_str!("../page/questions.js"),
     include_str!("../page/log.js"),
+    include_str!("../page/approvals.js"),
     include_str!("../page/main.js"),
 ];
 

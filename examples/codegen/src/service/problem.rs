@@ -37,6 +37,7 @@ impl From<Refused> for Problem {
             Refused::Long { .. } => (StatusCode::BAD_REQUEST, "long_message"),
             Refused::Unknown => (StatusCode::NOT_FOUND, "unknown_session"),
             Refused::NotWaiting { .. } | Refused::Step(_) => (StatusCode::CONFLICT, "not_waiting"),
+            Refused::NotAsked => (StatusCode::CONFLICT, "not_asked"),
             Refused::Elsewhere { .. } => (StatusCode::CONFLICT, "elsewhere"),
             Refused::NoExecutor { .. } => (StatusCode::CONFLICT, "no_executor"),
             Refused::Answers(_) => (StatusCode::BAD_REQUEST, "wrong_answers"),

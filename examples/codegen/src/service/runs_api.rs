@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::chat::read;
 use super::follow::{Until, follow};
 use super::problem::Problem;
 use super::server::Shared;
+use crate::contract::ApprovalAnswer;
 use crate::runs::Run;
 
 /// A value as an answer.
@@ -71,7 +73,19 @@ pub(super) async fn events(
 pub(super) async fn cancel(State(shared): State<Arc<Shared>>, id: Id) -> Result<Response, Problem> {
     let run = of(&shared, id).await?;
     shared.engine.cancel(run.id()).await?;
-    run.rested().await;
+    run.ended().await;
+    Ok(json(&shared.engine.response(&run)))
+}
+
+/// `POST /api/runs/{id}/approval`: decides on the call that the run asks about.
+pub(super) async fn approval(
+    State(shared): State<Arc<Shared>>,
+    id: Id,
+    request: Request,
+) -> Result<Response, Problem> {
+    let run = of(&shared, id).await?;
+    let answer: ApprovalAnswer = read(request, "approval").await?;
+    shared.engine.decide(run.id(), &answer).await?;
     Ok(json(&shared.engine.response(&run)))
 }
 

@@ -138,13 +138,14 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/runs/{id}", get(runs_api::run))
         .route("/api/runs/{id}/events", get(runs_api::events))
         .route("/api/runs/{id}/cancel", post(runs_api::cancel))
+        .route("/api/runs/{id}/approval", post(runs_api::approval))
         .route("/api/tools", get(runs_api::tools))
         .fallback(async || {
             let message = "nothing is served here; see `/`, `/api/chat` and `/api/runs`";
             Problem::new(StatusCode::NOT_FOUND, "not_found", message)
         })
         .method_not_allowed_fallback(async || {
-            let message = "the method is wrong; `/api/chat`, its `/stream` and `/api/runs/ID/cancel` want POST, and all else GET";
+            let message = "the method is wrong; `/api/chat`, its `/stream`, `/api/runs/ID/cancel` and `/approval` want POST, and all else GET";
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", message)
         })
         .layer(DefaultBodyLimit::max(LARGEST))

@@ -7,13 +7,13 @@ mod compare;
 
 use std::path::PathBuf;
 
-use codegen::contract::{ChatRequest, ChatResponse, Question, RunEvent, RunState};
+use codegen::contract::{ApprovalAnswer, ChatRequest, ChatResponse, Question, RunEvent, RunState};
 use compare::{Side, losses};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The five forms, and who sends them.
-fn forms() -> [(&'static str, Side, Value); 5] {
+/// The six forms, and who sends them.
+fn forms() -> [(&'static str, Side, Value); 6] {
     fn schema<T: schemars::JsonSchema>() -> Value {
         let generator = SchemaSettings::draft2020_12().into_generator();
         generator.into_root_schema_for::<T>().to_value()
@@ -22,6 +22,7 @@ fn forms() -> [(&'static str, Side, Value); 5] {
         ("request", Side::Client, schema::<ChatRequest>()),
         ("response", Side::Service, schema::<ChatResponse>()),
         ("question", Side::Service, schema::<Question>()),
+        ("approval", Side::Client, schema::<ApprovalAnswer>()),
         ("state", Side::Service, schema::<RunState>()),
         ("events", Side::Service, schema::<RunEvent>()),
     ]

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::house::House;
 use crate::http::post;
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "session_id",
     "phase",
     "message",
@@ -12,6 +12,7 @@ const FIELDS: [&str; 12] = [
     "preview_html",
     "progress",
     "questions",
+    "approval",
     "action",
     "product_doc_updated",
     "affected_pages",

@@ -18,6 +18,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct House {
     folder: tempfile::TempDir,
     recordings: PathBuf,
+    /// The tool about which a person is asked.
+    ask: Option<String>,
     pub(crate) backend: Process,
     executor: Option<Process>,
     /// Where the service listens.
@@ -54,14 +56,27 @@ pub(crate) fn shipped(path: &str) -> PathBuf {
 
 impl House {
     pub(crate) fn with_backend(recordings: &str) -> Self {
+        Self::with_backend_that_asks(recordings, None)
+    }
+
+    /// Both halves, where a person is asked about a tool.
+    pub(crate) fn asking(recordings: &str, tool: &str) -> Self {
+        let mut house = Self::with_backend_that_asks(recordings, Some(tool.to_owned()));
+        house.dial_in();
+        house
+    }
+
+    fn with_backend_that_asks(recordings: &str, ask: Option<String>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("service.token"), TOKEN).expect("a token");
         copy(&shipped("sample"), &folder.path().join("shop"));
         let recordings = shipped(recordings);
-        let (backend, address, dial) = backend(folder.path(), &recordings, "127.0.0.1:0");
+        let (backend, address, dial) =
+            backend(folder.path(), &recordings, ask.as_deref(), "127.0.0.1:0");
         Self {
             folder,
             recordings,
+            ask,
             backend,
             executor: None,
             address,
@@ -108,7 +123,12 @@ impl House {
         self.kill_backend();
         let rest = self.dial.strip_prefix("ws://").unwrap_or_default();
         let executors = rest.split('/').next().unwrap_or_default().to_owned();
-        let (backend, address, dial) = backend(self.folder.path(), &self.recordings, &executors);
+        let (backend, address, dial) = backend(
+            self.folder.path(),
+            &self.recordings,
+            self.ask.as_deref(),
+            &executors,
+        );
         assert_eq!(dial, self.dial, "the executor would not find it again");
         self.backend = backend;
         self.address = address;
@@ -179,9 +199,20 @@ impl House {
     }
 }
 
-fn backend(folder: &Path, recordings: &Path, executors: &str) -> (Process, String, String) {
-    let mut backend = program()
-        .args(["backend", "--executors", executors])
+fn backend(
+    folder: &Path,
+    recordings: &Path,
+    ask: Option<&str>,
+    executors: &str,
+) -> (Process, String, String) {
+    let mut backend = program();
+    if let Some(tool) = ask {
+        backend.args(["backend", "--ask", tool]);
+    } else {
+        backend.arg("backend");
+    }
+    let mut backend = backend
+        .args(["--executors", executors])
         .arg("--service-token-file")
         .arg(folder.join("service.token"))
         .arg("--token-file")
