@@ -49,14 +49,14 @@ fn one(schema: &mut Value, own: &str, has_old: bool) {
         match (holds(keyword), value) {
             (KeywordValue::Schema, schema) => one(schema, own, has_old),
             (KeywordValue::List, Value::Array(schemas)) => {
-                schemas
-                    .iter_mut()
-                    .for_each(|schema| one(schema, own, has_old));
+                for schema in schemas {
+                    one(schema, own, has_old);
+                }
             }
             (KeywordValue::Map, Value::Object(schemas)) => {
-                schemas
-                    .values_mut()
-                    .for_each(|schema| one(schema, own, has_old));
+                for schema in schemas.values_mut() {
+                    one(schema, own, has_old);
+                }
             }
             _ => {}
         }

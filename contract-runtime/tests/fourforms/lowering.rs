@@ -58,7 +58,7 @@ tools! {
     texts(name: &str) [Exact, Implied, Exact];
     #[pre(!name.trim().is_empty())]
     blank(name: String) [Implied];
-    #[pre(u64::from(count) > 3)] #[pre(count as i64 <= 12)]
+    #[pre(u64::from(count) > 3)] #[pre(i64::from(count) <= 12)]
     converted(count: u32) [Exact, Exact];
     #[pre(ratio.abs() <= 1.0)] #[pre(ratio.abs() > 0.0)]
     magnitudes(ratio: f64) [Exact, Exact];
