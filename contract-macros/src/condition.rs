@@ -184,7 +184,7 @@ fn finish(
     mentions
         .params
         .extend(olds.iter().flat_map(|old| old.mentions.iter().copied()));
-    let asks = history::find(&predicate);
+    let history = history::find(&predicate);
     Some(Clause {
         kind: written.kind,
         predicate,
@@ -196,7 +196,7 @@ fn finish(
         demand: written.demand,
         question,
         id: written.id,
-        asks,
+        history,
         portable,
         is_constant,
         mentions: mentions.params.into_iter().collect(),

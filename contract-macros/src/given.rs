@@ -131,7 +131,7 @@ fn read(
         text,
         absent: None,
         then: None,
-        asks: history::find(&value),
+        history: history::find(&value),
         position,
         mentions: Vec::new(),
         span: expr.span(),

@@ -3,27 +3,28 @@
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::LitStr;
 
-use crate::model::{AskedTool, Asks};
+use crate::model::{AskedTool, HistoryUse};
 use crate::source::{self, is_punct};
 
 /// What these tokens ask; nothing, if they do not call `history()`.
-pub(crate) fn find(tokens: &TokenStream) -> Option<Asks> {
-    let mut asks = None;
-    walk(tokens, &mut asks);
-    asks
+pub(crate) fn find(tokens: &TokenStream) -> Option<HistoryUse> {
+    let mut found = None;
+    walk(tokens, &mut found);
+    found
 }
 
-fn walk(tokens: &TokenStream, asks: &mut Option<Asks>) {
+fn walk(tokens: &TokenStream, found: &mut Option<HistoryUse>) {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     for (at, tree) in trees.iter().enumerate() {
         match tree {
-            TokenTree::Group(group) => walk(&group.stream(), asks),
+            TokenTree::Group(group) => walk(&group.stream(), found),
             TokenTree::Ident(word) if is_call(&trees, at) => {
-                let asks = asks.get_or_insert_with(|| Asks {
+                let found = found.get_or_insert_with(|| HistoryUse {
                     span: word.span(),
                     tools: Vec::new(),
                 });
-                asks.tools
+                found
+                    .tools
                     .extend(chain(trees.get(at + 2..).unwrap_or_default()));
             }
             _ => {}

@@ -214,7 +214,7 @@ pub(crate) struct Clause {
     /// What an operator calls it.
     pub(crate) id: Option<Set<LitStr>>,
     /// What it asks the history of a run, if it does.
-    pub(crate) asks: Option<Asks>,
+    pub(crate) history: Option<HistoryUse>,
     /// What of a precondition is portable; nothing, if no part of it is.
     pub(crate) portable: Option<Portable>,
     /// Its answer is the same for every call.
@@ -276,7 +276,7 @@ pub(crate) struct Given {
     /// What runs after every postcondition held.
     pub(crate) then: Option<TokenStream>,
     /// What it asks the history of a run, if it does.
-    pub(crate) asks: Option<Asks>,
+    pub(crate) history: Option<HistoryUse>,
     /// How many conditions stand above it.
     pub(crate) position: usize,
     /// Indices of the parameters that it names.
@@ -286,7 +286,7 @@ pub(crate) struct Given {
 }
 
 /// What a condition or a given asks the history of a run.
-pub(crate) struct Asks {
+pub(crate) struct HistoryUse {
     /// The place of its first `history`.
     pub(crate) span: Span,
     pub(crate) tools: Vec<AskedTool>,
@@ -311,7 +311,7 @@ pub(crate) enum Absent {
 impl Given {
     /// Whether it stands among the conditions, because it can end the call.
     pub(crate) fn is_condition(&self) -> bool {
-        self.absent.is_some() || self.asks.is_some()
+        self.absent.is_some() || self.history.is_some()
     }
 }
 

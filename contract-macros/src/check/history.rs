@@ -5,13 +5,13 @@ use crate::model::{Clause, ClauseKind, Given};
 
 /// A postcondition judges what has happened, when nothing can be refused any more.
 pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
-    if let Some(asks) = clause
-        .asks
+    if let Some(used) = clause
+        .history
         .as_ref()
         .filter(|_| clause.kind != ClauseKind::Pre)
     {
         errors.at(
-            asks.span,
+            used.span,
             "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call",
         );
     }
@@ -19,11 +19,11 @@ pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
 
 /// Only calls by name are remembered, and only tools are called by name.
 pub(super) fn asked_of_a_tool(errors: &mut Errors, clauses: &[Clause], givens: &[Given]) {
-    let conditions = clauses.iter().map(|clause| &clause.asks);
-    let asked = conditions.chain(givens.iter().map(|given| &given.asks));
-    for asks in asked.flatten() {
+    let conditions = clauses.iter().map(|clause| &clause.history);
+    let asked = conditions.chain(givens.iter().map(|given| &given.history));
+    for used in asked.flatten() {
         errors.at(
-            asks.span,
+            used.span,
             "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter",
         );
     }

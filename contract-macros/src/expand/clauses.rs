@@ -48,7 +48,7 @@ impl Clauses<'_> {
         let condition = condition(&clause.predicate, self.runtime);
         let holds = quote_spanned!(clause.span=> || #condition);
         let (own, runtime) = (self.own_policy(clause), self.runtime);
-        let judge = match (&clause.asks, &clause.question) {
+        let judge = match (&clause.history, &clause.question) {
             (Some(_), _) => quote!(pre_over_history),
             (None, Some(_)) => quote!(pre_or_ask),
             (None, None) => quote!(pre),

@@ -11,8 +11,8 @@ use super::portable;
 use super::types::anonymous_lifetimes;
 use crate::describe;
 use crate::model::{
-    Absent, AskedTool, Asks, Clause, ClauseKind, Description, Given, Param, Policy, Portable, Role,
-    Set, Shown, Tool, Verify,
+    Absent, AskedTool, Clause, ClauseKind, Description, Given, HistoryUse, Param, Policy, Portable,
+    Role, Set, Shown, Tool, Verify,
 };
 
 /// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes, and what of: `returned`.
@@ -30,8 +30,8 @@ pub(super) fn contract(
         let read = returned.map(|_| read(clause, params, runtime));
         let post = returned.filter(|_| clause.kind == ClauseKind::Post);
         let returning = post.and_then(|returned| portable::returning(returned, runtime));
-        let asking = returned.and(clause.asks.as_ref());
-        let asking = asking.map(|asks| asking_tools(asks, runtime));
+        let asking = returned.and(clause.history.as_ref());
+        let asking = asking.map(|used| asking_tools(used, runtime));
         quote!(#condition #read #returning #asking)
     });
     let absences = givens
@@ -85,7 +85,10 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
         Some(Absent::Message(message)) => Some(message.literal.value()),
         Some(Absent::Error) | None => None,
     };
-    let asking = given.asks.as_ref().map(|asks| asking_tools(asks, runtime));
+    let asking = given
+        .history
+        .as_ref()
+        .map(|used| asking_tools(used, runtime));
     let message = option(message.map(|message| quote!(#message)));
     let text = &given.text;
     let names = argument_names(&given.mentions, params);
@@ -99,8 +102,8 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
 }
 
 /// `.over_history(&[rt::AskedTool { function: || rt::type_of(&refund), name: "refund", arguments: &["order_id"] }])`
-fn asking_tools(asks: &Asks, runtime: &TokenStream) -> TokenStream {
-    let tools = asks.tools.iter().map(|tool| {
+fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
+    let tools = used.tools.iter().map(|tool| {
         let AskedTool {
             path,
             name,

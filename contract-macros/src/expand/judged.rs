@@ -148,7 +148,7 @@ impl<'m> Judged<'m> {
     /// One given, and whether the history has answered what it asks.
     fn given(&self, given: &Given, index: usize) -> TokenStream {
         let looked_up = self.look_up(given, index);
-        if given.asks.is_none() {
+        if given.history.is_none() {
             return looked_up;
         }
         let frame = local("frame");

@@ -1,0 +1,323 @@
+//! A series of calls that belong together.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::context::Context;
+use crate::contract::approval::{ApprovalRequest, Approver, Decision};
+use crate::contract::counts::Counts;
+use crate::contract::frame::log;
+use crate::contract::handler;
+use crate::contract::history::RunHistory;
+use crate::contract::observer::CheckEvent;
+use crate::contract::policy::Policy;
+use crate::contract::scope::PolicyLayer;
+use crate::contract::violation::Violation;
+
+/// A series of calls that belong together, such as one run of an agent.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use contract_runtime::Run;
+///
+/// /// Take a square root.
+/// #[tool]
+/// #[pre(of >= 0.0)]
+/// fn root(of: f64) -> f64 {
+///     of.sqrt().max(0.0)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(root).build()?;
+/// let run = Run::new().policy(Policy::Observe);
+/// let call = ToolCall::new("1", "root", r#"{"of":-1}"#);
+/// let outcome = registry.call_with(call, Context::new().run(&run)).await;
+/// assert!(outcome.is_ok());
+/// assert_eq!(outcome.observed().len(), 1);
+/// assert_eq!(run.counts().violated, 1);
+/// # Ok(()) }
+/// ```
+///
+/// A run remembers its calls, and conditions ask for them with [`history`](crate::history()).
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Run {
+    pub(super) layer: Arc<PolicyLayer>,
+    /// None where several callers share it that know nothing of each other.
+    pub(super) history: Option<RunHistory>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self::of(PolicyLayer::default())
+    }
+}
+
+impl Run {
+    /// Creates a run without a policy or a handler of its own.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the policy of every condition whose author did not choose one.
+    ///
+    /// Belongs before the first call: a run that has been given to a [`Context`] keeps what it had.
+    pub fn policy(self, policy: Policy) -> Self {
+        self.with(|layer| layer.policy = Some(policy))
+    }
+
+    /// Sets the violation handler of this run, which is called instead of the registry's.
+    pub fn on_violation(self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
+        self.with(|layer| layer.handler = Some(Arc::new(handler)))
+    }
+
+    /// Sets a callback for every condition that is evaluated, every violation and every body that is reached, as it
+    /// happens.
+    ///
+    /// Like a handler it must be quick and changes no decision, not even by panicking.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{Run, CheckEvent};
+    ///
+    /// /// Take a square root.
+    /// #[tool]
+    /// #[pre(of >= 0.0)]
+    /// fn root(of: f64) -> f64 {
+    ///     of.sqrt()
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(root).build()?;
+    /// let heard = Arc::new(Mutex::new(Vec::new()));
+    /// let run = Run::new().watch({
+    ///     let heard = Arc::clone(&heard);
+    ///     move |watched| {
+    ///         heard.lock().unwrap().push(match watched {
+    ///             CheckEvent::Check(check) => check.contract,
+    ///             CheckEvent::Entered { tool, .. } => format!("into {tool}"),
+    ///             _ => String::from("violation"),
+    ///         });
+    ///     }
+    /// });
+    /// let call = ToolCall::new("1", "root", r#"{"of":4}"#);
+    /// assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+    /// assert_eq!(*heard.lock().unwrap(), ["root.pre[0]", "into root"]);
+    /// # Ok(()) }
+    /// ```
+    pub fn watch(self, watch: impl Fn(CheckEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|layer| {
+            layer.watch = Some(Arc::new(move |watched: CheckEvent<'_>, _: &str| {
+                watch(watched);
+            }));
+        })
+    }
+
+    /// Sets a callback like that of [`watch`](Self::watch), which also gets the arguments of the call as they were sent.
+    pub fn watch_calls(self, watch: impl Fn(CheckEvent<'_>, &str) + Send + Sync + 'static) -> Self {
+        self.with(|layer| layer.watch = Some(Arc::new(watch)))
+    }
+
+    /// Sets who decides where calls of this run ask, instead of the registry's approver; see
+    /// [`Builder::approver`](crate::Builder::approver).
+    pub fn approver<F>(
+        self,
+        approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        self.with(|layer| layer.approver = Some(Approver::new(approver)))
+    }
+
+    /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
+    /// hears, and counts what this one counts.
+    pub fn within(self, context: &Context) -> Self {
+        let Some(outer) = context.own_run() else {
+            return self;
+        };
+        let (outer, history) = (
+            Arc::clone(&outer.layer),
+            outer.history.as_ref().map(RunHistory::within),
+        );
+        let inner = self.with(|layer| {
+            layer.policy = layer.policy.or(outer.policy);
+            layer.handler = layer.handler.take().or_else(|| outer.handler.clone());
+            layer.approver = layer.approver.take().or_else(|| outer.approver.clone());
+            layer.watch = match (layer.watch.take(), outer.watch.clone()) {
+                (Some(own), Some(other)) => {
+                    Some(Arc::new(move |watched: CheckEvent<'_>, arguments: &str| {
+                        own(watched.clone(), arguments);
+                        other(watched, arguments);
+                    }))
+                }
+                (own, other) => own.or(other),
+            };
+            layer.outer = Some(outer);
+        });
+        Self { history, ..inner }
+    }
+
+    /// Begins a turn: the calls that are made with what this returns are those of one reply of a model.
+    ///
+    /// For a host that makes the calls of one reply one after the other, and not with
+    /// [`call_all`](crate::Registry::call_all_with): what one of them returns, the model has not read when it asked for the next.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Find a user.
+    /// #[tool(read_only)]
+    /// fn find_user(name: String) -> u32 {
+    ///     name.len() as u32
+    /// }
+    ///
+    /// /// Remove a user.
+    /// #[tool(destructive)]
+    /// #[pre(history().seen(find_user), "find the user first")]
+    /// fn remove_user(id: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(find_user).tool(remove_user).build()?;
+    /// let find = || ToolCall::new("1", "find_user", r#"{"name":"ada"}"#);
+    /// let remove = || ToolCall::new("2", "remove_user", r#"{"id":3}"#);
+    ///
+    /// let run = Run::new();
+    /// let reply = Context::new().run(&run.turn());
+    /// assert!(registry.call_with(find(), reply.clone()).await.is_ok());
+    /// assert!(!registry.call_with(remove(), reply).await.is_ok());
+    ///
+    /// let next = Context::new().run(&run.turn());
+    /// assert!(registry.call_with(remove(), next).await.is_ok());
+    /// # Ok(()) }
+    /// ```
+    pub fn turn(&self) -> Self {
+        Self {
+            layer: Arc::clone(&self.layer),
+            history: self.history.as_ref().map(RunHistory::turn),
+        }
+    }
+
+    /// Creates a run for one of several callers, such as a session of a server: with the settings of this one, which counts
+    /// what it counts, and with a history of its own.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Say hello, once.
+    /// #[tool]
+    /// #[pre(history().count(greet) < 1, "once is enough")]
+    /// fn greet() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(greet).build()?;
+    /// let server = Run::new();
+    /// for session in [server.for_session(), server.for_session()] {
+    ///     let greet = || registry.call_with(ToolCall::new("1", "greet", ""), Context::new().run(&session));
+    ///     assert!(greet().await.is_ok());
+    ///     assert!(!greet().await.is_ok());
+    /// }
+    /// assert_eq!(server.counts().violated, 2);
+    /// # Ok(()) }
+    /// ```
+    pub fn for_session(&self) -> Self {
+        let mut layer = self.layer.uncounted();
+        layer.outer = Some(Arc::clone(&self.layer));
+        Self::of(layer)
+    }
+
+    /// Returns the same run without its history, for calls of callers that know nothing of each other: conditions over the
+    /// history fail there, as they do outside of a run.
+    pub fn without_history(&self) -> Self {
+        Self {
+            layer: Arc::clone(&self.layer),
+            history: None,
+        }
+    }
+
+    /// Says that calls were made in this run which it does not know, such as by an earlier process: questions of conditions that
+    /// those could decide have no answer from now on.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Say hello, once.
+    /// #[tool]
+    /// #[pre(history().count(greet) < 1, "once is enough")]
+    /// fn greet() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(greet).build()?;
+    /// let resumed = Run::new().with_earlier_calls();
+    /// let outcome = registry.call_with(ToolCall::new("1", "greet", ""), Context::new().run(&resumed)).await;
+    /// assert!(outcome.error().unwrap().starts_with("the run had calls before"));
+    /// # Ok(()) }
+    /// ```
+    pub fn with_earlier_calls(self) -> Self {
+        if let Some(history) = &self.history {
+            history.expect_earlier();
+        }
+        self
+    }
+
+    /// The same run, for calls whose model has read what succeeded by now, and nothing later.
+    #[doc(hidden)]
+    pub fn as_of_now(&self) -> Self {
+        Self {
+            layer: Arc::clone(&self.layer),
+            history: self.history.as_ref().map(RunHistory::as_of_now),
+        }
+    }
+
+    fn of(layer: PolicyLayer) -> Self {
+        Self {
+            layer: Arc::new(layer),
+            history: Some(RunHistory::default()),
+        }
+    }
+
+    /// The same settings and history, with a handler of its own.
+    pub(crate) fn handled_by(&self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
+        Self {
+            history: self.history.clone(),
+            ..self.clone().on_violation(handler)
+        }
+    }
+
+    /// Returns the policy that was set, here or by the run around this one.
+    #[must_use]
+    pub fn chosen_policy(&self) -> Option<Policy> {
+        self.layer.policy
+    }
+
+    /// Reports a violation of a condition of the run itself: writes it to the log without values, and calls the handler if
+    /// the policy of the violation says so.
+    pub fn report(&self, violation: &Violation) {
+        log(violation);
+        if violation.policy.tells_the_handler() {
+            handler::tell(self.layer.handler.as_ref(), violation);
+        }
+    }
+
+    /// Starts no call after one that a violation has ended.
+    pub fn stop_after_violation(self) -> Self {
+        self.with(|layer| layer.ends = true)
+    }
+
+    fn with(self, set: impl FnOnce(&mut PolicyLayer)) -> Self {
+        let mut layer = self.layer.uncounted();
+        set(&mut layer);
+        Self::of(layer)
+    }
+
+    /// Returns how many conditions the calls of this run have reached.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.layer.counters.read()
+    }
+}
