@@ -117,6 +117,7 @@ fn demands_read_as_sentences() {
         [
             "if `low` is given, if `high` is given, `low <= high`",
             "`modes` contains `mode`",
+            "the length of `full_name` in bytes is at most `base`",
             "the number of characters in `full_name` is more than the number of items in `modes`",
             "`full_name` ends with `mode`, or `full_name == \"any\"`",
         ]

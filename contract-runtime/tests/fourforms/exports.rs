@@ -120,7 +120,7 @@ fn what_is_explained_quotes_each_message() {
     for line in [
         r#"    requires `!door.trim().is_empty()`, else "the name of the door is empty", policy enforce"#,
         r#"    promises `|open| open.len() > 3`, else "the door stayed shut", policy enforce"#,
-        r#"    below `Possible refusals:`: "the name of the door is empty""#,
+        r#"    in the schema in part, and below `Possible refusals:`: "the name of the door is empty""#,
         "    not shown: `door.to_lowercase() == door`",
         "    below `Requires:`: `from != to`",
         "    in the schema: `from % 2 == 0`",

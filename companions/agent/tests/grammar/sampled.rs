@@ -14,6 +14,7 @@ const ROUNDS: usize = 60;
 pub(crate) fn is_left_to_the_call(error: &str) -> bool {
     [
         "requires",
+        "refuses this call",
         "more than once",
         "expected anything but",
         "out of range",

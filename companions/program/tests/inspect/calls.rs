@@ -124,7 +124,7 @@ fn a_call_that_asks_goes_on_with_one_answer() {
         answered(r#"{"user":"eve","cents":500}"#, &yes)["status"],
         "asked"
     );
-    assert_eq!(answered(arguments, &yes)["status"], "asked");
+    assert_eq!(answered(arguments, &yes)["text"], "500 to ada");
 
     let asked = served.call("pay", arguments);
     let no = json!({"request": asked["request"]["id"], "decision": {"denied": "too much"}});
