@@ -49,7 +49,12 @@ struct Store<I>(I);
 
 #[tool]
 impl<
-    I: serde::de::DeserializeOwned + serde::Serialize + schemars::JsonSchema + Send + Sync + 'static,
+    I: serde::de::DeserializeOwned
+        + contract_runtime::AskedValue
+        + schemars::JsonSchema
+        + Send
+        + Sync
+        + 'static,
 > Store<I>
 {
     /// Find an order.
