@@ -20,10 +20,38 @@ use super::scope::PolicyLayer;
 pub struct Question {
     /// What asks: a condition, such as `refund.pre[0]`, or a tool that always asks, such as `refund.confirm`.
     pub contract: String,
-    /// The sentence to show, at most 2,000 characters without control or bidirectional ones. Values that are more than one
+    /// The sentence to show, without control or bidirectional characters; of its values 1,000 characters at most. Values that are more than one
     /// plain word stand in quotation marks, since a model may have written them.
     pub text: String,
+    /// What the sentence says before it is cut and cleaned, which an answer is for too.
+    #[serde(skip)]
+    pub(crate) exact: Exact,
 }
+
+/// A text that is told apart from others and shown nowhere; a copy that was read from JSON has none.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Exact(u128);
+
+impl Exact {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(digest(&[text]))
+    }
+}
+
+impl fmt::Debug for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+/// Two questions that read the same are the same to whoever reads them.
+impl PartialEq for Exact {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Exact {}
 
 /// What a person has to decide before a call may go on.
 ///
@@ -154,6 +182,8 @@ pub struct OpenQuestions {
     pub(crate) questions: Vec<Question>,
     /// The tool's own question has been put.
     pub(crate) confirmed: bool,
+    /// A question could not be put into words.
+    pub(crate) unwritten: bool,
 }
 
 /// Who decides on requests; it may wait for a person.
@@ -200,6 +230,8 @@ impl Asks {
 pub(crate) struct Asking {
     pub(crate) asks: Arc<Asks>,
     pub(crate) tool: String,
+    /// The registry, by a number that no other has.
+    pub(crate) registry: u64,
     /// The call, as [`digest`] tells calls apart.
     pub(crate) call: u128,
     /// The questions that this call has the answer to.
@@ -210,6 +242,10 @@ pub(crate) struct Asking {
 impl Asking {
     /// Whether somebody has said yes to this question already.
     pub(crate) fn is_approved(&self, question: &Question) -> bool {
+        // Whoever said no to this very question has not said yes to it by another.
+        if self.denial(std::slice::from_ref(question)).is_some() {
+            return false;
+        }
         self.approved.contains(&self.sentence(question))
             || [self.repeated(question), self.condition(question)]
                 .iter()
@@ -248,18 +284,25 @@ impl Asking {
 
     /// The question to this call.
     pub(crate) fn sentence(&self, question: &Question) -> u128 {
-        digest(&[&self.tool, &question.contract, &question.text])
+        self.key(&[&question.contract, &question.exact.0.to_string()])
     }
 
     /// The question to any call with these arguments.
     fn repeated(&self, question: &Question) -> u128 {
         let call = self.call.to_string();
-        digest(&[&self.tool, &question.contract, &question.text, &call])
+        self.key(&[&question.contract, &question.exact.0.to_string(), &call])
     }
 
     /// The condition, whatever it asks.
     fn condition(&self, question: &Question) -> u128 {
-        digest(&[&self.tool, &question.contract])
+        self.key(&[&question.contract])
+    }
+
+    /// A tool of another registry may have the same name and ask the same.
+    fn key(&self, parts: &[&str]) -> u128 {
+        let registry = self.registry.to_string();
+        let of_tool = [registry.as_str(), self.tool.as_str()];
+        digest(&[&of_tool, parts].concat())
     }
 }
 
@@ -320,38 +363,64 @@ pub(crate) fn digest(parts: &[&str]) -> u128 {
 /// The text of a question, as generated code writes it: sentences of the author, and values that may be a model's.
 #[doc(hidden)]
 #[derive(Debug, Default)]
-pub struct QuestionText(String);
+pub struct QuestionText {
+    shown: String,
+    exact: String,
+    /// How many characters of values are shown already.
+    values: usize,
+}
 
 /// The longest value in a question, in characters.
 const VALUE: usize = 200;
-/// The longest question, in characters.
+/// The most characters of all its values, so that no value takes the words of the author away.
+const VALUES: usize = 1_000;
+/// The longest sentence that a condition made itself, in characters.
 const TEXT: usize = 2_000;
 
 impl QuestionText {
     /// Adds words of the author.
     pub fn text(&mut self, text: &str) {
-        self.0.push_str(text);
+        self.shown.push_str(&cleaned(text, usize::MAX));
+        self.exact.push_str(text);
     }
 
     /// Adds a value, which can end no quotation and hide nothing.
     pub fn value(&mut self, value: fmt::Arguments<'_>) {
-        let value = cleaned(&value.to_string(), VALUE);
+        let value = value.to_string();
+        // Its length tells where it ends.
+        self.exact.extend([&value.len().to_string(), ":", &value]);
+        let value = cleaned(&value, VALUE.min(VALUES - self.values));
+        self.values = VALUES.min(self.values + value.chars().count());
         let plain = |letter: char| letter.is_alphanumeric() || "-_.,:/+%@#".contains(letter);
         if !value.is_empty() && value.chars().all(plain) {
-            self.0.push_str(&value);
+            self.shown.push_str(&value);
             return;
         }
         // What its author quotes already is quoted once.
         let inside = value
             .strip_prefix('"')
             .and_then(|rest| rest.strip_suffix('"'));
-        self.0.push('"');
-        self.0.push_str(&inside.unwrap_or(&value).replace('"', "'"));
-        self.0.push('"');
+        self.shown.push('"');
+        self.shown
+            .push_str(&inside.unwrap_or(&value).replace('"', "'"));
+        self.shown.push('"');
     }
 
-    pub(crate) fn into_text(self) -> String {
-        cleaned(&self.0, TEXT)
+    /// A sentence that no author wrote as a question.
+    pub(crate) fn of_sentence(sentence: &str) -> Self {
+        Self {
+            shown: cleaned(sentence, TEXT),
+            exact: sentence.to_owned(),
+            values: 0,
+        }
+    }
+
+    pub(crate) fn into_question(self, contract: String) -> Question {
+        Question {
+            contract,
+            exact: Exact::of(&self.exact),
+            text: self.shown,
+        }
     }
 }
 

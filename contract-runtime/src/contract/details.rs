@@ -23,7 +23,7 @@ pub struct Details<'c> {
     sent: Option<&'c Scope>,
     values: Map<String, Value>,
     message: Option<String>,
-    question: Option<String>,
+    question: Option<QuestionText>,
 }
 
 impl<'c> Details<'c> {
@@ -64,7 +64,7 @@ impl<'c> Details<'c> {
     pub fn question(&mut self, write: impl FnOnce(&mut QuestionText)) {
         let mut text = QuestionText::default();
         write(&mut text);
-        self.question = Some(text.into_text());
+        self.question = Some(text);
     }
 
     pub fn message(&mut self, message: std::fmt::Arguments<'_>) {

@@ -17,7 +17,7 @@ use std::future::Future;
 
 use serde_json::{Map, Value};
 
-use super::approval::OpenQuestions;
+use super::approval::{OpenQuestions, QuestionText};
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
 use super::condition_result::Checked;
 use super::counts::Counts;
@@ -41,6 +41,8 @@ pub enum Stop {
     BeforeBody,
     /// A person must be asked first.
     Asked(Box<OpenQuestions>),
+    /// A person would have to be asked, and the question cannot be put into words.
+    Unasked,
 }
 
 /// The state of one execution, held by the generated code.
@@ -420,7 +422,7 @@ impl<'c> FrameOf<'c> {
 }
 
 /// Values, the message, and the question of a condition that asks.
-pub(super) type Seen = (Map<String, Value>, Option<String>, Option<String>);
+pub(super) type Seen = (Map<String, Value>, Option<String>, Option<QuestionText>);
 
 #[inline]
 fn is_watched(scope: &ContractScope) -> bool {

@@ -107,6 +107,7 @@ impl Inner {
         let asking = Asking {
             asks: Arc::clone(&entry.asks),
             tool: call.name.clone(),
+            registry: self.id,
             call: digest(&[&call.name, &told_apart(&call.arguments)]),
             approved: Vec::new(),
             run: context.run_layer().or_else(|| outer.run.clone()),
@@ -273,7 +274,7 @@ impl Asked<'_> {
         let around = ContractScope::new(around);
         let asked = around.clone().enter(|| guard(|| approver.decide(request)));
         let Ok(mut deciding) = asked else {
-            return Ok(Decision::Denied(PANICKED.to_owned()));
+            return Err(denied(PANICKED));
         };
         let is_nested = self.outer.depth > 0;
         let decided = poll_fn(|task| {
@@ -281,11 +282,9 @@ impl Asked<'_> {
                 .clone()
                 .enter(|| guard(|| deciding.as_mut().poll(task)));
             match polled {
-                Ok(Poll::Pending) if is_nested => {
-                    Poll::Ready(Decision::Denied(NOT_AT_ONCE.to_owned()))
-                }
-                Ok(decision) => decision,
-                Err(_) => Poll::Ready(Decision::Denied(PANICKED.to_owned())),
+                Ok(Poll::Pending) if is_nested => Poll::Ready(Err(denied(NOT_AT_ONCE))),
+                Ok(decision) => decision.map(Ok),
+                Err(_) => Poll::Ready(Err(denied(PANICKED))),
             }
         });
         let token = self.context.token().cloned();
@@ -313,9 +312,16 @@ const PANICKED: &str = "the program that asks about it failed";
 const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
 
+/// A call that nobody decided on, so that its run may ask again.
+fn denied(why: &str) -> OutcomeKind {
+    OutcomeKind::Denied {
+        reason: why.to_owned(),
+    }
+}
+
 /// What `decided` comes to, unless the caller gives up before.
 async fn until(
-    decided: impl Future<Output = Decision>,
+    decided: impl Future<Output = Result<Decision, OutcomeKind>>,
     token: Option<CancellationToken>,
     deadline: Option<At>,
 ) -> Result<Decision, OutcomeKind> {
@@ -332,7 +338,7 @@ async fn until(
     let stopped = Stopped::NotStarted;
     poll_fn(|task| {
         if let Poll::Ready(decision) = decided.as_mut().poll(task) {
-            return Poll::Ready(Ok(decision));
+            return Poll::Ready(decision);
         }
         if cancelled.as_mut().poll(task).is_ready() {
             let reason = "the call was cancelled";
@@ -352,11 +358,28 @@ async fn until(
 /// The arguments as calls are told apart by them: equal only for arguments that every tool reads alike.
 fn told_apart(arguments: &str) -> String {
     // Numbers that a float cannot hold look like others once they are read.
-    let mut digits = arguments.split(|letter: char| !letter.is_ascii_digit());
-    if digits.any(|run| run.len() > 15) {
+    if has_long_number(arguments) {
         return arguments.to_owned();
     }
     canonical(arguments)
+}
+
+/// Whether more than 15 digits stand together outside of strings.
+fn has_long_number(arguments: &str) -> bool {
+    let (mut inside, mut escaped, mut digits) = (false, false, 0);
+    for byte in arguments.bytes() {
+        digits = if byte.is_ascii_digit() && !inside {
+            digits + 1
+        } else {
+            0
+        };
+        if digits > 15 {
+            return true;
+        }
+        inside ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && inside && !escaped;
+    }
+    false
 }
 
 /// An id that nobody can guess, and that no other request of this process has.

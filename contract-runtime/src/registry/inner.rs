@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::approval::OpenRequests;
 use super::call_hook::CallHook;
@@ -29,6 +29,8 @@ pub(crate) struct Inner {
     pub(super) gate: tokio::sync::RwLock<()>,
     pub(super) exports: Exports,
     pub(super) open_requests: OpenRequests,
+    /// No other registry of the process has it.
+    pub(super) id: u64,
 }
 
 impl std::fmt::Debug for Inner {
@@ -47,6 +49,11 @@ pub struct Program {
     pub name: &'static str,
     /// The version of its package.
     pub version: &'static str,
+}
+
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +106,7 @@ impl Inner {
             gate: tokio::sync::RwLock::new(()),
             exports: Exports::default(),
             open_requests: OpenRequests::default(),
+            id: next_id(),
         }
     }
 

@@ -51,6 +51,9 @@ impl NoOutput {
     }
 }
 
+/// What a model is told where a question panicked.
+const UNASKED: &str = "not started, because the question to a person about it panicked; this is a fault of the tool, not of the arguments";
+
 impl From<Stop> for NoOutput {
     #[cold]
     fn from(stop: Stop) -> Self {
@@ -58,6 +61,11 @@ impl From<Stop> for NoOutput {
             Stop::Violation(violation) => Self::Violation(violation),
             Stop::BeforeBody => Self::Checked,
             Stop::Asked(open) => Self::Asked(open.questions),
+            Stop::Unasked => Self::Reported {
+                status: Status::Denied,
+                error: UNASKED.to_owned(),
+                may_still_run: false,
+            },
         }
     }
 }

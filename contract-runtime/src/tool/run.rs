@@ -233,8 +233,11 @@ impl Run {
     /// Returns the same run without its history, for calls of callers that know nothing of each other: conditions over the
     /// history fail there, as they do outside of a run.
     pub fn without_history(&self) -> Self {
+        // Nor do they share what somebody approved.
+        let mut layer = self.layer.uncounted();
+        layer.outer = Some(Arc::clone(&self.layer));
         Self {
-            layer: Arc::clone(&self.layer),
+            layer: Arc::new(layer),
             history: None,
         }
     }

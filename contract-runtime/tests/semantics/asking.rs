@@ -717,3 +717,144 @@ async fn who_watches_a_run_hears_of_questions_and_of_what_came_of_them() {
     let expected = ["asked 7", r#"Some(Denied("no"))"#, "asked 7", "None"];
     assert_eq!(*heard.lock().unwrap(), expected);
 }
+
+#[tokio::test]
+async fn a_denial_stands_whatever_else_is_approved() {
+    for approval in [Approval::SameArguments, Approval::SameConditions] {
+        let registry = shop(&Shop::new());
+        let run = Run::new();
+        let context = || Context::new().run(&run);
+        let ask = async |cents| request(&registry.call_with(refund("ada", cents), context()).await);
+        let (million, again) = (ask(90_000).await, ask(90_000).await);
+        let small = ask(20_000).await;
+        let answer = async |cents, answer| {
+            let context = context().answer(answer);
+            registry.call_with(refund("ada", cents), context).await
+        };
+        let denied = answer(90_000, million.deny("never")).await;
+        assert_eq!(denied.status(), Status::Denied);
+        let approved = |request: &ApprovalRequest| request.answer(Decision::Approved(approval));
+        assert!(answer(20_000, approved(&small)).await.is_ok());
+        let still = answer(90_000, approved(&again)).await;
+        assert_eq!(still.status(), Status::Denied, "{approval:?}");
+        let still = registry.call_with(refund("ada", 90_000), context()).await;
+        assert_eq!(still.status(), Status::Denied, "{approval:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_reaches_no_other_registry_and_no_stranger() {
+    let (one, other) = (shop(&Shop::new()), shop(&Shop::new()));
+    let run = Run::new();
+    let (stranger, third) = (run.without_history(), run.without_history());
+    let approved = async |run: &Run| {
+        let context = || Context::new().run(run);
+        let asked = request(&one.call_with(buy("lamp"), context()).await);
+        let answer = asked.answer(Decision::Approved(Approval::SameConditions));
+        assert!(
+            one.call_with(buy("lamp"), context().answer(answer))
+                .await
+                .is_ok()
+        );
+    };
+    approved(&stranger).await;
+    let status = async |registry: &Registry, run: &Run| {
+        let context = Context::new().run(run);
+        registry.call_with(buy("lamp"), context).await.status()
+    };
+    assert_eq!(status(&one, &stranger).await, Status::Ok);
+    assert_eq!(status(&one, &third).await, Status::Asked);
+    assert_eq!(status(&one, &run).await, Status::Asked);
+    approved(&run).await;
+    assert_eq!(status(&one, &run).await, Status::Ok);
+    assert_eq!(status(&other, &run).await, Status::Asked);
+}
+
+#[tokio::test]
+async fn what_is_not_shown_of_a_value_is_asked_about_too() {
+    struct Script(Mutex<String>);
+
+    /// Run the script.
+    #[tool(confirm = "Run {}?", script)]
+    #[given(script = script_of(state))]
+    fn run_script(#[context] state: &Script) -> usize {
+        script.len()
+    }
+
+    fn script_of(state: &Script) -> String {
+        state.0.lock().expect("nothing panics").clone()
+    }
+
+    let long = "x".repeat(250);
+    for (before, after) in [
+        (long.as_str(), &*format!("{long};rm")),
+        ("a b\nc", "a b c"),
+        ("echo \"a b\"", "echo 'a b'"),
+        ("ab", "a\u{200b}b"),
+    ] {
+        let state = Arc::new(Script(Mutex::new(before.to_owned())));
+        let builder = Registry::builder().tool(run_script);
+        let registry = builder.context_arc(Arc::clone(&state)).build().unwrap();
+        let call = || ToolCall::new("1", "run_script", "");
+        let asked = request(&registry.call(call()).await);
+        after.clone_into(&mut state.0.lock().unwrap());
+        let outcome = registry.call_with(call(), answered(asked.approve())).await;
+        assert_eq!(outcome.status(), Status::Asked, "{before}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_panics_is_not_replaced_by_another() {
+    /// Remove a folder.
+    #[tool(confirm = "Remove {} for ever?", &path[..8])]
+    fn remove(path: String) {}
+
+    /// Pay.
+    #[tool]
+    #[pre(cents < 10, "too much", ask = "Pay {cents} cents to {}?", &user[..3])]
+    fn pay(user: String, cents: u32) {}
+
+    let registry = Registry::builder().tool(remove).tool(pay).build().unwrap();
+    for (tool, arguments) in [
+        ("remove", r#"{"path":"/"}"#),
+        ("pay", r#"{"user":"a€","cents":99}"#),
+    ] {
+        let outcome = registry.call(ToolCall::new("1", tool, arguments)).await;
+        assert_eq!(outcome.status(), Status::Denied, "{tool}");
+        assert!(outcome.error().unwrap().contains("the question"), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn who_could_not_answer_has_not_denied() {
+    let registry = shop(&Shop::new());
+    let run = Run::new();
+    let context = || Context::new().run(&run);
+    let panics = context().approver(async |_| panic!("no window"));
+    let outcome = registry.call_with(refund("ada", 20_000), panics).await;
+    assert_eq!(outcome.status(), Status::Denied);
+    let outcome = registry.call_with(refund("ada", 20_000), context()).await;
+    assert_eq!(outcome.status(), Status::Asked);
+}
+
+#[tokio::test]
+async fn a_denied_call_is_the_same_however_it_is_spelled() {
+    let registry = shop(&Shop::new());
+    let run = Run::new();
+    let call = async |arguments: &str, answer: Option<Answer>| {
+        let context = answer
+            .into_iter()
+            .fold(Context::new().run(&run), Context::answer);
+        let call = ToolCall::new("1", "buy", arguments);
+        registry.call_with(call, context).await
+    };
+    let plain = r#"{"thing":"1234567890123456"}"#;
+    let denial = request(&call(plain, None).await).deny("no");
+    assert_eq!(call(plain, Some(denial)).await.status(), Status::Denied);
+    for other in [
+        r#"{ "thing" : "1234567890123456" }"#,
+        r#"{"thing":"\u0031234567890123456"}"#,
+    ] {
+        assert_eq!(call(other, None).await.status(), Status::Denied, "{other}");
+    }
+}

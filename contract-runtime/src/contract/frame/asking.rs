@@ -1,7 +1,7 @@
 //! What an execution asks a person before its body.
 
 use super::{FrameOf, Seen, Stop};
-use crate::contract::approval::{Asking, Question, QuestionText, cleaned};
+use crate::contract::approval::{Asking, Question, QuestionText};
 use crate::contract::condition_result::Checked;
 use crate::contract::details::{Details, Sentence};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
@@ -44,17 +44,15 @@ impl FrameOf<'_> {
         let mut text = QuestionText::default();
         // What it shows is the author's code.
         let written = self.scope.guard(|| write(&mut text));
-        if let (Ok(()), Some(open)) = (written, &mut self.open) {
+        if let Some(open) = &mut self.open {
             open.confirmed = true;
-            self.open_question(self.confirmation(text.into_text()));
+            open.unwritten |= written.is_err();
         }
+        self.open_question(self.confirmation(text));
     }
 
-    fn confirmation(&self, text: String) -> Question {
-        Question {
-            contract: format!("{}.confirm", self.contract.name),
-            text,
-        }
+    fn confirmation(&self, text: QuestionText) -> Question {
+        text.into_question(format!("{}.confirm", self.contract.name))
     }
 
     fn asking(&self) -> Option<&Asking> {
@@ -75,6 +73,9 @@ impl FrameOf<'_> {
             return;
         };
         let (_, message, question) = seen;
+        if let Some(open) = &mut self.open {
+            open.unwritten |= condition.question().is_some() && question.is_none();
+        }
         let text = question.unwrap_or_else(|| {
             let sentence = match why {
                 Some(why) => Sentence::computed(why),
@@ -82,10 +83,10 @@ impl FrameOf<'_> {
             };
             let sentence = sentence.message;
             let sentence = sentence.unwrap_or_else(|| condition.predicate().to_owned());
-            cleaned(&format!("{sentence}. Go on?"), 2_000)
+            QuestionText::of_sentence(&format!("{sentence}. Go on?"))
         });
         let contract = self.name_of(index, condition);
-        self.open_question(Question { contract, text });
+        self.open_question(text.into_question(contract));
     }
 
     fn open_question(&mut self, question: Question) {
@@ -106,9 +107,11 @@ impl FrameOf<'_> {
         let confirmed = self.open.as_ref().is_some_and(|open| open.confirmed);
         if confirms && !confirmed {
             let tool = self.scope.get().map_or("", |scope| &scope.tool);
-            self.open_question(self.confirmation(format!("Run {tool}?")));
+            let text = QuestionText::of_sentence(&format!("Run {tool}?"));
+            self.open_question(self.confirmation(text));
         }
         match self.open.take() {
+            Some(open) if open.unwritten => Err(Stop::Unasked),
             Some(open) if !open.questions.is_empty() => Err(Stop::Asked(open)),
             _ => Ok(()),
         }
