@@ -132,7 +132,7 @@ impl Registry {
 
     /// Checks a call without running the body: looks up the tool, decodes the arguments and evaluates the preconditions.
     ///
-    /// The outcome is `ok`, without output, when the body would run.
+    /// The outcome is `ok`, without output, when the body would run, and `asked` when a person would be asked first.
     ///
     /// ```
     /// use contract_runtime::Status;
@@ -195,7 +195,8 @@ impl Registry {
     /// one that ends the call.
     ///
     /// No policy counts: conditions that are ignored are evaluated too, and those that do not hold are in
-    /// [`Outcome::observed`].
+    /// [`Outcome::observed`], also those about which a person would be asked. What a tool asks about every call is left out;
+    /// [`check_with`](Self::check_with) tells of it.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
