@@ -10,7 +10,10 @@
 )]
 
 mod asking;
+mod kept;
 mod over_history;
+
+pub use kept::{Judge, Kept, keep};
 
 use std::cell::Cell;
 use std::future::Future;
@@ -464,58 +467,6 @@ pub(crate) fn log(violation: &Violation) {
             violation.masked(),
         );
     });
-}
-
-/// What a postcondition kept from before the body; nothing when it will not be judged.
-#[derive(Debug)]
-pub struct Kept<S>(Option<Result<S, Detection>>);
-
-impl Kept<()> {
-    /// For a postcondition that looks at the result alone.
-    #[must_use]
-    pub const fn nothing() -> Self {
-        Self(Some(Ok(())))
-    }
-}
-
-/// Judges one postcondition with everything it may look at.
-#[derive(Debug)]
-pub struct Judge<'f, 'c> {
-    frame: &'f mut FrameOf<'c>,
-    index: usize,
-}
-
-impl Judge<'_, '_> {
-    #[inline]
-    pub fn judge<T: ?Sized>(
-        &mut self,
-        value: &T,
-        holds: impl Fn(&T) -> Checked,
-        details: impl FnOnce(&mut Details<'_>, &T),
-    ) -> Result<(), Stop> {
-        let (detection, why) = match self.frame.scope.guard(|| holds(value)) {
-            Ok(Checked::Holds) => return Ok(()),
-            Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why),
-            Err(panicked) => (panicked.detection(), None),
-        };
-        self.frame
-            .fail(self.index, detection, why, |seen| details(seen, value))
-    }
-}
-
-/// What a parameter must be that a postcondition looks at after the body has had it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is moved into the body and read after it, so it must be `Clone`",
-    label = "a copy is kept for the postcondition",
-    note = "write `old(..)` around what the postcondition needs of it, such as `old(x.len())`"
-)]
-pub trait Keep: Clone {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Clone> Keep for T {}
-
-pub fn keep<T: Keep>(value: &T) -> T {
-    value.clone()
 }
 
 /// Runs the body of a contracted function, so that its `return` and `?` end only the body.

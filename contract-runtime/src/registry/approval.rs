@@ -161,8 +161,13 @@ impl Asked<'_> {
             };
             let mut questioning = Questioning::begin(self.asking.run.clone(), request);
             let decision = self.decision(&approver, (**request).clone()).await;
-            if let Ok(decision) = &decision {
-                questioning.decided(decision);
+            match &decision {
+                Ok(decision) => questioning.decided(decision),
+                // The question is gone, though nobody has answered it.
+                Err(OutcomeKind::Denied { reason }) => {
+                    questioning.decided(&Decision::Denied(reason.clone()));
+                }
+                Err(_) => {}
             }
             drop(questioning);
             match decision {

@@ -1,0 +1,62 @@
+//! What postconditions kept from before the body, and their judging.
+
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "the hidden interface of generated code"
+)]
+
+use super::{Checked, Details, Detection, FrameOf, Stop};
+
+/// What a postcondition kept from before the body; nothing when it will not be judged.
+#[derive(Debug)]
+pub struct Kept<S>(pub(super) Option<Result<S, Detection>>);
+
+impl Kept<()> {
+    /// For a postcondition that looks at the result alone.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self(Some(Ok(())))
+    }
+}
+
+/// Judges one postcondition with everything it may look at.
+#[derive(Debug)]
+pub struct Judge<'f, 'c> {
+    pub(super) frame: &'f mut FrameOf<'c>,
+    pub(super) index: usize,
+}
+
+impl Judge<'_, '_> {
+    #[inline]
+    pub fn judge<T: ?Sized>(
+        &mut self,
+        value: &T,
+        holds: impl Fn(&T) -> Checked,
+        details: impl FnOnce(&mut Details<'_>, &T),
+    ) -> Result<(), Stop> {
+        let (detection, why) = match self.frame.scope.guard(|| holds(value)) {
+            Ok(Checked::Holds) => return Ok(()),
+            Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why),
+            Err(panicked) => (panicked.detection(), None),
+        };
+        self.frame
+            .fail(self.index, detection, why, |seen| details(seen, value))
+    }
+}
+
+/// What a parameter must be that a postcondition looks at after the body has had it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is moved into the body and read after it, so it must be `Clone`",
+    label = "a copy is kept for the postcondition",
+    note = "write `old(..)` around what the postcondition needs of it, such as `old(x.len())`"
+)]
+pub trait Keep: Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> Keep for T {}
+
+pub fn keep<T: Keep>(value: &T) -> T {
+    value.clone()
+}
