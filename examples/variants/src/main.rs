@@ -21,6 +21,10 @@ fn halve(number: i64) -> i64 {
     number / 2
 }
 
+/// Remove everything.
+#[tool(confirm = "Remove everything?")]
+fn remove_everything() {}
+
 const STRIPPED: bool = cfg!(contract_strip);
 const ABORTS: bool = cfg!(panic = "abort");
 
@@ -39,6 +43,20 @@ fn main() -> Result<(), BuildError> {
         assert_eq!(outcome.output(), Some("null"));
     } else {
         assert_eq!(outcome.status(), Status::Violation);
+    }
+
+    // Where nothing is evaluated nobody would be asked, so there is no such registry.
+    match Registry::builder().tool(remove_everything).build() {
+        Ok(asking) => {
+            assert!(!STRIPPED);
+            let outcome = asking.call_blocking(ToolCall::new("1", "remove_everything", ""));
+            assert_eq!(outcome.status(), Status::Asked);
+        }
+        Err(error) => {
+            assert!(STRIPPED);
+            let said = error.to_string();
+            assert!(said.contains("would take the question away"), "{said}");
+        }
     }
 
     // A condition below the body needs unwinding; without it the process ends, and says why.
