@@ -125,17 +125,17 @@ impl ClientQuestions {
         (Instant::now() < until).then(|| request.answer(decision(given)))
     }
 
-    /// Asks, and waits for as long as the caller does; `None` if the caller gave up before.
+    /// Asks, and waits for as long as the caller does.
     pub(super) async fn elicit(
         &self,
         request: &ApprovalRequest,
         context: &RequestContext<RoleServer>,
         call: &Context,
-    ) -> Option<Decision> {
+    ) -> Elicited {
         let patience = self.patience.unwrap_or_default();
         let Some(_waiting) = Waiting::begin(&self.waiting) else {
             let why = "too many questions of this server are open; try again later";
-            return Some(Decision::Denied(why.to_owned()));
+            return Elicited::Unanswered(why.to_owned());
         };
         let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(request)));
         let sending = context
@@ -149,18 +149,27 @@ impl ClientQuestions {
         };
         tokio::select! {
             biased;
-            answered = answered => Some(match answered {
-                Ok(ClientResult::ElicitResult(given)) => decision(given),
-                Ok(_) => Decision::Denied(UNREADABLE.to_owned()),
-                Err(_) => Decision::Denied("the client could not ask".to_owned()),
-            }),
-            () = given_up(call.token(), call.deadline()) => None,
+            answered = answered => match answered {
+                Ok(ClientResult::ElicitResult(given)) => Elicited::Decided(decision(given)),
+                Ok(_) => Elicited::Unanswered(UNREADABLE.to_owned()),
+                Err(_) => Elicited::Unanswered("the client could not ask".to_owned()),
+            },
+            () = given_up(call.token(), call.deadline()) => Elicited::GivenUp,
             () = tokio::time::sleep(patience) => {
                 let why = format!("the client gave no answer within {} s", patience.as_secs_f64());
-                Some(Decision::Denied(why))
+                Elicited::Unanswered(why)
             }
         }
     }
+}
+
+/// What an elicitation came to.
+pub(super) enum Elicited {
+    Decided(Decision),
+    /// Nobody has decided, for this reason, so the same call may ask again.
+    Unanswered(String),
+    /// The caller does not wait any more.
+    GivenUp,
 }
 
 const UNREADABLE: &str = "the client's answer does not say whether it is approved";
@@ -303,12 +312,19 @@ pub(super) fn unanswered(registry: &Registry, outcome: Outcome, channel: Channel
             "it was asked three times, and each time what has to be approved had changed"
         }
     };
-    registry.withdraw(request);
     let questions = request.to_string().replace('\n', " ");
+    denied(registry, &outcome, &format!("{why}: {questions}"))
+}
+
+/// The outcome of a call that asked and that nobody decided on.
+pub(super) fn denied(registry: &Registry, asked: &Outcome, why: &str) -> Outcome {
+    if let Some(request) = asked.approval_request() {
+        registry.withdraw(request);
+    }
     let error = CallError::Ended {
         status: Status::Denied,
-        error: format!("not started, because it was denied: {why}: {questions}"),
+        error: format!("not started, because it was denied: {why}"),
         may_still_run: false,
     };
-    Outcome::new(outcome.id(), outcome.tool(), Err(error))
+    Outcome::new(asked.id(), asked.tool(), Err(error))
 }

@@ -10,7 +10,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use super::answer;
-use super::ask::{self, Channel};
+use super::ask::{self, Channel, Elicited};
 use super::handler::Shared;
 use super::hooks::CallRequest;
 use super::limits::CallPermit;
@@ -174,12 +174,14 @@ async fn answered(
         };
         drop(permit);
         let asking = shared.questions.elicit(request, client.context, &given);
-        let given = if let Some(decision) = asking.await {
-            given.clone().answer(request.answer(decision))
-        } else {
-            // The registry says that it is over.
-            shared.registry.withdraw(request);
-            given.clone()
+        let given = match asking.await {
+            Elicited::Decided(decision) => given.clone().answer(request.answer(decision)),
+            Elicited::Unanswered(why) => return ask::denied(&shared.registry, &outcome, &why),
+            Elicited::GivenUp => {
+                // The registry says that it is over.
+                shared.registry.withdraw(request);
+                given.clone()
+            }
         };
         permit = shared.permits.acquire();
         outcome = shared.registry.call_with(call.clone(), given).await;
