@@ -46,17 +46,18 @@ fn main() -> Result<(), BuildError> {
     }
 
     // Where nothing is evaluated nobody would be asked, so there is no such registry.
-    match Registry::builder().tool(remove_everything).build() {
-        Ok(asking) => {
-            assert!(!STRIPPED);
-            let outcome = asking.call_blocking(ToolCall::new("1", "remove_everything", ""));
-            assert_eq!(outcome.status(), Status::Asked);
-        }
-        Err(error) => {
-            assert!(STRIPPED);
+    let asking = Registry::builder().tool(remove_everything).build();
+    let asked = asking.map(|asking| {
+        let call = ToolCall::new("1", "remove_everything", "");
+        asking.call_blocking(call).status()
+    });
+    match (STRIPPED, asked) {
+        (false, Ok(status)) => assert_eq!(status, Status::Asked),
+        (true, Err(error)) => {
             let said = error.to_string();
             assert!(said.contains("would take the question away"), "{said}");
         }
+        (_, asked) => panic!("{asked:?}"),
     }
 
     // A condition below the body needs unwinding; without it the process ends, and says why.
