@@ -20,7 +20,8 @@ use super::scope::PolicyLayer;
 pub struct Question {
     /// What asks: a condition, such as `refund.pre[0]`, or a tool that always asks, such as `refund.confirm`.
     pub contract: String,
-    /// The sentence to show, without control or bidirectional characters; of its values 1,000 characters at most. Values that are more than one
+    /// The sentence to show, without control or bidirectional characters; a value has 200 characters
+    /// at most, and 40 behind the first 1,000 of all. Values that are more than one
     /// plain word stand in quotation marks, since a model may have written them.
     pub text: String,
     /// What the sentence says before it is cut and cleaned, which an answer is for too.
@@ -372,8 +373,10 @@ pub struct QuestionText {
 
 /// The longest value in a question, in characters.
 const VALUE: usize = 200;
-/// The most characters of all its values, so that no value takes the words of the author away.
+/// The characters that its values share; behind that each has `LEAST`, so that long ones hide neither the words of the author
+/// nor another value.
 const VALUES: usize = 1_000;
+const LEAST: usize = 40;
 /// The longest sentence that a condition made itself, in characters.
 const TEXT: usize = 2_000;
 
@@ -389,7 +392,7 @@ impl QuestionText {
         let value = value.to_string();
         // Its length tells where it ends.
         self.exact.extend([&value.len().to_string(), ":", &value]);
-        let value = cleaned(&value, VALUE.min(VALUES - self.values));
+        let value = cleaned(&value, VALUE.min((VALUES - self.values).max(LEAST)));
         self.values = VALUES.min(self.values + value.chars().count());
         let plain = |letter: char| letter.is_alphanumeric() || "-_.,:/+%@#".contains(letter);
         if !value.is_empty() && value.chars().all(plain) {

@@ -336,3 +336,21 @@ async fn a_question_that_panics_is_not_replaced_by_another() {
         assert!(outcome.error().unwrap().contains("the question"), "{tool}");
     }
 }
+
+#[test]
+fn long_values_hide_neither_words_of_the_author_nor_other_values() {
+    /// Send notes.
+    #[tool(confirm = "Send {a}, {b}, {c}, {d}, {e} and {f} to {to}, for ever?")]
+    fn send(a: String, b: String, c: String, d: String, e: String, f: String, to: String) {}
+
+    let registry = Registry::builder().tool(send).build().unwrap();
+    let long = "x".repeat(3_000);
+    let arguments =
+        json!({"a": long, "b": long, "c": long, "d": long, "e": long, "f": long, "to": "eve"});
+    let call = ToolCall::new("1", "send", arguments.to_string());
+    let text = request(&registry.call_blocking(call)).questions[0]
+        .text
+        .clone();
+    assert!(text.ends_with(" to eve, for ever?"), "{text}");
+    assert!(text.chars().count() < 1_300, "{text}");
+}
