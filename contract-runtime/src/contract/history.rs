@@ -21,7 +21,7 @@ use answer::{Question, Tool};
 /// Returns the history of the run that the call belongs to, for a condition: which tools were called before, and how their
 /// calls ended.
 ///
-/// It belongs into a `#[pre]`, or a `#[given]`, of a tool. An ordinary function that helps a condition takes it as a parameter.
+/// It belongs in a `#[pre]`, or a `#[given]`, of a tool. An ordinary function that helps a condition takes it as a parameter.
 ///
 /// | question | is about calls that |
 /// |---|---|
@@ -68,6 +68,11 @@ use answer::{Question, Tool};
 /// tool; questions that nothing narrows count all its calls.
 ///
 /// A run within another one shares its history, except that `seen` is about what its own model has read.
+///
+/// # Panics
+///
+/// A question panics where no condition or given is being judged, such as in a body or on another thread; in a helper of a condition
+/// that did not take the history as a parameter, that is a violation.
 pub fn history() -> History {
     History {
         scope: ContractScope::current(),
@@ -146,7 +151,7 @@ impl History {
         let place = self.scope.get().and_then(|scope| scope.place.as_deref());
         let Some(place) = place.filter(|place| place.is_asked()) else {
             panic!(
-                "`history()` belongs into a `#[pre]` or a `#[given]` of a tool; a function that helps one takes it as a parameter, as in `#[pre(once(&history(), &order_id))]`"
+                "`history()` belongs in a `#[pre]` or a `#[given]` of a tool; a function that helps one takes it as a parameter, as in `#[pre(once(&history(), &order_id))]`"
             );
         };
         place
