@@ -74,19 +74,12 @@ pub(crate) fn typed_on_a_terminal(
     let this = program(&[]);
     let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
     let path = this.get_program().to_string_lossy().into_owned();
-    let line: Vec<_> = [&*path]
-        .iter()
-        .chain(words)
-        .map(|word| quoted(word))
-        .collect();
+    let words_of_line = [&*path].into_iter().chain(words.iter().copied());
+    let line: Vec<_> = words_of_line.map(quoted).collect();
+    // A shell that stays in between would get Ctrl-C as well, and end with a code of its own.
+    let line = format!("exec {}", line.join(" "));
     let mut script = Command::new("script");
-    script.args([
-        "--quiet",
-        "--return",
-        "--command",
-        &line.join(" "),
-        "/dev/null",
-    ]);
+    script.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
     script.stdin(Stdio::null()).stderr(Stdio::piped());
     if typed.is_some() {
         script.stdin(Stdio::piped());
