@@ -154,6 +154,9 @@ impl Inner {
 
     #[inline]
     fn start(self: &Arc<Self>, pending: &mut PendingCall) -> Started<'_> {
+        if self.renames {
+            self.give_own_names(&mut pending.call);
+        }
         let call = &pending.call;
         let span = tracing::info_span!(
             "execute_tool",

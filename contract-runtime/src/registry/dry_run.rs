@@ -61,6 +61,8 @@ impl<'r> TriedTool<'r> {
     #[must_use]
     pub fn read(self, text: &str) -> Option<Value> {
         let inputs = &self.entry.inputs;
+        let own = arguments::own_names(text, &inputs.schema);
+        let text = own.as_deref().unwrap_or(text);
         let read = arguments::read(text, &inputs.schema, inputs.coerce).ok()?;
         serde_json::from_str(&read.text).ok()
     }

@@ -11,7 +11,7 @@ use super::export::Exports;
 use super::shards::Shards;
 use super::statistics::Statistics;
 use crate::contract::scope::PolicyLayer;
-use crate::schema::arguments::nearest;
+use crate::schema::arguments::{nearest, own_names};
 use crate::tool::context::Shared;
 use crate::tool::outcome::OutcomeKind;
 use crate::tool::{Outcome, Status, ToolCall};
@@ -26,6 +26,8 @@ pub(crate) struct Inner {
     pub(super) before: CallHook,
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
+    /// A tool has properties that are exported under other names.
+    pub(super) renames: bool,
     pub(super) gate: tokio::sync::RwLock<()>,
     pub(super) exports: Exports,
     pub(super) open_requests: OpenRequests,
@@ -93,7 +95,9 @@ impl Inner {
             .enumerate()
             .map(|(index, entry)| (entry.tool.name.clone(), index))
             .collect();
+        let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
         Self {
+            renames: entries.iter().any(renamed),
             entries,
             names,
             shared,
@@ -116,6 +120,19 @@ impl Inner {
 
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
         self.entries.get(self.position(name)?)
+    }
+
+    /// Properties of a call that came under the names of an export get their own.
+    #[cold]
+    pub(super) fn give_own_names(&self, call: &mut ToolCall) {
+        let schema = self.find(&call.name).map(|entry| &entry.inputs.schema);
+        if let Some(schema) = schema
+            && !schema.renames().is_empty()
+            && call.arguments.len() <= self.limits.argument_bytes
+            && let Some(own) = own_names(&call.arguments, schema)
+        {
+            call.arguments = own;
+        }
     }
 
     pub(super) fn statistics(&self) -> Statistics {

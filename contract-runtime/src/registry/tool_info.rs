@@ -97,6 +97,7 @@ impl<'r> ToolInfo<'r> {
             conditions: self.conditions(),
             input: self.input_schema(),
             types: self.entry.inputs.schema.json(),
+            renames: None,
             enforced: &self.entry.inputs.schema,
             output: self.output_schema(),
             hints: self.hints(),

@@ -9,6 +9,7 @@ use super::compile::compile;
 use super::draft07::upgrade;
 use super::error::SchemaError;
 use super::normalize::{correct, used};
+use super::renames::Renames;
 use super::rules::{RuleId, Rules};
 use super::strict_types;
 
@@ -39,6 +40,7 @@ pub(crate) struct InputSchema {
     exact: Vec<bool>,
     rules: Rules,
     root: RuleId,
+    renames: Renames,
     /// Its author wrote which dialect it is, and it is the one that is enforced.
     says_dialect: bool,
 }
@@ -91,6 +93,7 @@ impl InputSchema {
             json,
             parameters,
             exact,
+            renames: Renames::of(&rules),
             rules,
             root,
             says_dialect: false,
@@ -138,6 +141,7 @@ impl InputSchema {
             exact: vec![false; parameters.len()],
             json,
             parameters,
+            renames: Renames::of(&rules),
             rules,
             root,
             says_dialect,
@@ -156,6 +160,7 @@ impl InputSchema {
             exact: Vec::new(),
             json,
             parameters: Vec::new(),
+            renames: Renames::default(),
             rules,
             root,
             says_dialect: false,
@@ -221,6 +226,11 @@ impl InputSchema {
                 _ => {}
             }
         }
+    }
+
+    /// The names of properties that a provider may refuse.
+    pub(crate) fn renames(&self) -> &Renames {
+        &self.renames
     }
 
     pub(crate) fn rules(&self) -> &Rules {

@@ -15,6 +15,7 @@ pub(crate) mod lower;
 mod normalize;
 pub(crate) mod portable;
 mod reader;
+mod renames;
 mod rules;
 mod strict_types;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub(crate) use format::Format;
 pub(crate) use input_schema::{InputSchema, ParameterSchema};
 pub(crate) use normalize::correct_output;
 pub use normalize::percent_decode;
+pub(crate) use renames::Renames;
 pub(crate) use rules::{
     ArrayRule, Limit, NumberRule, ObjectRule, Rule, RuleId, Rules, TextRule, Types,
 };

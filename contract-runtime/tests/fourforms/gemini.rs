@@ -278,20 +278,16 @@ fn a_tool_without_parameters_has_no_schema() {
 
 #[test]
 fn names_of_fields_are_plain() {
-    let fields = |name: &str| {
-        parameter(
-            &json!({"type": "object", "properties": {name: {"type": "string"}}}),
-            SCHEMA,
-        )
+    let field = |name: &str| {
+        let properties = json!({"type": "object", "properties": {name: {"type": "string"}}});
+        let schema = parameter(&properties, SCHEMA).unwrap();
+        let properties = schema["properties"].as_object().unwrap();
+        properties.keys().next().unwrap().clone()
     };
     for name in ["a", "_b", "c9", &"d".repeat(64)] {
-        assert!(fields(name).is_ok(), "{name}");
+        assert_eq!(field(name), name);
     }
-    for name in ["", "9a", "a-b", "a.b", "é", &"d".repeat(65)] {
-        let problem = fields(name).unwrap_err();
-        assert!(
-            problem.contains("is not accepted in this dialect; name parameters"),
-            "{problem}"
-        );
+    for (name, new) in [("9a", "_9a"), ("a-b", "a_b"), ("a.b", "a_b")] {
+        assert_eq!(field(name), new);
     }
 }

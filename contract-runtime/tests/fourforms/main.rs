@@ -19,5 +19,6 @@ mod openai_limits;
 mod openai_superset;
 mod published;
 mod reading;
+mod renames;
 mod rules;
 mod shown;

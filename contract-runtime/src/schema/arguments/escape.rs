@@ -9,7 +9,7 @@ use super::node::Node;
 const LONGEST: usize = 60;
 
 /// At most `limit` characters of `text`, never half of one.
-pub(super) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
+pub(crate) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
     if text.char_indices().nth(limit).is_none() {
         return Cow::Borrowed(text);
     }

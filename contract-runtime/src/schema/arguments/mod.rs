@@ -17,6 +17,7 @@ mod literal;
 mod nearest;
 mod node;
 mod object;
+mod own_names;
 mod path;
 mod problem;
 mod refusal;
@@ -32,8 +33,10 @@ pub use refusal::InvalidArguments;
 
 pub(crate) use bounds::Bounds;
 pub(crate) use error_position::{ErrorPosition, locate};
+pub(crate) use escape::clip;
 pub use escape::{escaped, unsafe_to_show};
 pub(crate) use examine::{Examined, conforms, examine, read, read_values, with_formats};
 pub use nearest::nearest;
+pub(crate) use own_names::own_names;
 pub(crate) use refusal::rejected;
 pub(crate) use stream::end_of_admitted;

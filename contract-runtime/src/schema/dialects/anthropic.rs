@@ -5,7 +5,8 @@
 //!
 //! - A tool is `{name, description, input_schema}`; the schema is JSON Schema 2020-12 with an object at its root.
 //! - Parameters have names of 1 to 64 letters, digits, `_`, `.` and `-`; another one fails the request, whatever tools
-//!   there are beside it. Of fields further inside that is not documented, and no report names one: they are left alone.
+//!   there are beside it, and is exported under another name. Of fields further inside that is not documented, and no report
+//!   names one; to be on the safe side they are treated alike.
 //!   The rule is that of the API's errors (anthropics/claude-code#79418, ComposioHQ/composio#3500, 2026).
 //! - `input_examples` are whole arguments; one that the schema refuses fails the request.
 //! - Not `strict`: the whole neutral schema, as a hint to the model. `strict` is left out: older models do not know it.
@@ -65,7 +66,6 @@ pub(super) fn tool(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> 
     } else {
         tool.input.clone()
     };
-    named(tool.name, &schema)?;
     let mut exported = Map::new();
     let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
     put("name", json!(tool.name));
@@ -81,25 +81,8 @@ pub(super) fn tool(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> 
     Ok(Value::Object(exported))
 }
 
-/// Refuses parameters whose names the API refuses.
-fn named(tool: &str, schema: &Value) -> Result<(), Problems> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let names = properties.into_iter().flatten().map(|(name, _)| name);
-    let problems: Problems = names
-        .filter(|name| !is_accepted(name))
-        .map(|name| ExportProblem::Name {
-            tool: tool.to_owned(),
-            name: name.clone(),
-            advice: "name parameters with 1 to 64 of a-z, A-Z, 0-9, `_`, `.`, `-`",
-        })
-        .collect();
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(problems)
-}
-
-fn is_accepted(name: &str) -> bool {
+/// Whether the API accepts a property of this name.
+pub(super) fn is_accepted(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(plain)
 }

@@ -66,16 +66,21 @@ fn holds(tool: &Neutral<'_>, arguments: &Map<String, Value>) -> bool {
     let conditions = tool.conditions.iter();
     conditions
         .filter(|one| one.condition().kind() == ConditionKind::Pre && one.refuses())
-        .all(|one| one.lowering() == Lowering::Exact || asked(one, tool.input, arguments))
+        .all(|one| one.lowering() == Lowering::Exact || asked(one, tool, arguments))
 }
 
-fn asked(published: &PublishedCondition, input: &Value, arguments: &Map<String, Value>) -> bool {
+fn asked(
+    published: &PublishedCondition,
+    tool: &Neutral<'_>,
+    arguments: &Map<String, Value>,
+) -> bool {
     let condition = published.condition();
     let ([parameter], Some(probe)) = (condition.parameters(), condition.probe()) else {
         return false;
     };
-    let default = || input.get("properties")?.get(parameter)?.get("default");
-    let value = arguments.get(*parameter).or_else(default);
+    let name = tool.exported(parameter);
+    let default = || tool.input.get("properties")?.get(name)?.get("default");
+    let value = arguments.get(name).or_else(default);
     let text = value.unwrap_or(&Value::Null).to_string();
     guard(|| probe(&text)).ok().flatten() == Some(true)
 }

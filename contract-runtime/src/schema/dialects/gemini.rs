@@ -6,7 +6,8 @@
 //! BrokkAi/bifrost#25, ahmadrosid/nakama#292; 2025 and 2026).
 //!
 //! Both:
-//! - The names of parameters are `[a-zA-Z_][a-zA-Z0-9_]*`, up to 64 characters.
+//! - The names of parameters are `[a-zA-Z_][a-zA-Z0-9_]*`, up to 64 characters; others are
+//!   exported under such a name.
 //! - `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf` are unknown. Of integers an inclusive bound says the same as
 //!   an exclusive one; of other numbers it says less, and words say the rest.
 //! - A tool without parameters has no schema at all: an object without properties fails the request.
@@ -32,11 +33,11 @@ mod parameters;
 use serde_json::{Map, Value, json};
 
 use super::integer_bounds::quiet;
-use super::limits::each;
 use super::merge::{named, names};
 use super::walk::{References, Subset, reduce};
 use super::{ExportProblem, Neutral, Problems, prose};
 use crate::schema::reader::join;
+use crate::schema::renames::is_plain;
 use crate::schema::vocabulary::{KeywordValue, holds};
 
 type Keywords = Map<String, Value>;
@@ -90,7 +91,6 @@ fn declaration(
         let quiet = quiet(tool.input, tool.types, true);
         let mut schema = reduce(tool.name, &quiet, subset)?;
         let mut problems = Vec::new();
-        plain_names(tool.name, &schema, &mut problems);
         complete(tool.name, &mut schema, &mut problems);
         if !problems.is_empty() {
             return Err(problems);
@@ -100,30 +100,9 @@ fn declaration(
     Ok(Value::Object(declaration))
 }
 
-fn plain_names(tool: &str, schema: &Value, problems: &mut Problems) {
-    each(schema, &mut |keywords| {
-        let properties = keywords.get("properties").and_then(Value::as_object);
-        for (name, _) in properties
-            .into_iter()
-            .flatten()
-            .filter(|(name, _)| !is_plain(name))
-        {
-            let problem = ExportProblem::Name {
-                tool: tool.to_owned(),
-                name: name.clone(),
-                advice: "name parameters and fields with 1 to 64 of a-z, A-Z, 0-9, `_`, not beginning with a digit",
-            };
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
-    });
-}
-
-fn is_plain(name: &str) -> bool {
-    let goes_on = |c: char| c == '_' || c.is_ascii_alphanumeric();
-    let begins = name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
-    begins && name.len() <= 64 && name.chars().all(goes_on)
+/// Whether the API accepts a property of this name.
+pub(super) fn is_accepted(name: &str) -> bool {
+    is_plain(name)
 }
 
 /// Leaves a list of values where all of them, null aside, may be listed; elsewhere it is said.

@@ -13,6 +13,7 @@ mod merge;
 mod openai;
 mod problem;
 mod prose;
+mod rename;
 #[cfg(test)]
 mod tests;
 mod union;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::InputSchema;
 use super::lower::PublishedCondition;
 use super::lower::sentence::describe;
-use crate::schema::Hints;
+use crate::schema::{Hints, Renames};
 
 pub use dialect::{Dialect, McpRevision, UnknownDialect};
 pub use problem::ExportProblem;
@@ -40,6 +41,8 @@ pub(crate) struct Neutral<'t> {
     pub(crate) input: &'t Value,
     /// The same before any condition.
     pub(crate) types: &'t Value,
+    /// The properties that are exported under other names than their own.
+    pub(crate) renames: Option<&'t Renames>,
     /// What calls are held to, which says which arguments are secret.
     pub(crate) enforced: &'t InputSchema,
     pub(crate) output: Option<&'t Value>,
@@ -51,6 +54,11 @@ pub(crate) struct Neutral<'t> {
 }
 
 impl Neutral<'_> {
+    /// The name under which a parameter is exported.
+    pub(super) fn exported<'n>(&'n self, name: &'n str) -> &'n str {
+        self.renames.map_or(name, |renames| renames.exported(name))
+    }
+
     /// The author's description, and the conditions that the schema does not say.
     pub(super) fn told(&self) -> String {
         describe(self.description, self.conditions, self.confirms)
@@ -99,6 +107,24 @@ fn as_strict_as_can_be(
 }
 
 fn one(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
+    let refused = rename::refused(tool.enforced.renames(), dialect);
+    if refused.is_empty() {
+        return written(tool, dialect);
+    }
+    let (input, types) = (
+        rename::renamed(tool.input, &refused),
+        rename::renamed(tool.types, &refused),
+    );
+    let tool = Neutral {
+        input: &input,
+        types: &types,
+        renames: Some(&refused),
+        ..*tool
+    };
+    written(&tool, dialect)
+}
+
+fn written(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
     match dialect {
         Dialect::OpenAiChat { strict } => openai::chat(tool, strict),
         Dialect::OpenAiResponses { strict } => openai::responses(tool, strict),

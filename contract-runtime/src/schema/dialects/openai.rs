@@ -14,8 +14,9 @@
 //! | `$defs`, `$ref`, recursion | kept |
 //! | totals | [`totals`] |
 //!
-//! `strict` is always said: the responses API guesses where it is not. Names need no rule: a registry holds none but those of
-//! up to 64 letters, digits, `_` and `-`.
+//! `strict` is always said: the responses API guesses where it is not. Names of tools need no rule: a registry holds none but
+//! those of up to 64 letters, digits, `_` and `-`. Of names of properties nothing is documented; those that are not of this
+//! form, letters of all scripts included, are exported under another name, to be on the safe side.
 //!
 //! Sources: `OpenAI` API specification (`openapi.json`, August 2026), schemas `FunctionObject`, `FunctionTool` and
 //! `FunctionToolParam`; `OpenAI`, "Structured model outputs", section "Supported schemas", 2025. That bounds on the length
@@ -123,6 +124,12 @@ fn function(tool: &Neutral<'_>, strict: bool) -> Result<Map<String, Value>, Prob
         ("parameters".to_owned(), parameters),
         ("strict".to_owned(), json!(strict)),
     ]))
+}
+
+/// Whether a property of this name is certainly accepted.
+pub(super) fn is_accepted(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    (1..=64).contains(&name.chars().count()) && name.chars().all(plain)
 }
 
 /// What is limited in one schema.

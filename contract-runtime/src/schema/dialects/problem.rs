@@ -35,16 +35,6 @@ pub enum ExportProblem {
         /// What to do instead.
         advice: &'static str,
     },
-    /// A name that the dialect does not accept.
-    #[error("`{tool}`: the name `{name}` is not accepted in this dialect; {advice}")]
-    Name {
-        /// The tool.
-        tool: String,
-        /// Its name, or that of one of its parameters.
-        name: String,
-        /// What a name must be.
-        advice: &'static str,
-    },
     /// More of something than the dialect accepts in one request, counted over all tools.
     #[error(
         "{found} {what}, and one request may hold {limit}; most are in {}; export fewer tools at once, or make these smaller",

@@ -1,0 +1,204 @@
+//! Properties whose names a provider refuses: exported under other names, which calls may use.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, McpRevision};
+use serde_json::{Value, json};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Filter {
+    /// Where.
+    #[serde(rename = "@field")]
+    field: String,
+    #[serde(rename = "max-hits")]
+    hits: Option<u8>,
+}
+
+/// Search.
+#[tool(read_only)]
+#[pre(top > 0)]
+fn search(
+    top: u8,
+    filters: Vec<Filter>,
+    #[arg(default = BTreeMap::new())] labels: BTreeMap<String, u8>,
+) -> String {
+    let filters = filters
+        .iter()
+        .map(|one| format!("{}:{:?}", one.field, one.hits));
+    let filters: Vec<_> = filters.collect();
+    format!("{top} {filters:?} {labels:?}")
+}
+
+fn registry() -> Registry {
+    Registry::builder().tool(search).build().unwrap()
+}
+
+/// The schema of the only tool, wherever the dialect has it.
+fn input(dialect: Dialect, registry: &Registry) -> Value {
+    let exported = registry.export(dialect).unwrap();
+    let tool = exported[0].get("function").unwrap_or(&exported[0]).clone();
+    let keys = [
+        "parameters",
+        "parametersJsonSchema",
+        "input_schema",
+        "inputSchema",
+    ];
+    let found = keys.iter().find_map(|key| tool.get(*key));
+    found.unwrap().clone()
+}
+
+const RENAMING: [Dialect; 4] = [
+    Dialect::Anthropic { strict: false },
+    Dialect::OpenAiChat { strict: false },
+    Dialect::OpenAiResponses { strict: false },
+    Dialect::GeminiJsonSchema,
+];
+
+#[test]
+fn a_refused_name_is_exported_under_one_that_is_accepted_and_says_its_own() {
+    let registry = registry();
+    for dialect in RENAMING {
+        let schema = input(dialect, &registry);
+        assert!(!schema.to_string().contains("\"@field\""), "{schema}");
+        let filter = &schema["$defs"]["Filter"];
+        let expected = "Where. (This tool calls it `@field`.)";
+        assert_eq!(
+            filter["properties"]["field"]["description"], expected,
+            "{dialect}"
+        );
+        assert_eq!(filter["required"], json!(["field"]), "{dialect}");
+    }
+    let neutral = [Dialect::Neutral, Dialect::Mcp(McpRevision::November2025)];
+    for dialect in neutral {
+        assert!(
+            input(dialect, &registry)["$defs"]["Filter"]["properties"]["@field"].is_object(),
+            "{dialect}"
+        );
+    }
+}
+
+#[test]
+fn each_dialect_renames_only_what_it_refuses() {
+    let schema = |dialect| input(dialect, &registry()).to_string();
+    // `max-hits` is a name for all but Gemini.
+    assert!(schema(RENAMING[0]).contains("\"max-hits\""));
+    assert!(schema(RENAMING[1]).contains("\"max-hits\""));
+    let gemini = schema(Dialect::GeminiJsonSchema);
+    assert!(
+        !gemini.contains("\"max-hits\"") && gemini.contains("\"max_hits\""),
+        "{gemini}"
+    );
+}
+
+#[test]
+fn a_call_under_exported_names_is_the_call_under_its_own() {
+    let registry = registry();
+    let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "search", arguments));
+    let own = r#"{"top":2,"filters":[{"@field":"a","max-hits":7}],"labels":{"top":1,"field":2}}"#;
+    let expected = r#"2 ["a:Some(7)"] {"field": 2, "top": 1}"#;
+    assert_eq!(call(own).output(), Some(expected));
+    let exported =
+        r#"{"top":2,"filters":[{"field":"a","max_hits":7}],"labels":{"top":1,"field":2}}"#;
+    assert_eq!(call(exported).output(), Some(expected));
+    let mixed = r#"{"top":2,"filters":[{"@field":"a","max_hits":7}],"labels":{"top":1,"field":2}}"#;
+    assert_eq!(call(mixed).output(), Some(expected));
+}
+
+#[test]
+fn what_is_wrong_under_an_exported_name_is_refused_under_the_own_one() {
+    let registry = registry();
+    let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "search", arguments));
+    let outcome = call(r#"{"top":"x","filters":[{"field":1}]}"#);
+    let invalid = outcome.invalid_arguments().unwrap();
+    let pointers: Vec<_> = invalid
+        .problems()
+        .iter()
+        .map(|one| one.pointer.as_str())
+        .collect();
+    assert_eq!(pointers, ["/top", "/filters/0/@field"]);
+    // Both names are two answers, of which one would be lost.
+    let both = call(r#"{"top":2,"filters":[{"field":"a","@field":"b"}]}"#);
+    assert_eq!(
+        both.invalid_arguments().unwrap().problems()[0].pointer,
+        "/filters/0/field"
+    );
+    let check = registry.call_blocking(ToolCall::new("1", "search", "{\"top\":1,"));
+    assert_eq!(check.status(), contract_runtime::Status::InvalidArguments);
+}
+
+#[test]
+fn whoever_is_asked_before_a_call_reads_own_names() {
+    let seen = Arc::new(Mutex::new(String::new()));
+    let into = Arc::clone(&seen);
+    let hook = move |call: &ToolCall| {
+        *into.lock().unwrap() = call.arguments.clone();
+        Ok::<_, String>(())
+    };
+    let registry = Registry::builder()
+        .tool(search)
+        .before_call(hook)
+        .build()
+        .unwrap();
+    let outcome = registry.call_blocking(ToolCall::new(
+        "1",
+        "search",
+        r#"{"top":1,"filters":[{"field":"a"}]}"#,
+    ));
+    assert_eq!(outcome.output(), Some(r#"1 ["a:None"] {}"#));
+    assert_eq!(
+        *seen.lock().unwrap(),
+        r#"{"top":1,"filters":[{"@field":"a"}]}"#
+    );
+}
+
+#[test]
+fn a_schema_from_elsewhere_is_renamed_through_references_and_conditions() {
+    let spec = DynamicSpec::new("by_hand", "Made by hand.").input_schema(json!({
+        "type": "object",
+        "properties": {
+            "page[size]": {"type": "integer"},
+            "node": {"$ref": "#/$defs/node"},
+        },
+        "dependentRequired": {"page[size]": ["node"]},
+        "patternProperties": {"^x-": {"$ref": "#/properties/page[size]"}},
+        "$defs": {"node": {
+            "anyOf": [{"properties": {"a.b": {"$ref": "#/$defs/node"}}}, {"type": "string"}],
+            "default": {"a.b": "end"},
+        }},
+    }));
+    let tool = Tool::dynamic(spec, |arguments| async move {
+        Ok::<_, String>(Content::text(Value::Object(arguments).to_string()))
+    });
+    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let schema = input(Dialect::OpenAiChat { strict: false }, &registry);
+    assert_eq!(schema["dependentRequired"], json!({"page_size": ["node"]}));
+    assert_eq!(
+        schema["patternProperties"]["^x-"]["$ref"],
+        "#/properties/page_size"
+    );
+    assert_eq!(schema["$defs"]["node"]["default"], json!({"a_b": "end"}));
+    jsonschema::validator_for(&schema).unwrap();
+    // It is not closed: a key that was not renamed back would be ignored in silence.
+    let arguments = r#"{"page_size":5,"node":{"a_b":{"a_b":"x","a.c":1}},"other":{"a_b":1}}"#;
+    let outcome = registry.call_blocking(ToolCall::new("1", "by_hand", arguments));
+    assert_eq!(
+        outcome.output(),
+        Some(r#"{"page[size]":5,"node":{"a.b":{"a.b":"x","a.c":1}},"other":{"a_b":1}}"#)
+    );
+}
+
+#[test]
+fn an_example_has_exported_names() {
+    let spec = DynamicSpec::new("read", "Read.").input_schema(json!({
+        "type": "object",
+        "properties": {"$top": {"type": "integer", "examples": [3]}},
+    }));
+    let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
+    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let exported = registry
+        .export(Dialect::Anthropic { strict: false })
+        .unwrap();
+    assert_eq!(exported[0]["input_examples"], json!([{"top": 3}]));
+}
