@@ -165,6 +165,48 @@ impl Context {
         self.0.as_ref()?.hears.as_ref()
     }
 
+    /// Takes from another context what this one lacks.
+    ///
+    /// ```
+    /// use contract_runtime::Context;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Say who is asking.
+    /// #[tool]
+    /// fn who(#[context] user: Option<&String>, #[context] tenant: Option<&u64>) -> String {
+    ///     format!("{user:?} of {tenant:?}")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(who).build()?;
+    /// let everybody = Context::new().with("nobody".to_owned()).with(7_u64);
+    /// let context = Context::new().with("ada".to_owned()).or(&everybody);
+    /// let outcome = registry.call_with(ToolCall::new("1", "who", ""), context).await;
+    /// assert_eq!(outcome.output(), Some("Some(\"ada\") of Some(7)"));
+    /// # Ok(()) }
+    /// ```
+    pub fn or(mut self, other: &Self) -> Self {
+        let Some(theirs) = &other.0 else {
+            return self;
+        };
+        let Some(ours) = &mut self.0 else {
+            return other.clone();
+        };
+        for (of, value) in &theirs.values {
+            ours.values.entry(*of).or_insert_with(|| Arc::clone(value));
+        }
+        if !ours.progress.is_heard() {
+            ours.progress = theirs.progress.clone();
+        }
+        ours.deadline = ours.deadline.or(theirs.deadline);
+        ours.answers.extend(theirs.answers.iter().cloned());
+        fill(&mut ours.cancellation, &theirs.cancellation);
+        fill(&mut ours.run, &theirs.run);
+        fill(&mut ours.hears, &theirs.hears);
+        fill(&mut ours.approver, &theirs.approver);
+        self
+    }
+
     fn brought(&mut self) -> &mut ContextInner {
         self.0.get_or_insert_default()
     }
@@ -233,6 +275,12 @@ impl Context {
 
     pub(crate) fn shared(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         self.0.as_ref()?.values.get(&of).cloned()
+    }
+}
+
+fn fill<T: Clone>(place: &mut Option<T>, from: &Option<T>) {
+    if place.is_none() {
+        place.clone_from(from);
     }
 }
 

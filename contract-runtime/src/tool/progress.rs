@@ -48,6 +48,10 @@ impl Progress {
         }
     }
 
+    pub(super) fn is_heard(&self) -> bool {
+        self.listener.is_some()
+    }
+
     /// Reports how far the call has come.
     pub fn report(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
         if let Some(listener) = &self.listener {
