@@ -1,4 +1,4 @@
-//! The tools at `/mcp` of a program's own axum server, behind its own authentication.
+//! The tools at `/mcp` of a program's own axum server, for those who have a token.
 //!
 //! ```sh
 //! cargo run -p contract-mcp --example axum -- 127.0.0.1:8080
@@ -7,17 +7,11 @@
 use std::error::Error;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::StatusCode;
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use contract_mcp::Server;
+use contract_mcp::{Principal, Refusal, ResourceMetadata, Server};
 use contract_runtime::{Context, prelude::*};
 
 /// The user that sent a request.
-#[derive(Clone)]
 struct User(&'static str);
 
 /// Say who is asking.
@@ -26,39 +20,41 @@ fn who(#[context] user: &User) -> &'static str {
     user.0
 }
 
-/// Answers 401, or puts the user into the extensions of the request.
-async fn authenticate(mut request: Request, next: Next) -> Response {
-    // A real program looks the token up, and compares it in constant time.
-    let token = request.headers().get(AUTHORIZATION);
-    if token.is_none_or(|token| token != "Bearer of-ada") {
-        let scheme = [(WWW_AUTHENTICATE, "Bearer")];
-        return (StatusCode::UNAUTHORIZED, scheme, "a token is needed\n").into_response();
-    }
-    request.extensions_mut().insert(User("Ada"));
-    next.run(request).await
+/// Finds out whose token it is. A real program verifies its signature, its expiry and its audience, or asks the server that
+/// issued it.
+async fn user_of(token: &str) -> Option<User> {
+    (token == "of-ada").then_some(User("Ada"))
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let address = std::env::args().nth(1);
+    let address = address.as_deref().unwrap_or("127.0.0.1:0");
+    let listener = tokio::net::TcpListener::bind(address).await?;
+    // In production the public URL of the server, which begins with `https`.
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+
     let registry = Registry::builder()
         .tool(who)
         .context_per_call::<User>()
         .build()?;
     let mcp = Server::new(registry)
-        .context(|call| match call.extension::<User>() {
-            Some(user) => Context::new().with(user.clone()),
-            None => Context::new(),
+        .resource_metadata(ResourceMetadata::new(&url, ["https://login.example.com"]))
+        .authorize(|credentials| async move {
+            let token = credentials.bearer().ok_or(Refusal::NoToken)?;
+            let user = user_of(token).await.ok_or(Refusal::InvalidToken {
+                reason: "the token is unknown or has expired".to_owned(),
+            })?;
+            Ok(Principal::new(user.0).context(Context::new().with(user)))
         })
         .into_service()?;
+    let metadata = mcp.metadata_path().unwrap_or_default().to_owned();
     let app = Router::new()
-        .nest_service("/mcp", mcp.clone())
-        .layer(from_fn(authenticate))
+        .route_service("/mcp", mcp.clone())
+        .route_service(&metadata, mcp.clone())
         .route("/health", get(async || "ok\n"));
 
-    let address = std::env::args().nth(1);
-    let address = address.as_deref().unwrap_or("127.0.0.1:0");
-    let listener = tokio::net::TcpListener::bind(address).await?;
-    println!("http://{}/mcp", listener.local_addr()?);
+    println!("{url}");
     axum::serve(listener, app)
         .with_graceful_shutdown(async move {
             // Where Ctrl-C cannot be waited for, it ends the program at once.

@@ -19,6 +19,14 @@ pub enum ServeError {
         /// What the protocol does not accept.
         source: serde_json::Error,
     },
+    /// The URL of a [`ResourceMetadata`](crate::ResourceMetadata) is not one that clients could reach.
+    #[error(
+        "the resource `{url}` is not an absolute URL; write that of the server, such as `https://tools.example.com/mcp`"
+    )]
+    Resource {
+        /// The URL that was given.
+        url: String,
+    },
     /// The address could not be listened on.
     #[error("cannot listen on {address}: {source}; choose another port, or 0 for any")]
     Bind {

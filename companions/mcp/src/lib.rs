@@ -10,11 +10,13 @@ pub use client::{
 };
 #[cfg(feature = "http-client")]
 pub use client::{HttpClient, http};
+#[cfg(feature = "oauth")]
+pub use client::{OAuthClient, http_with_oauth};
 pub use error::ServeError;
 /// The protocol library, for other transports.
 pub use rmcp;
 
 pub use server::{
-    BoundServer, CallEvent, CallRequest, HttpService, OriginCheck, OriginError, Server, serve_http,
-    serve_stdio,
+    BoundServer, CallEvent, CallRequest, Credentials, HttpService, OriginCheck, OriginError,
+    Principal, Refusal, ResourceMetadata, Server, serve_http, serve_stdio,
 };

@@ -41,6 +41,8 @@ pub use importer::Importer;
 pub use transport::command;
 #[cfg(feature = "http-client")]
 pub use transport::{HttpClient, http};
+#[cfg(feature = "oauth")]
+pub use transport::{OAuthClient, http_with_oauth};
 
 /// Imports the tools of another server, with the settings of [`Importer::new`].
 ///

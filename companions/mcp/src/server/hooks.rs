@@ -8,6 +8,8 @@ use contract_runtime::__family::guard;
 use contract_runtime::{Context, Outcome, Run, ToolCall};
 use hyper::http::request::Parts;
 
+use super::auth::Principal;
+
 /// An incoming call before it is made, from which its context can be chosen.
 #[derive(Clone, Copy)]
 pub struct CallRequest<'a> {
@@ -28,6 +30,12 @@ impl CallRequest<'_> {
     #[must_use]
     pub fn id(&self) -> &str {
         self.id
+    }
+
+    /// Returns who sent the HTTP request, as [`Server::authorize`](crate::Server::authorize) has found out.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.extension()
     }
 
     /// Returns a header of the HTTP request, if it came over HTTP and the value is visible ASCII.
@@ -102,6 +110,10 @@ impl Hooks {
         let context = match &self.context {
             None => Context::new(),
             Some(choose) => guard(|| choose(asked)).map_err(|_| FAULT)?,
+        };
+        let context = match asked.principal() {
+            None => context,
+            Some(principal) => context.or(principal.of_calls()),
         };
         if let Some(run) = self.run_of(asked)? {
             return Ok(context.run(&run));

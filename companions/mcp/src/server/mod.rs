@@ -14,16 +14,20 @@
 //! | `stdio`, `ndjson_transport` | one client, one message per line |
 //! | `unread` | how much output a client has not read |
 //! | `http/` | Streamable HTTP, on a listener of its own or in another HTTP service |
+//! | `auth/` | who sends a request over HTTP, and what a client is told that must prove it |
+//! | `http_settings` | the settings of a server that concern HTTP alone |
 //! | `hooks` | hooks into the calls of a server |
 //! | `limits` | limits on clients |
 
 mod answer;
 mod ask;
+mod auth;
 mod batch;
 mod call;
 mod handler;
 mod hooks;
 mod http;
+mod http_settings;
 mod limits;
 mod list;
 mod message;
@@ -42,6 +46,8 @@ use contract_runtime::{Context, Registry, Run};
 use rmcp::model::Implementation;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use auth::Authorizer;
+pub use auth::{Credentials, Principal, Refusal, ResourceMetadata};
 use hooks::Hooks;
 pub use hooks::{CallEvent, CallRequest};
 pub use http::BoundServer;
@@ -102,6 +108,8 @@ pub struct Server {
     limits: Limits,
     hooks: Hooks,
     ask_client: Option<Duration>,
+    authorizer: Option<Authorizer>,
+    metadata: Option<ResourceMetadata>,
 }
 
 impl Server {
@@ -120,6 +128,8 @@ impl Server {
             limits: Limits::default(),
             hooks: Hooks::default(),
             ask_client: None,
+            authorizer: None,
+            metadata: None,
         }
     }
 
@@ -266,46 +276,10 @@ impl Server {
         self
     }
 
-    /// Accepts requests whose `Host` is this name, with any port or with the one given, in addition to those of this
-    /// machine.
-    ///
-    /// Needed if other machines reach the server under a name or an address. Any other `Host` is refused, because a web page
-    /// could otherwise reach the server under a name that its author controls (DNS rebinding).
-    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.origin_check = self.origin_check.allow_host(host.into());
-        self
-    }
-
-    /// Accepts requests with this `Origin`, such as `https://app.example.com`, in addition to those of pages that the
-    /// same listener serves over `http`. `null` stands for any page, and is never accepted.
-    ///
-    /// Requests without an `Origin` are always answered: browsers send one with every request that a page of another origin
-    /// could do harm with. The server does not send the headers that let such a page *read* the response (CORS); put a proxy
-    /// in front of it for that.
-    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.origin_check = self.origin_check.allow_origin(origin.into());
-        self
-    }
-
     /// Sets how many calls may run at once, across all clients; the default is 256. Further calls are answered with
     /// `overloaded`.
     pub fn calls(mut self, limit: usize) -> Self {
         self.limits.calls = limit;
-        self
-    }
-
-    /// Sets how many HTTP connections may be open at once; the default is 256. Further ones wait.
-    pub fn connections(mut self, limit: usize) -> Self {
-        self.limits.connections = limit.max(1);
-        self
-    }
-
-    /// Sets the maximum number of HTTP sessions, for clients of revision 2025-11-25 and older; the default is 64.
-    ///
-    /// A further session replaces the one that has been idle longest, whose client is then told to begin again; if none is
-    /// idle, it is refused (503, with `Retry-After`). A session ends after half an hour without a request.
-    pub fn sessions(mut self, limit: usize) -> Self {
-        self.limits.sessions = limit.max(1);
         self
     }
 
@@ -369,12 +343,13 @@ impl Server {
     ///
     /// Whatever the address, a request is answered only if its `Host` is `localhost`, a loopback address, or
     /// [allowed](Self::allow_host), and if its `Origin`, when there is one, is that of the host itself or
-    /// [allowed](Self::allow_origin). There is no encryption and no authentication: if other machines can reach the address,
-    /// put a proxy with both in front of it, or [mount the service](Self::into_service) in a server that has both.
+    /// [allowed](Self::allow_origin). There is no encryption, and no authentication but that of [`authorize`](Self::authorize): if
+    /// other machines can reach the address, put a proxy with TLS in front of it, or [mount the service](Self::into_service) in a
+    /// server that has it.
     ///
     /// # Errors
     ///
-    /// [`ServeError::Bind`], [`ServeError::Export`], [`ServeError::Tool`].
+    /// [`ServeError::Bind`], [`ServeError::Export`], [`ServeError::Tool`], [`ServeError::Resource`].
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<BoundServer, ServeError> {
         http::bind(self, address)
     }
@@ -408,7 +383,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`ServeError::Export`], [`ServeError::Tool`].
+    /// [`ServeError::Export`], [`ServeError::Tool`], [`ServeError::Resource`].
     pub fn into_service(self) -> Result<HttpService, ServeError> {
         HttpService::new(self)
     }

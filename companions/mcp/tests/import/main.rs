@@ -7,6 +7,8 @@ mod calls;
 mod ends;
 mod fake;
 mod listing;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod real;
 #[cfg(feature = "http-client")]
 mod web;

@@ -4,6 +4,7 @@ mod answers;
 mod asking;
 mod asking_again;
 mod asking_web;
+mod authorization;
 mod calls;
 mod flood;
 mod history;

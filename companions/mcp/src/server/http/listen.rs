@@ -179,7 +179,8 @@ async fn connection(
 }
 
 async fn answer(service: &HttpService, request: Request<Incoming>) -> HttpResponse {
-    if request.uri().path() == PATH {
+    let path = request.uri().path();
+    if path == PATH || service.has_metadata_at(path) {
         service.respond(request).await
     } else {
         text_response(StatusCode::NOT_FOUND, "the path is /mcp")

@@ -4,13 +4,17 @@
 //! |---|---|
 //! | `listen` | a listener of its own at `/mcp`: its connections, and their shutdown |
 //! | `service` | the server as a tower service: one request, its checks, its answer by rmcp; how it ends |
+//! | `authorization` | who sends a request, and the metadata that say how to get access |
+//! | `cors` | responses that pages of allowed origins can read |
 //! | `batch` | several messages in one request |
 //! | `origin_check` | checks of `Host` and `Origin` |
 //! | `session_error` | why a request cannot have its session |
 //! | `in_flight` | requests in flight |
 //! | `sessions` | sessions, for revisions that have them, up to a limit |
 
+mod authorization;
 mod batch;
+mod cors;
 mod in_flight;
 mod listen;
 mod origin_check;

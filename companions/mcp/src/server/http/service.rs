@@ -10,7 +10,7 @@ use std::time::Duration;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -18,12 +18,15 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::Server;
+use super::super::auth::{Principal, ServedMetadata};
 use super::super::call::CallSession;
 use super::super::handler::Handler;
 use super::super::limits::Limits;
 use super::super::message::{self, Rejection};
 use super::super::revision::Revision;
+use super::authorization::Authorization;
 use super::batch;
+use super::cors;
 use super::in_flight::{InFlight, InFlightBody};
 use super::origin_check::{OriginCheck, OriginError};
 use super::session_error::{self, SessionError};
@@ -68,6 +71,7 @@ struct Inner {
     in_flight: InFlight,
     limits: Limits,
     origin_check: OriginCheck,
+    authorization: Authorization,
     /// Cancelled when no further request is answered.
     closing: CancellationToken,
     /// Cancels every call.
@@ -94,6 +98,11 @@ impl Inner {
 impl HttpService {
     pub(in crate::server) fn new(mut server: Server) -> Result<Self, ServeError> {
         let origin_check = std::mem::take(&mut server.origin_check);
+        let metadata = server.metadata.take().map(ServedMetadata::new);
+        let authorization = Authorization {
+            check: server.authorizer.take(),
+            metadata: metadata.transpose()?,
+        };
         let limits = server.limits;
         let hooks = server.hooks.clone();
         let handler = Handler::new(server)?;
@@ -122,6 +131,7 @@ impl HttpService {
             in_flight: InFlight::default(),
             limits,
             origin_check,
+            authorization,
             closing: CancellationToken::new(),
             calls,
             streams,
@@ -157,16 +167,57 @@ impl HttpService {
         self.0.end();
     }
 
+    /// Returns the path at which clients look for the [metadata](Server::resource_metadata), if there are any.
+    ///
+    /// A router that sends the requests of one path here, such as `/mcp`, must send those of this path here, too, with the path
+    /// as it is.
+    #[must_use]
+    pub fn metadata_path(&self) -> Option<&str> {
+        let metadata = self.0.authorization.metadata.as_ref()?;
+        Some(&metadata.path)
+    }
+
+    /// Whether requests for the metadata come to this path.
+    pub(super) fn has_metadata_at(&self, path: &str) -> bool {
+        let metadata = self.0.authorization.metadata.as_ref();
+        metadata.is_some_and(|metadata| metadata.are_at(path))
+    }
+
     /// Answers a request, whatever its path.
     pub(super) async fn respond<B>(&self, request: Request<B>) -> HttpResponse
     where
         B: Body<Data = Bytes> + Send + 'static,
     {
         let service = &self.0;
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        if let Some(answer) = service.authorization.metadata(&parts) {
+            return answer;
+        }
         if let Err((status, why)) = service.admit(&parts) {
             return text_response(status, why);
         }
+        let origin = parts.headers.get(ORIGIN).cloned();
+        let mut answer = match cors::preflight(&parts) {
+            Some(answer) => answer,
+            None => match service.authorize(&mut parts).await {
+                Ok(principal) => {
+                    let answer = self.answer(parts, body).await;
+                    service.bind(&answer, principal);
+                    answer
+                }
+                Err(refused) => refused,
+            },
+        };
+        cors::allow(origin, answer.headers_mut());
+        answer
+    }
+
+    /// Answers a request that has been admitted.
+    async fn answer<B>(&self, parts: Parts, body: B) -> HttpResponse
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+    {
+        let service = &self.0;
         // Counted before `closing` is read, so that a shutdown either waits for this request or refuses it.
         let guard = service.in_flight.begin();
         if service.closing.is_cancelled() {
@@ -279,6 +330,30 @@ impl Inner {
             }
         }
         Ok(())
+    }
+
+    /// Finds out who sends a request, and whether its session is theirs.
+    async fn authorize(&self, request: &mut Parts) -> Result<Option<Arc<str>>, HttpResponse> {
+        let Some(principal) = self.authorization.principal(request).await? else {
+            return Ok(None);
+        };
+        let id = principal.shared_id();
+        if session(request).is_some_and(|session| !self.sessions.is_of(session, &id)) {
+            // As if there were no such session: its client begins again, and nobody learns of those of others.
+            return Err(session_error_response(&SessionError::Ended, None));
+        }
+        request.extensions.insert::<Principal>(principal);
+        Ok(Some(id))
+    }
+
+    /// Makes the session that an answer begins one of its principal.
+    fn bind(&self, answer: &HttpResponse, principal: Option<Arc<str>>) {
+        if let Some(principal) = principal
+            && let Some(id) = answer.headers().get(SESSION)
+            && let Ok(id) = id.to_str()
+        {
+            self.sessions.bind(id, principal);
+        }
     }
 
     async fn read<B>(&self, body: B) -> Result<Bytes, (StatusCode, &'static str)>

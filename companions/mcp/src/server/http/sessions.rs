@@ -54,6 +54,8 @@ struct Session {
     run: Run,
     /// `None` before it is negotiated.
     revision: Option<Revision>,
+    /// Who began it, where that is checked.
+    principal: Option<Arc<str>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +129,20 @@ impl Sessions {
     /// Returns the negotiated revision of a session.
     pub(super) fn revision(&self, id: &str) -> Option<Revision> {
         self.table().get(id)?.revision
+    }
+
+    /// Makes a session one of a principal, for good.
+    pub(super) fn bind(&self, id: &str, principal: Arc<str>) {
+        if let Some(session) = self.table().get_mut(id) {
+            session.principal.get_or_insert(principal);
+        }
+    }
+
+    /// Whether there is such a session, and this principal began it.
+    pub(super) fn is_of(&self, id: &str, principal: &str) -> bool {
+        let table = self.table();
+        let session = table.get(id);
+        session.is_some_and(|session| session.principal.as_deref() == Some(principal))
     }
 
     /// Removes a session from the table and ends its calls.
@@ -264,6 +280,7 @@ impl SessionManager for Sessions {
             end: CancellationToken::new(),
             run: self.hooks.session(),
             revision: None,
+            principal: None,
         };
         self.table().insert(Arc::clone(&id), session);
         Ok((id, transport))
