@@ -54,7 +54,9 @@ fn missing(messages: &[Value]) -> String {
 fn the_messages_are_real() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Runtime::new()?;
     let _inside = runtime.enter();
-    let listening = Server::new(registry!().build()?).bind("127.0.0.1:0")?;
+    let listening = Server::new(registry!().build()?)
+        .list_contracts()
+        .bind("127.0.0.1:0")?;
     let address = listening.address();
     let served = runtime.spawn(listening.serve());
 

@@ -18,5 +18,5 @@ pub use rmcp;
 
 pub use server::{
     BoundServer, CallEvent, CallRequest, Credentials, HttpService, OriginCheck, OriginError,
-    Principal, Refusal, ResourceMetadata, Server, serve_http, serve_stdio,
+    Principal, Refusal, ResourceMetadata, ServedTools, Server, serve_http, serve_stdio,
 };

@@ -9,7 +9,7 @@ use contract_runtime::{Artifact, Outcome, OutputKind, Status, ToolResult, Violat
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use serde_json::{Map, Value, json};
 
-use super::list::Promise;
+use super::list::{Promise, RESULT};
 use super::revision::Revision;
 
 /// The key of the outcome in `_meta`: `docs.rs/contract-runtime`, in reverse.
@@ -37,9 +37,13 @@ pub(super) fn result(outcome: Outcome, promise: Promise, revision: Revision) -> 
 fn success(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolResult {
     let structured = match (promise, outcome.output_kind()) {
         (Promise::Structured { .. }, Some(OutputKind::Json))
-        | (Promise::Structured { text: true }, _) => outcome.value(),
+        | (Promise::Structured { text: true, .. }, _) => outcome.value(),
         _ => None,
     };
+    let structured = structured.map(|value| match promise {
+        Promise::Structured { wrapped: true, .. } => json!({ RESULT: value }),
+        _ => value,
+    });
     let ToolResult {
         output, artifacts, ..
     } = outcome.into_result();

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use contract_runtime::{Context, Outcome, Run, Status, ToolCall};
+use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
@@ -81,18 +81,19 @@ pub(super) async fn answer(
         revision,
         channel,
     };
-    let outcome = outcome(shared, call, given, client, permit).await;
+    let tools = shared.tools.current();
+    let outcome = outcome(shared, &tools.registry, call, given, client, permit).await;
     if let Some(asked) = outcome.approval_request() {
         return Ok(shared
             .questions
-            .input_required(&shared.registry, asked)
+            .input_required(&tools.registry, asked)
             .into());
     }
     if outcome.status() == Status::UnknownTool {
         let why = outcome.error().unwrap_or_default();
         return Err(ErrorData::invalid_params(why, None));
     }
-    let promise = shared.list.promise(revision, outcome.tool());
+    let promise = tools.list.promise(revision, outcome.tool());
     Ok(answer::result(outcome, promise, revision).into())
 }
 
@@ -106,6 +107,7 @@ struct Client<'c> {
 
 async fn outcome(
     shared: &Shared,
+    registry: &Registry,
     call: ToolCall,
     given: Context,
     client: Client<'_>,
@@ -133,7 +135,7 @@ async fn outcome(
     };
     let number = shared.hooks.began(&call);
     let outcome = {
-        let mut call = pin!(answered(shared, call, given, client, permit));
+        let mut call = pin!(answered(shared, registry, call, given, client, permit));
         tokio::select! {
             biased;
             outcome = &mut call => outcome,
@@ -157,17 +159,18 @@ async fn outcome(
 /// The call, and again with the answer of the person at the client where it asks; a client holds no permit while it is asked.
 async fn answered(
     shared: &Shared,
+    registry: &Registry,
     call: ToolCall,
     given: Context,
     client: Client<'_>,
     permit: CallPermit,
 ) -> Outcome {
     if client.channel != Channel::Elicitation {
-        let outcome = shared.registry.call_with(call, given).await;
-        return ask::unanswered(&shared.registry, outcome, client.channel);
+        let outcome = registry.call_with(call, given).await;
+        return ask::unanswered(registry, outcome, client.channel);
     }
     let mut permit = permit;
-    let mut outcome = shared.registry.call_with(call.clone(), given.clone()).await;
+    let mut outcome = registry.call_with(call.clone(), given.clone()).await;
     for _ in 0..ask::ROUNDS {
         let Some(request) = outcome.approval_request() else {
             break;
@@ -176,17 +179,17 @@ async fn answered(
         let asking = shared.questions.elicit(request, client.context, &given);
         let given = match asking.await {
             Elicited::Decided(decision) => given.clone().answer(request.answer(decision)),
-            Elicited::Unanswered(why) => return ask::denied(&shared.registry, &outcome, &why),
+            Elicited::Unanswered(why) => return ask::denied(registry, &outcome, &why),
             Elicited::GivenUp => {
                 // The registry says that it is over.
-                shared.registry.withdraw(request);
+                registry.withdraw(request);
                 given.clone()
             }
         };
         permit = shared.permits.acquire();
-        outcome = shared.registry.call_with(call.clone(), given).await;
+        outcome = registry.call_with(call.clone(), given).await;
     }
-    ask::unanswered(&shared.registry, outcome, client.channel)
+    ask::unanswered(registry, outcome, client.channel)
 }
 
 /// The arguments exactly as they were sent, so that duplicate keys and numbers beyond a double are still seen.

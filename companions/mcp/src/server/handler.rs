@@ -4,23 +4,24 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use contract_runtime::{Registry, Run};
+use contract_runtime::Run;
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, InitializeRequestParams, InitializeResult,
     ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-    Tool,
+    SubscriptionFilter, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ClientQuestions;
 use super::hooks::{CallRequest, Hooks};
 use super::limits::{CallPermits, Limits};
-use super::list::List;
+use super::list::{CONTRACT, Wanted};
 use super::revision::Revision;
+use super::served::ServedTools;
 use super::{Server, call};
 use crate::ServeError;
 
@@ -30,8 +31,11 @@ pub(super) struct Handler(pub(super) Arc<Shared>);
 
 /// What all calls of one server have in common.
 pub(super) struct Shared {
-    pub(super) registry: Registry,
-    pub(super) list: List,
+    pub(super) tools: ServedTools,
+    /// How many tools are in one page of the list.
+    page: usize,
+    /// Whether every client is told the contracts as data.
+    list_contracts: bool,
     pub(super) limits: Limits,
     pub(super) permits: CallPermits,
     pub(super) hooks: Hooks,
@@ -45,12 +49,19 @@ pub(super) struct Shared {
 
 impl Handler {
     pub(super) fn new(server: Server) -> Result<Self, ServeError> {
-        let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(server.implementation);
+        server.tools.start()?;
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        if let Some(tools) = &mut capabilities.tools
+            && server.tools.can_change()
+        {
+            tools.list_changed = Some(true);
+        }
+        let mut config = ServerConfig::new(capabilities).with_server_info(server.implementation);
         config.instructions = server.instructions;
         Ok(Self(Arc::new(Shared {
-            list: List::new(&server.registry, server.page)?,
-            registry: server.registry,
+            tools: server.tools,
+            page: server.page,
+            list_contracts: server.list_contracts,
             limits: server.limits,
             permits: CallPermits::default(),
             hooks: server.hooks,
@@ -76,7 +87,7 @@ impl Handler {
 
 impl fmt::Debug for Handler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Handler").field(&self.0.registry).finish()
+        f.debug_tuple("Handler").field(&self.0.tools).finish()
     }
 }
 
@@ -113,13 +124,49 @@ impl ServerHandler for Handler {
         };
         let session = call::session_run(&self.0, &context.extensions);
         let remembered = self.0.hooks.remembers(&asked, session);
-        let revision = revision(&context);
-        self.0.list.page(revision, cursor.as_deref(), remembered)
+        let wanted = Wanted {
+            revision: revision(&context),
+            page: self.0.page,
+            remembered,
+            contracts: self.0.list_contracts || asks_for_contracts(&context),
+        };
+        self.0.tools.current().list.page(&wanted, cursor.as_deref())
     }
 
     /// rmcp calls it to compare headers with arguments, and for nothing else.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.list.with_headers(name)
+        self.0.tools.current().list.with_headers(name)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.0.tools.tell(context.peer);
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.0.tools.can_change().then(|| requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.0.tools.changes();
+        loop {
+            tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                () = self.0.end.cancelled() => return Ok(()),
+                // The sender is one of the tools, which live as long as this handler.
+                _ = changes.changed() => {}
+            }
+            if subscription
+                .sink()
+                .notify_tool_list_changed()
+                .await
+                .is_err()
+            {
+                return Ok(());
+            }
+        }
     }
 
     async fn call_tool(
@@ -131,6 +178,17 @@ impl ServerHandler for Handler {
         // Boxed: rmcp moves this future to a task of its own, some ten times, and it is large.
         Box::pin(call::answer(&self.0, request, context, revision)).await
     }
+}
+
+/// Whether a client says that it reads contracts as data: by a capability of this name.
+fn asks_for_contracts(context: &RequestContext<RoleServer>) -> bool {
+    let Some(capabilities) = context.client_capabilities() else {
+        return false;
+    };
+    let experimental = capabilities.experimental.as_ref();
+    let extensions = capabilities.extensions.as_ref();
+    experimental.is_some_and(|all| all.contains_key(CONTRACT))
+        || extensions.is_some_and(|all| all.contains_key(CONTRACT))
 }
 
 fn revision(context: &RequestContext<RoleServer>) -> Revision {

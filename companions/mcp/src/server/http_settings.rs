@@ -95,4 +95,13 @@ impl Server {
         self.limits.sessions = limit.max(1);
         self
     }
+
+    /// Sets how many bytes of sent messages are kept, of all sessions together; the default is 64 MiB, and the oldest make room.
+    ///
+    /// A client that was away while a call of its session ended, such as in a tunnel, fetches the answer with `Last-Event-ID`
+    /// (Model Context Protocol, "Resumability and Redelivery", 2025-11-25). They are kept in memory, and forgotten with the session.
+    pub fn kept_bytes(mut self, limit: usize) -> Self {
+        self.limits.kept_bytes = limit;
+        self
+    }
 }

@@ -11,6 +11,7 @@ pub(super) struct Limits {
     pub(super) connections: usize,
     pub(super) sessions: usize,
     pub(super) message_bytes: usize,
+    pub(super) kept_bytes: usize,
     pub(super) patience: Duration,
     pub(super) grace: Duration,
 }
@@ -22,6 +23,7 @@ impl Default for Limits {
             connections: 256,
             sessions: 64,
             message_bytes: 4 << 20,
+            kept_bytes: 64 << 20,
             patience: Duration::from_secs(10),
             grace: Duration::from_secs(5),
         }

@@ -9,10 +9,21 @@ use super::revision::Revision;
 use crate::ServeError;
 
 /// The tools as `tools/list` returns them, built once.
+#[derive(Default)]
 pub(super) struct List {
     november: Vec<ListedTool>,
     july: Vec<ListedTool>,
-    page: usize,
+}
+
+/// Which tools a client wants, and what it wants to know of them.
+pub(super) struct Wanted {
+    pub(super) revision: Revision,
+    /// The most tools in one page.
+    pub(super) page: usize,
+    /// Whether its earlier calls are known.
+    pub(super) remembered: bool,
+    /// Whether it reads contracts as data.
+    pub(super) contracts: bool,
 }
 
 struct ListedTool {
@@ -21,6 +32,8 @@ struct ListedTool {
     in_headers: bool,
     /// Whether a result may be a string, by its schema.
     text: bool,
+    /// Whether a result is listed, and sent, as the one member of an object.
+    wrapped: bool,
     /// Whether a condition depends on the earlier calls of a run.
     asks_history: bool,
 }
@@ -30,16 +43,24 @@ struct ListedTool {
 pub(super) enum Promise {
     /// No structured result.
     Nothing,
-    /// A structured result, which is a JSON value; it may be a string if `text`.
-    Structured { text: bool },
+    /// A structured result, which is a JSON value; it may be a string if `text`, and is sent inside an object if `wrapped`.
+    Structured { text: bool, wrapped: bool },
 }
 
 impl List {
-    pub(super) fn new(registry: &Registry, page: usize) -> Result<Self, ServeError> {
+    pub(super) fn new(registry: &Registry) -> Result<Self, ServeError> {
+        let november = registry.export(Dialect::Mcp(McpRevision::November2025))?;
+        let july = registry.export(Dialect::Mcp(McpRevision::July2026))?;
+        // In the order of the registry, which is that of the bytes of their names.
+        let all = || registry.tools().zip(each(&november)).zip(each(&july));
+        let november = all().map(|((tool, november), july)| {
+            let (exported, wrapped) = wrap(november, july);
+            listed(exported, wrapped, tool)
+        });
+        let july = all().map(|((tool, _), july)| listed(july.clone(), false, tool));
         Ok(Self {
-            november: tools(registry, McpRevision::November2025)?,
-            july: tools(registry, McpRevision::July2026)?,
-            page,
+            november: november.collect::<Result<_, _>>()?,
+            july: july.collect::<Result<_, _>>()?,
         })
     }
 
@@ -61,21 +82,24 @@ impl List {
             Some(listed)
                 if revision.has_structured_results() && listed.tool.output_schema.is_some() =>
             {
-                Promise::Structured { text: listed.text }
+                Promise::Structured {
+                    text: listed.text,
+                    wrapped: listed.wrapped,
+                }
             }
             _ => Promise::Nothing,
         }
     }
 
-    /// The tools of one page; those that depend on earlier calls only where those are `remembered`.
+    /// The tools of one page; those that depend on earlier calls only where those are remembered.
     ///
     /// A cursor is the name of the last tool of the previous page, so it stays valid if the set changes between two starts.
     pub(super) fn page(
         &self,
-        revision: Revision,
+        wanted: &Wanted,
         cursor: Option<&str>,
-        remembered: bool,
     ) -> Result<ListToolsResult, ErrorData> {
+        let revision = wanted.revision;
         let all = self.all(revision);
         let rest = match cursor {
             None => all,
@@ -86,11 +110,16 @@ impl List {
                 all.get(after + 1..).unwrap_or_default()
             }
         };
-        let mut offered = rest.iter().filter(|one| remembered || !one.asks_history);
-        let page: Vec<&ListedTool> = offered.by_ref().take(self.page).collect();
+        let mut offered = rest
+            .iter()
+            .filter(|one| wanted.remembered || !one.asks_history);
+        let page: Vec<&ListedTool> = offered.by_ref().take(wanted.page).collect();
         let tools = page.iter().map(|one| {
             let mut tool = one.tool.clone();
             revision.strip_tool(&mut tool);
+            if !wanted.contracts {
+                strip_contract(&mut tool);
+            }
             tool
         });
         let mut result = ListToolsResult::with_all_items(tools.collect());
@@ -122,18 +151,67 @@ fn find<'l>(all: &'l [ListedTool], name: &str) -> Option<&'l ListedTool> {
     all.get(position(all, name)?)
 }
 
-fn tools(registry: &Registry, revision: McpRevision) -> Result<Vec<ListedTool>, ServeError> {
-    let exported = registry.export(Dialect::Mcp(revision))?;
-    let list = exported.as_array().map_or(&[][..], Vec::as_slice);
-    // In the order of the registry, which is that of the bytes of their names.
-    let tools = list.iter().zip(registry.tools());
-    tools
-        .map(|(exported, tool)| listed(exported, tool))
-        .collect()
+fn each(exported: &Value) -> impl Iterator<Item = &Value> {
+    exported.as_array().into_iter().flatten()
+}
+
+/// The member of an object that a result is which is not one.
+pub(super) const RESULT: &str = "result";
+
+/// A tool of 2025-11-25, where results are objects: one that is not is listed as a member of one, and whether it is.
+fn wrap(november: &Value, july: &Value) -> (Value, bool) {
+    let mut exported = november.clone();
+    let Some(schema) = july.get("outputSchema") else {
+        return (exported, false);
+    };
+    if exported.get("outputSchema").is_some() {
+        return (exported, false);
+    }
+    let mut schema = match schema {
+        Value::Bool(true) => json!({}),
+        other => other.clone(),
+    };
+    move_references(&mut schema);
+    let mut wrapper = json!({"type": "object", "properties": {}, "required": [RESULT]});
+    for shared in ["$schema", "$defs"] {
+        if let Some(keyword) = schema.as_object_mut().and_then(|all| all.remove(shared)) {
+            wrapper[shared] = keyword;
+        }
+    }
+    wrapper["properties"][RESULT] = schema;
+    exported["outputSchema"] = wrapper;
+    (exported, true)
+}
+
+/// Lets references within a schema still point to what they did when it has become that of a member.
+fn move_references(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::String(reference)) = members.get_mut("$ref")
+                && let Some(pointer) = reference.strip_prefix('#')
+                && !pointer.starts_with("/$defs/")
+                && (pointer.is_empty() || pointer.starts_with('/'))
+            {
+                *reference = format!("#/properties/{RESULT}{pointer}");
+            }
+            members.values_mut().for_each(move_references);
+        }
+        Value::Array(items) => items.iter_mut().for_each(move_references),
+        _ => {}
+    }
+}
+
+fn strip_contract(tool: &mut Tool) {
+    if let Some(meta) = &mut tool.meta {
+        meta.0.remove(CONTRACT);
+        if meta.0.is_empty() {
+            tool.meta = None;
+        }
+    }
 }
 
 /// Where the contract stands in the `_meta` of an exported tool.
-const CONTRACT: &str = "rs.docs.contract-runtime/contract";
+pub(super) const CONTRACT: &str = "rs.docs.contract-runtime/contract";
 
 /// Adds how often a person is asked, which no condition says of a tool that always asks.
 fn add_approval(exported: &mut Value, tool: ToolInfo<'_>) {
@@ -147,8 +225,12 @@ fn add_approval(exported: &mut Value, tool: ToolInfo<'_>) {
     }
 }
 
-fn listed(exported: &Value, tool: ToolInfo<'_>) -> Result<ListedTool, ServeError> {
-    let (mut exported, asks_history) = (exported.clone(), tool.asks_history());
+fn listed(
+    mut exported: Value,
+    wrapped: bool,
+    tool: ToolInfo<'_>,
+) -> Result<ListedTool, ServeError> {
+    let asks_history = tool.asks_history();
     add_approval(&mut exported, tool);
     if let Some(schema) = exported.get_mut("outputSchema")
         && let Value::Bool(anything) = *schema
@@ -161,7 +243,11 @@ fn listed(exported: &Value, tool: ToolInfo<'_>) -> Result<ListedTool, ServeError
         };
     }
     let in_headers = exported.get("inputSchema").is_some_and(annotated);
-    let text = exported.get("outputSchema").is_some_and(admits_text);
+    let result = match exported.get("outputSchema") {
+        Some(wrapper) if wrapped => wrapper["properties"].get(RESULT),
+        other => other,
+    };
+    let text = result.is_some_and(admits_text);
     let name = exported.get("name").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     match serde_json::from_value(exported) {
@@ -169,6 +255,7 @@ fn listed(exported: &Value, tool: ToolInfo<'_>) -> Result<ListedTool, ServeError
             tool,
             in_headers,
             text,
+            wrapped,
             asks_history,
         }),
         Err(source) => Err(ServeError::Tool { name, source }),
@@ -190,5 +277,43 @@ fn admits_text(schema: &Value) -> bool {
         None => true,
         Some(Value::Array(types)) => types.iter().any(|one| one == "string"),
         Some(one) => one == "string",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrapped_schema_accepts_what_the_schema_accepted() {
+        // A tree whose root is the whole schema, and one of a definition.
+        let tree =
+            json!({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#"}}]});
+        let defined = json!({
+            "type": "array",
+            "items": {"$ref": "#/$defs/Tree"},
+            "$defs": {"Tree": {"anyOf": [
+                {"type": "integer"},
+                {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            ]}},
+        });
+        for schema in [tree, defined] {
+            let (exported, wrapped) = wrap(&json!({"name": "t"}), &json!({"outputSchema": schema}));
+            assert!(wrapped);
+            let judge = jsonschema::validator_for(&exported["outputSchema"]).unwrap();
+            assert!(
+                judge.is_valid(&json!({"result": [1, [2, []]]})),
+                "{exported}"
+            );
+            assert!(
+                !judge.is_valid(&json!({"result": [1, ["x"]]})),
+                "{exported}"
+            );
+            assert!(!judge.is_valid(&json!([1])), "{exported}");
+        }
+        let object = json!({"outputSchema": {"type": "object"}});
+        assert_eq!(wrap(&object, &object), (object.clone(), false));
+        let nothing = json!({"name": "t"});
+        assert_eq!(wrap(&nothing, &nothing), (nothing.clone(), false));
     }
 }

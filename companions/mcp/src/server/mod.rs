@@ -5,6 +5,7 @@
 //! | `handler` | the protocol's requests, each sent to its handler |
 //! | `revision` | the revisions of the protocol, and what each of them lacks |
 //! | `list` | `tools/list` in every revision, paginated |
+//! | `served` | the tools of a server, which can be replaced while it runs |
 //! | `call` | `tools/call`: its limits, its context, its cancellation, and the call itself |
 //! | `progress` | progress notifications |
 //! | `ask` | questions to the person at the client |
@@ -34,6 +35,7 @@ mod message;
 mod ndjson_transport;
 mod progress;
 mod revision;
+mod served;
 mod stdio;
 mod unread;
 
@@ -53,6 +55,7 @@ pub use hooks::{CallEvent, CallRequest};
 pub use http::BoundServer;
 pub use http::{HttpService, OriginCheck, OriginError};
 use limits::Limits;
+pub use served::ServedTools;
 
 use super::ServeError;
 
@@ -100,9 +103,10 @@ pub async fn serve_http(registry: Registry, address: impl ToSocketAddrs) -> Resu
 #[derive(Clone)]
 #[must_use = "a server does nothing until `stdio`, `bind` or `into_service`"]
 pub struct Server {
-    registry: Registry,
+    tools: ServedTools,
     implementation: Implementation,
     instructions: Option<String>,
+    list_contracts: bool,
     page: usize,
     origin_check: OriginCheck,
     limits: Limits,
@@ -121,7 +125,8 @@ impl Server {
         };
         Self {
             implementation: Implementation::new(name, version),
-            registry,
+            tools: ServedTools::new(registry),
+            list_contracts: false,
             instructions: None,
             page: 100,
             origin_check: OriginCheck::loopback(),
@@ -162,6 +167,43 @@ impl Server {
     pub fn page(mut self, tools: usize) -> Self {
         self.page = tools.max(1);
         self
+    }
+
+    /// Tells every client the contracts as data: conditions, rules and questions, in the `_meta` of `tools/list`.
+    ///
+    /// They make up almost half of the list, and a model needs none of it, so without this only those clients get them that ask: by a
+    /// capability `rs.docs.contract-runtime/contract`, experimental or as an extension.
+    pub fn list_contracts(mut self) -> Self {
+        self.list_contracts = true;
+        self
+    }
+
+    /// Returns the tools of this server, to replace them while it runs; clients are told that the list has changed.
+    ///
+    /// ```
+    /// use contract_mcp::Server;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Add two numbers.
+    /// #[tool(read_only)]
+    /// fn add(a: i64, b: i64) -> Option<i64> {
+    ///     a.checked_add(b)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Registry::builder().build()?);
+    /// let tools = server.tools();
+    /// let listening = server.bind("127.0.0.1:0")?;
+    /// # let stop = listening.stop();
+    /// let served = tokio::spawn(listening.serve());
+    /// tools.replace(Registry::builder().tool(add).build()?)?;
+    /// # stop.cancel();
+    /// served.await??;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn tools(&self) -> ServedTools {
+        self.tools.given_out()
     }
 
     /// Makes every call part of a run, which sets its policy, receives its violations and counts its conditions.
@@ -392,7 +434,7 @@ impl Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("registry", &self.registry)
+            .field("tools", &self.tools)
             .field("name", &self.implementation.name)
             .field("limits", &self.limits)
             .finish_non_exhaustive()

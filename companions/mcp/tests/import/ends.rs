@@ -199,3 +199,57 @@ async fn a_program_whose_connection_failed_is_ended() {
     .await;
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Remove a file.
+#[tool]
+fn remove(path: String) -> String {
+    path
+}
+
+#[tokio::test]
+async fn tools_that_our_own_server_replaces_are_announced() {
+    let server = contract_mcp::Server::new(Registry::builder().build().unwrap());
+    let tools = server.tools();
+    let (ours, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    tokio::spawn(server.streams(read, write));
+    // Of the older revision, whose clients are told without asking.
+    let handler = contract_mcp::rmcp::model::ClientConfig::default();
+    let client = contract_mcp::rmcp::serve_client(Told::new(handler), tokio::io::split(ours));
+    let client = within(client).await.unwrap();
+    assert!(within(client.list_all_tools()).await.unwrap().is_empty());
+    tools
+        .replace(Registry::builder().tool(remove).build().unwrap())
+        .unwrap();
+    within(client.service().told.notified()).await;
+    let listed = within(client.list_all_tools()).await.unwrap();
+    assert_eq!(listed[0].name, "remove");
+}
+
+/// A client of the official SDK that notes what it is told.
+struct Told {
+    config: contract_mcp::rmcp::model::ClientConfig,
+    told: tokio::sync::Notify,
+}
+
+impl Told {
+    fn new(config: contract_mcp::rmcp::model::ClientConfig) -> Self {
+        Self {
+            config,
+            told: tokio::sync::Notify::new(),
+        }
+    }
+}
+
+impl contract_mcp::rmcp::ClientHandler for Told {
+    fn get_info(&self) -> contract_mcp::rmcp::model::ClientConfig {
+        self.config.clone()
+    }
+
+    async fn on_tool_list_changed(
+        &self,
+        _: contract_mcp::rmcp::service::NotificationContext<contract_mcp::rmcp::RoleClient>,
+    ) {
+        self.told.notify_one();
+    }
+}

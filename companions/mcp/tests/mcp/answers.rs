@@ -195,6 +195,12 @@ async fn structured_results_conform_to_the_schemas_that_are_listed() {
                     );
                     // What a client reads that looks at the text alone; an empty one is left out.
                     let text = result["content"][0]["text"].as_str().unwrap_or_default();
+                    let is_wrapped = !newer && !["point", "names"].contains(&name);
+                    let structured = if is_wrapped {
+                        &structured["result"]
+                    } else {
+                        structured
+                    };
                     let same = serde_json::from_str(text)
                         .is_ok_and(|text: Value| &text == structured)
                         || structured == text;
@@ -204,7 +210,7 @@ async fn structured_results_conform_to_the_schemas_that_are_listed() {
                 (_, true) | (None, false) => assert_eq!(structured, None, "{name}"),
             }
         }
-        assert_eq!(judged, if newer { 11 } else { 2 });
+        assert_eq!(judged, 11);
     }
 }
 

@@ -345,7 +345,7 @@ async fn what_a_model_wrote_cannot_pass_for_the_question() {
 
 #[tokio::test]
 async fn a_list_says_which_tools_ask() {
-    let mut client = asked(server(&Shop::new())).await;
+    let mut client = asked(server(&Shop::new()).list_contracts()).await;
     client
         .say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#)
         .await;

@@ -18,16 +18,20 @@ fn tool<'v>(answer: &'v Value, name: &str) -> &'v Value {
 }
 
 #[tokio::test]
-async fn the_older_revision_lists_output_schemas_of_objects_alone() {
+async fn the_older_revision_lists_results_that_are_no_objects_as_members_of_one() {
     let mut client = Client::new();
     let begun = client.begin().await;
     assert_eq!(begun["result"]["protocolVersion"], "2025-11-25");
     assert_eq!(begun["result"]["serverInfo"]["name"], "contract-mcp");
     let answer = list(&mut client, false, json!({})).await;
     assert_eq!(tool(&answer, "point")["outputSchema"]["type"], "object");
-    for name in ["divide", "maybe", "anything", "nothing", "many"] {
-        assert_eq!(tool(&answer, name).get("outputSchema"), None, "{name}");
-    }
+    let divide = &tool(&answer, "divide")["outputSchema"];
+    assert_eq!(divide["type"], "object");
+    assert_eq!(divide["required"], json!(["result"]));
+    assert_eq!(divide["properties"]["result"]["type"], "integer");
+    let anything = &tool(&answer, "anything")["outputSchema"];
+    assert_eq!(anything["properties"]["result"], json!({}));
+    assert_eq!(tool(&answer, "nothing").get("outputSchema"), None);
     assert_eq!(answer["result"].get("ttlMs"), None);
     assert_eq!(answer["result"].get("resultType"), None);
 }
@@ -88,4 +92,34 @@ async fn pages_hold_every_tool_once_in_order() {
     }
     let answer = list(&mut client, false, json!({"cursor": null})).await;
     assert!(answer["result"]["tools"].is_array(), "{answer}");
+}
+
+#[tokio::test]
+async fn contracts_are_listed_as_data_for_those_who_ask() {
+    const CONTRACT: &str = "rs.docs.contract-runtime/contract";
+    let meta = |answer: &Value| tool(answer, "divide").get("_meta").cloned();
+    let asking = json!({CONTRACT: {}});
+    for (capabilities, asks) in [
+        (json!({}), false),
+        (json!({"experimental": {"other": {}}}), false),
+        (json!({"experimental": asking}), true),
+        (json!({"extensions": asking}), true),
+    ] {
+        let mut client = Client::new();
+        client
+            .begin_offering("2025-11-25", capabilities.clone())
+            .await;
+        let answer = list(&mut client, false, json!({})).await;
+        assert_eq!(meta(&answer).is_some(), asks, "{capabilities}");
+        let mut request = july(1, "tools/list", json!({}));
+        request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+        let mut client = Client::new();
+        client.say(request.to_string()).await;
+        assert_eq!(meta(&client.hear().await).is_some(), asks);
+    }
+    let mut client = Client::with(contract_mcp::Server::list_contracts, 1 << 16);
+    client.begin().await;
+    let answer = list(&mut client, false, json!({})).await;
+    let conditions = &meta(&answer).unwrap()[CONTRACT]["conditions"];
+    assert_eq!(conditions[0]["id"], "divide.pre[0]");
 }

@@ -18,6 +18,8 @@ mod lines;
 mod lists;
 mod process;
 mod progress;
+mod replaced;
+mod resumed;
 mod revisions;
 mod service;
 mod sessions;

@@ -53,7 +53,7 @@ async fn every_revision_with_a_handshake_is_answered_in_itself() {
 #[tokio::test]
 async fn a_tool_is_listed_with_what_its_revision_knows() {
     for revision in REVISIONS {
-        let mut client = Client::new();
+        let mut client = Client::with(contract_mcp::Server::list_contracts, 1 << 16);
         client.begin_with(revision).await;
         let listed = ask(&mut client, "tools/list", json!({})).await;
         let mut keys: Vec<_> = tool(&listed, "point").as_object().unwrap().keys().collect();

@@ -10,11 +10,13 @@
 //! | `origin_check` | checks of `Host` and `Origin` |
 //! | `session_error` | why a request cannot have its session |
 //! | `in_flight` | requests in flight |
+//! | `events` | the events of sessions, kept for clients that were away |
 //! | `sessions` | sessions, for revisions that have them, up to a limit |
 
 mod authorization;
 mod batch;
 mod cors;
+mod events;
 mod in_flight;
 mod listen;
 mod origin_check;

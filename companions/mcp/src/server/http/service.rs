@@ -109,7 +109,7 @@ impl HttpService {
         let calls = handler.0.end.clone();
         let shared = handler.clone();
         let streams = CancellationToken::new();
-        let sessions = Arc::new(Sessions::new(limits.sessions, hooks));
+        let sessions = Arc::new(Sessions::new(limits, hooks));
         // Hosts and origins are checked here, before anything is read. A call that reports nothing is answered as one piece of
         // JSON, which costs less than a stream of one event.
         let config = StreamableHttpServerConfig::default()
@@ -289,7 +289,8 @@ impl HttpService {
     /// Answers one message.
     pub(super) async fn message(&self, mut parts: Parts, body: Bytes) -> HttpResponse {
         let revision = session(&parts).and_then(|id| self.0.sessions.revision(id));
-        let in_headers = |name: &str| self.0.handler.0.list.compares_headers(name);
+        let tools = self.0.handler.0.tools.current();
+        let in_headers = |name: &str| tools.list.compares_headers(name);
         let body = match message::extract_arguments(&body, in_headers) {
             Ok(Some(extracted)) => {
                 parts.extensions.insert(extracted.arguments);

@@ -4,25 +4,29 @@ use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use contract_runtime::Run;
-use futures_util::Stream;
+use futures_util::future::ready;
+use futures_util::{Stream, StreamExt as _, stream};
 use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError, SessionError as RmcpSessionError,
+    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
+    SessionError as RmcpSessionError, StreamableHttpMessageReceiver,
 };
 use rmcp::transport::streamable_http_server::session::{
-    ServerSseMessage, SessionId, SessionManager,
+    EventStore as _, EventStoreError, EventStream, ServerSseMessage, SessionId, SessionManager,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::events::{Events, SessionEvents};
 use super::session_error::SessionError;
 use crate::server::call::CallSession;
 use crate::server::hooks::Hooks;
+use crate::server::limits::Limits;
 use crate::server::revision::Revision;
 
 /// How long a session may be idle before it ends.
@@ -31,12 +35,30 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 /// How long a client should wait before it resumes a broken stream.
 const RETRY: Duration = Duration::from_secs(3);
 
+/// The id of the event that begins a stream of no request. Other events are numbered from 1.
+const START: &str = "0";
+
+/// How rmcp names the stream of a session that belongs to no request.
+fn common(id: &SessionId) -> String {
+    format!("{id}:common")
+}
+
+/// The number of an event.
+fn number(event: &ServerSseMessage) -> Option<u64> {
+    event.event_id.as_deref()?.parse().ok()
+}
+
+fn received(events: StreamableHttpMessageReceiver) -> EventStream {
+    let mut events = events.inner;
+    Box::pin(stream::poll_fn(move |task| events.poll_recv(task)))
+}
+
 /// The sessions of clients whose revision has them, up to a limit.
 ///
 /// rmcp has no limit, and ends each session after five minutes without an event, even while a call runs. Here a session with a
 /// pending request is never ended; of the others, the one that has been idle longest is evicted.
 pub(super) struct Sessions {
-    inner: LocalSessionManager,
+    events: Arc<Events>,
     table: Mutex<HashMap<SessionId, Session>>,
     limit: usize,
     hooks: Hooks,
@@ -44,6 +66,10 @@ pub(super) struct Sessions {
 
 #[derive(Clone)]
 struct Session {
+    handle: LocalSessionHandle,
+    events: Arc<SessionEvents>,
+    /// Whether its client has opened a stream that belongs to no request.
+    was_listened_to: bool,
     at: Instant,
     open: Arc<AtomicUsize>,
     /// The ids of pending requests.
@@ -64,6 +90,8 @@ pub(super) enum SessionsError {
     Refused(#[from] SessionError),
     #[error(transparent)]
     Local(LocalSessionManagerError),
+    #[error(transparent)]
+    Events(EventStoreError),
 }
 
 impl From<LocalSessionManagerError> for SessionsError {
@@ -79,12 +107,17 @@ impl From<LocalSessionManagerError> for SessionsError {
     }
 }
 
+impl From<RmcpSessionError> for SessionsError {
+    fn from(error: RmcpSessionError) -> Self {
+        LocalSessionManagerError::from(error).into()
+    }
+}
+
 impl Sessions {
-    pub(super) fn new(limit: usize, hooks: Hooks) -> Self {
-        let mut inner = LocalSessionManager::default();
-        inner.session_config.keep_alive = None;
+    pub(super) fn new(limits: Limits, hooks: Hooks) -> Self {
+        let limit = limits.sessions;
         Self {
-            inner,
+            events: Events::new(limits.kept_bytes),
             table: Mutex::default(),
             limit,
             hooks,
@@ -154,9 +187,47 @@ impl Sessions {
     }
 
     async fn forget(&self, id: &SessionId) {
+        let handle = self.handle(id);
         self.remove(id);
-        // It is out of the table, whether or not its task could be notified.
-        let _ = self.inner.close_session(id).await;
+        if let Ok(handle) = handle {
+            // It is out of the table, whether or not its task could be notified.
+            let _ = handle.close().await;
+        }
+    }
+
+    fn handle(&self, id: &SessionId) -> Result<LocalSessionHandle, SessionsError> {
+        let table = self.table();
+        let session = table.get(id);
+        let session = session.ok_or_else(|| SessionError::Ended.record())?;
+        Ok(session.handle.clone())
+    }
+
+    fn events_of(&self, id: &SessionId) -> Result<Arc<SessionEvents>, SessionsError> {
+        let table = self.table();
+        let session = table.get(id);
+        let session = session.ok_or_else(|| SessionError::Ended.record())?;
+        Ok(Arc::clone(&session.events))
+    }
+
+    /// What was sent to a client before it listened for the first time, which must not be lost, and what it is to hear next.
+    async fn listen(&self, id: &SessionId) -> Result<EventStream, SessionsError> {
+        let heard = self.handle(id)?.establish_common_channel().await?;
+        let (first, events) = {
+            let mut table = self.table();
+            let session = table.get_mut(id);
+            let session = session.ok_or_else(|| SessionError::Ended.record())?;
+            let first = !std::mem::replace(&mut session.was_listened_to, true);
+            (first, Arc::clone(&session.events))
+        };
+        let missed = if first {
+            events.kept(&common(id))
+        } else {
+            Vec::new()
+        };
+        let last = missed.iter().filter_map(number).next_back();
+        // What came in between is on both.
+        let heard = received(heard).filter(move |event| ready(number(event) > last));
+        Ok(Box::pin(stream::iter(missed).chain(heard)))
     }
 
     /// Returns the session to evict, if there is no room for another.
@@ -237,26 +308,26 @@ impl Drop for PendingRequest {
 }
 
 /// A stream of events, which keeps its session busy.
-struct SessionStream<S> {
+struct SessionStream {
     /// The first event.
     first: Option<ServerSseMessage>,
-    stream: Pin<Box<S>>,
+    stream: EventStream,
     empty_events: bool,
     _busy: Option<BusyGuard>,
     _waiting: Option<PendingRequest>,
 }
 
-impl<S: Stream<Item = ServerSseMessage>> Stream for SessionStream<S> {
+impl Stream for SessionStream {
     type Item = ServerSseMessage;
 
-    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<S::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let empty_events = self.empty_events;
         let may_be_sent = |event: &ServerSseMessage| empty_events || event.message.is_some();
         if let Some(first) = self.first.take_if(|first| may_be_sent(first)) {
             return Poll::Ready(Some(first));
         }
         loop {
-            match ready!(self.stream.as_mut().poll_next(task)) {
+            match std::task::ready!(self.stream.as_mut().poll_next(task)) {
                 Some(event) if !may_be_sent(&event) => {}
                 other => return Poll::Ready(other),
             }
@@ -272,12 +343,21 @@ impl SessionManager for Sessions {
         while let Some(oldest) = self.to_evict()? {
             self.forget(&oldest).await;
         }
-        let (id, transport) = self.inner.create_session().await?;
+        let end = CancellationToken::new();
+        let events = Arc::new(self.events.session(end.clone()));
+        // A manager of one session, because rmcp has one store of events for all sessions of a manager.
+        let mut manager = LocalSessionManager::default().with_event_store(events.clone());
+        manager.session_config.keep_alive = None;
+        let (id, transport) = manager.create_session().await?;
+        let handle = manager.sessions.into_inner().remove(&id);
         let session = Session {
+            handle: handle.ok_or_else(|| SessionError::Ended.record())?,
+            events,
+            was_listened_to: false,
             at: Instant::now(),
             open: Arc::default(),
             waiting: Arc::default(),
-            end: CancellationToken::new(),
+            end,
             run: self.hooks.session(),
             revision: None,
             principal: None,
@@ -292,7 +372,7 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
         let _busy = self.busy(id);
-        let answer = self.inner.initialize_session(id, message).await?;
+        let answer = self.handle(id)?.initialize(message).await?;
         if let ServerJsonRpcMessage::Response(response) = &answer
             && let ServerResult::InitializeResult(result) = &response.result
             && let Some(session) = self.table().get_mut(id)
@@ -303,12 +383,12 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        Ok(self.inner.has_session(id).await?)
+        Ok(self.table().contains_key(id))
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.remove(id);
-        Ok(self.inner.close_session(id).await?)
+        self.forget(id).await;
+        Ok(())
     }
 
     async fn create_stream(
@@ -318,9 +398,12 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let busy = self.busy(id);
         let waiting = self.wait(id, &message)?;
+        let handle = self.handle(id)?;
+        let events = handle.establish_request_wise_channel().await?;
+        handle.push_message(message, events.http_request_id).await?;
         Ok(SessionStream {
             first: None,
-            stream: Box::pin(self.inner.create_stream(id, message).await?),
+            stream: received(events),
             empty_events: self.has_empty_events(id),
             _busy: Some(busy),
             _waiting: waiting,
@@ -333,18 +416,18 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
         let _busy = self.busy(id);
-        Ok(self.inner.accept_message(id, message).await?)
+        Ok(self.handle(id)?.push_message(message, None).await?)
     }
 
-    /// It carries nothing, because tools never change, so a session with an open stream may be idle.
+    /// It carries little, so a session with an open stream may be idle.
     async fn create_standalone_stream(
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         drop(self.busy(id));
         Ok(SessionStream {
-            first: Some(ServerSseMessage::priming("0", RETRY)),
-            stream: Box::pin(self.inner.create_standalone_stream(id).await?),
+            first: Some(ServerSseMessage::priming(START, RETRY)),
+            stream: self.listen(id).await?,
             empty_events: self.has_empty_events(id),
             _busy: None,
             _waiting: None,
@@ -356,12 +439,18 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let busy = self.busy(id);
+        let events = self.events_of(id)?;
+        let (stream, busy) = if last == START {
+            (events.whole(&common(id)), None)
+        } else {
+            let missed = events.replay_events_after(&last).await;
+            (missed.map_err(SessionsError::Events)?, Some(self.busy(id)))
+        };
         Ok(SessionStream {
             first: None,
-            stream: Box::pin(self.inner.resume(id, last).await?),
+            stream,
             empty_events: self.has_empty_events(id),
-            _busy: Some(busy),
+            _busy: busy,
             _waiting: None,
         })
     }
@@ -373,7 +462,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_session_that_is_idle_for_too_long_ends() -> Result<(), SessionsError> {
-        let sessions = Sessions::new(8, Hooks::default());
+        let sessions = Sessions::new(Limits::default(), Hooks::default());
         let (idle, _kept) = sessions.create_session().await?;
         let (busy, _kept_too) = sessions.create_session().await?;
         let open = sessions.busy(&busy);

@@ -1,0 +1,125 @@
+//! The tools of a server, which can be replaced while it runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use contract_runtime::Registry;
+use parking_lot::{Mutex, RwLock};
+use rmcp::service::{Peer, RoleServer};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::list::List;
+use crate::ServeError;
+
+/// The tools of a running server, which can be replaced; see [`Server::tools`](crate::Server::tools).
+///
+/// Every clone is of the same server, and so are those of a [`Server`](crate::Server) that is cloned.
+#[derive(Clone)]
+pub struct ServedTools(Arc<Inner>);
+
+struct Inner {
+    current: RwLock<Arc<Served>>,
+    /// Whether clients are told that the list may change.
+    can_change: AtomicBool,
+    /// The clients of sessions and streams.
+    clients: Mutex<Vec<Client>>,
+    changes: watch::Sender<()>,
+}
+
+/// A registry and its list, as they are served together.
+pub(super) struct Served {
+    pub(super) registry: Registry,
+    pub(super) list: List,
+}
+
+struct Client {
+    peer: Peer<RoleServer>,
+    runtime: Handle,
+}
+
+impl ServedTools {
+    pub(super) fn new(registry: Registry) -> Self {
+        let list = List::default();
+        Self(Arc::new(Inner {
+            current: RwLock::new(Arc::new(Served { registry, list })),
+            can_change: AtomicBool::new(false),
+            clients: Mutex::default(),
+            changes: watch::Sender::new(()),
+        }))
+    }
+
+    /// Lists the tools, before the first request.
+    pub(super) fn start(&self) -> Result<(), ServeError> {
+        self.serve(self.current().registry.clone())
+    }
+
+    fn serve(&self, registry: Registry) -> Result<(), ServeError> {
+        let list = List::new(&registry)?;
+        *self.0.current.write() = Arc::new(Served { registry, list });
+        Ok(())
+    }
+
+    /// Replaces the tools, and tells the clients that the list has changed.
+    ///
+    /// Calls that are running go on with the tools that they began with, and a question that is open is asked again.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Export`] and [`ServeError::Tool`]; then the tools stay as they are.
+    pub fn replace(&self, registry: Registry) -> Result<(), ServeError> {
+        self.serve(registry)?;
+        self.0.changes.send_replace(());
+        let mut clients = self.0.clients.lock();
+        clients.retain(|client| !client.peer.is_transport_closed());
+        for Client { peer, runtime } in &*clients {
+            let peer = peer.clone();
+            // If the client has disconnected meanwhile, it need not be told.
+            runtime.spawn(async move { peer.notify_tool_list_changed().await });
+        }
+        Ok(())
+    }
+
+    /// Returns the registry that is served now.
+    #[must_use]
+    pub fn registry(&self) -> Registry {
+        self.current().registry.clone()
+    }
+
+    pub(super) fn current(&self) -> Arc<Served> {
+        Arc::clone(&self.0.current.read())
+    }
+
+    /// The same, which somebody may replace.
+    pub(super) fn given_out(&self) -> Self {
+        self.0.can_change.store(true, Ordering::Relaxed);
+        self.clone()
+    }
+
+    pub(super) fn can_change(&self) -> bool {
+        self.0.can_change.load(Ordering::Relaxed)
+    }
+
+    /// Tells a client of every change from now on.
+    pub(super) fn tell(&self, peer: Peer<RoleServer>) {
+        if self.can_change() {
+            let mut clients = self.0.clients.lock();
+            clients.retain(|client| !client.peer.is_transport_closed());
+            let runtime = Handle::current();
+            clients.push(Client { peer, runtime });
+        }
+    }
+
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.0.changes.subscribe()
+    }
+}
+
+impl fmt::Debug for ServedTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServedTools")
+            .field(&self.current().registry)
+            .finish()
+    }
+}
