@@ -9,14 +9,24 @@ use contract_runtime::{
 };
 
 use super::approval::{self, Request};
+use super::arguments::{self, Source};
 use super::artifacts::SavedArtifact;
-use super::input;
-use super::output::{CAREFUL, Output};
+use super::output::{CAREFUL, FAINT, Output};
 use super::runtime::{Interrupt, Interrupts, block_on};
-use super::{CommandError, exit, outcome};
+use super::words::Words;
+use super::{CommandError, exit, explain, input, outcome};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Arguments by name are read by the schema of the tool:
+  city=Oslo            a text as it is; a number, `true`, `false` or `null` where the schema says so
+  --city Oslo          the same
+  readings=1,2,3       a list of numbers
+  tags=new tags=red    a list of texts
+  --urgent             `true`
+  room:='[1, 2]'       JSON, for everything else
+What can be read in two ways is refused, with the JSON for each.
+
 Exit codes:
   0  ok
   3  invalid_arguments
@@ -39,12 +49,14 @@ pub(super) struct Call {
     // Any text, because the registry reports unknown names.
     #[arg(id = super::completions::TOOL, value_name = "NAME")]
     name: String,
-    /// Its arguments as a JSON object; `-` reads them from standard input.
-    #[arg(value_name = "JSON", default_value = "{}")]
-    arguments: String,
-    /// Check the call without running the body: the name of the tool, its arguments and its preconditions
+    #[command(flatten)]
+    words: Words,
+    /// Check the call without running the body: the name of the tool, its arguments and its preconditions.
     #[arg(long, conflicts_with = "out")]
     check: bool,
+    /// Say of each condition whether it holds, without running the body, and show the arguments as they are read.
+    #[arg(long, conflicts_with_all = ["out", "check", "approve"])]
+    explain: bool,
     /// Approve what the call asks, if it is exactly the request with this id: the same tool, arguments and questions.
     #[arg(long, value_name = "ID", conflicts_with = "check")]
     approve: Option<String>,
@@ -62,67 +74,118 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
-        let too_long;
-        let arguments = match &*self.arguments {
-            // For an unknown tool, nothing needs to be read.
-            "-" if registry.tool(&self.name).is_some() => {
-                let limit = registry.max_argument_bytes();
-                let read = input::at_most(limit, std::io::stdin().lock())?;
-                too_long = read.is_none().then_some(limit);
-                read.unwrap_or_default()
-            }
-            _ => {
-                too_long = None;
-                self.arguments
-            }
-        };
-        let call = ToolCall::new("1", self.name, arguments);
-        let refused = too_long.map(|limit| {
+        let (arguments, too_long) = self.arguments(registry)?;
+        let call = ToolCall::new("1", &*self.name, arguments);
+        let outcome = if let Some(limit) = too_long {
             let invalid = InvalidArguments::longer_than(limit);
             let error = CallError::InvalidArguments(Box::new(invalid));
             Outcome::new(&call.id, &call.name, Err(error))
-        });
-        let context = || {
-            let mut context = Context::new();
-            if let Some(policy) = self.policy {
-                context = context.run(&Run::new().policy(policy));
-            }
-            match self.timeout {
-                Some(timeout) => context.timeout(timeout),
-                None => context,
-            }
-        };
-        let sent = call.arguments.clone();
-        if self.check {
-            let outcome = match refused {
-                Some(outcome) => outcome,
-                None => block_on(async { registry.check_with(call, context()).await })?,
-            };
-            let asked = Request::of(&outcome, &sent);
-            outcome::print_check(&outcome, asked.as_ref(), output)?;
-            return Ok(exit::of(outcome.status()));
-        }
-        let outcome = if let Some(outcome) = refused {
-            outcome
+        } else if self.explain {
+            return explain::run(registry, &call, &self.run_of(), output);
+        } else if self.check {
+            let (call, context) = (call.clone(), self.context());
+            block_on(async { registry.check_with(call, context).await })?
         } else {
-            let approve = self.approve.as_deref();
-            block_on(approved(
-                registry,
-                &call,
-                context,
-                self.timeout,
-                approve,
-                output,
-            ))??
+            block_on(self.approved(registry, &call, output))??
         };
+        let asked = Request::of(&outcome, &call.arguments);
+        let code = exit::of(outcome.status());
+        if self.check || self.explain {
+            outcome::print_check(&outcome, asked.as_ref(), output)?;
+            self.print_form(&outcome, registry, output);
+            return Ok(code);
+        }
         let (kept, unwritten) = SavedArtifact::new(outcome.artifacts(), self.out.as_deref());
-        let code = match &unwritten {
-            Some(error) => error.code(),
-            None => exit::of(outcome.status()),
-        };
-        let asked = Request::of(&outcome, &sent);
+        let code = unwritten.as_ref().map_or(code, CommandError::code);
         outcome::print(&outcome, asked.as_ref(), &kept, code, output)?;
+        self.print_form(&outcome, registry, output);
         unwritten.map_or(Ok(code), Err)
+    }
+
+    /// The arguments as JSON text; with a limit, if they are longer.
+    fn arguments(&self, registry: &Registry) -> Result<(String, Option<usize>), CommandError> {
+        // For an unknown tool, nothing needs to be read.
+        let Some(tool) = registry.tool(&self.name) else {
+            return Ok(("{}".to_owned(), None));
+        };
+        match arguments::read(tool, &self.words.0)? {
+            Source::Json(text) => Ok((text, None)),
+            Source::File(path) => {
+                let limit = registry.max_argument_bytes();
+                let read = input::file(limit, &path)?;
+                let too_long = read.is_none().then_some(limit);
+                Ok((read.unwrap_or_default(), too_long))
+            }
+        }
+    }
+
+    /// Shows how the call is written, if what was written is not accepted.
+    fn print_form(&self, outcome: &Outcome, registry: &Registry, output: &mut Output) {
+        let is_invalid = outcome.status() == Status::InvalidArguments;
+        let is_from_file = matches!(&*self.words.0, [only] if only.starts_with(['-', '@']));
+        if !is_invalid || is_from_file || output.json() {
+            return;
+        }
+        if let Some(tool) = registry.tool(&self.name) {
+            output.note(FAINT, "usage", &arguments::form(tool));
+        }
+    }
+
+    /// The run of the call, with the policy that was asked for.
+    fn run_of(&self) -> Run {
+        let run = Run::new();
+        match self.policy {
+            Some(policy) => run.policy(policy),
+            None => run,
+        }
+    }
+
+    fn context(&self) -> Context {
+        let context = match self.policy {
+            Some(_) => Context::new().run(&self.run_of()),
+            None => Context::new(),
+        };
+        match self.timeout {
+            Some(timeout) => context.timeout(timeout),
+            None => context,
+        }
+    }
+
+    /// Makes the call, and again where somebody answers what it asks.
+    async fn approved(
+        &self,
+        registry: &Registry,
+        call: &ToolCall,
+        output: &mut Output,
+    ) -> Result<Outcome, CommandError> {
+        let mut interrupts = Interrupts::new();
+        let mut answer = None;
+        for round in 0..=approval::ROUNDS {
+            let context = || match answer.take() {
+                Some(answer) => self.context().answer(answer),
+                None => self.context(),
+            };
+            let (registry, made) = (registry.clone(), call.clone());
+            let timeout = self.timeout;
+            let outcome = answered(registry, made, context, timeout, &mut interrupts, output).await;
+            let Some(asked) = Request::of(&outcome, &call.arguments) else {
+                return Ok(outcome);
+            };
+            if round == approval::ROUNDS {
+                break;
+            }
+            answer = if self.approve.as_deref() == Some(asked.id()) {
+                Some(asked.approve())
+            } else if approval::is_attended(output) {
+                match approval::prompt(&asked, &mut interrupts, output).await? {
+                    Some(answer) => Some(answer),
+                    None => return Ok(Outcome::new(&call.id, &call.name, Err(interrupted()))),
+                }
+            } else {
+                return Ok(outcome);
+            };
+        }
+        Ok(Outcome::new(&call.id, &call.name, Err(changed())))
     }
 }
 
@@ -131,44 +194,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long to wait after a request to terminate, which is not sent twice.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Makes the call, and again where somebody answers what it asks.
-async fn approved(
-    registry: &Registry,
-    call: &ToolCall,
-    context: impl Fn() -> Context,
-    timeout: Option<Duration>,
-    approve: Option<&str>,
-    output: &mut Output,
-) -> Result<Outcome, CommandError> {
-    let mut interrupts = Interrupts::new();
-    let mut answer = None;
-    for round in 0..=approval::ROUNDS {
-        let context = || match answer.take() {
-            Some(answer) => context().answer(answer),
-            None => context(),
-        };
-        let (registry, made) = (registry.clone(), call.clone());
-        let outcome = answered(registry, made, context, timeout, &mut interrupts, output).await;
-        let Some(asked) = Request::of(&outcome, &call.arguments) else {
-            return Ok(outcome);
-        };
-        if round == approval::ROUNDS {
-            break;
-        }
-        answer = if approve == Some(asked.id()) {
-            Some(asked.approve())
-        } else if approval::is_attended(output) {
-            match approval::prompt(&asked, &mut interrupts, output).await? {
-                Some(answer) => Some(answer),
-                None => return Ok(Outcome::new(&call.id, &call.name, Err(interrupted()))),
-            }
-        } else {
-            return Ok(outcome);
-        };
-    }
-    Ok(Outcome::new(&call.id, &call.name, Err(changed())))
-}
 
 /// Makes the call, and cancels it on Ctrl-C.
 ///

@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use contract_runtime::Registry;
 
 use super::output::Output;
+use super::words::without_hidden;
 use super::{CommandError, exit};
 
 /// The id of every argument that is the name of a tool.
@@ -43,7 +44,7 @@ impl Program {
     }
 
     /// The command that starts it.
-    fn command(&self) -> String {
+    pub(super) fn command(&self) -> String {
         let word = self.word.clone().or_else(|| std::env::args_os().next());
         let stem = word.as_deref().map(Path::new).and_then(|path| {
             let name = path.file_name()?.to_str()?;
@@ -57,7 +58,7 @@ impl Program {
             .unwrap_or_else(|| "program".to_owned())
     }
 
-    fn parser(&self) -> Command {
+    pub(super) fn parser(&self) -> Command {
         match &self.parser {
             Some(parser) => parser.clone(),
             None => super::Command::augment_subcommands(Command::new("program")),
@@ -76,7 +77,7 @@ impl Completions {
             .tools()
             .map(|tool| tool.name().to_owned())
             .collect();
-        let mut parser = naming(program.parser(), &names);
+        let mut parser = naming(without_hidden(program.parser()), &names);
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut parser, program.command(), &mut script);
         // A script, which would be useless as JSON.

@@ -1,8 +1,6 @@
 //! `diff`: compares the tools with an earlier manifest.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use contract_runtime::{Manifest, Registry, Verdict};
 
@@ -23,23 +21,7 @@ pub(super) struct Diff {
 impl Diff {
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let path = self.old;
-        let text = if path == Path::new("-") {
-            input::at_most(LARGEST, std::io::stdin().lock())?
-        } else {
-            let unread = |source| CommandError::Unread {
-                path: path.clone(),
-                source,
-            };
-            let file = File::open(&path).map_err(unread)?;
-            input::at_most(LARGEST, file).map_err(|error| match error {
-                CommandError::Io(source) => unread(source),
-                CommandError::NotUtf8 { .. } => unread(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "it is not UTF-8",
-                )),
-                other => other,
-            })?
-        };
+        let text = input::file(LARGEST, &path)?;
         let Some(text) = text else {
             return Err(CommandError::TooLong {
                 path,

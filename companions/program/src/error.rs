@@ -22,6 +22,12 @@ pub(super) enum CommandError {
         name: String,
         nearest: Option<String>,
     },
+    #[error("{problem}; write {}", written(.forms))]
+    Arguments {
+        problem: String,
+        /// How to write them.
+        forms: Vec<String>,
+    },
     #[error("`{dialect}` has no strict form; leave out `--strict`")]
     NotStrict { dialect: &'static str },
     #[error("standard input is not UTF-8, from byte {at} on; JSON text is UTF-8")]
@@ -56,6 +62,7 @@ impl CommandError {
         match self {
             Self::Usage(_)
             | Self::Build(_)
+            | Self::Arguments { .. }
             | Self::NotStrict { .. }
             | Self::NotUtf8 { .. }
             | Self::TooLong { .. }
@@ -68,7 +75,7 @@ impl CommandError {
 
     fn kind(&self) -> &'static str {
         match self {
-            Self::Usage(_) | Self::NotStrict { .. } => "usage",
+            Self::Usage(_) | Self::NotStrict { .. } | Self::Arguments { .. } => "usage",
             Self::Build(_) => "build",
             Self::NoSuchTool { .. } => "unknown_tool",
             Self::NotUtf8 { .. }
@@ -112,6 +119,11 @@ fn message(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default().trim();
     first.strip_prefix("error: ").unwrap_or(first).to_owned()
+}
+
+fn written(forms: &[String]) -> String {
+    let forms: Vec<_> = forms.iter().map(|form| format!("`{form}`")).collect();
+    forms.join(" or ")
 }
 
 fn hint(nearest: Option<&str>) -> String {

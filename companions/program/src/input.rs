@@ -1,11 +1,32 @@
 //! Reads bounded input.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use super::CommandError;
 
+/// Reads a file, or standard input where the path is `-`; `None` if it is longer than the limit.
+pub(super) fn file(limit: usize, path: &Path) -> Result<Option<String>, CommandError> {
+    if path == Path::new("-") {
+        return at_most(limit, io::stdin().lock());
+    }
+    let unread = |source| CommandError::Unread {
+        path: path.to_owned(),
+        source,
+    };
+    at_most(limit, File::open(path).map_err(unread)?).map_err(|error| match error {
+        CommandError::Io(source) => unread(source),
+        CommandError::NotUtf8 { .. } => unread(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is not UTF-8",
+        )),
+        other => other,
+    })
+}
+
 /// Reads the whole input as text; `None` if it is longer than the limit, beyond which nothing is read.
-pub(super) fn at_most(limit: usize, source: impl Read) -> Result<Option<String>, CommandError> {
+fn at_most(limit: usize, source: impl Read) -> Result<Option<String>, CommandError> {
     let mut bytes = Vec::new();
     let one_more = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     source.take(one_more).read_to_end(&mut bytes)?;

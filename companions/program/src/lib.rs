@@ -5,6 +5,8 @@
 // |---|---|
 // | `command` | the subcommands, and how they are parsed and run |
 // | `list`, `show`, `schema`, `call`, `check`, `manifest`, `diff`, `serve`, `verify`, `completions` | one command each |
+// | `words`, `arguments`, `shape` | the arguments of `call`: their words, what these say by the schema, and what the schema says |
+// | `explain` | each condition of a call |
 // | `approval` | what a call asks, its id on the command line, and the prompt |
 // | `outcome`, `artifacts` | the output of `call`, and the files that it writes |
 // | `inspect` | the page |
@@ -14,6 +16,7 @@
 // | `runtime` | waiting for async code from a plain `main`, and for Ctrl-C |
 
 mod approval;
+mod arguments;
 mod artifacts;
 mod call;
 mod check;
@@ -22,6 +25,7 @@ mod completions;
 mod diff;
 mod error;
 mod exit;
+mod explain;
 mod input;
 mod inspect;
 mod list;
@@ -31,10 +35,12 @@ mod output;
 mod runtime;
 mod schema;
 mod serve;
+mod shape;
 mod show;
 mod terminal_escape;
 #[cfg(feature = "verify")]
 mod verify;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -58,7 +58,7 @@ pub(super) fn print_check(
     Ok(())
 }
 
-fn notes(outcome: &Outcome, output: &mut Output) {
+pub(super) fn notes(outcome: &Outcome, output: &mut Output) {
     for violation in outcome.observed() {
         output.note(CAREFUL, "observed", &violation.to_string());
     }
@@ -86,7 +86,7 @@ fn notes(outcome: &Outcome, output: &mut Output) {
 }
 
 /// Everything that is known about the outcome, without empty members.
-fn data(
+pub(super) fn data(
     outcome: &Outcome,
     asked: Option<&Request<'_>>,
     kept: &[SavedArtifact<'_>],

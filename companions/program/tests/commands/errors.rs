@@ -23,6 +23,11 @@ fn mistakes_of_usage_exit_with_two() {
         &["call", "nothing", "--policy", "maybe"],
         &["call", "nothing", "--check", "--out", "x"],
         &["serve", "--http", "nowhere"],
+        &["serve", "--http", ":8080"],
+        &["serve", "--http", "localhost:70000"],
+        &["serve", "--print-config", "nobody"],
+        &["call", "nothing", "--explain", "--check"],
+        &["call", "divide", "dividend=1", "and"],
         &["serve", "--allow-host", "example.com"],
         &["completions", "dosshell"],
         &["diff", "/nowhere/at/all"],
@@ -37,7 +42,7 @@ fn they_are_json_where_json_is_asked_for() {
     for (words, kind, code) in [
         (&["lst", "--json"][..], "usage", 2),
         (&["--json", "call"], "usage", 2),
-        (&["--json", "call", "x", "--no-such"], "usage", 2),
+        (&["--json", "call", "nothing", "--no-such"], "usage", 2),
         (&["schema", "--json", "--for", "nobody"], "usage", 2),
         (
             &["schema", "--json", "--for", "gemini", "--strict"],
@@ -64,7 +69,7 @@ fn they_are_json_where_json_is_asked_for() {
     }
     // After `--` it is a word like any other.
     assert!(
-        run(&["call", "--", "a", "b", "--json"])
+        run(&["call", "--", "nothing", "b", "--json"])
             .err
             .starts_with("error: ")
     );

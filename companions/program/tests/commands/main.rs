@@ -6,19 +6,21 @@
 //! | `started` | starts it, and reads what it says |
 //! | `calls` | `call`: each exit code, and what stands where |
 //! | `approvals` | calls that ask a person: the prompt, the request, and its id |
+//! | `arguments` | arguments by name, as the schema reads them |
 //! | `inputs` | arguments of every size and kind, and where they come from |
 //! | `contracts` | `show`, `schema`, `check`, `manifest`, `diff`, `verify` |
 //! | `errors` | what goes wrong before anything is done |
 //! | `terminals` | colours, tables, and outputs that nobody reads |
 //! | `interrupts` | Ctrl-C |
 //! | `serving` | `serve`, as a client sees it |
-//! | `shells` | completions |
+//! | `shells` | completions and manual pages |
 //! | `texts` | what is recorded in `expected/` |
 
 #[macro_use]
 mod started;
 
 mod approvals;
+mod arguments;
 mod calls;
 mod contracts;
 mod errors;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = [
         approvals::tests(),
+        arguments::tests(),
         calls::tests(),
         contracts::tests(),
         errors::tests(),

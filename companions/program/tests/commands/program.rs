@@ -179,6 +179,50 @@ fn price_of_the_day() -> u32 {
     price.unwrap_or(40) + rises * ASKED.fetch_add(1, Ordering::Relaxed)
 }
 
+/// How to travel.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    Train,
+    Ship,
+}
+
+/// A room of a hotel.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Room {
+    floor: u8,
+    guests: Vec<String>,
+}
+
+#[allow(clippy::too_many_arguments, reason = "one for each kind of argument")]
+/// Plan a journey, and say which one.
+#[tool(read_only)]
+#[pre(days.is_none_or(|days| days <= 30), "a journey takes at most a month")]
+#[pre(days.is_none_or(|days| days > 0), policy = observe)]
+fn plan(
+    /// Where it goes.
+    city: &str,
+    days: Option<u32>,
+    modes: Option<Vec<Mode>>,
+    prices: Option<Vec<f64>>,
+    tags: Option<Vec<String>>,
+    #[arg(default = false)] urgent: bool,
+    rooms: Option<Vec<Room>>,
+    start_at: Option<String>,
+    #[arg(secret)] pin: Option<serde_json::Value>,
+    note: Option<serde_json::Value>,
+) -> serde_json::Value {
+    let all = serde_json::json!({
+        "city": city, "days": days, "modes": modes, "prices": prices, "tags": tags, "urgent": urgent, "rooms": rooms,
+        "start_at": start_at, "pin": pin, "note": note,
+    });
+    let given = all.as_object().into_iter().flatten();
+    let given = given.filter(|(_, value)| !value.is_null() && **value != false);
+    given
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
 struct Store;
 
 /// Count what is stored.
@@ -225,7 +269,7 @@ fn say(word: &str) {
 
 fn tools() -> contract_runtime::Builder {
     registry!()
-        .without(["doubly", "echo", "count", "same", "refund", "buy"])
+        .without(["doubly", "echo", "count", "same", "refund", "buy", "plan"])
         .coerce(true)
         .max_output_chars(10_000_000)
 }
@@ -250,6 +294,7 @@ pub(crate) fn main() -> ExitCode {
         Ok("wrong") => contract_program::run(Registry::builder().tool(same)),
         Ok("untyped") => contract_program::run(Registry::builder().tool(echo)),
         Ok("asking") => contract_program::run(Registry::builder().tool(refund).tool(buy)),
+        Ok("journeys") => contract_program::run(Registry::builder().tool(plan).tool(divide)),
         Ok("empty") => contract_program::run(Registry::builder()),
         Ok("stateful") => contract_program::run(Registry::builder().tool(count)),
         Ok("own options") => Options::parse().run(),

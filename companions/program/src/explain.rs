@@ -1,0 +1,152 @@
+//! `call --explain`: how the arguments are read, and whether each condition holds.
+
+use std::sync::Arc;
+
+use contract_runtime::{
+    CheckEvent, ConditionKind, Context, Outcome, PublishedCondition, Registry, Run, ToolCall,
+    ToolInfo,
+};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::approval::Request;
+use super::output::{BAD, BOLD, CAREFUL, FAINT, GOOD, Output};
+use super::runtime::block_on;
+use super::{CommandError, exit, outcome};
+
+/// How a condition stands.
+struct Verdict<'r> {
+    condition: &'r PublishedCondition,
+    /// A word for it.
+    word: &'static str,
+    /// What its violation says.
+    text: Option<String>,
+}
+
+/// Evaluates every precondition, and says how the call would end.
+pub(super) fn run(
+    registry: &Registry,
+    call: &ToolCall,
+    run: &Run,
+    output: &mut Output,
+) -> Result<u8, CommandError> {
+    let context = Context::new().run(run);
+    let checked = call.clone();
+    let ended = block_on(async { registry.check_with(checked, context).await })?;
+    let asked = Request::of(&ended, &call.arguments);
+    let code = exit::of(ended.status());
+    let (judged, all) = evaluate_all(registry, call)?;
+    let conditions = registry.tool(&call.name).map(|tool| tool.conditions());
+    let verdicts = conditions.unwrap_or_default().iter();
+    let verdicts: Vec<_> = verdicts.map(|one| verdict(one, &judged, &all)).collect();
+    if output.json() {
+        let mut data = outcome::data(&ended, asked.as_ref(), &[], code);
+        data["conditions"] = verdicts.iter().map(as_json).collect();
+        output.data(&data)?;
+        return Ok(code);
+    }
+    let has_secrets = registry.tool(&call.name).is_some_and(ToolInfo::has_secrets);
+    if !has_secrets {
+        let arguments = output.out.safe(&call.arguments).into_owned();
+        let title = output.out.painted(BOLD, "arguments");
+        let text = format!("{title}\n    {arguments}\n");
+        output.out.write(&text)?;
+    }
+    print(&verdicts, output)?;
+    outcome::print_check(&ended, asked.as_ref(), output)?;
+    Ok(code)
+}
+
+/// The ids of the conditions that were evaluated, and the outcome, which holds what does not hold.
+fn evaluate_all(
+    registry: &Registry,
+    call: &ToolCall,
+) -> Result<(Vec<String>, Outcome), CommandError> {
+    let judged = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&judged);
+    let run = Run::new()
+        .watch(move |event| {
+            if let CheckEvent::Check(check) = event {
+                heard.lock().push(check.contract);
+            }
+        })
+        // They are shown here; it is not a call.
+        .on_violation(|_| ());
+    let (call, context) = (call.clone(), Context::new().run(&run));
+    let outcome = block_on(async { registry.check_all(call, context).await })?;
+    let judged = std::mem::take(&mut *judged.lock());
+    Ok((judged, outcome))
+}
+
+fn verdict<'r>(
+    condition: &'r PublishedCondition,
+    judged: &[String],
+    outcome: &Outcome,
+) -> Verdict<'r> {
+    let id = condition.id();
+    let broken = outcome.observed().iter().find(|one| one.contract == id);
+    let word = match (condition.condition().kind(), broken) {
+        (ConditionKind::Post, _) => "after the call",
+        (_, Some(_)) if condition.condition().asks() => "asks",
+        (_, Some(_)) => "does not hold",
+        (_, None) if judged.contains(&id.to_owned()) => "holds",
+        (_, None) => "not reached",
+    };
+    Verdict {
+        condition,
+        word,
+        text: broken.map(ToString::to_string),
+    }
+}
+
+fn as_json(verdict: &Verdict<'_>) -> Value {
+    let condition = verdict.condition.condition();
+    let mut data = json!({
+        "id": verdict.condition.id(),
+        "kind": condition.kind(),
+        "predicate": condition.predicate(),
+        "policy": verdict.condition.policy(),
+        "verdict": verdict.word.replace(' ', "_"),
+    });
+    if let Some(text) = &verdict.text {
+        data["message"] = text.as_str().into();
+    }
+    data
+}
+
+fn print(verdicts: &[Verdict<'_>], output: &mut Output) -> Result<(), CommandError> {
+    if verdicts.is_empty() {
+        return Ok(());
+    }
+    let title = output.out.painted(BOLD, "conditions").into_owned();
+    output.out.write(&format!("{title}\n"))?;
+    for verdict in verdicts {
+        let style = match verdict.word {
+            "holds" => GOOD,
+            "does not hold" => BAD,
+            "asks" => CAREFUL,
+            _ => FAINT,
+        };
+        let condition = verdict.condition.condition();
+        let verb = match condition.kind() {
+            ConditionKind::Post => "promises",
+            _ => "requires",
+        };
+        let policy = match verdict.condition.policy() {
+            policy if policy.ends_the_call() => String::new(),
+            policy => format!(", policy {policy}"),
+        };
+        let mut line = format!(
+            "    {}: {verb} `{}`{policy}",
+            output.out.painted(style, verdict.word),
+            output.out.safe(condition.predicate())
+        );
+        if let Some(text) = &verdict.text {
+            line.push_str("\n        ");
+            line.push_str(&output.out.safe(text));
+        }
+        line.push('\n');
+        output.out.write(&line)?;
+    }
+    Ok(())
+}

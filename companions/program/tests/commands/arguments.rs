@@ -1,0 +1,261 @@
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::started::{Said, run, run_as, run_with_variant};
+
+tests![
+    each_word_is_read_by_the_schema,
+    what_can_be_read_in_two_ways_is_refused_with_the_json_for_each,
+    what_cannot_be_said_is_refused_with_the_form_that_is_wanted,
+    options_of_the_command_may_stand_anywhere,
+    a_secret_is_not_repeated,
+    they_come_from_a_file_or_standard_input,
+    an_invalid_call_is_shown_its_form,
+    each_condition_of_a_call_is_explained,
+];
+
+fn plan(words: &[&str]) -> Said {
+    run_as("journeys", &[&["call", "plan"], words].concat())
+}
+
+fn each_word_is_read_by_the_schema() {
+    for (words, expected) in [
+        // A text is what stands there, whatever it looks like.
+        (&["city=Oslo"][..], json!({"city": "Oslo"})),
+        (&["--city", "Oslo"], json!({"city": "Oslo"})),
+        (&["--city=Oslo=x, y"], json!({"city": "Oslo=x, y"})),
+        (&["city=5"], json!({"city": "5"})),
+        (&["city=null"], json!({"city": "null"})),
+        (&["city={\"a\":1}"], json!({"city": "{\"a\":1}"})),
+        (&["city="], json!({"city": ""})),
+        (&["city=@/etc/passwd"], json!({"city": "@/etc/passwd"})),
+        (&["city=a", "days=3"], json!({"city": "a", "days": 3})),
+        (
+            &["--city", "-", "--days", "3"],
+            json!({"city": "-", "days": 3}),
+        ),
+        (&["city=a", "days=null"], json!({"city": "a"})),
+        // Lists whose elements have no comma.
+        (
+            &["city=a", "prices=1,2.5,-3e2"],
+            json!({"city": "a", "prices": [1.0, 2.5, -300.0]}),
+        ),
+        (
+            &["city=a", "prices=1, 2"],
+            json!({"city": "a", "prices": [1.0, 2.0]}),
+        ),
+        (
+            &["city=a", "prices=[1,2]"],
+            json!({"city": "a", "prices": [1.0, 2.0]}),
+        ),
+        (&["city=a", "prices=[]"], json!({"city": "a", "prices": []})),
+        (
+            &["city=a", "--prices", "1", "--prices", "-2"],
+            json!({"city": "a", "prices": [1.0, -2.0]}),
+        ),
+        (
+            &["city=a", "modes=train,ship"],
+            json!({"city": "a", "modes": ["train", "ship"]}),
+        ),
+        // Lists of texts.
+        (
+            &["city=a", "tags=new"],
+            json!({"city": "a", "tags": ["new"]}),
+        ),
+        (
+            &["city=a", "tags=a,b", "tags=c"],
+            json!({"city": "a", "tags": ["a,b", "c"]}),
+        ),
+        (
+            &["city=a", r#"tags:=["a,b"]"#],
+            json!({"city": "a", "tags": ["a,b"]}),
+        ),
+        (
+            &["--urgent", "city=a"],
+            json!({"city": "a", "urgent": true}),
+        ),
+        (&["city=a", "urgent=false"], json!({"city": "a"})),
+        (
+            &["city=a", "--start-at", "noon"],
+            json!({"city": "a", "start_at": "noon"}),
+        ),
+        (
+            &["city=a", r#"rooms={"floor":1,"guests":["x"]}"#],
+            json!({"city": "a", "rooms": [{"floor": 1, "guests": ["x"]}]}),
+        ),
+        // Any JSON: what is no other JSON is a text.
+        (
+            &["city=a", "note=hello"],
+            json!({"city": "a", "note": "hello"}),
+        ),
+        (&["city=a", "note:=5"], json!({"city": "a", "note": 5})),
+        (&[r#"{"city":"a=b"}"#], json!({"city": "a=b"})),
+    ] {
+        let said = plan(words);
+        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
+        assert_eq!(said.json(), expected, "{words:?}");
+    }
+}
+
+fn what_can_be_read_in_two_ways_is_refused_with_the_json_for_each() {
+    for (word, forms) in [
+        ("tags=a,b", r#"`tags:='["a,b"]'` or `tags:='["a","b"]'`"#),
+        (
+            r#"tags=["a"]"#,
+            r#"`tags:='["a"]'` or `tags:='["[\"a\"]"]'`"#,
+        ),
+        ("note=5", r#"`note:='"5"'` or `note:=5`"#),
+        ("note=true", r#"`note:='"true"'` or `note:=true`"#),
+    ] {
+        let said = plan(&["city=a", word]);
+        let expected = format!("error: `{word}` can be read in 2 ways; write {forms}\n");
+        assert_eq!((said.code, &*said.err), (2, &*expected));
+    }
+}
+
+fn what_cannot_be_said_is_refused_with_the_form_that_is_wanted() {
+    const FORM: &str = "call plan city=TEXT [days=NUMBER] [modes=train|ship,...] [prices=NUMBER,...] [tags=TEXT ...] \
+        [urgent=true|false] [rooms:='[{\"floor\":0,\"guests\":[\"text\"]}]'] [start_at=TEXT] [pin:=null] [note:=null]";
+    for (words, problem, form) in [
+        (
+            &["days=many"][..],
+            "cannot read `days=many` by the schema",
+            "days=NUMBER",
+        ),
+        (
+            &["days=+5"],
+            "cannot read `days=+5` by the schema",
+            "days=NUMBER",
+        ),
+        (
+            &["urgent=yes"],
+            "cannot read `urgent=yes` by the schema",
+            "urgent=true|false",
+        ),
+        (
+            &["prices=1,x"],
+            "cannot read `prices=1,x` by the schema",
+            "prices=NUMBER,...",
+        ),
+        (
+            &["rooms=first"],
+            "cannot read `rooms=first` by the schema",
+            r#"rooms:='[{"floor":0,"guests":["text"]}]'"#,
+        ),
+        (
+            &["rooms:=[{"],
+            "the value of `rooms:=` is not JSON: EOF while parsing an object at line 1 column 2",
+            r#"rooms:='[{"floor":0,"guests":["text"]}]'"#,
+        ),
+        (
+            &["--days", "--city"],
+            "`--days` has no value",
+            "days=NUMBER",
+        ),
+        (&["city=a", "city=b"], "`city` is given 2 times", FORM),
+        (&["town=a"], "`plan` has no argument `town`", FORM),
+        (
+            &["--dayz", "3"],
+            "`plan` has no argument `dayz`; did you mean `days`?",
+            FORM,
+        ),
+        (&["city=a", "3"], "an argument has no name", FORM),
+        (&["--urgent", "false"], "an argument has no name", FORM),
+    ] {
+        let said = plan(words);
+        let expected = format!("error: {problem}; write `{form}`\n");
+        assert_eq!((said.code, &*said.err), (2, &*expected), "{words:?}");
+    }
+    let said = plan(&["days=many", "--json"]);
+    assert_eq!(said.json_error()["error"]["kind"], "usage");
+}
+
+fn options_of_the_command_may_stand_anywhere() {
+    let said = plan(&["--days", "3", "--json", "--city", "a", "--timeout", "5s"]);
+    assert_eq!(said.json()["value"], json!({"city": "a", "days": 3}));
+    // A word behind many others too, up to where clap takes all that follows.
+    let many: Vec<String> = (0..100).map(|price| format!("prices={price}")).collect();
+    let words: Vec<&str> = many.iter().map(String::as_str).collect();
+    let said = plan(&[&["--json", "city=a"], &words[..]].concat());
+    assert_eq!(
+        said.json()["value"]["prices"].as_array().map(Vec::len),
+        Some(100)
+    );
+    let script = run(&["completions", "zsh"]).out;
+    assert!(!script.contains("word-1"), "hidden words are not completed");
+}
+
+fn a_secret_is_not_repeated() {
+    let said = plan(&["city=a", "pin=5"]);
+    assert_eq!(
+        (said.code, &*said.err),
+        (
+            2,
+            "error: `pin=..` can be read in 2 ways; write `pin:=..`\n"
+        )
+    );
+}
+
+fn they_come_from_a_file_or_standard_input() {
+    let path = std::env::temp_dir().join(format!("arguments-{}.json", std::process::id()));
+    fs::write(&path, r#"{"city": "Oslo"}"#).unwrap();
+    let said = plan(&[&format!("@{}", path.display())]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(said.json(), json!({"city": "Oslo"}));
+    let said = plan(&[&format!("@{}", path.display())]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.err.starts_with("error: cannot read"), "{said:?}");
+    let said = run_with_variant("journeys", br#"{"city": "Oslo"}"#, &["call", "plan", "-"]);
+    assert_eq!(said.json(), json!({"city": "Oslo"}));
+}
+
+fn an_invalid_call_is_shown_its_form() {
+    let said = run_as("journeys", &["call", "divide", "1"]);
+    assert_eq!(said.code, 3);
+    assert!(
+        said.err
+            .ends_with("\nusage: call divide dividend=NUMBER divisor=NUMBER\n"),
+        "{said:?}"
+    );
+    let said = run_as("journeys", &["call", "divide", "dividend=1"]);
+    assert!(said.err.contains("\nusage: call divide"), "{said:?}");
+}
+
+fn each_condition_of_a_call_is_explained() {
+    let said = run_as(
+        "journeys",
+        &["call", "divide", "dividend=1", "divisor=0", "--explain"],
+    );
+    assert_eq!(said.code, 5);
+    assert_eq!(
+        said.out,
+        "\
+arguments
+    {\"dividend\":1,\"divisor\":0}
+conditions
+    does not hold: requires `divisor != 0.0`
+        cannot divide by zero; `divide` requires `divisor != 0.0`, got divisor = 0.0
+    after the call: promises `|quotient| quotient.is_finite()`
+"
+    );
+    let said = plan(&["city=a", "days=0", "--explain", "--json"]);
+    assert_eq!(said.code, 0);
+    let verdicts = |said: &Said| -> Vec<Value> {
+        let conditions = said.json()["conditions"].clone();
+        conditions
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["verdict"].clone())
+            .collect()
+    };
+    assert_eq!(verdicts(&said), ["holds", "does_not_hold"]);
+    let said = plan(&["{", "--explain", "--json"]);
+    assert_eq!(
+        (said.code, verdicts(&said)),
+        (3, vec!["not_reached".into(), "not_reached".into()])
+    );
+    let said = plan(&["city=a", "pin=x", "--explain"]);
+    assert!(!said.out.contains('x'), "{said:?}");
+}
