@@ -10,7 +10,7 @@ use super::completions::Program;
 #[cfg(feature = "verify")]
 use super::verify;
 use super::{CommandError, Output};
-use super::{call, check, completions, diff, inspect, list, manifest, schema, serve, show};
+use super::{call, check, completions, diff, inspect, list, man, manifest, schema, serve, show};
 
 /// The commands of a registry, as subcommands for a parser made with clap 4.
 ///
@@ -73,6 +73,8 @@ enum Action {
     Inspect(inspect::Inspect),
     /// Print a script with which a shell completes commands, options and names of tools.
     Completions(completions::Completions),
+    /// Print a manual page, or write those of all commands.
+    Man(man::Man),
 }
 
 impl Command {
@@ -115,6 +117,7 @@ impl Command {
             Action::Verify(verify) => verify.run(registry, output),
             Action::Inspect(inspect) => inspect.run(registry, output),
             Action::Completions(completions) => completions.run(&program, registry, output),
+            Action::Man(man) => man.run(&program, output),
         }
     }
 

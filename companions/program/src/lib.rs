@@ -4,11 +4,12 @@
 // | file | holds |
 // |---|---|
 // | `command` | the subcommands, and how they are parsed and run |
-// | `list`, `show`, `schema`, `call`, `check`, `manifest`, `diff`, `serve`, `verify`, `completions` | one command each |
+// | `list`, `show`, `schema`, `call`, `check`, `manifest`, `diff`, `serve`, `verify`, `completions`, `man` | one command each |
 // | `words`, `arguments`, `shape` | the arguments of `call`: their words, what these say by the schema, and what the schema says |
 // | `explain` | each condition of a call |
 // | `approval` | what a call asks, its id on the command line, and the prompt |
 // | `outcome`, `artifacts` | the output of `call`, and the files that it writes |
+// | `client_config` | the settings of clients of `serve` |
 // | `inspect` | the page |
 // | `error`, `exit` | the errors of commands, and the exit codes |
 // | `input` | reads bounded input |
@@ -20,6 +21,7 @@ mod arguments;
 mod artifacts;
 mod call;
 mod check;
+mod client_config;
 mod command;
 mod completions;
 mod diff;
@@ -29,6 +31,7 @@ mod explain;
 mod input;
 mod inspect;
 mod list;
+mod man;
 mod manifest;
 mod outcome;
 mod output;

@@ -1,20 +1,22 @@
 //! `serve`: serves the tools over the Model Context Protocol.
 
-use std::net::SocketAddr;
+use std::io::{self, IsTerminal as _};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 use contract_mcp::{ServeError, Server};
 use contract_runtime::Registry;
 
-use super::output::{FAINT, Output};
+use super::client_config::{Client, Connection};
+use super::output::{BOLD, FAINT, Output};
 use super::runtime::{Interrupts, block_on};
 use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Serve {
-    /// Listen here instead of standard input and output, such as `127.0.0.1:8080`; the path is `/mcp`.
-    #[arg(long, value_name = "ADDRESS")]
-    http: Option<SocketAddr>,
+    /// Listen here instead of standard input and output, such as `localhost:8080`; the path is `/mcp`.
+    #[arg(long, value_name = "HOST:PORT", value_parser = address)]
+    http: Option<String>,
     /// Answer requests for this host name or address too, besides those of this machine; may be repeated.
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
@@ -25,6 +27,9 @@ pub(super) struct Serve {
     /// user, and has five minutes.
     #[arg(long)]
     ask_client: bool,
+    /// Print what this client needs in its settings to reach the server, and where it belongs; nothing is served.
+    #[arg(long, value_name = "CLIENT")]
+    print_config: Option<Client>,
 }
 
 /// How long a client may take to answer.
@@ -33,6 +38,14 @@ const PATIENCE: Duration = Duration::from_secs(300);
 impl Serve {
     /// Serves until the client disconnects, or until Ctrl-C.
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
+        let connection = Connection::new(registry, self.http.as_deref());
+        if let Some(client) = self.print_config {
+            output.data(&client.config(&connection))?;
+            if !output.json() {
+                output.note(FAINT, "it belongs in", client.place());
+            }
+            return Ok(exit::DONE);
+        }
         let mut server = Server::new(registry.clone());
         for host in self.allow_host {
             server = server.allow_host(host);
@@ -44,11 +57,74 @@ impl Serve {
             server = server.ask_client(PATIENCE);
         }
         match self.http {
-            None => block_on(stdio(server))??,
-            Some(address) => block_on(http(server, address, output))??,
+            None => {
+                if io::stdin().is_terminal() && output.err.terminal() {
+                    invite(&connection, output);
+                }
+                block_on(stdio(server))??;
+            }
+            Some(address) => {
+                // A name is meant for clients; of addresses, those of this machine are answered anyway.
+                if let Some((host, _)) = address.rsplit_once(':').filter(|(host, _)| is_name(host))
+                {
+                    server = server.allow_host(host);
+                }
+                let addresses =
+                    resolve(&address).map_err(|source| ServeError::Bind { address, source })?;
+                block_on(http(server, &addresses, output))??;
+            }
         }
         Ok(exit::DONE)
     }
+}
+
+/// A host and a port; whether there is such a host is found out when it is needed.
+fn address(text: &str) -> Result<String, String> {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse::<u16>()) {
+        Some(Ok(_)) => Ok(text.to_owned()),
+        _ => Err(
+            "write a host and a port, such as `localhost:8080`, or `localhost:0` for any port"
+                .to_owned(),
+        ),
+    }
+}
+
+fn is_name(host: &str) -> bool {
+    host.parse::<IpAddr>().is_err() && !host.starts_with('[')
+}
+
+/// The addresses of a host, those of IPv4 first: most clients try `127.0.0.1` for `localhost`.
+fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
+    let mut addresses: Vec<_> = address.to_socket_addrs()?.collect();
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    Ok(addresses)
+}
+
+/// Says to somebody at a terminal what it waits for, and how clients connect.
+fn invite(connection: &Connection, output: &mut Output) {
+    let (name, line) = (&connection.name, connection.line());
+    output.note(
+        BOLD,
+        "waiting",
+        "for a client of the Model Context Protocol on standard input; clients start this program themselves (Ctrl-C ends it)",
+    );
+    output.note(
+        FAINT,
+        "Claude Code",
+        &format!("claude mcp add {name} -- {line}"),
+    );
+    output.note(
+        FAINT,
+        "Inspector",
+        &format!("npx @modelcontextprotocol/inspector {line}"),
+    );
+    output.note(
+        FAINT,
+        "Claude Desktop, VS Code, Cursor",
+        "add `--print-config claude-desktop`, `vscode` or `cursor`, which prints what belongs in their settings",
+    );
+    output.note(FAINT, "over HTTP", "add `--http localhost:8080`");
 }
 
 async fn stdio(server: Server) -> Result<(), ServeError> {
@@ -61,11 +137,11 @@ async fn stdio(server: Server) -> Result<(), ServeError> {
 
 async fn http(
     server: Server,
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     output: &mut Output,
 ) -> Result<(), CommandError> {
     let mut interrupts = Interrupts::new();
-    let listening = server.bind(address)?;
+    let listening = server.bind(addresses)?;
     let url = format!("http://{}/mcp", listening.address());
     if output.json() {
         output.data(&serde_json::json!({ "listening": url }))?;

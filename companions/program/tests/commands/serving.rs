@@ -4,11 +4,14 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::started::{program, run_with};
+use super::started::{program, run, run_with};
+use super::terminals::typed_on_a_terminal;
 
 tests![
     a_client_on_standard_input_is_served,
-    a_client_over_http_is_served
+    a_client_over_http_is_served,
+    a_client_is_told_how_to_connect,
+    somebody_at_a_terminal_is_told_what_it_waits_for,
 ];
 
 fn initialize() -> Value {
@@ -45,7 +48,7 @@ fn a_client_over_http_is_served() {
         "serve",
         "--json",
         "--http",
-        "127.0.0.1:0",
+        "localhost:0",
         "--allow-host",
         "tools.example",
     ]);
@@ -86,4 +89,54 @@ fn a_client_over_http_is_served() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+fn a_client_is_told_how_to_connect() {
+    let config = |words: &[&str]| run(&[&["serve", "--print-config"], words].concat()).json();
+    let name = "contract-program";
+    let program = std::env::current_exe().unwrap();
+    for client in ["claude-code", "claude-desktop", "cursor", "inspector"] {
+        let server = &config(&[client])["mcpServers"][name];
+        assert_eq!(server["command"], program.to_str().unwrap(), "{client}");
+        assert_eq!(server["args"], json!(["serve"]), "{client}");
+    }
+    let there = &["--http", "tools.example:80", "--ask-client"];
+    let url = "http://tools.example:80/mcp";
+    let with = |client| config(&[&[client], &there[..]].concat());
+    assert_eq!(
+        with("vscode"),
+        json!({"servers": {name: {"type": "http", "url": url}}})
+    );
+    assert_eq!(with("cursor"), json!({"mcpServers": {name: {"url": url}}}));
+    assert_eq!(
+        with("inspector")["mcpServers"][name]["type"],
+        "streamable-http"
+    );
+    assert_eq!(
+        with("claude-desktop")["mcpServers"][name]["args"],
+        json!(["-y", "mcp-remote", url])
+    );
+    assert_eq!(
+        config(&["vscode", "--ask-client"])["servers"][name]["args"],
+        json!(["serve", "--ask-client"])
+    );
+    let said = run(&["serve", "--print-config", "cursor"]);
+    assert!(
+        said.err.starts_with("it belongs in: .cursor/mcp.json"),
+        "{said:?}"
+    );
+}
+
+fn somebody_at_a_terminal_is_told_what_it_waits_for() {
+    let Some((said, _)) = typed_on_a_terminal(&[], &["serve"], Some("\u{3}")) else {
+        return;
+    };
+    assert!(
+        said.contains("for a client of the Model Context Protocol"),
+        "{said}"
+    );
+    assert!(
+        said.contains("claude mcp add contract-program -- /"),
+        "{said}"
+    );
 }

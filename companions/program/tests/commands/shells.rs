@@ -4,7 +4,8 @@ use super::started::{run, run_with};
 
 tests![
     every_shell_gets_a_script,
-    bash_reads_its_script_and_completes
+    bash_reads_its_script_and_completes,
+    each_command_has_a_manual_page
 ];
 
 fn every_shell_gets_a_script() {
@@ -51,7 +52,7 @@ fn completed(script: &str, words: &[&str]) -> Vec<String> {
 
 fn bash_reads_its_script_and_completes() {
     let script = run(&["completions", "bash"]).out;
-    assert_eq!(completed(&script, &["tools", "man"]), ["manifest"]);
+    assert_eq!(completed(&script, &["tools", "man"]), ["manifest", "man"]);
     assert_eq!(completed(&script, &["tools", "call", "div"]), ["divide"]);
     assert_eq!(
         completed(&script, &["tools", "show", "fa"]),
@@ -61,4 +62,26 @@ fn bash_reads_its_script_and_completes() {
         completed(&script, &["tools", "schema", "--for", "gemini-j"]),
         ["gemini-json-schema"]
     );
+}
+
+fn each_command_has_a_manual_page() {
+    let page = run(&["man"]);
+    assert_eq!((page.code, &*page.err), (0, ""));
+    assert!(
+        page.out.contains(".TH tools 1") && page.out.contains("tools\\-serve(1)"),
+        "{}",
+        page.out
+    );
+    let folder = std::env::temp_dir().join(format!("manual-pages-{}", std::process::id()));
+    let said = run(&["man", "--out", folder.to_str().unwrap()]);
+    assert_eq!((said.code, &*said.out, &*said.err), (0, "", ""));
+    let call = std::fs::read_to_string(folder.join("tools-call.1")).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(
+        call.contains("ARGUMENTS...") && call.contains("\\-\\-timeout"),
+        "{call}"
+    );
+    assert!(!call.contains("word\\-1"), "{call}");
+    let said = run(&["man", "--out", "/dev/null/pages"]);
+    assert_eq!(said.code, 1, "{said:?}");
 }

@@ -118,11 +118,11 @@ pub(crate) fn typed_on_a_terminal(
     ))
 }
 
-/// Reads up to the question, or to the end.
+/// Reads up to the question or the last line of what `serve` says, or to the end.
 fn read_to_question(out: Option<&mut impl Read>, said: &mut Vec<u8>) -> std::io::Result<()> {
     for byte in out.into_iter().flat_map(Read::bytes) {
         said.push(byte?);
-        if said.ends_with(b"[y/N] ") {
+        if said.ends_with(b"[y/N] ") || said.ends_with(b"localhost:8080`") {
             break;
         }
     }
