@@ -4,22 +4,34 @@ import { open } from "./page.mjs";
 
 const step = (name) => console.log(`  ${name}`);
 
-export const fixture = async (browser, url) => {
+export const fixture = async (browser, url, pictures) => {
   const it = await open(browser, url);
   const { page, text, until, clause, tool, type, choose, press, json, sent, fine } = it;
 
   step("lists and searches");
   assert.equal(await text("#count"), "13 tools");
   await page.keyboard.press("/");
-  await page.keyboard.type("room");
+  await page.keyboard.type("refund");
   await until("#count", /^1 tool$/);
+  await page.keyboard.press("Enter");
+  await until("#tool h2", /^refund$/);
   await page.$eval("#search", (input) => {
     input.value = "";
     input.dispatchEvent(new Event("input"));
   });
 
-  step("judges clauses while one types");
+  step("says nothing is wrong before anything is typed");
   await tool("book_room");
+  await clause("book_room.pre[0]", "open");
+  await until(".legend", /exact.*all of it.*told/);
+  await until(".outcome", /^What comes of a call/);
+  await until("#no-calls:not([hidden])", /as they happen/);
+  const problems = () => page.$$eval("#tool .problem", (all) => all.map((one) => one.textContent).filter(Boolean));
+  // Longer than the pause before a check.
+  await new Promise((next) => setTimeout(next, 600));
+  assert.deepEqual(await problems(), []);
+
+  step("judges clauses while one types");
   await press("use \"2.07\"");
   await type("start *", "600");
   await type("end *", "540");
@@ -62,8 +74,16 @@ export const fixture = async (browser, url) => {
 
   step("writes the form and the JSON from each other");
   await tool("every_kind");
+  // What is required is open, and not given before somebody writes into it.
+  assert.equal(await sent(), "{}");
+  await type("from *", "soon");
+  await until(".field .field.wrong > .problem", /integer/);
+  await type("from *", "1");
+  assert.deepEqual(JSON.parse(await sent()), { span: { from: 1 } });
+  assert.deepEqual(await problems(), []);
+  await press("Call");
+  await until(".field.wrong > .problem", /missing/);
   await type("text *", "a\tb");
-  await choose("state of tags", "value");
   await press("add an item");
   await type("item 0 *", "");
   await choose("order *", "v1");
@@ -113,7 +133,7 @@ export const fixture = async (browser, url) => {
   await tool("remove_everything");
   await press("Call");
   await press("No", "#confirm");
-  assert.equal(await text(".outcome"), "");
+  assert.match(await text(".outcome"), /^What comes of a call/);
   await press("Call");
   await press("Call it", "#confirm");
   await until(".outcome pre.text", /everything is gone/);
@@ -146,6 +166,15 @@ export const fixture = async (browser, url) => {
   await until(".outcome pre.text", /refunded 20000/);
   await type("cents *", "1");
   await clause("refund.pre[0]", "holds");
+
+  await tool("refund");
+  await type("user *", "ada");
+  await type("cents *", "20000");
+  await press("Call");
+  await press("Call it", "#confirm");
+  await until(".approval .question", /Refund 20000 cents to ada/);
+  await page.$eval(".approval", (form) => form.scrollIntoView({ block: "end" }));
+  await it.picture(pictures, "inspect-approval");
 
   step("hides secrets");
   await tool("log_in");
@@ -207,6 +236,17 @@ export const fixture = async (browser, url) => {
   await until("#calls li:first-child code", /draw/);
   second.fine();
   await second.page.close();
+
+  step("cuts nothing on a phone");
+  const phone = await open(browser, url, { width: 390, height: 844 });
+  const cut = await phone.page.$$eval("#list, #list a, #list .name", (all) =>
+    all.filter((one) => one.scrollHeight > one.clientHeight + 1 || one.getBoundingClientRect().right > innerWidth).length);
+  assert.equal(cut, 0);
+  assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+  await phone.tool("book_room");
+  await phone.picture(process.env.INSPECT_PHONE, "phone");
+  phone.fine();
+  await phone.page.close();
 
   step("opens at nothing without its token");
   const stranger = await browser.newPage();

@@ -73,5 +73,15 @@ export const open = async (browser, url, size = { width: 1440, height: 1000 }, p
   };
   const sent = () => page.$eval(".json textarea", (area) => area.value);
   const fine = () => assert.deepEqual(wrong, []);
-  return { page, wrong, text, until, clause, tool, type, choose, press, json, sent, named, fine };
+  // Two pictures for the guide, light and dark.
+  const picture = async (folder, name) => {
+    if (!folder) return;
+    await page.evaluate(() => document.activeElement.blur());
+    for (const [value, end] of [["light", ""], ["dark", "-dark"]]) {
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+      await page.screenshot({ path: `${folder}/${name}${end}.png` });
+    }
+    await page.emulateMediaFeatures([]);
+  };
+  return { picture, page, wrong, text, until, clause, tool, type, choose, press, json, sent, named, fine };
 };

@@ -5,12 +5,8 @@ export const quickstart = async (browser, url, pictures) => {
   const it = await open(browser, url, { width: 1280, height: 860 });
   const { page, until, clause, tool, type, press, fine } = it;
   const picture = async (name) => {
-    if (!pictures) return;
-    await page.evaluate(() => {
-      document.activeElement.blur();
-      window.scrollTo(0, 0);
-    });
-    await page.screenshot({ path: `${pictures}/${name}.png` });
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await it.picture(pictures, name);
   };
   await tool("book_room");
   await type("start *", "600");

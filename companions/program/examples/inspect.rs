@@ -90,7 +90,7 @@ fn every_kind(
     order: Order,
     #[arg(default = 0.5)] ratio: f64,
     deep: Option<bool>,
-    span: Option<Span>,
+    span: Span,
     shape: Option<Shape>,
     tree: Option<Node>,
     pair: Option<(u8, String)>,

@@ -4,8 +4,8 @@ const clauses = (() => {
   const { el } = dom;
   const CLASSES = {
     exact: 'the schema says all of it',
-    implied: 'the schema says a part of it',
-    told: 'no keyword says it',
+    implied: 'the schema says a part of it, and a call checks the rest',
+    told: 'no keyword of a schema says it; the description may, and a call checks it',
   };
   const WORDS = { pre: 'requires', post: 'promises' };
   const ENDING = ['enforce', 'quick_enforce'];
@@ -34,6 +34,14 @@ const clauses = (() => {
       because.textContent = dom.visible(reason);
     };
     return { id: get('id'), kind: get('kind'), asks: get('asks') === true, ends: ENDING.includes(get('policy')), show, node };
+  };
+
+  // What the classes mean, of those that this tool has.
+  const legend = (tool) => {
+    const found = new Set(tool.get('conditions').map((one) => one.get('lowering')));
+    const used = Object.entries(CLASSES).filter(([name]) => found.has(name));
+    return el('dl', { class: 'legend', 'aria-label': 'classes of conditions' }, ...used.flatMap(([name, words]) => [
+      el('dt', {}, el('span', { class: 'badge' }, name)), el('dd', { class: 'about' }, words)]));
   };
 
   const of = (tool) => {
@@ -72,7 +80,7 @@ const clauses = (() => {
     };
 
     const node = rows.length > 0
-      ? el('ol', { class: 'clauses' }, ...rows.map((one) => one.node))
+      ? el('div', {}, el('ol', { class: 'clauses' }, ...rows.map((one) => one.node)), legend(tool))
       : el('p', { class: 'about' }, 'No conditions beyond its types.');
     return { node, told, waits, ended };
   };

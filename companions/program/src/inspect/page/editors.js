@@ -84,6 +84,8 @@ const editors = (() => {
     const missing = required ? 'not given' : 'absent';
     const states = [['absent', missing], ...(read.nullable ? [['null', 'null']] : [])];
     const compound = ['object', 'array', 'choice'].includes(read.kind);
+    // What must be given is open, and stays absent until somebody writes into it.
+    const opens = required && ['object', 'array'].includes(read.kind) && depth <= 3;
     let state = 'absent';
     let usual;
     let odd = false;
@@ -112,7 +114,7 @@ const editors = (() => {
     const build = () => (usual ??= compounds.of(read, { root, label, changed: touched, depth: depth + 1, name }));
     const settle = () => {
       if (select) select.value = state;
-      const editor = odd ? fallback : compound && state !== 'value' ? undefined : build();
+      const editor = odd ? fallback : compound && state !== 'value' && !(opens && state === 'absent') ? undefined : build();
       if (room.firstChild !== editor?.node) dom.fill(room, editor?.node);
       room.classList.toggle('faint', !whole && state !== 'value');
       if (!compound) room.querySelector('input, textarea, select')?.setAttribute('aria-describedby', wrong.id);
@@ -129,6 +131,7 @@ const editors = (() => {
       if (!whole && (value === undefined || (value === null && read.nullable))) {
         state = value === undefined ? 'absent' : 'null';
         usual?.clear?.();
+        if (opens) usual = undefined;
         return settle(), true;
       }
       state = 'value';

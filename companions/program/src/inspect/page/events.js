@@ -53,6 +53,7 @@ const following = (() => {
           el('pre', {}, dom.visible(event.get('arguments') ?? '')), steps));
       const call = { node, status, steps, took };
       calls.set(number, call);
+      document.getElementById('no-calls').hidden = true;
       list.prepend(node);
       while (calls.size > SHOWN) {
         const [oldest, { node: gone }] = calls.entries().next().value;

@@ -34,11 +34,11 @@ const forms = (() => {
       changed();
     });
     const general = el('p', { class: 'problem', role: 'status' });
-    // Problems of the arguments, each at the field it speaks of.
-    const mark = (problems) => {
+    // Problems of the arguments, each at the field it speaks of. What is missing is a mistake only once the tool is called.
+    const mark = (problems, called) => {
       fields.unmark();
       const rest = [];
-      for (const one of problems) {
+      for (const one of problems.filter(({ kind }) => called || kind !== 'missing')) {
         const path = one.pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
         const found = path.length > 0 ? fields.find(path) : undefined;
         if (found) found.mark(dom.visible(one.text));
@@ -46,8 +46,9 @@ const forms = (() => {
       }
       general.textContent = dom.visible(rest.join('; '));
     };
+    const takes = (read.schema.get('properties')?.size ?? 0) > 0 || read.schema.get('additionalProperties') !== false;
     const node = el('div', { class: 'form' },
-      fields.node,
+      takes ? fields.node : el('p', { class: 'about' }, 'It takes no arguments.'),
       general,
       el('details', { class: 'json', open: true },
         el('summary', {}, 'JSON'),

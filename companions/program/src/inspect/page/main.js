@@ -38,10 +38,11 @@
     leave();
     const name = tool.get('name');
     const conditions = clauses.of(tool);
-    const result = el('div', { class: 'outcome', role: 'status' });
+    const result = el('div', { class: 'outcome', role: 'status' }, el('p', { class: 'about' }, 'What comes of a call will be here: its result, its pictures and files, or why it was refused.'));
     const run = button('Call', () => call(), { class: 'run' });
     const stop = button('Cancel', () => running?.abort(), { disabled: true });
     let running;
+    let called = false;
     let checking;
     let timer;
 
@@ -60,7 +61,7 @@
       try {
         const answer = json.read(await ask('/api/check', wanted(name, form.text()), signal));
         if (signal.aborted) return;
-        form.mark((answer.get('problems') ?? []).map(json.plain));
+        form.mark((answer.get('problems') ?? []).map(json.plain), called);
         conditions.told(answer);
       } catch (error) {
         if (error.name !== 'AbortError') fill(result, el('p', { class: 'problem' }, dom.visible(error.message)));
@@ -84,7 +85,8 @@
         const outcome = json.read(await ask('/api/call', wanted(name, text, answer), running.signal));
         const request = outcome.get('request');
         fill(result, ...outcomes.show(outcome), request !== null && approvals.form(request, (given) => made(text, given)));
-        form.mark((outcome.get('problems') ?? []).map(json.plain));
+        called = true;
+        form.mark((outcome.get('problems') ?? []).map(json.plain), called);
         conditions.ended(outcome);
       } catch (error) {
         fill(result, el('p', { class: 'problem' }, error.name === 'AbortError' ? 'Cancelled.' : dom.visible(error.message)));
@@ -151,6 +153,13 @@
       found += item.hidden ? 0 : 1;
     }
     count(found);
+  });
+  at('search').addEventListener('keydown', (event) => {
+    const shown = links.filter(({ item }) => !item.hidden);
+    if (event.key !== 'Enter' || shown.length !== 1) return;
+    event.preventDefault();
+    if (location.hash === shown[0].link.hash) go(true);
+    else location.hash = shown[0].link.hash;
   });
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
