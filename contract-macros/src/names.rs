@@ -1,5 +1,7 @@
 //! The only file that spells the hidden module and the prefix of generated items.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Path;
@@ -18,6 +20,17 @@ pub(crate) fn runtime(krate: &Path) -> TokenStream {
 /// How the body of one function names that module, and the import that makes the name known: where the author's path leads
 /// nowhere, the compiler says so of the import alone, and not of everything that uses it.
 pub(crate) fn runtime_in_body(krate: &Path) -> (TokenStream, Option<TokenStream>) {
+    imported(krate, &format!("{PREFIX}runtime"))
+}
+
+/// The same beside an `impl` block of this text, whose module may hold others.
+pub(crate) fn runtime_beside(krate: &Path, block: &str) -> (TokenStream, Option<TokenStream>) {
+    let mut hasher = DefaultHasher::new();
+    block.hash(&mut hasher);
+    imported(krate, &format!("{PREFIX}runtime_{:x}", hasher.finish()))
+}
+
+fn imported(krate: &Path, name: &str) -> (TokenStream, Option<TokenStream>) {
     let runtime = runtime(krate);
     let is_default = krate.leading_colon.is_some()
         && krate.segments.len() == 1
@@ -28,7 +41,7 @@ pub(crate) fn runtime_in_body(krate: &Path) -> (TokenStream, Option<TokenStream>
     if is_default {
         return (runtime, None);
     }
-    let name = Ident::new(&format!("{PREFIX}runtime"), Span::call_site());
+    let name = Ident::new(name, Span::call_site());
     (quote!(#name), Some(quote!(use #runtime as #name;)))
 }
 

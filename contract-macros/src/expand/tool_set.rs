@@ -27,8 +27,9 @@ use crate::names;
 use crate::source;
 
 pub(super) fn expand(set: &ToolSet) -> TokenStream {
-    let runtime = &names::runtime(&set.krate);
     let (attrs, self_ty) = (&set.attrs, &set.self_ty);
+    let (runtime, import) = names::runtime_beside(&set.krate, &identity(set));
+    let runtime = &runtime;
     let (generics, _, bounds) = set.generics.split_for_impl();
     let members = set.members.iter().map(|member| match member {
         Member::Tool(tool) => method(tool, &set.generics, runtime),
@@ -42,7 +43,9 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
     let cfgs = cfgs(attrs);
     let uses = attributes::run_on_nothing(&set.uses);
     let registered = registered(set, runtime);
+    let import = import.map(|import| quote!(#(#cfgs)* #[allow(unused_imports)] #import));
     quote! {
+        #import
         const _: () = { #uses };
 
         #(#cfgs)*
@@ -67,6 +70,18 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
             }
         }
     }
+}
+
+/// What no other block of the same module has: a type has one method of a name.
+fn identity(set: &ToolSet) -> String {
+    let mut text = set.self_ty.to_token_stream().to_string();
+    for member in &set.members {
+        if let Member::Tool(tool) = member {
+            text.push(' ');
+            text.push_str(&tool.function.sig.ident.to_string());
+        }
+    }
+    text
 }
 
 /// What is said of the block without a value of its type, so that a test of a package can tell what it leaves out.
