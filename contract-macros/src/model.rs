@@ -8,7 +8,9 @@ use syn::{
     Visibility,
 };
 
-pub(crate) use portable::{Arithmetic, Binary, Comparison, Opaque, Portable, Quantifier, Unary};
+pub(crate) use portable::{
+    Arithmetic, Binary, Comparison, Converted, KindSource, Opaque, Portable, Quantifier, Unary,
+};
 
 /// What stands under the attributes.
 pub(crate) enum Model {

@@ -18,7 +18,9 @@ use syn::ext::IdentExt;
 use syn::{BinOp, Expr, ExprBinary, ExprIf, ExprMethodCall, Type, UnOp};
 
 use crate::args;
-use crate::model::{Arithmetic, Binary, Comparison, Param, Portable, Quantifier, Unary};
+use crate::model::{
+    Arithmetic, Binary, Comparison, KindSource, Param, Portable, Quantifier, Unary,
+};
 use crate::source::is_punct;
 use literal::literal;
 use opaque::{opaque, other};
@@ -35,6 +37,8 @@ struct Variable {
     name: String,
     /// As written where the items come from.
     ty: Option<Type>,
+    /// The type itself, as the compiler finds it.
+    kind: Option<KindSource>,
 }
 
 /// Reads a precondition.
@@ -185,12 +189,12 @@ impl Reader<'_> {
             Expr::Const(_) => Self::constant(expr),
             Expr::Binary(binary) => self.binary(expr, binary),
             Expr::MethodCall(call) => self.method(expr, call),
-            Expr::Call(call) => match self.widened_by_call(call) {
+            Expr::Call(call) => match self.widened_by_call(expr, call) {
                 Some(read) => read,
                 None => self.call(expr, call),
             },
             Expr::Cast(cast) => self
-                .widened(&cast.expr, &cast.ty)
+                .widened(expr, &cast.expr, &cast.ty)
                 .unwrap_or_else(|| other(expr)),
             Expr::Macro(called) => self.called_macro(expr, called),
             Expr::Block(block) if block.label.is_none() => match method::alone(&block.block) {
@@ -249,9 +253,6 @@ impl Reader<'_> {
             let (left, default) = (self.expression(left), self.expression(default));
             let compare = |right| Portable::compare(by, left.clone(), right);
             return self.with_default(of, default, compare);
-        }
-        if let Some(read) = self.magnitude(left, by, right) {
-            return read;
         }
         let (left, right) = self.operands(left, right);
         Portable::compare(by, left, right)

@@ -19,7 +19,8 @@ pub use crate::contract::frame::{Frame, Judge, Kept, Stop, keep, run, run_async}
 pub use crate::contract::given::{Fallible, JudgedForm, Opened, Present};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{
-    Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, either, kind, pattern,
+    Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, converted, count, either,
+    item, kind, pattern,
 };
 pub use crate::contract::unwind::settle;
 pub use crate::registry::Builder;

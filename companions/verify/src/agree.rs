@@ -383,7 +383,7 @@ fn speaks_of_single(subject: &Subject<'_>, condition: &Condition) -> bool {
 fn computes(expression: &Expression) -> bool {
     let own = matches!(
         expression,
-        Expression::Arithmetic(..) | Expression::Negative(_)
+        Expression::Arithmetic(..) | Expression::Negative(_) | Expression::Absolute(_)
     );
     own || expression.parts().into_iter().any(computes)
 }

@@ -109,7 +109,7 @@ fn reports(clauses: &[Clause], runtime: &TokenStream) -> Vec<TokenStream> {
 fn judgeable(clause: &Clause) -> bool {
     fn compares(portable: &Portable) -> bool {
         match portable {
-            Portable::Native { .. } | Portable::Opaque(_) => false,
+            Portable::Native { .. } | Portable::Converted(_) | Portable::Opaque(_) => false,
             Portable::Parameter(_) | Portable::Compare(..) | Portable::InList(..) => true,
             other => other.parts().into_iter().any(compares),
         }
@@ -190,6 +190,7 @@ fn known_here(portable: &Portable, free: bool) -> Portable {
         Portable::Named { .. }
         | Portable::Pattern { .. }
         | Portable::Native { .. }
+        | Portable::Converted(_)
         | Portable::Opaque(_) => Portable::Opaque(Opaque {
             text: String::new(),
             tokens: TokenStream::new(),

@@ -7,7 +7,7 @@ use syn::{ReturnType, Type};
 use super::clauses::condition;
 use super::span::SpanRange;
 use super::types::{anonymous_lifetimes, mentions_impl, opened};
-use crate::model::{Clause, Param, Portable};
+use crate::model::{Clause, KindSource, Param, Portable};
 
 /// `rt::Expression::Compare(rt::Comparison::More, &rt::Expression::Parameter("count"), &rt::Expression::Integer(0))`
 pub(super) fn expression(
@@ -90,10 +90,38 @@ pub(super) fn expression(
             let (known, unknown) = (sub(known), sub(unknown));
             quote!(const { #runtime::either(#kind, #known, #unknown) })
         }
+        Portable::Converted(converted) => {
+            let from = kind_of(&converted.from, params, runtime);
+            let to = kind_of(&KindSource::Type(converted.to.clone()), params, runtime);
+            let (read, text) = (sub(&converted.of), &converted.text);
+            let opaque = quote!(#runtime::Expression::Opaque(#text));
+            quote!(const { #runtime::converted(#from, #to, #read, #opaque) })
+        }
         Portable::Opaque(opaque) => {
             let text = &opaque.text;
             quote!(#runtime::Expression::Opaque(#text))
         }
+    }
+}
+
+fn kind_of(source: &KindSource, params: &[Param], runtime: &TokenStream) -> TokenStream {
+    match source {
+        KindSource::Parameter(index) => match params.get(*index) {
+            Some(param) => type_kind(param, runtime),
+            None => quote!(#runtime::TypeKind::Opaque),
+        },
+        KindSource::Item(of) => {
+            let of = kind_of(of, params, runtime);
+            quote!(#runtime::item(#of))
+        }
+        KindSource::Count(of) => {
+            let of = kind_of(of, params, runtime);
+            quote!(#runtime::count(#of))
+        }
+        KindSource::Type(ty) => quote! {{
+            use #runtime::UnknownKind as _;
+            #runtime::Shape::<#ty>::KIND
+        }},
     }
 }
 

@@ -1,6 +1,7 @@
 //! The model of the portable part of a predicate.
 
 use proc_macro2::TokenStream;
+use syn::Type;
 
 /// Operators, whose names are those that the runtime's `Expression` has for them.
 macro_rules! operators {
@@ -22,7 +23,7 @@ macro_rules! operators {
 }
 
 operators! {
-    Unary { Not IsSome IsFinite Length Characters Negative }
+    Unary { Not IsSome IsFinite IsAscii Length Characters Negative Absolute UnsignedAbsolute }
     Binary { And Or StartsWith EndsWith Contains Matches }
     Comparison { Equal NotEqual Less AtMost More AtLeast }
     Arithmetic { Add Subtract Multiply Remainder }
@@ -66,7 +67,31 @@ pub(crate) enum Portable {
     },
     /// The one where the compiler knows the form of the parameter's type, the other where it does not.
     Either(usize, Box<Self>, Box<Self>),
+    /// A conversion, which counts only if the compiler finds that it loses nothing.
+    Converted(Box<Converted>),
     Opaque(Opaque),
+}
+
+/// `of as ty`, and `ty::from(of)`.
+#[derive(Clone)]
+pub(crate) struct Converted {
+    pub(crate) from: KindSource,
+    pub(crate) to: Type,
+    pub(crate) of: Portable,
+    pub(crate) text: String,
+}
+
+/// Where the compiler learns the kind of an expression's type.
+#[derive(Clone)]
+pub(crate) enum KindSource {
+    /// The type of the parameter of this index.
+    Parameter(usize),
+    /// What holds it: a list or an optional.
+    Item(Box<Self>),
+    /// What is counted.
+    Count(Box<Self>),
+    /// A type as written.
+    Type(Type),
 }
 
 /// What is not portable, why, and what to write instead.
@@ -116,6 +141,7 @@ impl Portable {
             | Self::Arithmetic(_, a, b)
             | Self::Quantified(_, a, _, b)
             | Self::Either(_, a, b) => vec![a, b],
+            Self::Converted(converted) => vec![&converted.of],
             Self::InList(of, list) => std::iter::once(&**of).chain(list).collect(),
             _ => Vec::new(),
         }

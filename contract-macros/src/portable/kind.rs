@@ -4,6 +4,7 @@ use syn::{Expr, GenericArgument, Path, PathArguments, Type, TypePath};
 
 use super::Reader;
 use super::operand::plain;
+use crate::model::KindSource;
 
 /// The primitive types a named constant can have in a constant expression.
 const PRIMITIVES: [&str; 15] = [
@@ -134,6 +135,37 @@ impl Reader<'_> {
             (Some(kind), Some(_)) => Some(kind),
             (Some(kind), None) if is_literal(right) => Some(kind),
             (None, Some(kind)) if is_literal(left) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Where the compiler finds the type of an expression.
+    pub(super) fn kind_source(&self, expr: &Expr) -> Option<KindSource> {
+        match plain(expr) {
+            Expr::Path(path) => {
+                let bound = path.path.get_ident().and_then(|name| self.variable(name));
+                match bound {
+                    Some(variable) => variable.kind.clone(),
+                    None => self.parameter(expr).map(KindSource::Parameter),
+                }
+            }
+            Expr::MethodCall(call) if super::method::is_view(call) => {
+                self.kind_source(&call.receiver)
+            }
+            Expr::MethodCall(call) if call.args.is_empty() && call.method == "len" => {
+                let counted = self.kind_source(&call.receiver)?;
+                Some(KindSource::Count(Box::new(counted)))
+            }
+            Expr::MethodCall(call) if call.args.is_empty() && call.method == "count" => {
+                let Expr::MethodCall(items) = plain(&call.receiver) else {
+                    return None;
+                };
+                let counted = self.kind_source(&items.receiver)?;
+                Some(KindSource::Count(Box::new(counted)))
+            }
+            Expr::Cast(cast) if super::widened::is_named(&cast.ty) => {
+                Some(KindSource::Type((*cast.ty).clone()))
+            }
             _ => None,
         }
     }

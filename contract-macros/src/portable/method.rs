@@ -3,14 +3,14 @@
 use quote::ToTokens;
 use syn::{
     Block, Expr, ExprCall, ExprClosure, ExprLit, ExprMethodCall, ExprRange, Lit, Pat, RangeLimits,
-    Stmt, Type,
+    Stmt,
 };
 
 use super::opaque::opaque;
 use super::operand::plain;
 use super::{Reader, Variable};
 use crate::closure;
-use crate::model::{Arithmetic, Binary, Comparison, Portable, Quantifier, Unary};
+use crate::model::{Arithmetic, Binary, Comparison, KindSource, Portable, Quantifier, Unary};
 use crate::source;
 
 /// Methods that give another view of the same value.
@@ -143,6 +143,9 @@ impl Reader<'_> {
             },
             "is_some" => Portable::unary(Unary::IsSome, self.expression(of)),
             "is_none" => Portable::not(Portable::unary(Unary::IsSome, self.expression(of))),
+            "is_ascii" => Portable::unary(Unary::IsAscii, self.expression(of)),
+            "abs" => Portable::unary(Unary::Absolute, self.expression(of)),
+            "unsigned_abs" => Portable::unary(Unary::UnsignedAbsolute, self.expression(of)),
             "is_finite" => Portable::unary(Unary::IsFinite, self.expression(of)),
             // The one value that differs from itself: IEEE 754-2019, 5.11.
             "is_nan" => {
@@ -303,19 +306,22 @@ impl Reader<'_> {
             );
         };
         let ty = self.element_of(of);
+        let kind = self
+            .kind_source(of)
+            .map(|kind| KindSource::Item(Box::new(kind)));
         let of = self.expression(of);
-        let body = self.bound(variable.clone(), ty, |reader| reader.condition(&inner.body));
+        let bound = Variable {
+            name: variable.clone(),
+            ty,
+            kind,
+        };
+        let body = self.bound(bound, |reader| reader.condition(&inner.body));
         Portable::Quantified(by, Box::new(of), variable, Box::new(body))
     }
 
     /// Reads with one more variable.
-    pub(super) fn bound<T>(
-        &mut self,
-        name: String,
-        ty: Option<Type>,
-        read: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        self.variables.push(Variable { name, ty });
+    pub(super) fn bound<T>(&mut self, variable: Variable, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.variables.push(variable);
         let read = read(self);
         self.variables.pop();
         read

@@ -3,10 +3,10 @@
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprMacro, ExprRange, Macro, Pat, RangeLimits, Token};
 
-use super::Reader;
 use super::literal::literal;
 use super::opaque::opaque;
 use super::operand::is_constant;
+use super::{Reader, Variable};
 use crate::model::{Binary, Comparison, Portable, Quantifier, Unary};
 
 /// The arguments of a `matches!`.
@@ -84,7 +84,12 @@ impl Reader<'_> {
                     Pat::Wild(_) | Pat::Rest(_) => Portable::unary(Unary::IsSome, subject.clone()),
                     inner => {
                         let name = self.fresh();
-                        let body = self.bound(name.clone(), None, |reader| {
+                        let bound = Variable {
+                            name: name.clone(),
+                            ty: None,
+                            kind: None,
+                        };
+                        let body = self.bound(bound, |reader| {
                             reader.pattern(inner, &Portable::Variable(name.clone()))
                         })?;
                         Portable::Quantified(

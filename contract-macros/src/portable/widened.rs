@@ -1,16 +1,23 @@
-//! Reads conversions that lose nothing as what they convert, and magnitudes as two bounds.
+//! Reads conversions that lose nothing as what they convert.
 
-use syn::{Expr, ExprCall, Type};
+use quote::ToTokens;
+use syn::{Expr, ExprCall, Type, TypePath};
 
 use super::Reader;
 use super::kind::primitive;
-use super::operand::plain;
-use crate::model::{Binary, Comparison, Portable, Unary};
+use crate::model::{Converted, Portable, Unary};
+use crate::source;
 
 impl Reader<'_> {
     /// `count as usize` and `list.len() as u64`, where the type that is written holds every value of the one that is converted.
-    pub(super) fn widened(&mut self, of: &Expr, ty: &Type) -> Option<Portable> {
-        let (from, to) = (self.spelled(of)?, primitive(ty)?);
+    ///
+    /// The compiler decides that; a spelling says at most that it is not so.
+    pub(super) fn widened(&mut self, expr: &Expr, of: &Expr, ty: &Type) -> Option<Portable> {
+        let is_lossy = match (self.spelled(of), primitive(ty)) {
+            (Some(from), Some(to)) => to != from && !holds_all(to, from),
+            _ => false,
+        };
+        let from = self.kind_source(of).filter(|_| !is_lossy && is_named(ty))?;
         let read = self.expression(of);
         let is_value = matches!(
             &read,
@@ -18,11 +25,18 @@ impl Reader<'_> {
                 | Portable::Variable(_)
                 | Portable::Unary(Unary::Length | Unary::Characters, _)
         );
-        (is_value && (to == from || holds_all(to, from))).then_some(read)
+        is_value.then(|| {
+            Portable::Converted(Box::new(Converted {
+                from,
+                to: ty.clone(),
+                of: read,
+                text: source::text(&expr.to_token_stream()),
+            }))
+        })
     }
 
     /// `usize::from(count)`, the same as a call.
-    pub(super) fn widened_by_call(&mut self, call: &ExprCall) -> Option<Portable> {
+    pub(super) fn widened_by_call(&mut self, expr: &Expr, call: &ExprCall) -> Option<Portable> {
         let Expr::Path(path) = &*call.func else {
             return None;
         };
@@ -33,45 +47,24 @@ impl Reader<'_> {
             .args
             .first()
             .filter(|_| is_conversion && call.args.len() == 1)?;
-        self.widened(of, &syn::parse_quote!(#ty))
+        // What stands before `::` may be a module, or a type without its parameters.
+        let ty: Type = syn::parse_quote!(#ty);
+        primitive(&ty)?;
+        self.widened(expr, of, &ty)
     }
+}
 
-    /// `x.abs() <= k` of a float as `x <= k && x >= -k`, and `x.abs() > k` as `x > k || x < -k`. Of an integer `abs` has no
-    /// answer for the least value, and `unsigned_abs` has one.
-    pub(super) fn magnitude(
-        &mut self,
-        of: &Expr,
-        by: Comparison,
-        limit: &Expr,
-    ) -> Option<Portable> {
-        let Expr::MethodCall(call) = plain(of) else {
-            return None;
-        };
-        let is_float = self.spelled(&call.receiver)?.starts_with('f');
-        let is_literal = matches!(plain(limit), Expr::Lit(_));
-        let is_read = match call.method.to_string().as_str() {
-            "abs" => is_float,
-            "unsigned_abs" => !is_float && is_literal,
-            _ => false,
-        };
-        if !is_read || !call.args.is_empty() {
-            return None;
-        }
-        let (joined, below) = match by {
-            Comparison::Less => (Binary::And, Comparison::More),
-            Comparison::AtMost => (Binary::And, Comparison::AtLeast),
-            Comparison::More => (Binary::Or, Comparison::Less),
-            Comparison::AtLeast => (Binary::Or, Comparison::AtMost),
-            Comparison::Equal | Comparison::NotEqual => return None,
-        };
-        let (value, limit_read) = self.operands(&call.receiver, limit);
-        let negative = self.negative(limit);
-        Some(Portable::binary(
-            joined,
-            Portable::compare(by, value.clone(), limit_read),
-            Portable::compare(below, value, negative),
-        ))
-    }
+/// Whether a type has a name that means the same in an item of its own.
+pub(super) fn is_named(ty: &Type) -> bool {
+    let Type::Path(TypePath {
+        qself: None, path, ..
+    }) = ty
+    else {
+        return false;
+    };
+    path.segments
+        .first()
+        .is_some_and(|first| first.ident != "Self")
 }
 
 /// Whether every value of one integer type is one of the other, on every machine of 32 bits and more.

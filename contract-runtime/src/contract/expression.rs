@@ -48,10 +48,16 @@ pub enum Expression {
     Arithmetic(Operation, &'static Self, &'static Self),
     /// `-a`
     Negative(&'static Self),
+    /// `x.abs()`: of the least integer it has no answer, or that integer.
+    Absolute(&'static Self),
+    /// `x.unsigned_abs()`
+    UnsignedAbsolute(&'static Self),
     /// `x.len()`: bytes of a text, items of a list.
     Length(&'static Self),
     /// `x.chars().count()`
     Characters(&'static Self),
+    /// `x.is_ascii()` of a text.
+    IsAscii(&'static Self),
     /// `x.starts_with("..")`
     StartsWith(&'static Self, &'static Self),
     /// `x.ends_with("..")`
@@ -147,8 +153,11 @@ impl Expression {
             | Self::Opaque(_) => Vec::new(),
             Self::Not(of)
             | Self::Negative(of)
+            | Self::Absolute(of)
+            | Self::UnsignedAbsolute(of)
             | Self::Length(of)
             | Self::Characters(of)
+            | Self::IsAscii(of)
             | Self::IsSome(of)
             | Self::IsFinite(of) => vec![of],
             Self::And(a, b)

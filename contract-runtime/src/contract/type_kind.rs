@@ -116,6 +116,48 @@ pub const fn either(kind: TypeKind, read: Expression, native: Expression) -> Exp
     }
 }
 
+/// Chooses what a conversion is read as: what it converts, if its type holds every value of that; nothing, if it may not.
+#[must_use]
+pub const fn converted(
+    from: TypeKind,
+    to: TypeKind,
+    read: Expression,
+    opaque: Expression,
+) -> Expression {
+    match (from, to) {
+        (
+            TypeKind::Integer { low, high },
+            TypeKind::Integer {
+                low: least,
+                high: most,
+            },
+        ) if least <= low && high <= most => {
+            // Where the ends of `u128` are kept, they are those of another type.
+            let is_u128 = low == 0 && high == i128::MAX;
+            if is_u128 && least != 0 { opaque } else { read }
+        }
+        _ => opaque,
+    }
+}
+
+/// Returns the kind of a list's items, or of what an optional holds.
+#[must_use]
+pub const fn item(kind: TypeKind) -> TypeKind {
+    match kind {
+        TypeKind::List(inner) | TypeKind::Optional(inner) => *inner,
+        _ => TypeKind::Opaque,
+    }
+}
+
+/// Returns the kind of what `x.len()` counts.
+#[must_use]
+pub const fn count(kind: TypeKind) -> TypeKind {
+    match kind {
+        TypeKind::Text | TypeKind::List(_) => <usize as KnownKind>::KIND,
+        _ => TypeKind::Opaque,
+    }
+}
+
 /// Returns the kind that says more.
 #[must_use]
 pub const fn kind(whole: TypeKind, container: TypeKind) -> TypeKind {

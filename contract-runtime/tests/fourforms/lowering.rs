@@ -7,6 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+type Small = u8;
+type Whole = u32;
+type Byte = u8;
+
 const MOST: u32 = 12;
 const NAMES: [&str; 2] = ["ann", "bob"];
 const EVEN: bool = true;
@@ -62,6 +66,16 @@ tools! {
     converted(count: u32) [Exact, Exact];
     #[pre(ratio.abs() <= 1.0)] #[pre(ratio.abs() > 0.0)]
     magnitudes(ratio: f64) [Exact, Exact];
+    #[pre(whole.abs() <= 5)] #[pre(whole.abs() > 1)] #[pre(whole.unsigned_abs() < 9)]
+    whole_magnitudes(whole: i32) [Told, Implied, Exact];
+    #[pre(name.is_ascii())]
+    ascii(name: String) [Exact];
+    #[pre(letter.is_ascii())]
+    ascii_letter(letter: char) [Exact];
+    #[pre(size as Whole > 3)]
+    aliases(size: Small) [Exact];
+    #[pre((wide as Byte) < 4)] #[pre(wide as Byte as u32 + 1 < 5)]
+    narrowed(wide: u32) [Told, Told];
     #[pre(NAMES.contains(&name.as_str()) || name.starts_with('x'))] #[pre(name != "bob")]
     names(name: String) [Exact, Exact];
     #[pre(matches_pattern(&name, r"^[a-z]\w*$"))] #[pre(!name.ends_with('_'))] #[pre(name.as_str() < "x")]
@@ -114,6 +128,10 @@ fn values(name: &str) -> Vec<Value> {
             .chain([json!(4.0)])
             .collect(),
         "size" => vec![json!(3), json!(4), json!(255)],
+        "wide" => vec![json!(0), json!(3), json!(4), json!(256), json!(260)],
+        "whole" => [i32::MIN, -9, -8, -5, -1, 0, 1, 2, 5, 6, 9]
+            .map(Value::from)
+            .to_vec(),
         "limit" => vec![
             Value::Null,
             json!(0),
@@ -251,4 +269,27 @@ fn conditions_decide_nothing_about_the_types() {
     assert_eq!(outcome.status(), Status::Violation);
     let outcome = registry.call_blocking(ToolCall::new("1", "flags", r#"{"flag":false}"#));
     assert_eq!(outcome.status(), Status::Violation);
+}
+
+#[test]
+fn a_type_that_hides_one_of_rust_is_what_it_is() {
+    #[allow(non_camel_case_types, reason = "it hides the type of Rust")]
+    type u64 = u8;
+
+    /// Take it.
+    #[tool]
+    #[pre((size as u64) < 4)]
+    fn take(size: u16) -> u16 {
+        size
+    }
+    let registry = Registry::builder().tool(take).build().unwrap();
+    let tool = registry.tool("take").unwrap();
+    assert_eq!(tool.conditions()[0].lowering(), Lowering::Told);
+    let outcome = registry.call_blocking(ToolCall::new("1", "take", r#"{"size":257}"#));
+    assert_eq!(outcome.output(), Some("257"));
+    let schema = tool.input_schema();
+    assert!(
+        jsonschema::is_valid(schema, &json!({"size": 257})),
+        "{schema}"
+    );
 }

@@ -213,9 +213,9 @@ fn judge_all(clauses: &'static [Clause]) -> Vec<Value> {
 fn quiet() {
     let loud = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let expected = panic
-            .location()
-            .is_some_and(|at| at.file().ends_with("rules/tools.rs"));
+        let expected = panic.location().is_some_and(|at| {
+            at.file().ends_with("rules/tools.rs") || at.file().contains("/core/src/num/")
+        });
         if !expected {
             loud(panic);
         }

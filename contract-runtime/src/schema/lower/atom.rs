@@ -26,6 +26,10 @@ pub(super) fn lower(test: &Expression, expected: bool, place: ValuePath<'_>) -> 
             compare(comparison, left, right, place)
         }
         Expression::Among(of, list) if place.is(of) => among(list, expected, place),
+        Expression::IsAscii(of) if place.is(of) => match place.kind {
+            TypeKind::Text | TypeKind::Character => Some(text::ascii(expected)),
+            _ => None,
+        },
         Expression::StartsWith(of, with) => affix(Affix::Start, of, with, expected, place),
         Expression::EndsWith(of, with) => affix(Affix::End, of, with, expected, place),
         Expression::Contains(of, item) => match place.kind {
@@ -120,6 +124,33 @@ fn side(
             TypeKind::List(_) => Count::Items.compared(comparison, counted(with)?),
             _ => None,
         },
+        Expression::Absolute(of) if place.is(of) => match (place.kind, place.constant(with)?) {
+            (TypeKind::Integer { low, high }, Constant::Integer(value)) => {
+                // Without overflow checks the least integer stays as it is, below every limit.
+                let is_above = matches!(comparison, Comparison::More | Comparison::AtLeast);
+                let ends = is_above.then_some((low, high))?;
+                let outside = number::magnitude(comparison, value.checked_neg()?, |by, value| {
+                    number::integers(by, value, ends)
+                });
+                outside.map(Fragment::implied)
+            }
+            (TypeKind::Float { single }, Constant::Float(value)) => {
+                number::magnitude(comparison, -value, |by, value| {
+                    number::floats(by, value, single)
+                })
+            }
+            _ => None,
+        },
+        Expression::UnsignedAbsolute(of) if place.is(of) => {
+            match (place.kind, place.constant(with)?) {
+                (TypeKind::Integer { low, high }, Constant::Integer(value)) => {
+                    number::magnitude(comparison, value.checked_neg()?, |by, value| {
+                        number::integers(by, value, (low, high))
+                    })
+                }
+                _ => None,
+            }
+        }
         Expression::Characters(of) if place.is(of) && place.kind == TypeKind::Text => {
             Count::Characters.compared(comparison, counted(with)?)
         }

@@ -83,6 +83,22 @@ pub(super) fn floats(comparison: Comparison, constant: f64, single: bool) -> Opt
     ends.fragment(comparison)
 }
 
+/// `x.abs() <= k` as `x <= k && x >= -k`, and `x.abs() > k` as `x > k || x < -k`; `limit` is `-k`.
+pub(super) fn magnitude<N: Copy + std::ops::Neg<Output = N>>(
+    comparison: Comparison,
+    limit: N,
+    compared: impl Fn(Comparison, N) -> Option<Fragment>,
+) -> Option<Fragment> {
+    let (above, below) = (
+        compared(comparison, -limit)?,
+        compared(comparison.mirrored(), limit)?,
+    );
+    Some(match comparison {
+        Comparison::Less | Comparison::AtMost | Comparison::NotEqual => above.and(below),
+        Comparison::More | Comparison::AtLeast | Comparison::Equal => above.or(below),
+    })
+}
+
 fn compare(comparison: Comparison, left: f64, right: f64) -> bool {
     #[expect(clippy::float_cmp, reason = "it is the author's comparison")]
     match comparison {

@@ -144,6 +144,15 @@ impl Reader<'_> {
             Expression::EndsWith(one, other) => {
                 self.texts(one, is("ends with", "does not end with"), other)
             }
+            Expression::IsAscii(one) => {
+                let one = matches!(self.kind(one)?, TypeKind::Text | TypeKind::Character)
+                    .then(|| self.name(one))??;
+                let ascii = is(
+                    "contains only ASCII characters",
+                    "contains a character that is not ASCII",
+                );
+                Some(format!("{} {ascii}", one.words()))
+            }
             Expression::Contains(one, other) => {
                 let contains = is("contains", "does not contain");
                 let Some(TypeKind::List(items)) = self.kind(one) else {
@@ -255,6 +264,19 @@ impl Reader<'_> {
             Expression::Characters(of) if self.kind(of)? == TypeKind::Text => {
                 let name = self.name(of)?.words();
                 number(Side::Words(format!("the number of characters in {name}")))
+            }
+            Expression::Absolute(of) | Expression::UnsignedAbsolute(of) => {
+                let name = self.name(of)?.words();
+                matches!(
+                    self.kind(of)?,
+                    TypeKind::Integer { .. } | TypeKind::Float { .. }
+                )
+                .then(|| {
+                    (
+                        Operand::Number,
+                        Side::Words(format!("the absolute value of {name}")),
+                    )
+                })
             }
             Expression::Negative(of) => match self.side(of)? {
                 (

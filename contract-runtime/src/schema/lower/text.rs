@@ -99,6 +99,11 @@ pub(super) fn matched(written: &str, expected: bool) -> Option<Fragment> {
     Some(matching(pattern::portable(written)?, expected))
 }
 
+/// A text of ASCII alone, or another.
+pub(super) fn ascii(expected: bool) -> Fragment {
+    matching(pattern::ASCII.to_owned(), expected)
+}
+
 fn matching(pattern: String, expected: bool) -> Fragment {
     let fragment = Fragment::one("pattern", Value::String(pattern));
     if expected {

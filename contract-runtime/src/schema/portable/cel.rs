@@ -119,6 +119,12 @@ impl Cel {
         }
     }
 
+    /// `x < 0 ? -x : x`
+    pub(super) fn absolute(&self, zero: &str) -> Self {
+        let is_negative = Self::relation("<", self, &Self::number(zero.to_owned()));
+        is_negative.choose(&self.negative(), self)
+    }
+
     /// A negative literal is not a primary expression.
     pub(super) fn number(text: String) -> Self {
         let level = if text.starts_with('-') {

@@ -91,6 +91,9 @@ impl<'s> Rules<'s> {
             Expression::StartsWith(of, affix) => {
                 Some(self.text(of)?.method("startsWith", &self.text(affix)?))
             }
+            Expression::IsAscii(of) => {
+                Some(self.text(of)?.method("matches", &Cel::text(pattern::ASCII)))
+            }
             Expression::EndsWith(of, affix) => {
                 Some(self.text(of)?.method("endsWith", &self.text(affix)?))
             }

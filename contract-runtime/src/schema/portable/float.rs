@@ -123,6 +123,7 @@ impl Rules<'_> {
                     .then(|| Cel::call("double", &place.value))
             }
             Expression::Negative(of) => Some(self.float(of)?.negative()),
+            Expression::Absolute(of) => Some(self.float(of)?.absolute("0.0")),
             Expression::Arithmetic(operation, left, right) => {
                 let operator = match operation {
                     Operation::Add => "+",
@@ -145,7 +146,7 @@ impl Rules<'_> {
 /// Whether it may be what no JSON can say: infinite, or no number.
 fn is_computed(expression: &Expression) -> bool {
     matches!(expression, Expression::Arithmetic(..)) && !is_constant(expression)
-        || matches!(expression, Expression::Negative(of) if is_computed(of))
+        || matches!(expression, Expression::Negative(of) | Expression::Absolute(of) if is_computed(of))
 }
 
 fn constant(expression: &Expression, kind: TypeKind) -> Option<f64> {

@@ -172,6 +172,13 @@ impl Rules<'_> {
                 };
                 guards.result(result, kind)
             }
+            Expression::Absolute(of) => {
+                let result = self.whole(of, kind, guards)?.absolute()?;
+                guards.result(result, kind)
+            }
+            Expression::UnsignedAbsolute(of) => {
+                self.whole(of, kind_of(self, of)?, guards)?.absolute()
+            }
             Expression::Arithmetic(operation, left, right) => {
                 let left = self.whole(left, kind, guards)?;
                 let right = self.whole(right, kind, guards)?;
@@ -189,6 +196,17 @@ impl Whole {
             low: 0,
             high: EXACT,
         }
+    }
+
+    /// Without its sign.
+    fn absolute(&self) -> Option<Self> {
+        let (low, high) = (self.low.checked_abs()?, self.high.checked_abs()?);
+        let around_zero = self.low <= 0 && self.high >= 0;
+        Some(Self {
+            cel: self.cel.absolute("0"),
+            low: if around_zero { 0 } else { low.min(high) },
+            high: low.max(high),
+        })
     }
 
     fn combined(&self, operation: Operation, other: &Self) -> Option<Self> {
@@ -329,7 +347,14 @@ pub(super) fn kind_of(rules: &Rules<'_>, expression: &Expression) -> Option<Type
     match expression {
         Expression::Parameter(_) | Expression::Variable(_) => Some(rules.place(expression)?.kind),
         Expression::Length(_) | Expression::Characters(_) => Some(COUNT),
-        Expression::Negative(of) => kind_of(rules, of),
+        Expression::Negative(of) | Expression::Absolute(of) => kind_of(rules, of),
+        Expression::UnsignedAbsolute(of) => match kind_of(rules, of)? {
+            TypeKind::Integer { low, high } => Some(TypeKind::Integer {
+                low: 0,
+                high: high.max(low.checked_neg()?),
+            }),
+            _ => None,
+        },
         Expression::Arithmetic(_, left, right) => {
             kind_of(rules, left).or_else(|| kind_of(rules, right))
         }

@@ -42,6 +42,9 @@ pub fn portable(pattern: &str) -> Option<String> {
     Some(writer.out)
 }
 
+/// What a text of ASCII alone matches, in every engine.
+pub(crate) const ASCII: &str = r"^[\x00-\x7F]*$";
+
 /// What ECMA-262 calls syntax characters; it refuses the escape of any other under `u`.
 const SYNTAX: &str = r"^$\.*+?()[]{}|";
 

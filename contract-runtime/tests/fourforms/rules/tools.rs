@@ -11,6 +11,8 @@ use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+type Count = usize;
+
 const MOST: u32 = 12;
 const RATIO: f64 = 0.1;
 const PORTS: [u64; 3] = [1, 2, 30];
@@ -160,6 +162,15 @@ clauses! {
     not_magnitude(ratio: f64) [!(ratio.abs() > RATIO)]
     single_magnitude(ratio: f32) [ratio.abs() < 7.3]
     unsigned_magnitude(count: i8, other: i64) [count.unsigned_abs() < 5 || other.unsigned_abs() >= 3]
+    magnitude_of_sum(left: i16, right: i16) [(left - right).abs() <= 3]
+    magnitude_is_not(left: i64) [left.abs() != 7]
+    whole_magnitude(count: i8, other: i64) [count.abs() < 5 || other.abs() >= 3]
+    not_whole_magnitude(count: i32) [!(count.abs() > 3)]
+    same_magnitude(left: i32, right: i32) [left.abs() == right.abs()]
+    ascii(name: &str, letter: char) [name.is_ascii() && letter.is_ascii()]
+    not_ascii(name: String) [!name.is_ascii()]
+    aliased(tags: Vec<String>, most: u8) [tags.len() <= most as Count]
+    each_widened(counts: Vec<u8>, most: u32) [counts.iter().all(|count| *count as u32 <= most)]
     few(tags: &[String]) [tags.len() <= 2 && !tags.is_empty()]
     each_short(tags: Vec<String>) [tags.iter().all(|tag| !tag.is_empty() && tag.len() <= 3)]
     not_each(tags: Vec<String>) [!tags.iter().all(|tag| tag.starts_with('a'))]
