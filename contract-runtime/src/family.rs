@@ -1,6 +1,7 @@
 //! What the companion crates use that is not public. Unstable: they are released together with this crate.
 
 pub use crate::contract::expression::Expression;
+pub use crate::contract::observed::written;
 pub use crate::contract::panics::{Panicked, guard};
 pub use crate::contract::type_kind::TypeKind;
 pub use crate::origin_check::{OriginCheck, OriginError};

@@ -67,8 +67,8 @@ pub mod __private;
 pub use contract::{
     Answer, Approval, ApprovalRequest, AskedValue, Blame, Check, CheckEvent, Condition,
     ConditionKind, ConditionResult, ContractScope, Counts, Decision, Detection, History, Location,
-    Policy, PolicyOrigin, Question, ToolFunction, UnknownPolicy, Violation, catch, catch_async,
-    history, matches_pattern, process_policy, set_process_handler, set_process_policy,
+    Policy, PolicyOrigin, Question, ToolFunction, UnknownPolicy, Values, Violation, catch,
+    catch_async, history, matches_pattern, process_policy, set_process_handler, set_process_policy,
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{

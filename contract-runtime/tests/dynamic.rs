@@ -57,7 +57,7 @@ fn a_violation_says_all_that_it_says_of_a_macro_made_tool() {
     assert_eq!(violation.predicate, "the number is even");
     assert_eq!(
         violation.values,
-        json!({"number": 3}).as_object().cloned().unwrap()
+        json!({"number": 3}).as_object().cloned().unwrap().into()
     );
     assert_eq!(violation.call_id.as_deref(), Some("7"));
     assert_eq!(violation.detection, Detection::PredicateFalse);

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use contract_runtime::__family::written;
 use contract_runtime::{Coercion, Outcome, Status};
 use serde_json::{Map, Value, json};
 
@@ -111,7 +112,7 @@ pub(super) fn data(
         "problems",
         json!(invalid.map(contract_runtime::InvalidArguments::problems)),
     );
-    say("observed", json!(outcome.observed()));
+    say("observed", json!(written(outcome.observed())));
     say("coercions", json!(outcome.coercions()));
     say("artifacts", kept.iter().map(SavedArtifact::json).collect());
     if outcome.may_still_be_running() {

@@ -141,7 +141,7 @@ fn failed(
             origin,
             detection,
             blame: Blame::Callee,
-            values: serde_json::Map::new(),
+            values: super::values::Values::new(),
             call_id: None,
         },
     )

@@ -14,6 +14,7 @@ use super::approval::QuestionText;
 use super::condition::Condition;
 use super::frame::Seen;
 use super::scope::Scope;
+use super::values::Values;
 use super::violation::MASK;
 
 /// What a violation says beyond its condition; filled by generated code, only on failure.
@@ -21,7 +22,7 @@ use super::violation::MASK;
 pub struct Details<'c> {
     /// Where the arguments are as they were sent, when the function was called by name.
     sent: Option<&'c Scope>,
-    values: Map<String, Value>,
+    values: Values,
     message: Option<String>,
     question: Option<QuestionText>,
 }
@@ -30,7 +31,7 @@ impl<'c> Details<'c> {
     pub(crate) fn new(sent: Option<&'c Scope>) -> Self {
         Self {
             sent,
-            values: Map::new(),
+            values: Values::new(),
             message: None,
             question: None,
         }
@@ -51,13 +52,13 @@ impl<'c> Details<'c> {
             sent.get(name).cloned()
         });
         if let Some(value) = value {
-            self.values.insert(name.to_owned(), value);
+            self.values.insert(name, value);
         }
     }
 
     /// Names a secret parameter without its value.
     pub fn secret(&mut self, name: &str) {
-        self.values.insert(name.to_owned(), Value::from(MASK));
+        self.values.insert(name, MASK);
     }
 
     /// Puts a question together.

@@ -18,8 +18,6 @@ pub use kept::{Judge, Kept, keep};
 use std::cell::Cell;
 use std::future::Future;
 
-use serde_json::{Map, Value};
-
 use super::approval::{OpenQuestions, QuestionText};
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
 use super::condition_result::Checked;
@@ -31,6 +29,7 @@ use super::panics::guard;
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::scope::ContractScope;
 use super::unwind::unless_fatal;
+use super::values::Values;
 use super::violation::{Blame, Detection, Location, Violation};
 
 /// `--cfg contract_strip` removes every check and leaves the types checked.
@@ -371,7 +370,7 @@ impl<'c> FrameOf<'c> {
         Resolved { policy, origin }: Resolved,
         detection: Detection,
         why: Option<String>,
-        (values, message): (Map<String, Value>, Option<String>),
+        (values, message): (Values, Option<String>),
     ) -> Result<(), Stop> {
         let Some(condition) = self.contract.conditions.get(index) else {
             return Ok(());
@@ -425,7 +424,7 @@ impl<'c> FrameOf<'c> {
 }
 
 /// Values, the message, and the question of a condition that asks.
-pub(super) type Seen = (Map<String, Value>, Option<String>, Option<QuestionText>);
+pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
 
 #[inline]
 fn is_watched(scope: &ContractScope) -> bool {

@@ -15,12 +15,15 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Adds one, with its long values cut where there are too many of them.
+    /// Adds one. It shares values with those before it; what is its own is cut where there is too much of that.
     pub(super) fn add(&mut self, mut violation: Violation) {
         if self.all.len() == MOST {
             return;
         }
-        let bytes = self.bytes.saturating_add(violation.size_of_values());
+        for before in &self.all {
+            violation.values.share_with(&before.values);
+        }
+        let bytes = self.bytes.saturating_add(violation.values.own_bytes());
         if bytes > MOST_BYTES {
             violation.shorten_values();
         } else {
@@ -33,4 +36,21 @@ impl Observed {
         self.bytes = 0;
         std::mem::take(&mut self.all)
     }
+}
+
+/// The same violations as they are written down, where values cannot be shared: each whole as long as there is room for all.
+#[must_use]
+pub fn written(observed: &[Violation]) -> Vec<Violation> {
+    let mut bytes = 0_usize;
+    let one = |violation: &Violation| {
+        let mut violation = violation.clone();
+        let with = bytes.saturating_add(violation.values.bytes());
+        if with > MOST_BYTES {
+            violation.shorten_values();
+        } else {
+            bytes = with;
+        }
+        violation
+    };
+    observed.iter().map(one).collect()
 }

@@ -1,11 +1,12 @@
 //! A violation of a condition, as data.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{ConditionKind, Policy, PolicyOrigin, nesting};
+use super::{ConditionKind, Policy, PolicyOrigin, Values, nesting};
 
 /// A condition that did not hold, as data.
 ///
@@ -57,7 +58,7 @@ pub struct Violation {
     pub blame: Blame,
     /// The values of the parameters that the predicate names, by name; `"***"` for a secret one.
     #[serde(default)]
-    pub values: Map<String, Value>,
+    pub values: Values,
     /// The id of the call by name in which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
@@ -183,7 +184,7 @@ impl Violation {
                 ConditionKind::Task => Blame::Caller,
                 ConditionKind::Post | ConditionKind::Assert => Blame::Callee,
             },
-            values: Map::new(),
+            values: Values::new(),
             call_id: None,
             template: None,
             demand: None,
@@ -196,42 +197,24 @@ impl Violation {
     #[must_use]
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
-        for value in masked.values.values_mut() {
-            *value = Value::from(MASK);
-        }
+        masked.values.replace(|_| Some(Value::from(MASK)));
         if let Some(template) = masked.template.take() {
             masked.message = (!template.is_empty()).then_some(template);
         }
         masked
     }
 
-    /// About how many bytes the values hold.
-    pub(crate) fn size_of_values(&self) -> usize {
-        let size = |value: &Value| match value {
-            Value::String(text) => text.len(),
-            Value::Array(_) | Value::Object(_) => value.to_string().len(),
-            _ => 0,
-        };
-        self.values.values().map(size).sum()
-    }
-
     /// Cuts values that are long, where the violation may be kept for longer than anybody looks at it.
     pub(crate) fn shorten_values(&mut self) {
-        for value in self.values.values_mut() {
+        self.values.replace(|value| {
             let text = match value {
-                Value::String(text) => std::mem::take(text),
-                Value::Array(_) | Value::Object(_) => value.to_string(),
-                _ => continue,
+                Value::String(text) => text.as_str().into(),
+                Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_string()),
+                _ => return None,
             };
-            let end = text.char_indices().nth(KEPT).map(|(end, _)| end);
-            match (end, &value) {
-                (Some(end), _) => {
-                    *value = Value::from(format!("{}…", text.get(..end).unwrap_or_default()));
-                }
-                (None, Value::String(_)) => *value = Value::from(text),
-                (None, _) => {}
-            }
-        }
+            let (end, _) = text.char_indices().nth(KEPT)?;
+            Some(Value::from(format!("{}…", text.get(..end)?)))
+        });
     }
 
     /// Takes a secret out, under whatever name and in whatever sentence it stands.
@@ -240,11 +223,10 @@ impl Violation {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        for value in self.values.values_mut() {
-            if value == secret || (text.len() >= TELLING && value.to_string().contains(&text)) {
-                *value = Value::from(MASK);
-            }
-        }
+        self.values.replace(|value| {
+            let tells = text.len() >= TELLING && value.to_string().contains(&text);
+            (value == secret || tells).then(|| Value::from(MASK))
+        });
         if let Some(message) = self.message.as_mut().filter(|_| text.len() >= TELLING) {
             *message = message.replace(&text, MASK);
         }
@@ -262,7 +244,7 @@ impl Violation {
     ///
     /// let mut refused = Violation::new("pay.pre[0]", ConditionKind::Pre, "pay", "cents <= limit");
     /// refused.message = Some("above the limit of the account".to_owned());
-    /// refused.values.insert("cents".to_owned(), 900.into());
+    /// refused.values.insert("cents", 900);
     /// assert_eq!(refused.refusal(), "above the limit of the account, got cents = 900");
     ///
     /// let broken = Violation::new("pay.post[1]", ConditionKind::Post, "pay", "|left| *left >= 0");
@@ -361,7 +343,7 @@ impl fmt::Display for Violation {
 impl std::error::Error for Violation {}
 
 /// `, got start = 5, end = 3`
-fn listed<'v>(values: impl Iterator<Item = (&'v String, &'v Value)>) -> String {
+fn listed<'v>(values: impl Iterator<Item = (&'v str, &'v Value)>) -> String {
     let mut text = String::new();
     for (name, value) in values {
         text.push_str(if text.is_empty() { ", got " } else { ", " });
@@ -370,7 +352,7 @@ fn listed<'v>(values: impl Iterator<Item = (&'v String, &'v Value)>) -> String {
     text
 }
 
-fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+fn shortened(text: &str) -> Cow<'_, str> {
     // Characters that turn the direction of a line, or have no width, would falsify what people read.
     let hidden = |c: char| {
         c.is_control()

@@ -161,6 +161,11 @@ fn a_violation_in_a_body_poisons_the_locks_that_it_holds() {
     assert!(shared.is_poisoned());
 }
 
+#[pre(text.len() < 13, policy = observe)]
+fn look_again(text: &str) -> usize {
+    text.len()
+}
+
 /// Look at a text in many ways.
 #[tool(policy = observe)]
 #[pre(text.len() < 10)]
@@ -172,7 +177,7 @@ fn look(text: String) -> usize {
     for _ in 0..60 {
         contract_assert!(text.contains('b'), "{text}", policy = observe);
     }
-    text.len()
+    (0..30).map(|_| look_again(&text)).sum::<usize>() / 30
 }
 
 #[test]
@@ -183,8 +188,33 @@ fn observed_violations_over_a_large_value_hold_it_once() {
     let outcome = registry.call_blocking(ToolCall::new("1", "look", arguments));
     assert_eq!(outcome.output(), Some("1000000"));
     let observed = outcome.observed();
-    assert_eq!(observed.len(), 65);
-    assert_eq!(observed[0].values["text"], text);
+    assert_eq!(observed.len(), 95);
+    let whole: Vec<_> = observed
+        .iter()
+        .filter_map(|one| one.values.get("text"))
+        .collect();
+    assert_eq!(whole.len(), 35);
+    assert_eq!(*whole[0], text);
+    assert!(whole.iter().all(|one| std::ptr::eq(*one, whole[0])));
+}
+
+/// Values that differ are not shared, and do not fill the memory either.
+#[test]
+fn observed_violations_over_many_large_values_are_bounded() {
+    /// Look at texts.
+    #[tool]
+    fn look_at(text: String) {
+        for number in 0..50 {
+            look_again(&format!("{number}{text}"));
+        }
+    }
+    let text = "a".repeat(300_000);
+    let registry = Registry::builder().tool(look_at).build().unwrap();
+    let arguments = serde_json::json!({ "text": text }).to_string();
+    let outcome = registry.call_blocking(ToolCall::new("1", "look_at", arguments));
+    let observed = outcome.observed();
+    assert_eq!(observed.len(), 50);
+    assert_eq!(observed[0].values["text"].as_str().unwrap().len(), 300_001);
     let length = |one: &contract_runtime::Violation| serde_json::to_string(one).unwrap().len();
     let held: usize = observed.iter().map(length).sum();
     assert!(held < 1_200_000, "{held}");

@@ -150,7 +150,11 @@ fn absence_ends_the_call_whatever_the_policy() {
     assert_eq!(violation.blame, Blame::Model);
     assert_eq!(
         violation.values,
-        *json!({"order_id": "W9"}).as_object().unwrap()
+        json!({"order_id": "W9"})
+            .as_object()
+            .unwrap()
+            .clone()
+            .into()
     );
     assert_eq!(
         violation.masked().message.as_deref(),

@@ -45,10 +45,7 @@ fn a_broken_precondition_says_everything_about_itself() {
     assert_eq!(violation.detection, Detection::PredicateFalse);
     assert_eq!(violation.blame, Blame::Model);
     // The model knows the parameter by the name it was given.
-    assert_eq!(
-        Value::from(violation.values.clone()),
-        json!({"until": 8, "start": 9})
-    );
+    assert_eq!(json!(violation.values), json!({"until": 8, "start": 9}));
     assert_eq!(violation.call_id.as_deref(), Some("1"));
     assert_eq!(
         violation.to_string(),

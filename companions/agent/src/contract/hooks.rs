@@ -146,7 +146,7 @@ impl<T: ?Sized> RunCondition<T> {
         violation.policy = policy;
         violation.origin = origin;
         violation.detection = detection;
-        violation.values = values;
+        violation.values = values.into();
         violation
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::__family::written;
 use contract_runtime::{Artifact, Outcome, OutputKind, Status, ToolResult, Violation};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use serde_json::{Map, Value, json};
@@ -147,7 +148,7 @@ fn meta(outcome: &Outcome) -> Option<MetaObject> {
         told.insert("problems".to_owned(), json!(invalid.problems()));
     }
     if !outcome.observed().is_empty() {
-        let observed = outcome.observed().iter().map(located).collect();
+        let observed = written(outcome.observed()).iter().map(located).collect();
         told.insert("observed".to_owned(), Value::Array(observed));
     }
     if !outcome.coercions().is_empty() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contract_runtime::__family::written;
 use contract_runtime::{
     ArgumentProblem, Artifact, Outcome, OutputKind, PublishedCondition, Registry, ToolInfo,
 };
@@ -93,7 +94,7 @@ pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
         "violation": outcome.violation(),
         "request": outcome.approval_request(),
         "problems": problems,
-        "observed": outcome.observed(),
+        "observed": written(outcome.observed()),
         "coercions": outcome.coercions(),
         "running": outcome.may_still_be_running(),
         "milliseconds": milliseconds(took),

@@ -66,7 +66,7 @@ impl Backing for RemoteTool {
         );
         refusal.message = Some(broken.message.to_owned());
         refusal.policy = condition.policy;
-        refusal.values = broken.values;
+        refusal.values = broken.values.into();
         Some(refusal)
     }
 

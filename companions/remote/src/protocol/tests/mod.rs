@@ -250,7 +250,7 @@ fn violated_with(value: Value) -> Result<Outcome, Box<dyn std::error::Error>> {
     let registry = Registry::builder().tool(give).build()?;
     let there = registry.call_blocking(ToolCall::new("1", "give", r#"{"text":""}"#));
     let mut violation = there.violation().cloned().ok_or("no violation")?;
-    violation.values.insert("text".to_owned(), value);
+    violation.values.insert("text", value);
     Ok(outcome(Err(CallError::Violation(Box::new(violation)))))
 }
 
