@@ -85,8 +85,8 @@ pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
     Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
-    DynamicSpec, MalformedCall, Outcome, OutputKind, Progress, ProgressReport, Run, Status, Tool,
-    ToolCall, ToolResult, ToolSet,
+    DynamicSpec, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
+    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
 };
 #[doc(hidden)]
 pub use {
@@ -201,8 +201,8 @@ macro_rules! assert_frozen {
 pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
-        Deadline, DynamicSpec, Outcome, Policy, Progress, Registry, Tool, ToolCall, ToolResult,
-        ToolSet, Violation, contract_assert, given, history, matches_pattern, post, pre, registry,
-        tool, verify,
+        Deadline, DynamicSpec, Log, Outcome, Policy, Progress, Registry, Tool, ToolCall,
+        ToolResult, ToolSet, Violation, contract_assert, given, history, matches_pattern, post,
+        pre, registry, tool, verify,
     };
 }

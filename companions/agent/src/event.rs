@@ -1,7 +1,7 @@
 //! The events of a run.
 
 use contract_runtime::{ApprovalRequest, Decision};
-use contract_runtime::{Check, Violation};
+use contract_runtime::{Check, LogLevel, Violation};
 use contract_runtime::{Status, ToolCall};
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,17 @@ pub enum Event {
         checks: u64,
         /// Conditions that did not hold; none of them ended anything.
         violations: u64,
+    },
+    /// The body of a tool has something to say to people.
+    Log {
+        /// The id of the call.
+        call_id: String,
+        /// The name by which the tool was called.
+        tool: String,
+        /// How much it matters.
+        level: LogLevel,
+        /// The message.
+        message: String,
     },
     /// A person must be asked before a call may go on. The call waits for the answer; without anybody to ask, the run ends
     /// when the other calls of the turn are over.

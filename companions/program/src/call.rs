@@ -208,7 +208,9 @@ async fn answered(
     output: &mut Output,
 ) -> Outcome {
     let token = CancellationToken::new();
-    let context = context().cancellation(token.clone());
+    let context = context()
+        .cancellation(token.clone())
+        .log(super::output::log);
     let (id, name) = (call.id.clone(), call.name.clone());
     let mut task = tokio::spawn(async move { registry.call_with(call, context).await });
     let ended = |error| Outcome::new(id, &name, Err(error));

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use contract_runtime::LogRecord;
 use serde::Serialize;
 
 use super::{CommandError, terminal_escape};
@@ -169,4 +170,11 @@ impl<W: Write> Stream<W> {
             done => done,
         }
     }
+}
+
+/// Writes a log message of a tool to standard error.
+pub(super) fn log(record: &LogRecord) {
+    let line = format!("{}: {}", record.level, record.message);
+    // If nobody reads standard error, nobody misses it.
+    let _ = writeln!(io::stderr(), "{}", terminal_escape::text(&line));
 }

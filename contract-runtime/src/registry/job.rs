@@ -143,6 +143,7 @@ fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> CallExtensio
         },
         deadline: Deadline(deadline.map(|deadline| deadline.at)),
         progress: context.reports(),
+        log: context.logs(&call.id, &call.name),
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use super::log::{Log, LogRecord};
 use super::outcome::Outcome;
 use super::progress::Progress;
 use super::run::Run;
@@ -76,6 +77,7 @@ struct ContextInner {
     cancellation: Option<CancellationToken>,
     deadline: Option<Instant>,
     progress: Progress,
+    log: Log,
     run: Option<Run>,
     hears: Option<CallObserver>,
     approver: Option<Approver>,
@@ -114,6 +116,13 @@ impl Context {
     /// Receives the progress reports of the body.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.brought().progress = progress;
+        self
+    }
+
+    /// Receives the log messages of the body, besides those that listen already; the closure must be quick.
+    pub fn log(mut self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
+        let brought = self.brought();
+        brought.log = std::mem::take(&mut brought.log).heard_by(hears);
         self
     }
 
@@ -198,6 +207,9 @@ impl Context {
         if !ours.progress.is_heard() {
             ours.progress = theirs.progress.clone();
         }
+        if !ours.log.is_heard() {
+            ours.log = theirs.log.clone();
+        }
         ours.deadline = ours.deadline.or(theirs.deadline);
         ours.answers.extend(theirs.answers.iter().cloned());
         fill(&mut ours.cancellation, &theirs.cancellation);
@@ -232,6 +244,11 @@ impl Context {
             .as_ref()
             .map(|brought| brought.progress.clone())
             .unwrap_or_default()
+    }
+
+    pub(crate) fn logs(&self, id: &str, tool: &str) -> Log {
+        let brought = self.0.as_ref();
+        brought.map_or_else(Log::default, |brought| brought.log.of_call(id, tool))
     }
 
     /// Returns whether it makes its calls part of a [`Run`].

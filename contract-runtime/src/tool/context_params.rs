@@ -18,7 +18,7 @@ use super::reply::NoOutput;
 pub(crate) struct Sources<'c> {
     pub(crate) context: &'c super::context::Context,
     pub(crate) shared: &'c super::context::Shared,
-    /// The call itself, its cancellation, deadline and progress.
+    /// The call itself, its cancellation, deadline, progress and log.
     pub(crate) own: &'c CallExtensions,
 }
 
@@ -28,6 +28,7 @@ pub(crate) struct CallExtensions {
     pub(crate) cancellation: tokio_util::sync::CancellationToken,
     pub(crate) deadline: super::context::Deadline,
     pub(crate) progress: super::progress::Progress,
+    pub(crate) log: super::log::Log,
 }
 
 impl CallExtensions {
@@ -38,6 +39,7 @@ impl CallExtensions {
             TypeId::of::<tokio_util::sync::CancellationToken>(),
             TypeId::of::<super::context::Deadline>(),
             TypeId::of::<super::progress::Progress>(),
+            TypeId::of::<super::log::Log>(),
         ]
         .contains(&of)
     }
@@ -46,11 +48,12 @@ impl CallExtensions {
 impl<'c> Sources<'c> {
     fn find<T: 'static>(&self) -> Option<&'c T> {
         let of = TypeId::of::<T>();
-        let own: [&'c (dyn Any + Send + Sync); 4] = [
+        let own: [&'c (dyn Any + Send + Sync); 5] = [
             &self.own.info,
             &self.own.cancellation,
             &self.own.deadline,
             &self.own.progress,
+            &self.own.log,
         ];
         own.into_iter()
             .find_map(|value| value.downcast_ref())
@@ -221,6 +224,7 @@ own! {
     tokio_util::sync::CancellationToken
     super::context::Deadline
     super::progress::Progress
+    super::log::Log
 }
 
 impl<'c, T: Held> ContextValue<'c> for Copied<T::Found<'c>, T> {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::{CallInfo, Deadline};
 use super::context_params::{Need, Sources};
+use super::log::Log;
 use super::progress::Progress;
 
 /// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) knows about its call besides the arguments.
@@ -25,6 +26,8 @@ pub struct DynamicContext {
     pub deadline: Deadline,
     /// Reports how far the handler has come.
     pub progress: Progress,
+    /// Tells people what the handler does.
+    pub log: Log,
     values: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -54,6 +57,7 @@ impl DynamicContext {
             cancellation: own.cancellation.clone(),
             deadline: own.deadline,
             progress: own.progress.clone(),
+            log: own.log.clone(),
             values: needs.iter().filter_map(value).collect(),
         }
     }

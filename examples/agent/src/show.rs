@@ -91,6 +91,7 @@ impl<O: Write, E: Write> Show<O, E> {
                 let more = format!("{checks} more checks, {violations} more violations");
                 self.painted("33", "omitted", &more)
             }
+            Event::Log { level, message, .. } => self.painted("90", level.name(), message),
             Event::Retry { attempt, .. } => self.painted(
                 "33",
                 "retry",

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use contract_runtime::Violation;
 use contract_runtime::{ApprovalRequest, Decision};
 use contract_runtime::{Check, CheckEvent};
+use contract_runtime::{LogRecord, Violation};
 use parking_lot::{Mutex, MutexGuard};
 
 /// A message from dispatch.
@@ -21,6 +21,8 @@ pub(super) enum QueuedEvent {
     },
     Ended(Box<Violation>),
     Late(Box<Violation>),
+    /// A body has said something.
+    Log(LogRecord),
     /// An approver is asked.
     Asked(ApprovalRequest),
     Answered {
@@ -83,6 +85,16 @@ impl EventQueue {
             }),
             _ => {}
         }
+        wake(queue);
+    }
+
+    /// Records what a body says, unless the queue is full.
+    pub(super) fn push_log(&self, record: &LogRecord) {
+        let mut queue = self.0.lock();
+        if queue.is_full() {
+            return;
+        }
+        queue.events.push_back(QueuedEvent::Log(record.clone()));
         wake(queue);
     }
 

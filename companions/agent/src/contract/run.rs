@@ -50,7 +50,11 @@ pub(super) fn stream<A: InnerAgent>(
             let hears = record.calls.hears(queue.clone(), turn.conversation.clone());
             turn.context = std::mem::take(&mut turn.context)
                 .run(&run)
-                .observed_by(hears);
+                .observed_by(hears)
+                .log({
+                    let queue = queue.clone();
+                    move |record| queue.push_log(record)
+                });
             let mut driver = RunDriver {
                 config,
                 policy: run.chosen_policy(),
@@ -192,6 +196,15 @@ impl RunDriver<'_> {
                 if let Some(call) = self.calls.entered(&call_id, &tool, &arguments) {
                     self.out.emit(Event::Action { call }).await;
                 }
+            }
+            QueuedEvent::Log(record) => {
+                let event = Event::Log {
+                    call_id: record.call_id,
+                    tool: record.tool,
+                    level: record.level,
+                    message: record.message,
+                };
+                self.out.emit(event).await;
             }
             QueuedEvent::Omitted { checks, violations } => {
                 self.out.emit(Event::Omitted { checks, violations }).await;

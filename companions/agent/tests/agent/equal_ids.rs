@@ -91,3 +91,41 @@ async fn a_body_that_asserts_without_end_fills_no_memory_and_is_counted_whole() 
     assert_eq!(result.statistics.checks, TIMES);
     assert_eq!(result.statistics.violations, TIMES / 10);
 }
+
+/// Say something on the way.
+#[tool]
+fn murmur(#[context] log: &Log, times: u64) -> u64 {
+    for time in 0..times {
+        log.info(time);
+    }
+    times
+}
+
+#[tokio::test]
+async fn what_a_body_says_is_an_event_between_its_beginning_and_its_end() {
+    let registry = Registry::builder()
+        .tool(murmur)
+        .build()
+        .expect("the tool is sound");
+    let model = Scripted::new()
+        .calls("", [("murmur", r#"{"times":2}"#.to_owned())])
+        .text("done");
+    let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
+    let mut events = agent.stream("go");
+    let mut told = Vec::new();
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Action { .. } => told.push("action".to_owned()),
+            Event::Log {
+                tool,
+                level,
+                message,
+                ..
+            } => told.push(format!("{tool} {level} {message}")),
+            Event::Observation { .. } => told.push("observation".to_owned()),
+            _ => {}
+        }
+    }
+    let expected = ["action", "murmur info 0", "murmur info 1", "observation"];
+    assert_eq!(told, expected);
+}

@@ -15,7 +15,7 @@ use super::handler::Shared;
 use super::hooks::CallRequest;
 use super::limits::CallPermit;
 use super::message::RawArguments;
-use super::progress::Reports;
+use super::notifications::{Audience, Notifications, WantedLevel, of_client};
 use super::revision::Revision;
 
 /// The session of a call; among the extensions of its HTTP request.
@@ -24,6 +24,8 @@ pub(super) struct CallSession {
     /// Cancelled when it ends.
     pub(super) end: CancellationToken,
     pub(super) run: Run,
+    /// Which log messages its client wants.
+    pub(super) level: WantedLevel,
 }
 
 impl CallSession {
@@ -32,16 +34,25 @@ impl CallSession {
         Self {
             end: self.end.clone(),
             run: self.run.turn(),
+            level: self.level.clone(),
         }
     }
 }
 
 /// The run of the session that a request belongs to, if it belongs to one.
 pub(super) fn session_run<'s>(shared: &'s Shared, extensions: &'s Extensions) -> Option<&'s Run> {
+    session(extensions).map_or(shared.connection.as_ref(), |session| Some(&session.run))
+}
+
+fn session(extensions: &Extensions) -> Option<&CallSession> {
     let parts = extensions.get::<Parts>();
     let over_http = parts.and_then(|parts| parts.extensions.get::<CallSession>());
-    let session = over_http.or_else(|| extensions.get::<CallSession>());
-    session.map_or(shared.connection.as_ref(), |session| Some(&session.run))
+    over_http.or_else(|| extensions.get::<CallSession>())
+}
+
+/// Which log messages the client of a session wants.
+pub(super) fn wanted_level<'s>(shared: &'s Shared, extensions: &'s Extensions) -> &'s WantedLevel {
+    session(extensions).map_or(&shared.level, |session| &session.level)
 }
 
 /// Makes the call, with the cancellation of the request, and with progress reports if the client asked for them.
@@ -117,13 +128,29 @@ async fn outcome(
         context, revision, ..
     } = client;
     let token = context.ct.child_token();
-    let reports = context
-        .meta
-        .get_progress_token()
-        .map(|asked| Reports::to(context.peer.clone(), asked, token.clone(), revision));
+    let progress = context.meta.get_progress_token();
+    let level = if revision >= Revision::July2026 {
+        context.meta.log_level().map(of_client)
+    } else {
+        Some(wanted_level(shared, &context.extensions).get())
+    };
     let mut given = given.cancellation(token.clone());
-    if let Some(reports) = &reports {
-        given = given.progress(reports.progress());
+    let wants_something = progress.is_some() || level.is_some();
+    let notifications = wants_something.then(|| {
+        Notifications::to(Audience {
+            peer: context.peer.clone(),
+            progress,
+            level,
+            revision,
+            cancelled: token.clone(),
+        })
+    });
+    if let Some(notifications) = &notifications {
+        if context.meta.get_progress_token().is_some() {
+            given = given.progress(notifications.progress());
+        }
+        let notifications = notifications.clone();
+        given = given.log(move |record| notifications.log(record));
     }
     let parts = context.extensions.get::<Parts>();
     let session = parts.and_then(|parts| parts.extensions.get::<CallSession>());
@@ -150,8 +177,8 @@ async fn outcome(
         }
     };
     shared.hooks.report_end(number, &outcome);
-    if let Some(reports) = reports {
-        reports.finish().await;
+    if let Some(notifications) = notifications {
+        notifications.finish().await;
     }
     outcome
 }

@@ -1,5 +1,10 @@
 //! The request handler that the protocol library calls.
 
+#![allow(
+    deprecated,
+    reason = "the protocol gives up some requests in time; clients of today make them"
+)]
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -9,17 +14,23 @@ use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, InitializeRequestParams, InitializeResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CustomNotification, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ClientQuestions;
+use super::beside::{Beside, Companion};
 use super::hooks::{CallRequest, Hooks};
 use super::limits::{CallPermits, Limits};
 use super::list::{CONTRACT, Wanted};
+use super::notifications::WantedLevel;
 use super::revision::Revision;
 use super::served::ServedTools;
 use super::{Server, call};
@@ -42,15 +53,21 @@ pub(super) struct Shared {
     /// The run of the one client of a pair of streams.
     pub(super) connection: Option<Run>,
     pub(super) questions: ClientQuestions,
+    /// Which log messages the one client of a pair of streams wants.
+    pub(super) level: WantedLevel,
     /// Cancels every call.
     pub(super) end: CancellationToken,
     config: ServerConfig,
+    companion: Companion,
 }
 
 impl Handler {
     pub(super) fn new(server: Server) -> Result<Self, ServeError> {
         server.tools.start()?;
-        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_logging()
+            .build();
         if let Some(tools) = &mut capabilities.tools
             && server.tools.can_change()
         {
@@ -58,6 +75,7 @@ impl Handler {
         }
         let mut config = ServerConfig::new(capabilities).with_server_info(server.implementation);
         config.instructions = server.instructions;
+        server.companion.add_to(&mut config);
         Ok(Self(Arc::new(Shared {
             tools: server.tools,
             page: server.page,
@@ -67,13 +85,19 @@ impl Handler {
             hooks: server.hooks,
             connection: None,
             questions: ClientQuestions::new(server.ask_client),
+            level: WantedLevel::default(),
             end: CancellationToken::new(),
             config,
+            companion: server.companion,
         })))
     }
 }
 
 impl Handler {
+    fn beside(&self) -> &dyn Beside {
+        self.0.companion.handler()
+    }
+
     /// The same for a server that has one client, whose connection is its session.
     pub(super) fn connected(server: Server) -> Result<Self, ServeError> {
         let run = server.hooks.session();
@@ -89,6 +113,19 @@ impl fmt::Debug for Handler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Handler").field(&self.0.tools).finish()
     }
+}
+
+/// Passes requests on to the handler that stands beside the tools.
+macro_rules! passed_on {
+    ($($name:ident($params:ty) -> $result:ty;)*) => {
+        $(async fn $name(
+            &self,
+            params: $params,
+            context: RequestContext<RoleServer>,
+        ) -> Result<$result, ErrorData> {
+            self.beside().$name(params, context).await
+        })*
+    };
 }
 
 impl ServerHandler for Handler {
@@ -138,34 +175,54 @@ impl ServerHandler for Handler {
         self.0.tools.current().list.with_headers(name)
     }
 
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        call::wanted_level(&self.0, &context.extensions).set(request.level);
+        Ok(())
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.0.tools.tell(context.peer);
+        self.0.tools.tell(context.peer.clone());
+        self.beside().initialized(context).await;
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        context: NotificationContext<RoleServer>,
+    ) {
+        self.beside().notified(notification, context).await;
     }
 
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.0.tools.can_change().then(|| requested.clone())
+        let mut theirs = self.beside().filter(requested);
+        if self.0.tools.can_change() {
+            let filter = theirs.get_or_insert_default();
+            filter.tools_list_changed = requested.tools_list_changed;
+        }
+        theirs
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let sink = subscription.sink().clone();
         let mut changes = self.0.tools.changes();
-        loop {
-            tokio::select! {
-                () = subscription.cancelled() => return Ok(()),
-                () = self.0.end.cancelled() => return Ok(()),
-                // The sender is one of the tools, which live as long as this handler.
-                _ = changes.changed() => {}
+        let told = async {
+            // The sender is one of the tools, which live as long as this handler.
+            while changes.changed().await.is_ok() {
+                // It is refused where the client has not asked for it.
+                let _ = sink.notify_tool_list_changed().await;
             }
-            if subscription
-                .sink()
-                .notify_tool_list_changed()
-                .await
-                .is_err()
-            {
-                return Ok(());
-            }
+        };
+        tokio::select! {
+            listened = self.beside().listen(subscription) => listened,
+            () = self.0.end.cancelled() => Ok(()),
+            () = told => Ok(()),
         }
     }
 
@@ -177,6 +234,18 @@ impl ServerHandler for Handler {
         let revision = revision(&context);
         // Boxed: rmcp moves this future to a task of its own, some ten times, and it is large.
         Box::pin(call::answer(&self.0, request, context, revision)).await
+    }
+
+    passed_on! {
+        complete(CompleteRequestParams) -> CompleteResult;
+        get_prompt(GetPromptRequestParams) -> GetPromptResponse;
+        list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult;
+        list_resources(Option<PaginatedRequestParams>) -> ListResourcesResult;
+        list_resource_templates(Option<PaginatedRequestParams>) -> ListResourceTemplatesResult;
+        read_resource(ReadResourceRequestParams) -> ReadResourceResponse;
+        subscribe(SubscribeRequestParams) -> ();
+        unsubscribe(UnsubscribeRequestParams) -> ();
+        on_custom_request(CustomRequest) -> CustomResult;
     }
 }
 

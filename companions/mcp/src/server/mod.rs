@@ -7,8 +7,9 @@
 //! | `list` | `tools/list` in every revision, paginated |
 //! | `served` | the tools of a server, which can be replaced while it runs |
 //! | `call` | `tools/call`: its limits, its context, its cancellation, and the call itself |
-//! | `progress` | progress notifications |
+//! | `notifications` | progress reports and log messages |
 //! | `ask` | questions to the person at the client |
+//! | `beside` | a handler of the host for what is not about tools |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
 //! | `batch` | JSON-RPC batches, which revision 2025-03-26 has |
 //! | `message` | parsing a message, with the exact text of its arguments |
@@ -24,6 +25,7 @@ mod answer;
 mod ask;
 mod auth;
 mod batch;
+mod beside;
 mod call;
 mod handler;
 mod hooks;
@@ -33,7 +35,7 @@ mod limits;
 mod list;
 mod message;
 mod ndjson_transport;
-mod progress;
+mod notifications;
 mod revision;
 mod served;
 mod stdio;
@@ -45,11 +47,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::{Context, Registry, Run};
+use rmcp::handler::server::ServerHandler;
 use rmcp::model::Implementation;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use auth::Authorizer;
 pub use auth::{Credentials, Principal, Refusal, ResourceMetadata};
+use beside::Companion;
 use hooks::Hooks;
 pub use hooks::{CallEvent, CallRequest};
 pub use http::BoundServer;
@@ -114,6 +118,7 @@ pub struct Server {
     ask_client: Option<Duration>,
     authorizer: Option<Authorizer>,
     metadata: Option<ResourceMetadata>,
+    companion: Companion,
 }
 
 impl Server {
@@ -135,6 +140,7 @@ impl Server {
             ask_client: None,
             authorizer: None,
             metadata: None,
+            companion: Companion::default(),
         }
     }
 
@@ -204,6 +210,43 @@ impl Server {
     #[must_use]
     pub fn tools(&self) -> ServedTools {
         self.tools.given_out()
+    }
+
+    /// Puts a handler of the protocol library beside the tools: its prompts, resources, completions and own requests are served, with
+    /// the capabilities that it declares for them. Its tools are not: they would have no contracts.
+    ///
+    /// ```
+    /// use contract_mcp::Server;
+    /// use contract_mcp::rmcp::model::{ListPromptsResult, PaginatedRequestParams, Prompt};
+    /// use contract_mcp::rmcp::model::{ServerCapabilities, ServerConfig};
+    /// use contract_mcp::rmcp::service::RequestContext;
+    /// use contract_mcp::rmcp::{ErrorData, RoleServer, ServerHandler};
+    /// use contract_runtime::prelude::*;
+    ///
+    /// struct Prompts;
+    ///
+    /// impl ServerHandler for Prompts {
+    ///     fn get_info(&self) -> ServerConfig {
+    ///         ServerConfig::new(ServerCapabilities::builder().enable_prompts().build())
+    ///     }
+    ///
+    ///     async fn list_prompts(
+    ///         &self,
+    ///         _: Option<PaginatedRequestParams>,
+    ///         _: RequestContext<RoleServer>,
+    ///     ) -> Result<ListPromptsResult, ErrorData> {
+    ///         let review = Prompt::new("review", Some("Review a change"), None);
+    ///         Ok(ListPromptsResult::with_all_items(vec![review]))
+    ///     }
+    /// }
+    ///
+    /// let server = Server::new(Registry::builder().build()?).beside(Prompts);
+    /// # let _ = server;
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn beside(mut self, handler: impl ServerHandler) -> Self {
+        self.companion = Companion::new(handler);
+        self
     }
 
     /// Makes every call part of a run, which sets its policy, receives its violations and counts its conditions.

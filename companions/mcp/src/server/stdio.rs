@@ -23,6 +23,7 @@ pub(super) async fn serve(
     let session = handler.0.connection.clone().map(|run| CallSession {
         end: end.clone(),
         run,
+        level: handler.0.level.clone(),
     });
     let lines = NdjsonTransport::new(read, write, handler.0.limits, end, session);
     let service = match handler.serve(lines).await {

@@ -4,6 +4,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use super::line::SHORT;
 use super::tools::{Seen, within};
 use super::web::{Answer, Server, call};
 
@@ -20,6 +21,19 @@ async fn until(stream: &mut TcpStream, wanted: &str) -> String {
     })
     .await;
     heard
+}
+
+/// Whether something is heard before it is quiet.
+pub(crate) async fn quiet(stream: &mut TcpStream, request: &str, wanted: &str) -> bool {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut heard = until(stream, "id: 0").await;
+    let mut piece = [0; 4096];
+    while let Ok(Ok(read)) = tokio::time::timeout(SHORT, stream.read(&mut piece)).await
+        && read > 0
+    {
+        heard.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    heard.contains(wanted)
 }
 
 /// Begins a call and goes away as soon as its stream has begun; returns the id of its first event.

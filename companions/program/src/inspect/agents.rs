@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract_mcp::{CallEvent, HttpService, ServeError, Server};
-use contract_runtime::{Context, Registry};
+use contract_runtime::Registry;
 use parking_lot::Mutex;
 
 use super::call_reporter::CallReporter;
@@ -28,7 +28,7 @@ impl Agents {
         let server = Server::new(registry.clone())
             .context(move |_| {
                 let reporter = CallReporter::new(&events);
-                let context = Context::new().run(&reporter.run());
+                let context = reporter.context();
                 NEXT.set(Some(reporter));
                 context
             })

@@ -74,7 +74,7 @@ pub(super) async fn call(State(shared): Server, Json(wanted): Json<CallRequest>)
     let call = ToolCall::new("page", wanted.name, wanted.arguments);
     let reporter = PendingReport(CallReporter::new(&shared.events));
     reporter.0.begin(&shared.registry, &call, "page");
-    let context = Context::new().run(&reporter.0.run());
+    let context = reporter.0.context();
     let context = match wanted.answer {
         Some(answer) => context.answer(answer),
         None => context,

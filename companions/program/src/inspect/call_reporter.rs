@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use contract_runtime::{CheckEvent, Outcome, Registry, Run, ToolCall, ToolInfo};
+use contract_runtime::{
+    CheckEvent, Context, LogRecord, Outcome, Registry, Run, ToolCall, ToolInfo,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -51,9 +53,27 @@ impl CallReporter {
     }
 
     /// Returns the run for the call, which reports its checks.
-    pub(super) fn run(self: &Arc<Self>) -> Run {
+    fn run(self: &Arc<Self>) -> Run {
         let reporter = Arc::clone(self);
         Run::new().watch(move |watched| reporter.report(watched))
+    }
+
+    /// Returns what a call is made with, so that its checks and its log are reported.
+    pub(super) fn context(self: &Arc<Self>) -> Context {
+        let reporter = Arc::clone(self);
+        Context::new()
+            .run(&self.run())
+            .log(move |record| reporter.log(record))
+    }
+
+    fn log(&self, record: &LogRecord) {
+        if self.is_told() {
+            self.emit(json!({
+                "kind": "log",
+                "level": record.level,
+                "text": clipped(&record.message),
+            }));
+        }
     }
 
     fn report(&self, watched: CheckEvent<'_>) {

@@ -10,6 +10,7 @@ tests![
     a_check_runs_nothing,
     what_is_observed_and_coerced_is_said_beside_the_result,
     a_policy_is_for_conditions_whose_author_chose_none,
+    what_a_body_says_goes_to_standard_error,
     artifacts_are_named_and_written,
     a_taken_name_is_not_overwritten,
     an_output_ends_with_one_line_end,
@@ -237,4 +238,12 @@ fn names(folder: &Folder) -> Vec<String> {
     entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect()
+}
+
+fn what_a_body_says_goes_to_standard_error() {
+    let said = run(&["call", "fall"]);
+    let mut lines = said.err.lines();
+    // Nothing in it moves a cursor.
+    assert_eq!(lines.next(), Some(r"warning: about to fall\u{1b}[2J"));
+    assert!(lines.any(|line| line.starts_with("panicked: ")), "{said:?}");
 }

@@ -54,7 +54,8 @@ fn fail(
 
 /// Panic.
 #[tool(destructive)]
-fn fall() {
+fn fall(#[context] log: &Log) {
+    log.warning("about to fall\u{1b}[2J");
     panic!("on purpose");
 }
 

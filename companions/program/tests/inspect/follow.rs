@@ -4,6 +4,7 @@ use crate::served::{Answer, Served};
 
 tests![
     a_call_is_told_from_its_beginning_to_its_end,
+    what_a_body_says_is_told,
     secrets_are_not_told,
     whoever_comes_late_or_again_gets_the_rest,
     what_is_not_kept_is_counted,
@@ -182,4 +183,14 @@ fn the_calls_of_agents_are_told() {
         );
     }
     assert_eq!(ask(&served, "/mcp", 5).status, 403);
+}
+
+fn what_a_body_says_is_told() {
+    let served = Served::start();
+    let mut following = served.follow(0);
+    served.call("log_in", r#"{"user":"ada","password":"x"}"#);
+    let events = following.until_ended();
+    assert_eq!(kinds(&events), ["begun", "entered", "log", "ended"]);
+    assert_eq!(events[2]["level"], "info");
+    assert_eq!(events[2]["text"], "ada comes");
 }

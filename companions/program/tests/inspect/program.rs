@@ -25,7 +25,8 @@ fn repeat(text: String) -> String {
 
 /// Log in.
 #[tool]
-fn log_in(user: &str, #[arg(secret)] password: &str) -> usize {
+fn log_in(user: &str, #[arg(secret)] password: &str, #[context] log: &Log) -> usize {
+    log.info(format_args!("{user} comes"));
     user.len() + password.len()
 }
 

@@ -27,6 +27,7 @@ use super::session_error::SessionError;
 use crate::server::call::CallSession;
 use crate::server::hooks::Hooks;
 use crate::server::limits::Limits;
+use crate::server::notifications::WantedLevel;
 use crate::server::revision::Revision;
 
 /// How long a session may be idle before it ends.
@@ -78,6 +79,8 @@ struct Session {
     end: CancellationToken,
     /// What its calls are part of.
     run: Run,
+    /// Which log messages its client wants.
+    level: WantedLevel,
     /// `None` before it is negotiated.
     revision: Option<Revision>,
     /// Who began it, where that is checked.
@@ -145,10 +148,11 @@ impl Sessions {
     /// Returns what a call needs of its session.
     pub(super) fn of_call(&self, id: &str) -> Option<CallSession> {
         let table = self.table();
-        let Session { end, run, .. } = table.get(id)?;
+        let session = table.get(id)?;
         Some(CallSession {
-            end: end.clone(),
-            run: run.clone(),
+            end: session.end.clone(),
+            run: session.run.clone(),
+            level: session.level.clone(),
         })
     }
 
@@ -359,6 +363,7 @@ impl SessionManager for Sessions {
             waiting: Arc::default(),
             end,
             run: self.hooks.session(),
+            level: WantedLevel::default(),
             revision: None,
             principal: None,
         };

@@ -78,11 +78,13 @@ const following = (() => {
           return step(call, kind, 'checks ', el('code', {}, dom.visible(event.get('contract'))), ' ', el('code', {}, dom.visible(event.get('predicate'))));
         case 'violation':
           return step(call, kind, dom.visible(event.get('text')));
+        case 'log':
+          return step(call, kind, el('code', {}, event.get('level')), ' ', dom.visible(event.get('text')));
         case 'entered':
           return step(call, kind, 'the body runs');
         case 'ended': {
           const untold = Number(event.get('untold').text);
-          if (untold > 0) step(call, 'check', `and ${untold} further checks`);
+          if (untold > 0) step(call, 'check', `and ${untold} further checks and messages`);
           call.status.dataset.status = event.get('status');
           call.status.textContent = event.get('status').replaceAll('_', ' ');
           call.took.textContent = `${Number(event.get('milliseconds').text).toFixed(1)} ms`;

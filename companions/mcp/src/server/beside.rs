@@ -1,0 +1,119 @@
+//! A handler of the host beside the tools: prompts, resources, completion, and requests of its own.
+
+#![allow(
+    deprecated,
+    reason = "the protocol gives up some requests in time; clients of today make them"
+)]
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CompleteRequestParams, CompleteResult, CustomNotification, CustomRequest, CustomResult,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, ErrorData>>;
+type Context = RequestContext<RoleServer>;
+
+/// One request of the protocol that is answered by the handler of the host.
+macro_rules! requests {
+    ($($name:ident($params:ty) -> $result:ty;)*) => {
+        /// A [`ServerHandler`] as an object.
+        pub(super) trait Beside: Send + Sync {
+            $(fn $name(&self, params: $params, context: Context) -> Answer<'_, $result>;)*
+            fn config(&self) -> ServerConfig;
+            fn filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter>;
+            fn listen(&self, subscription: SubscriptionContext) -> Answer<'_, ()>;
+            fn initialized(&self, context: NotificationContext<RoleServer>) -> BoxFuture<'_, ()>;
+            fn notified(
+                &self,
+                notification: CustomNotification,
+                context: NotificationContext<RoleServer>,
+            ) -> BoxFuture<'_, ()>;
+        }
+
+        impl<H: ServerHandler> Beside for H {
+            $(fn $name(&self, params: $params, context: Context) -> Answer<'_, $result> {
+                Box::pin(ServerHandler::$name(self, params, context))
+            })*
+            fn config(&self) -> ServerConfig {
+                ServerHandler::get_info(self)
+            }
+            fn filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+                self.accepted_subscription_filter(requested)
+            }
+            fn listen(&self, subscription: SubscriptionContext) -> Answer<'_, ()> {
+                Box::pin(ServerHandler::listen(self, subscription))
+            }
+            fn initialized(&self, context: NotificationContext<RoleServer>) -> BoxFuture<'_, ()> {
+                Box::pin(self.on_initialized(context))
+            }
+            fn notified(
+                &self,
+                notification: CustomNotification,
+                context: NotificationContext<RoleServer>,
+            ) -> BoxFuture<'_, ()> {
+                Box::pin(self.on_custom_notification(notification, context))
+            }
+        }
+    };
+}
+
+requests! {
+    complete(CompleteRequestParams) -> CompleteResult;
+    get_prompt(GetPromptRequestParams) -> GetPromptResponse;
+    list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult;
+    list_resources(Option<PaginatedRequestParams>) -> ListResourcesResult;
+    list_resource_templates(Option<PaginatedRequestParams>) -> ListResourceTemplatesResult;
+    read_resource(ReadResourceRequestParams) -> ReadResourceResponse;
+    subscribe(SubscribeRequestParams) -> ();
+    unsubscribe(UnsubscribeRequestParams) -> ();
+    on_custom_request(CustomRequest) -> CustomResult;
+}
+
+/// Nothing beside the tools.
+struct Nothing;
+
+impl ServerHandler for Nothing {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::default())
+    }
+}
+
+/// What stands beside the tools.
+#[derive(Clone)]
+pub(super) struct Companion(Arc<dyn Beside>);
+
+impl Companion {
+    pub(super) fn new(handler: impl ServerHandler) -> Self {
+        Self(Arc::new(handler))
+    }
+
+    pub(super) fn handler(&self) -> &dyn Beside {
+        &*self.0
+    }
+
+    /// Adds what it offers to what the tools offer.
+    pub(super) fn add_to(&self, config: &mut ServerConfig) {
+        let theirs = self.0.config();
+        let ours = &mut config.capabilities;
+        ours.prompts = theirs.capabilities.prompts;
+        ours.resources = theirs.capabilities.resources;
+        ours.completions = theirs.capabilities.completions;
+        ours.experimental = theirs.capabilities.experimental;
+        ours.extensions = theirs.capabilities.extensions;
+        config.instructions = config.instructions.take().or(theirs.instructions);
+    }
+}
+
+impl Default for Companion {
+    fn default() -> Self {
+        Self::new(Nothing)
+    }
+}

@@ -1,0 +1,117 @@
+//! A handler of the official SDK beside the tools, asked by a client of the official SDK.
+
+use contract_mcp::rmcp::model::{
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
+    PaginatedRequestParams, Prompt, PromptMessage, Role, ServerCapabilities, ServerConfig,
+};
+use contract_mcp::rmcp::service::{NotificationContext, RequestContext};
+use contract_mcp::rmcp::{RoleServer, ServerHandler};
+use contract_runtime::prelude::*;
+use serde_json::json;
+
+use super::line::{Client, july};
+use super::tools::{Seen, point, within};
+
+#[derive(Default)]
+struct Prompts {
+    begun: std::sync::Arc<tokio::sync::Notify>,
+}
+
+impl ServerHandler for Prompts {
+    fn get_info(&self) -> ServerConfig {
+        let offered = ServerCapabilities::builder()
+            .enable_prompts()
+            .enable_tools();
+        ServerConfig::new(offered.build()).with_instructions("Ask for a review.")
+    }
+
+    async fn on_initialized(&self, _: NotificationContext<RoleServer>) {
+        self.begun.notify_one();
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let review = Prompt::new("review", Some("Review a change"), None);
+        Ok(ListPromptsResult::with_all_items(vec![review]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != "review" {
+            return Err(ErrorData::invalid_params("there is no such prompt", None));
+        }
+        let message = PromptMessage::new_text(Role::User, "Review this.");
+        Ok(GetPromptResult::new(vec![message]).into())
+    }
+}
+
+fn server() -> contract_mcp::Server {
+    contract_mcp::Server::new(Registry::builder().tool(point).build().unwrap())
+}
+
+#[tokio::test]
+async fn prompts_of_the_host_stand_beside_the_tools() {
+    let prompts = Prompts::default();
+    let begun = prompts.begun.clone();
+    let (ours, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    tokio::spawn(server().beside(prompts).streams(read, write));
+    let client = contract_mcp::rmcp::serve_client((), tokio::io::split(ours));
+    let client = within(client).await.unwrap();
+    within(begun.notified()).await;
+    let info = client.peer_info().unwrap();
+    assert_eq!(info.instructions.as_deref(), Some("Ask for a review."));
+    let capabilities = &info.capabilities;
+    assert!(capabilities.prompts.is_some() && capabilities.resources.is_none());
+    let listed = within(client.list_all_prompts()).await.unwrap();
+    assert_eq!(listed[0].name, "review");
+    let prompt = within(client.get_prompt(GetPromptRequestParams::new("review"))).await;
+    assert_eq!(prompt.unwrap().messages.len(), 1);
+    assert!(
+        within(client.get_prompt(GetPromptRequestParams::new("other")))
+            .await
+            .is_err()
+    );
+    // Its tools are those of the registry, and nobody answers for resources.
+    let tools = within(client.list_all_tools()).await.unwrap();
+    assert_eq!(tools.len(), 1);
+    assert_eq!(tools[0].name, "point");
+    assert!(within(client.list_all_resources()).await.is_err());
+}
+
+#[tokio::test]
+async fn the_instructions_of_the_server_go_before_those_of_the_handler() {
+    let server = server()
+        .instructions("Points only.")
+        .beside(Prompts::default());
+    let mut client = Client::of(server, 1 << 16, Seen::default());
+    let begun = client.begin().await;
+    assert_eq!(begun["result"]["instructions"], "Points only.");
+}
+
+#[tokio::test]
+async fn both_revisions_reach_the_handler_and_without_one_there_is_no_such_method() {
+    let mut client = Client::of(
+        server().beside(Prompts::default()),
+        1 << 16,
+        Seen::default(),
+    );
+    client
+        .say(july(1, "prompts/list", json!({})).to_string())
+        .await;
+    let answer = client.hear().await;
+    assert_eq!(answer["result"]["prompts"][0]["name"], "review", "{answer}");
+    let mut client = Client::of(server(), 1 << 16, Seen::default());
+    let begun = client.begin().await;
+    assert_eq!(begun["result"]["capabilities"].get("prompts"), None);
+    client
+        .say(r#"{"jsonrpc":"2.0","id":1,"method":"prompts/list"}"#)
+        .await;
+    assert_eq!(client.hear().await["error"]["code"], -32601);
+}

@@ -1,0 +1,175 @@
+//! Log messages of a running call.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Tells people what a call does, from its body to whoever listens: a terminal, a page, the client of a server.
+///
+/// It is for people: a model reads the result alone. Without a listener a message goes nowhere and costs nothing.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use contract_runtime::prelude::*;
+///
+/// /// Look something up.
+/// #[tool(read_only)]
+/// fn find(word: String, #[context] log: &Log) -> usize {
+///     log.info(format_args!("looking for {word}"));
+///     word.len()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(find).build()?;
+/// let heard = Arc::new(Mutex::new(Vec::new()));
+/// let listener = Arc::clone(&heard);
+/// let context = Context::new().log(move |record| listener.lock().unwrap().push(record.to_string()));
+/// registry.call_with(ToolCall::new("1", "find", r#"{"word":"tea"}"#), context).await;
+/// assert_eq!(*heard.lock().unwrap(), ["info: find: looking for tea"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Default)]
+pub struct Log {
+    listener: Option<Arc<dyn Fn(&LogRecord) + Send + Sync>>,
+    /// The id and the tool of the call.
+    call: Option<Arc<(String, String)>>,
+}
+
+/// How much a log message matters (RFC 5424, section 6.2.1); a greater one matters more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogLevel {
+    /// For whoever looks for a fault.
+    Debug,
+    /// What happens.
+    Info,
+    /// What is normal and worth knowing.
+    Notice,
+    /// What may become an error.
+    Warning,
+    /// Something went wrong.
+    Error,
+    /// Something went wrong that others depend on.
+    Critical,
+    /// Somebody must act at once.
+    Alert,
+    /// Nothing works any more.
+    Emergency,
+}
+
+/// One log message of a running call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LogRecord {
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The message.
+    pub message: String,
+    /// The caller's id of the call; empty outside of one.
+    pub call_id: String,
+    /// The name by which the tool was called; empty outside of a call.
+    pub tool: String,
+}
+
+impl Log {
+    /// Says what happens.
+    pub fn info(&self, message: impl fmt::Display) {
+        self.log(LogLevel::Info, message);
+    }
+
+    /// Says what may become an error.
+    pub fn warning(&self, message: impl fmt::Display) {
+        self.log(LogLevel::Warning, message);
+    }
+
+    /// Says what went wrong, although the call goes on.
+    pub fn error(&self, message: impl fmt::Display) {
+        self.log(LogLevel::Error, message);
+    }
+
+    /// Says something that matters as much as `level`; the message is formatted only if somebody listens.
+    pub fn log(&self, level: LogLevel, message: impl fmt::Display) {
+        let Some(listener) = &self.listener else {
+            return;
+        };
+        let (call_id, tool) = match &self.call {
+            Some(call) => (call.0.clone(), call.1.clone()),
+            None => (String::new(), String::new()),
+        };
+        listener(&LogRecord {
+            level,
+            message: message.to_string(),
+            call_id,
+            tool,
+        });
+    }
+
+    /// The same with one more listener.
+    pub(super) fn heard_by(self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
+        let listener: Arc<dyn Fn(&LogRecord) + Send + Sync> = match self.listener {
+            None => Arc::new(hears),
+            Some(first) => Arc::new(move |record| {
+                first(record);
+                hears(record);
+            }),
+        };
+        Self {
+            listener: Some(listener),
+            call: self.call,
+        }
+    }
+
+    pub(super) fn is_heard(&self) -> bool {
+        self.listener.is_some()
+    }
+
+    /// The same for the messages of one call.
+    pub(crate) fn of_call(&self, id: &str, tool: &str) -> Self {
+        let Some(listener) = &self.listener else {
+            return Self::default();
+        };
+        Self {
+            listener: Some(Arc::clone(listener)),
+            call: Some(Arc::new((id.to_owned(), tool.to_owned()))),
+        }
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log")
+            .field("is_heard", &self.is_heard())
+            .finish()
+    }
+}
+
+impl LogLevel {
+    /// Returns its name, as in the Model Context Protocol.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+}
+
+impl fmt::Display for LogLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for LogRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.level, self.tool, self.message)
+    }
+}
