@@ -78,10 +78,18 @@ async fn test_tool_with_progress(#[context] progress: &Progress) -> &'static str
     "done"
 }
 
-/// Give a text; a server of tools sends no log messages.
+/// Say three things to people on the way.
 #[tool(read_only)]
-fn test_logging_tool() -> &'static str {
-    "nothing was logged"
+async fn test_tool_with_logging(#[context] log: &Log) -> &'static str {
+    for message in [
+        "Tool execution started",
+        "Tool processing data",
+        "Tool execution completed",
+    ] {
+        log.info(message);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    "done"
 }
 
 /// Give a text; a server of tools asks its client nothing.

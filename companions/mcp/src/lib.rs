@@ -3,6 +3,7 @@
 
 mod client;
 mod error;
+mod original;
 mod server;
 
 pub use client::{

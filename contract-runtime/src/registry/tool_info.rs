@@ -152,7 +152,7 @@ impl<'r> ToolInfo<'r> {
         self.entry.tool.alone
     }
 
-    /// Returns where the tool is defined, as `file:line:column`.
+    /// Returns where the tool is defined, as `file:line:column`, or the [source](crate::DynamicSpec::source) of a dynamic tool.
     #[must_use]
     pub fn location(&self) -> &'r str {
         &self.entry.tool.location

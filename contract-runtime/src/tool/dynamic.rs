@@ -87,6 +87,7 @@ pub struct DynamicSpec {
     timeout: Option<Duration>,
     alone: bool,
     needs: Vec<Need>,
+    source: Option<String>,
 }
 
 impl DynamicSpec {
@@ -102,6 +103,7 @@ impl DynamicSpec {
             timeout: None,
             alone: false,
             needs: Vec::new(),
+            source: None,
         }
     }
 
@@ -142,6 +144,22 @@ impl DynamicSpec {
     /// Refuses a call that is not the only one of its turn, as `#[tool(alone)]` does.
     pub fn alone(mut self) -> Self {
         self.alone = true;
+        self
+    }
+
+    /// Sets where the tool comes from, such as the name of another server; it is shown instead of the line that made the tool.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// let spec = DynamicSpec::new("read", "Read a file.").source("the file server");
+    /// let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::default()) });
+    /// let registry = Registry::builder().with(vec![tool]).build()?;
+    /// assert_eq!(registry.tool("read").map(|tool| tool.location()), Some("the file server"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
         self
     }
 
@@ -191,7 +209,7 @@ impl Tool {
             coerce: false,
             package: String::new(),
             prefixed: false,
-            location: location.to_string(),
+            location: spec.source.unwrap_or_else(|| location.to_string()),
             shim,
         }
     }

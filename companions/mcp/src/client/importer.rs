@@ -121,13 +121,15 @@ impl Importer {
             .await
             .map_err(cause::of_handshake)?;
         let connection = Connection::new(running, tokio::runtime::Handle::current());
+        let source = source(&connection);
         let listed = listed::all(connection.peer()).await?;
         let mut names = Names::default();
         let mut skipped = listed.unreadable;
         let mut tools = Vec::new();
         for tool in listed.tools {
             match convert(&tool, legal(&tool.name), Some(self.call)) {
-                Ok(converted) => {
+                Ok(mut converted) => {
+                    converted.spec = converted.spec.source(&source);
                     names.take(&tool.name)?;
                     tools.push(imported_tool(
                         converted,
@@ -147,6 +149,18 @@ impl Importer {
             skipped,
             connection,
         })
+    }
+}
+
+/// What is shown as the place of the tools: the server, by the name that it gives itself.
+fn source(connection: &Connection) -> String {
+    let server = connection.peer().peer_info();
+    match server.and_then(|server| server.server_info.clone()) {
+        None => "an MCP server".to_owned(),
+        Some(named) => {
+            let (name, version) = (shortened(&named.name), shortened(&named.version));
+            format!("MCP server {name} {version}")
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use contract_runtime::{Artifact, Content, Validator};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
+use crate::original;
+
 /// The most artifacts of one result.
 const PARTS: usize = 1_000;
 
@@ -14,6 +16,7 @@ pub(super) fn content(
     result: CallToolResult,
     schema: Option<&Validator>,
 ) -> Result<Content, String> {
+    let original = original::is_wanted().then(|| result.content.clone());
     let mut texts: Vec<String> = Vec::new();
     let mut artifacts = Vec::new();
     for block in result.content {
@@ -53,7 +56,11 @@ pub(super) fn content(
         (None, None) if wordless => Content::default(),
         (_, None) => Content::text(text),
     };
-    Ok(artifacts.into_iter().fold(content, Content::with))
+    let content = artifacts.into_iter().fold(content, Content::with);
+    if let Some(original) = original {
+        original::keep(&content, original);
+    }
+    Ok(content)
 }
 
 /// A string as it is, everything else as JSON, like the result of a function.

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::list::{Promise, RESULT};
 use super::revision::Revision;
+use crate::original::Original;
 
 /// The key of the outcome in `_meta`: `docs.rs/contract-runtime`, in reverse.
 const OUTCOME: &str = "rs.docs.contract-runtime/outcome";
@@ -25,17 +26,27 @@ const NOT_AS_PROMISED: &str =
 /// Converts an outcome to the protocol's result.
 ///
 /// Errors have no structured content, because clients validate it against the output schema even if `isError` is set.
-pub(super) fn result(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolResult {
+pub(super) fn result(
+    outcome: Outcome,
+    original: Option<Original>,
+    promise: Promise,
+    revision: Revision,
+) -> CallToolResult {
     let meta = meta(&outcome);
     let mut answer = match outcome.error() {
         Some(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
-        None => success(outcome, promise, revision),
+        None => success(outcome, original, promise, revision),
     };
     answer.meta = meta;
     answer
 }
 
-fn success(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolResult {
+fn success(
+    outcome: Outcome,
+    original: Option<Original>,
+    promise: Promise,
+    revision: Revision,
+) -> CallToolResult {
     let structured = match (promise, outcome.output_kind()) {
         (Promise::Structured { .. }, Some(OutputKind::Json))
         | (Promise::Structured { text: true, .. }, _) => outcome.value(),
@@ -55,6 +66,15 @@ fn success(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolRe
             ContentBlock::text(text),
         ]);
     }
+    let original = original
+        .filter(|_| revision.has_links())
+        .and_then(|original| original.of(&text, &artifacts))
+        .filter(|blocks| !blocks.is_empty() && size(blocks) <= ARTIFACT_BYTES);
+    if let Some(blocks) = original {
+        let mut answer = CallToolResult::success(blocks);
+        answer.structured_content = structured;
+        return answer;
+    }
     let mut content = Vec::with_capacity(1 + artifacts.len());
     if !text.is_empty() {
         content.push(ContentBlock::text(text));
@@ -68,6 +88,22 @@ fn success(outcome: Outcome, promise: Promise, revision: Revision) -> CallToolRe
     let mut answer = CallToolResult::success(content);
     answer.structured_content = structured;
     answer
+}
+
+/// The bytes of images, files and texts in blocks, as they are sent.
+fn size(blocks: &[ContentBlock]) -> usize {
+    let sizes = blocks.iter().map(|block| match block {
+        ContentBlock::Text(text) => text.text.len(),
+        ContentBlock::Image(image) => image.data.len(),
+        ContentBlock::Audio(audio) => audio.data.len(),
+        ContentBlock::Resource(resource) => match &resource.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.len(),
+            ResourceContents::BlobResourceContents { blob, .. } => blob.len(),
+            _ => 0,
+        },
+        _ => 0,
+    });
+    sizes.sum()
 }
 
 fn block(artifact: Artifact, left: &mut usize, revision: Revision) -> ContentBlock {

@@ -17,6 +17,7 @@ use super::limits::CallPermit;
 use super::message::RawArguments;
 use super::notifications::{Audience, Notifications, WantedLevel, of_client};
 use super::revision::Revision;
+use crate::original;
 
 /// The session of a call; among the extensions of its HTTP request.
 #[derive(Clone, Debug)]
@@ -93,7 +94,8 @@ pub(super) async fn answer(
         channel,
     };
     let tools = shared.tools.current();
-    let outcome = outcome(shared, &tools.registry, call, given, client, permit).await;
+    let calling = outcome(shared, &tools.registry, call, given, client, permit);
+    let (outcome, original) = original::during(calling).await;
     if let Some(asked) = outcome.approval_request() {
         return Ok(shared
             .questions
@@ -105,7 +107,7 @@ pub(super) async fn answer(
         return Err(ErrorData::invalid_params(why, None));
     }
     let promise = tools.list.promise(revision, outcome.tool());
-    Ok(answer::result(outcome, promise, revision).into())
+    Ok(answer::result(outcome, original, promise, revision).into())
 }
 
 /// The client of a call, and how the person there can be asked.

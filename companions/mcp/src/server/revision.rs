@@ -56,6 +56,11 @@ impl Revision {
         self >= Self::March2025
     }
 
+    /// Whether content may be a link, and each block have annotations of every kind.
+    pub(super) fn has_links(self) -> bool {
+        self >= Self::June2025
+    }
+
     /// Whether a report of progress has a message.
     pub(super) fn has_progress_messages(self) -> bool {
         self >= Self::March2025

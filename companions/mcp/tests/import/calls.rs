@@ -310,3 +310,98 @@ async fn a_server_that_asks_in_the_middle_of_a_call_is_declined_at_once() {
     let outcome = call(&registry, "cancel", "{}").await;
     assert_eq!(outcome.output(), Some("\"decline\""));
 }
+
+/// What a client is sent to which an imported tool is served again.
+async fn served_again(tool: Value, answer: Value, revision: &str) -> Value {
+    let fake = Fake::new(json!([tool])).on("tools/call", move |request| {
+        vec![result(request, answer.clone())]
+    });
+    let (registry, _heard) = fake.registry().await;
+    served(registry, revision).await
+}
+
+/// What a server answers to a call of `tool`.
+async fn served(registry: Registry, revision: &str) -> Value {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    let (mut ours, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    tokio::spawn(contract_mcp::Server::new(registry).streams(read, write));
+    let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+    }});
+    let call =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "tool"}});
+    let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let lines = format!("{begin}\n{begun}\n{call}\n");
+    ours.write_all(lines.as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(ours).lines();
+    let find = async {
+        while let Some(line) = lines.next_line().await.unwrap() {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == 1 {
+                return message["result"].clone();
+            }
+        }
+        panic!("the server ended");
+    };
+    within(find).await
+}
+
+#[tokio::test]
+async fn links_annotations_and_the_order_of_blocks_survive_being_served_again() {
+    let blocks = json!([
+        {"type": "image", "data": "AAEC", "mimeType": "image/png", "annotations": {"audience": ["user"]}},
+        {"type": "text", "text": "one", "annotations": {"priority": 0.5}},
+        {"type": "resource_link", "uri": "https://example.org/a", "name": "a", "mimeType": "text/plain"},
+        {"type": "text", "text": "two"},
+        {"type": "resource", "resource": {"uri": "file:///a/b.txt", "text": "hi", "mimeType": "text/x"}},
+    ]);
+    let again = served_again(bare("tool"), json!({"content": blocks}), "2025-11-25").await;
+    assert_eq!(again["content"], blocks);
+    // A revision that has no links gets what it can read.
+    let again = served_again(bare("tool"), json!({"content": blocks}), "2025-03-26").await;
+    let kinds: Vec<_> = again["content"].as_array().unwrap().iter().collect();
+    assert_eq!(kinds[0]["text"], "one\ntwo");
+    assert!(
+        kinds.iter().all(|one| one["type"] != "resource_link"),
+        "{again}"
+    );
+    // The structured result is judged and sent as ever.
+    let good =
+        json!({"content": [{"type": "text", "text": "three"}], "structuredContent": {"count": 3}});
+    let again = served_again(described(), good, "2025-11-25").await;
+    assert_eq!(again["structuredContent"], json!({"count": 3}));
+    assert_eq!(again["content"][0]["text"], "three");
+}
+
+#[tokio::test]
+async fn what_a_tool_has_made_of_an_imported_result_is_its_own() {
+    let blocks = json!([{"type": "text", "text": "theirs", "annotations": {"priority": 1.0}}]);
+    let fake = Fake::new(json!([bare("inner")])).on("tools/call", move |request| {
+        vec![result(request, json!({"content": blocks}))]
+    });
+    let (inner, _heard) = fake.registry().await;
+    let spec = DynamicSpec::new("tool", "Ask the other.");
+    let outer = Tool::dynamic(spec, move |_| {
+        let inner = inner.clone();
+        async move {
+            let outcome = inner.call(ToolCall::new("1", "inner", "{}")).await;
+            let theirs = outcome.output().unwrap_or_default().to_owned();
+            Ok::<_, String>(Content::text(format!("ours of {theirs}")))
+        }
+    });
+    let registry = Registry::builder().with(vec![outer]).build().unwrap();
+    let answer = served(registry, "2025-11-25").await;
+    assert_eq!(
+        answer["content"],
+        json!([{"type": "text", "text": "ours of theirs"}])
+    );
+}
+
+#[tokio::test]
+async fn an_imported_tool_shows_its_server() {
+    let (registry, _heard) = Fake::new(json!([bare("tool")])).registry().await;
+    let tool = registry.tool("tool").unwrap();
+    assert_eq!(tool.location(), "MCP server fake 1");
+}
