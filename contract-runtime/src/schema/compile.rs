@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::error::SchemaError;
 use super::normalize::percent_decode;
-use super::reader::{Reader, join, malformed, regex};
+use super::pointer::Pointer;
+use super::reader::{Group, Groups, Reader, join, malformed, regex};
 use super::rules::{ArrayRule, Combination, ObjectRule, Rule, RuleId, Rules, Types};
 use super::vocabulary::{annotates, unenforced};
 
@@ -19,40 +20,87 @@ pub(crate) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
         root,
         whole,
         rules: Vec::new(),
-        pointers: Vec::new(),
-        known: HashMap::default(),
+        known: refers(root).then(Known::default),
         depth: 0,
     };
-    let id = compiler.schema("", root)?;
+    let id = compiler.schema(&Pointer::Root, root)?;
     compiler.definitions()?;
-    let Compiler {
-        rules, pointers, ..
-    } = compiler;
+    let Compiler { rules, known, .. } = compiler;
     let rules = Rules { list: rules };
-    acyclic(&rules, &pointers)?;
+    if let Some(known) = known {
+        acyclic(&rules).map_err(|id| SchemaError::Cycle {
+            pointer: known.pointer(id, root),
+        })?;
+    }
     Ok((rules, id))
+}
+
+/// Whether there is a reference anywhere, or data that looks like one.
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => keywords
+            .iter()
+            .any(|(keyword, value)| keyword == "$ref" || refers(value)),
+        Value::Array(items) => items.iter().any(refers),
+        _ => false,
+    }
 }
 
 struct Compiler<'a> {
     root: &'a Value,
     whole: bool,
     rules: Vec<Rule>,
-    /// The pointer of each rule, for messages.
-    pointers: Vec<String>,
-    /// By pointer; `None` while a bare reference is being followed.
-    known: HashMap<String, Option<RuleId>, foldhash::fast::RandomState>,
+    /// What a reference may lead to; without references nothing is met twice, and nothing lies inside itself.
+    known: Option<Known>,
     /// How many schemas this one stands in, references followed.
     depth: usize,
+}
+
+/// The rules by the addresses of their schemas; `None` while a bare reference is being followed.
+#[derive(Default)]
+struct Known(HashMap<usize, Option<RuleId>, foldhash::fast::RandomState>);
+
+impl Known {
+    fn key(schema: &Value) -> usize {
+        std::ptr::from_ref(schema).addr()
+    }
+
+    /// The place of the schema that a rule was made of.
+    fn pointer(&self, id: RuleId, root: &Value) -> String {
+        let mut waiting = vec![(String::new(), root)];
+        while let Some((pointer, schema)) = waiting.pop() {
+            if self.0.get(&Self::key(schema)) == Some(&Some(id)) {
+                return pointer;
+            }
+            match schema {
+                Value::Object(members) => waiting.extend(
+                    members
+                        .iter()
+                        .rev()
+                        .map(|(key, value)| (join(&pointer, key), value)),
+                ),
+                Value::Array(items) => waiting.extend(
+                    items
+                        .iter()
+                        .enumerate()
+                        .rev()
+                        .map(|(index, value)| (format!("{pointer}/{index}"), value)),
+                ),
+                _ => {}
+            }
+        }
+        String::new()
+    }
 }
 
 /// Deeper schemas are refused, before they take all of the stack. No value that the dispatcher reads is nested so deeply.
 const DEEPEST: usize = 200;
 
 impl<'a> Compiler<'a> {
-    fn schema(&mut self, pointer: &str, schema: &'a Value) -> Result<RuleId> {
+    fn schema(&mut self, pointer: &Pointer<'_>, schema: &'a Value) -> Result<RuleId> {
         if self.depth == DEEPEST {
             return Err(SchemaError::Depth {
-                pointer: pointer.to_owned(),
+                pointer: pointer.to_string(),
                 limit: DEEPEST,
             });
         }
@@ -62,20 +110,21 @@ impl<'a> Compiler<'a> {
         id
     }
 
-    fn schema_within(&mut self, pointer: &str, schema: &'a Value) -> Result<RuleId> {
-        match self.known.get(pointer) {
+    fn schema_within(&mut self, pointer: &Pointer<'_>, schema: &'a Value) -> Result<RuleId> {
+        let known = self.known.as_ref();
+        match known.and_then(|known| known.0.get(&Known::key(schema))) {
             Some(Some(id)) => return Ok(*id),
             Some(None) => {
                 return Err(SchemaError::Cycle {
-                    pointer: pointer.to_owned(),
+                    pointer: pointer.to_string(),
                 });
             }
             None => {}
         }
         let keywords = match schema {
-            Value::Bool(true) => return Ok(self.reserve(pointer)),
+            Value::Bool(true) => return Ok(self.reserve(schema)),
             Value::Bool(false) => {
-                let id = self.reserve(pointer);
+                let id = self.reserve(schema);
                 self.rules[id.0].types = Types::NONE;
                 return Ok(id);
             }
@@ -84,33 +133,34 @@ impl<'a> Compiler<'a> {
         };
         if let Some(keyword) = keywords.keys().find(|keyword| unenforced(keyword)) {
             return Err(SchemaError::Keyword {
-                pointer: pointer.to_owned(),
+                pointer: pointer.to_string(),
                 keyword: keyword.clone(),
             });
         }
         // Nothing but a reference: the rule is its target, which saves a step for every value.
-        if keywords.contains_key("$ref")
-            && keywords
-                .keys()
-                .all(|keyword| keyword == "$ref" || annotates(keyword))
-        {
-            self.known.insert(pointer.to_owned(), None);
+        if self.known.is_some() && is_bare_reference(keywords) {
+            self.learn(schema, None);
             let id = self.reference(pointer, keywords)?;
-            self.known.insert(pointer.to_owned(), id);
+            self.learn(schema, id);
             return id.ok_or_else(|| malformed(pointer, "a reference"));
         }
-        let id = self.reserve(pointer);
+        let id = self.reserve(schema);
         let rule = self.rule(pointer, keywords)?;
         self.rules[id.0] = rule;
         Ok(id)
     }
 
-    fn reserve(&mut self, pointer: &str) -> RuleId {
+    fn reserve(&mut self, schema: &Value) -> RuleId {
         let id = RuleId(self.rules.len());
         self.rules.push(Rule::TRUE);
-        self.pointers.push(pointer.to_owned());
-        self.known.insert(pointer.to_owned(), Some(id));
+        self.learn(schema, Some(id));
         id
+    }
+
+    fn learn(&mut self, schema: &Value, id: Option<RuleId>) {
+        if let Some(known) = &mut self.known {
+            known.0.insert(Known::key(schema), id);
+        }
     }
 
     /// Definitions reached by no reference of the root cannot exist here, but `$defs` inside a type can.
@@ -119,25 +169,26 @@ impl<'a> Compiler<'a> {
         let Some(Value::Object(definitions)) = root.get("$defs") else {
             return Ok(());
         };
+        let within = Pointer::Root.key("$defs");
         for (name, definition) in definitions {
-            self.schema(&join("/$defs", name), definition)?;
+            self.schema(&within.key(name), definition)?;
         }
         Ok(())
     }
 
     fn reference(
         &mut self,
-        pointer: &str,
+        pointer: &Pointer<'_>,
         keywords: &Map<String, Value>,
     ) -> Result<Option<RuleId>> {
         let Some(value) = keywords.get("$ref") else {
             return Ok(None);
         };
         let Value::String(target) = value else {
-            return Err(malformed(&join(pointer, "$ref"), "a string"));
+            return Err(malformed(&pointer.key("$ref"), "a string"));
         };
         let unresolved = || SchemaError::Reference {
-            pointer: pointer.to_owned(),
+            pointer: pointer.to_string(),
             target: target.clone(),
         };
         let path = target
@@ -146,7 +197,7 @@ impl<'a> Compiler<'a> {
             .filter(|path| self.admits(path))
             .ok_or_else(unresolved)?;
         let schema = self.root.pointer(&path).ok_or_else(unresolved)?;
-        self.schema(&path, schema).map(Some)
+        self.schema(&Pointer::Target(&path), schema).map(Some)
     }
 
     /// Only what is surely a schema: a reference into `examples` would read data as one.
@@ -155,8 +206,12 @@ impl<'a> Compiler<'a> {
         named || (self.whole && path.is_empty())
     }
 
-    fn rule(&mut self, pointer: &str, keywords: &'a Map<String, Value>) -> Result<Rule> {
-        let read = Reader { pointer, keywords };
+    fn rule(&mut self, pointer: &Pointer<'_>, keywords: &'a Map<String, Value>) -> Result<Rule> {
+        let read = Reader {
+            pointer,
+            keywords,
+            groups: Groups::of(keywords),
+        };
         Ok(Rule {
             types: read.types()?,
             values: read.values()?,
@@ -169,17 +224,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn array(&mut self, read: &Reader<'a, '_>) -> Result<Option<Box<ArrayRule>>> {
-        const KEYWORDS: [&str; 8] = [
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "prefixItems",
-            "items",
-            "contains",
-            "minContains",
-            "maxContains",
-        ];
-        read.when(&KEYWORDS, || {
+        read.when(Group::Array, || {
             Ok(ArrayRule {
                 min: read.count("minItems")?,
                 max: read.count("maxItems")?,
@@ -194,24 +239,12 @@ impl<'a> Compiler<'a> {
     }
 
     fn object(&mut self, read: &Reader<'a, '_>) -> Result<Option<Box<ObjectRule>>> {
-        const KEYWORDS: [&str; 10] = [
-            "properties",
-            "required",
-            "patternProperties",
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-            "minProperties",
-            "maxProperties",
-            "dependentRequired",
-            "dependentSchemas",
-        ];
-        read.when(&KEYWORDS, || {
+        read.when(Group::Object, || {
             let properties = self.map(read, "properties")?;
             let mut patterns = Vec::new();
             for (pattern, id) in self.map(read, "patternProperties")? {
-                let place = join(&join(read.pointer, "patternProperties"), &pattern);
-                patterns.push((regex(&place, &pattern)?, id));
+                let place = read.pointer.key("patternProperties");
+                patterns.push((regex(&place.key(&pattern), &pattern)?, id));
             }
             let rule = ObjectRule {
                 properties,
@@ -231,10 +264,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn combination(&mut self, read: &Reader<'a, '_>) -> Result<Option<Box<Combination>>> {
-        const KEYWORDS: [&str; 8] = [
-            "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-        ];
-        read.when(&KEYWORDS, || {
+        read.when(Group::Combination, || {
             Ok(Combination {
                 reference: self.reference(read.pointer, read.keywords)?,
                 all: self.list(read, "allOf")?,
@@ -252,37 +282,44 @@ impl<'a> Compiler<'a> {
         let Some(schema) = read.get(keyword) else {
             return Ok(None);
         };
-        self.schema(&join(read.pointer, keyword), schema).map(Some)
+        self.schema(&read.pointer.key(keyword), schema).map(Some)
     }
 
     fn list(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Vec<RuleId>> {
-        let place = join(read.pointer, keyword);
+        let place = read.pointer.key(keyword);
         match read.get(keyword) {
             None => Ok(Vec::new()),
             Some(Value::Array(schemas)) if !schemas.is_empty() => schemas
                 .iter()
                 .enumerate()
-                .map(|(index, schema)| self.schema(&format!("{place}/{index}"), schema))
+                .map(|(index, schema)| self.schema(&place.index(index), schema))
                 .collect(),
             Some(_) => Err(malformed(&place, "an array of schemas, not empty")),
         }
     }
 
     fn map(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Vec<(String, RuleId)>> {
-        let place = join(read.pointer, keyword);
+        let place = read.pointer.key(keyword);
         match read.get(keyword) {
             None => Ok(Vec::new()),
             Some(Value::Object(schemas)) => schemas
                 .iter()
-                .map(|(name, schema)| Ok((name.clone(), self.schema(&join(&place, name), schema)?)))
+                .map(|(name, schema)| Ok((name.clone(), self.schema(&place.key(name), schema)?)))
                 .collect(),
             Some(_) => Err(malformed(&place, "an object of schemas")),
         }
     }
 }
 
+fn is_bare_reference(keywords: &Map<String, Value>) -> bool {
+    keywords.contains_key("$ref")
+        && keywords
+            .keys()
+            .all(|keyword| keyword == "$ref" || annotates(keyword))
+}
+
 /// Refuses schemas that apply themselves to the same value: following them would never end.
-fn acyclic(rules: &Rules, pointers: &[String]) -> Result<()> {
+fn acyclic(rules: &Rules) -> std::result::Result<(), RuleId> {
     let mut done = vec![false; rules.list.len()];
     for start in 0..rules.list.len() {
         let mut on_path = vec![start];
@@ -299,8 +336,7 @@ fn acyclic(rules: &Rules, pointers: &[String]) -> Result<()> {
                     }
                 }
                 Some(RuleId(id)) if on_path.contains(&id) => {
-                    let pointer = pointers.get(id).cloned().unwrap_or_default();
-                    return Err(SchemaError::Cycle { pointer });
+                    return Err(RuleId(id));
                 }
                 Some(RuleId(id)) if !done[id] => {
                     on_path.push(id);

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::normalize::DEFINITIONS;
-use super::vocabulary::{KeywordValue, holds};
+use super::vocabulary::{KeywordValue, has, holds, keyword};
 
 /// The prefix of a reference to a definition, before 2019-09.
 const THEN: &str = "#/definitions/";
@@ -15,11 +15,12 @@ pub(super) fn upgrade(schema: &mut Value) {
     let Value::Object(keywords) = schema else {
         return;
     };
-    let own = match keywords.shift_remove("$id") {
+    let id = has(keywords, "$id").then(|| keywords.shift_remove("$id"));
+    let own = match id.flatten() {
         Some(Value::String(own)) => own.trim_end_matches('#').to_owned(),
         _ => String::new(),
     };
-    let has_old = keywords.contains_key("definitions") && !keywords.contains_key("$defs");
+    let has_old = has(keywords, "definitions") && !has(keywords, "$defs");
     if has_old {
         rename(keywords, "definitions", "$defs");
     }
@@ -30,12 +31,14 @@ fn one(schema: &mut Value, own: &str, has_old: bool) {
     let Value::Object(keywords) = schema else {
         return;
     };
-    if keywords.get("items").is_some_and(Value::is_array) {
+    if keyword(keywords, "items").is_some_and(Value::is_array) {
         rename(keywords, "items", "prefixItems");
         rename(keywords, "additionalItems", "items");
     }
     dependencies(keywords);
-    if let Some(Value::String(target)) = keywords.get_mut("$ref") {
+    if has(keywords, "$ref")
+        && let Some(Value::String(target)) = keywords.get_mut("$ref")
+    {
         // By the name of the whole, a reference to a part of it.
         let part = target.strip_prefix(own).filter(|_| !own.is_empty());
         if let Some(part) = part.filter(|part| part.is_empty() || part.starts_with('#')) {
@@ -66,12 +69,12 @@ fn one(schema: &mut Value, own: &str, has_old: bool) {
 /// `dependencies` became two keywords: one for names and one for schemas.
 fn dependencies(keywords: &mut Map<String, Value>) {
     let taken = ["dependentRequired", "dependentSchemas"];
-    if taken.iter().any(|taken| keywords.contains_key(*taken)) {
-        return;
-    }
-    let Some(Value::Object(all)) = keywords.get("dependencies") else {
+    let Some(Value::Object(all)) = keyword(keywords, "dependencies") else {
         return;
     };
+    if taken.iter().any(|taken| has(keywords, taken)) {
+        return;
+    }
     let (names, schemas): (Map<_, _>, Map<_, _>) = all
         .clone()
         .into_iter()

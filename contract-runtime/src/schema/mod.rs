@@ -13,6 +13,7 @@ mod input_schema;
 pub(crate) mod lexer;
 pub(crate) mod lower;
 mod normalize;
+mod pointer;
 pub(crate) mod portable;
 mod reader;
 mod renames;

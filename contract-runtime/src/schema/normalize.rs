@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::vocabulary::{KeywordValue, holds, standard_format};
+use super::vocabulary::{KeywordValue, has, holds, keyword, standard_format};
 
 /// The largest `f32` by its shortest decimal, 3.4028235e38: what reads as it must be admitted, and what
 /// is larger reads as infinity or as another number.
@@ -18,8 +18,11 @@ pub(super) fn correct(schema: &mut Value) {
     let Value::Object(keywords) = schema else {
         return;
     };
-    keywords.shift_remove("$schema");
-    keywords.shift_remove("title");
+    for name in ["$schema", "title"] {
+        if has(keywords, name) {
+            keywords.shift_remove(name);
+        }
+    }
     correct_format(keywords);
     close_result(keywords);
     for (keyword, value) in keywords.iter_mut() {
@@ -34,6 +37,9 @@ pub(super) fn correct(schema: &mut Value) {
 
 /// A `Result` is read with nothing beside its `Ok` or `Err`, which schemars does not say.
 fn close_result(keywords: &mut Map<String, Value>) {
+    if !has(keywords, "oneOf") {
+        return;
+    }
     let Some(Value::Array(branches)) = keywords.get_mut("oneOf") else {
         return;
     };
@@ -67,7 +73,7 @@ fn only_member(schema: &Value) -> Option<&str> {
 }
 
 fn correct_format(keywords: &mut Map<String, Value>) {
-    let Some(Value::String(format)) = keywords.get("format") else {
+    let Some(Value::String(format)) = keyword(keywords, "format") else {
         return;
     };
     if standard_format(format) {
@@ -147,7 +153,7 @@ fn float(value: f64) -> Value {
 
 /// Whether `type` is, or contains, `name`.
 pub(super) fn has_type(keywords: &Map<String, Value>, name: &str) -> bool {
-    match keywords.get("type") {
+    match keyword(keywords, "type") {
         Some(Value::String(only)) => only == name,
         Some(Value::Array(several)) => several.iter().any(|one| one == name),
         _ => false,

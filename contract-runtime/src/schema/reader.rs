@@ -6,39 +6,81 @@ use serde_json::{Map, Value};
 use super::decimal::Decimal;
 use super::error::SchemaError;
 use super::format::Format;
+use super::pointer::Pointer;
 use super::rules::{Limit, NumberRule, TextRule, Types};
+use super::vocabulary::keyword;
 
 type Result<T> = std::result::Result<T, SchemaError>;
 
+/// Keywords that are read together, if one of them is there.
+#[derive(Clone, Copy)]
+pub(super) enum Group {
+    Number,
+    Text,
+    Array,
+    Object,
+    Combination,
+}
+
+/// Which groups the keywords of one schema belong to, found in one pass over them.
+pub(super) struct Groups(u8);
+
+impl Groups {
+    pub(super) fn of(keywords: &Map<String, Value>) -> Self {
+        let groups = keywords.keys().filter_map(|keyword| group(keyword));
+        Self(groups.fold(0, |all, group| all | 1 << group as u8))
+    }
+
+    fn has(&self, group: Group) -> bool {
+        self.0 & 1 << group as u8 != 0
+    }
+}
+
+fn group(keyword: &str) -> Option<Group> {
+    Some(match keyword {
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+            Group::Number
+        }
+        "minLength" | "maxLength" | "pattern" | "format" => Group::Text,
+        "minItems" | "maxItems" | "uniqueItems" | "prefixItems" | "items" | "contains"
+        | "minContains" | "maxContains" => Group::Array,
+        "properties"
+        | "required"
+        | "patternProperties"
+        | "additionalProperties"
+        | "unevaluatedProperties"
+        | "propertyNames"
+        | "minProperties"
+        | "maxProperties"
+        | "dependentRequired"
+        | "dependentSchemas" => Group::Object,
+        "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" => Group::Combination,
+        _ => return None,
+    })
+}
+
 /// One schema object and where it stands.
 pub(super) struct Reader<'a, 'p> {
-    pub(super) pointer: &'p str,
+    pub(super) pointer: &'p Pointer<'p>,
     pub(super) keywords: &'a Map<String, Value>,
+    pub(super) groups: Groups,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// The value of a keyword. A schema has few of them, which are compared faster than a hash is made.
-    pub(super) fn get(&self, keyword: &str) -> Option<&'a Value> {
-        const FEW: usize = 16;
-        if self.keywords.len() > FEW {
-            return self.keywords.get(keyword);
-        }
-        let mut all = self.keywords.iter();
-        all.find(|(own, _)| *own == keyword).map(|(_, value)| value)
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        keyword(self.keywords, name)
     }
 
-    /// The group `read` builds, when one of its keywords is there.
+    /// What `read` makes of a group, when one of its keywords is there.
     pub(super) fn when<T>(
         &self,
-        keywords: &[&str],
+        group: Group,
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Option<Box<T>>> {
-        let mut all = self.keywords.keys();
-        if all.any(|own| keywords.contains(&own.as_str())) {
-            read().map(Box::new).map(Some)
-        } else {
-            Ok(None)
+        if self.groups.has(group) {
+            return read().map(Box::new).map(Some);
         }
+        Ok(None)
     }
 
     pub(super) fn types(&self) -> Result<Types> {
@@ -79,14 +121,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub(super) fn number(&self) -> Result<Option<Box<NumberRule>>> {
-        const KEYWORDS: [&str; 5] = [
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-        ];
-        self.when(&KEYWORDS, || {
+        self.when(Group::Number, || {
             Ok(NumberRule {
                 minimum: self.limit("minimum")?,
                 maximum: self.limit("maximum")?,
@@ -98,10 +133,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub(super) fn text(&self) -> Result<Option<Box<TextRule>>> {
-        self.when(&["minLength", "maxLength", "pattern", "format"], || {
+        self.when(Group::Text, || {
             let pattern = match self.get("pattern") {
                 None => None,
-                Some(Value::String(text)) => Some(regex(&join(self.pointer, "pattern"), text)?),
+                Some(Value::String(text)) => Some(regex(&self.pointer.key("pattern"), text)?),
                 Some(_) => return Err(self.malformed("pattern", "a string")),
             };
             Ok(TextRule {
@@ -169,7 +204,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn malformed(&self, keyword: &str, expected: &'static str) -> SchemaError {
-        malformed(&join(self.pointer, keyword), expected)
+        malformed(&self.pointer.key(keyword), expected)
     }
 }
 
@@ -182,17 +217,17 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 }
 
 /// Without anchors and with ASCII classes, as ECMA-262 has it.
-pub(super) fn regex(pointer: &str, pattern: &str) -> Result<Regex> {
+pub(super) fn regex(pointer: &Pointer<'_>, pattern: &str) -> Result<Regex> {
     Regex::new(pattern).map_err(|error| SchemaError::Pattern {
-        pointer: pointer.to_owned(),
+        pointer: pointer.to_string(),
         pattern: pattern.to_owned(),
         reason: error.to_string(),
     })
 }
 
-pub(super) fn malformed(pointer: &str, expected: &'static str) -> SchemaError {
+pub(super) fn malformed(pointer: &Pointer<'_>, expected: &'static str) -> SchemaError {
     SchemaError::Malformed {
-        pointer: pointer.to_owned(),
+        pointer: pointer.to_string(),
         expected,
     }
 }

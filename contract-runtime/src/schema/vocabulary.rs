@@ -1,5 +1,21 @@
 //! The keywords of JSON Schema 2020-12: what each contains and whether it restricts values.
 
+use serde_json::{Map, Value};
+
+/// The value of a keyword. A schema has few of them, which are compared faster than a hash is made.
+pub(super) fn keyword<'v>(keywords: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    const FEW: usize = 16;
+    if keywords.len() > FEW {
+        return keywords.get(name);
+    }
+    let mut all = keywords.iter();
+    all.find(|(own, _)| *own == name).map(|(_, value)| value)
+}
+
+pub(super) fn has(keywords: &Map<String, Value>, name: &str) -> bool {
+    keyword(keywords, name).is_some()
+}
+
 /// What the value of a keyword is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordValue {
