@@ -1,6 +1,5 @@
 //! The state shared by a registry's clones.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -8,6 +7,7 @@ use super::approval::OpenRequests;
 use super::call_hook::CallHook;
 use super::entry::Entry;
 use super::export::Exports;
+use super::names::Names;
 use super::shards::Shards;
 use super::statistics::Statistics;
 use crate::contract::scope::PolicyLayer;
@@ -18,7 +18,7 @@ use crate::tool::{Outcome, Status, ToolCall};
 
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
-    names: HashMap<String, usize, foldhash::fast::RandomState>,
+    names: Names,
     pub(super) shared: Shared,
     pub(super) shards: Shards,
     pub(super) limits: Limits,
@@ -90,16 +90,11 @@ impl Inner {
         program: Option<Program>,
         before: CallHook,
     ) -> Self {
-        let names = entries
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (entry.tool.name.clone(), index))
-            .collect();
         let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
         Self {
+            names: Names::new(&entries),
             renames: entries.iter().any(renamed),
             entries,
-            names,
             shared,
             shards: Shards::new(layer),
             limits,
@@ -115,7 +110,7 @@ impl Inner {
     }
 
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.names.get(name).copied()
+        self.names.find(name, &self.entries)
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {

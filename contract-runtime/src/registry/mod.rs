@@ -22,6 +22,7 @@ mod job;
 mod lint;
 pub(crate) mod manifest;
 pub mod methods;
+mod names;
 mod outcome;
 mod require_portable;
 mod shards;
