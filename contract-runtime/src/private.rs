@@ -1,7 +1,6 @@
 //! The interface for generated code. Unstable: the two crates are released together.
 
 pub use inventory;
-pub use schemars::{Schema, SchemaGenerator};
 
 pub use std::sync::Arc;
 pub use std::vec::Vec;
@@ -25,7 +24,7 @@ pub use crate::contract::type_kind::{
 pub use crate::contract::unwind::settle;
 pub use crate::registry::Builder;
 pub use crate::registry::manifest::{assert_frozen, assert_package_frozen, own_registry};
-pub use crate::schema::Hints;
+pub use crate::schema::{Describe, Hints};
 pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;
 pub use crate::tool::findings::{judge_tool, report_default, report_example};

@@ -15,7 +15,7 @@
 //!         Ok(out)
 //!     }
 //!     fn __contract_call(call: rt::Call<'_>) -> rt::Running<'_> { .. }
-//!     fn __contract_output(generator: &mut rt::SchemaGenerator) -> Option<rt::Schema> { .. }
+//!     fn __contract_output() -> Option<rt::Describe> { .. }
 //!     static __CONTRACT_SPEC: rt::Spec = ..;
 //!     rt::inventory::submit! { .. }
 //!     rt::settle(__contract_checked(rt::Frame::direct(&__CONTRACT_SPEC.contract), amount, rate))

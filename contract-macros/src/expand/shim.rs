@@ -130,18 +130,17 @@ fn slot(index: usize) -> Ident {
     local(&format!("slot_{index}"))
 }
 
-/// The body of the function that describes the result.
+/// The body of the function that says what describes the result.
 pub(super) fn output(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let function = &tool.function;
     let demanded = tool.options.output_schema.as_ref();
-    let generator = local("generator");
     let ty = anonymous_lifetimes(result_type(&function.sig.output));
     let (value, _) = result_places(&function.sig);
     if demanded.is_some_and(|set| set.value) {
         let described = quote!(>::NEW.success().demanded_schema);
         let (begin, end) = (value.begin(quote!(#runtime::Type::<)), value.end(described));
-        quote!(#begin #ty #end(#generator))
+        quote!(#begin #ty #end())
     } else {
-        quote!(#runtime::Type::<#ty>::NEW.success().schema(#generator))
+        quote!(#runtime::Type::<#ty>::NEW.success().schema())
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
         runtime,
         &none,
     );
-    let (call, generator) = (local("call"), local("generator"));
+    let call = local("call");
     let running = shim::running(function, &quote!(#checked_name), runtime);
     let output = shim::output(tool, runtime);
     let spec = data::spec(tool, runtime);
@@ -38,7 +38,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
         fn #call_name(#call: #runtime::Call<'_>) -> #runtime::Running<'_> {
             #running
         }
-        fn #output_name(#generator: &mut #runtime::SchemaGenerator) -> ::core::option::Option<#runtime::Schema> {
+        fn #output_name() -> ::core::option::Option<#runtime::Describe> {
             #output
         }
         #levels

@@ -6,7 +6,7 @@
 //!     fn __contract_body_get(&self, key: &str) -> Option<String> { .. }
 //!     fn __contract_checked_get(&self, frame: rt::Frame, key: &str) -> Result<Option<String>, rt::Stop> { .. }
 //!     fn __contract_call_get<'c>(&'c self, call: rt::Call<'c>) -> rt::Running<'c> { .. }
-//!     fn __contract_output_get(generator: &mut rt::SchemaGenerator) -> Option<rt::Schema> { .. }
+//!     fn __contract_output_get() -> Option<rt::Describe> { .. }
 //!     fn __contract_spec_get() -> &'static rt::Spec { .. }
 //! }
 //! const _: () = { rt::inventory::submit! { .. } };
@@ -158,7 +158,7 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
         },
     );
     let forms = function::forms(tool, body, checked, &quote!(self.#body), runtime, head);
-    let (call_local, generator) = (local("call"), local("generator"));
+    let call_local = local("call");
     let running = shim::running(function, &quote!(Self::#checked), runtime);
     let output_body = shim::output(tool, runtime);
     let data = data::spec(tool, runtime);
@@ -172,7 +172,7 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
             #running
         }
         #head
-        fn #output(#generator: &mut #runtime::SchemaGenerator) -> ::core::option::Option<#runtime::Schema> {
+        fn #output() -> ::core::option::Option<#runtime::Describe> {
             #output_body
         }
         #head

@@ -27,7 +27,7 @@ pub enum Expression {
     Float(f64),
     /// A string or a character.
     Text(&'static str),
-    /// A named constant: its value is found when a registry is built; none, if its type has a meaning of its own.
+    /// A named constant: its value is found while a program runs; none, if its type has a meaning of its own.
     Named {
         text: &'static str,
         value: fn() -> Option<Value>,

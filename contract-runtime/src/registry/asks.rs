@@ -1,6 +1,9 @@
 //! Which conditions of a tool ask a person: what its author says, and what the operator changes.
 
+use std::sync::Arc;
+
 use super::build_error::BuildProblem;
+use super::entry::Settings;
 use crate::contract::approval::Asks;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::tool::Tool;
@@ -33,15 +36,15 @@ impl AskChange {
     }
 }
 
-/// The conditions of a tool as they ask under these changes, and their places.
+/// The conditions of a tool as they ask, where the operator has changed them, and the places of those that do.
 pub(super) fn resolve(
     tool: &Tool,
-    changes: &[AskChange],
+    settings: &Settings,
     problems: &mut Vec<BuildProblem>,
-) -> (Vec<Condition>, Asks) {
-    let mut conditions = tool.conditions().to_vec();
+) -> (Option<Box<[Condition]>>, Arc<Asks>) {
+    let mut changed: Option<Box<[Condition]>> = None;
     let mut confirm = tool.spec().is_some_and(|spec| spec.confirm.is_some());
-    for change in changes.iter().filter(|change| change.tool == tool.name) {
+    for change in settings.asks.iter().filter(|one| one.tool == tool.name) {
         let Subject::Condition(wanted) = &change.subject else {
             confirm = change.asks;
             continue;
@@ -50,16 +53,18 @@ pub(super) fn resolve(
             let is_named = one.is_named() && one.predicate() == wanted;
             one.kind() == ConditionKind::Pre && (is_named || one.id() == Some(wanted.as_str()))
         };
+        let conditions = changed.get_or_insert_with(|| tool.conditions().into());
         match conditions.iter_mut().find(named) {
             Some(condition) => *condition = condition.set_asks(change.asks),
             None => problems.push(BuildProblem::NoSuchCondition {
                 method: change.method(),
-                tool: tool.name.clone(),
+                tool: tool.name.to_string(),
                 id: wanted.clone(),
-                location: tool.location.clone(),
+                location: tool.location.to_string(),
             }),
         }
     }
+    let conditions = changed.as_deref().unwrap_or(tool.conditions());
     let places = conditions.iter().enumerate();
     let places = places.filter(|(_, condition)| condition.asks());
     let asks = Asks {
@@ -68,9 +73,12 @@ pub(super) fn resolve(
     };
     if cfg!(contract_strip) && asks.any() {
         problems.push(BuildProblem::AskStripped {
-            tool: tool.name.clone(),
-            location: tool.location.clone(),
+            tool: tool.name.to_string(),
+            location: tool.location.to_string(),
         });
     }
-    (conditions, asks)
+    if asks.any() {
+        return (changed, Arc::new(asks));
+    }
+    (changed, Arc::clone(&settings.no_asks))
 }

@@ -5,6 +5,7 @@ mod approval;
 mod call_hook;
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use super::{findings, history, require_portable};
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::contract::violation::Violation;
+use crate::schema::TypeSchemas;
 use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
 use crate::tool::context_params::CallExtensions;
@@ -197,7 +199,7 @@ impl Builder {
     pub fn prefix(mut self, prefix: &str) -> Self {
         for tool in self.tools.iter_mut().filter(|tool| !tool.prefixed) {
             tool.prefixed = true;
-            tool.name.insert_str(0, prefix);
+            tool.name.to_mut().insert_str(0, prefix);
         }
         self
     }
@@ -208,7 +210,7 @@ impl Builder {
         let to = to.into();
         for tool in &mut self.tools {
             if tool.name == from {
-                tool.name.clone_from(&to);
+                tool.name = Cow::Owned(to.clone());
             }
         }
         self
@@ -378,17 +380,20 @@ impl Builder {
             timeout: self.timeout,
             policy: self.layer.policy,
             asks: self.asks,
+            no_asks: Arc::default(),
         };
+        let mut types = TypeSchemas::default();
         let mut problems = self.problems;
         let mut entries = Vec::with_capacity(self.tools.len());
         for tool in self.tools {
-            let overruled = overrides.get(&tool.name).copied();
-            let Some(entry) = Entry::new(tool, overruled, &settings, &mut problems) else {
+            let overruled = overrides.get(&*tool.name).copied();
+            let Some(entry) = Entry::new(tool, overruled, &settings, &mut types, &mut problems)
+            else {
                 continue;
             };
             require_portable::judge(&entry, self.shown, &mut problems);
             findings::judge(&entry, &mut problems);
-            for need in &entry.needs {
+            for need in &*entry.needs {
                 let given = self.without_contexts
                     || need.optional
                     || CallExtensions::has(need.of)
@@ -396,9 +401,9 @@ impl Builder {
                     || self.per_call.contains(&need.of);
                 if !given {
                     problems.push(BuildProblem::MissingContext {
-                        tool: entry.tool.name.clone(),
+                        tool: entry.tool.name.to_string(),
                         type_name: need.name,
-                        location: entry.tool.location.clone(),
+                        location: entry.tool.location.to_string(),
                     });
                 }
             }
@@ -424,8 +429,8 @@ impl Builder {
         for tool in &self.tools {
             if !is_tool_name(&tool.name) {
                 self.problems.push(BuildProblem::BadName {
-                    name: tool.name.clone(),
-                    location: tool.location.clone(),
+                    name: tool.name.to_string(),
+                    location: tool.location.to_string(),
                 });
             }
         }
@@ -434,9 +439,9 @@ impl Builder {
                 && one.name == other.name
             {
                 self.problems.push(BuildProblem::DuplicateName {
-                    name: one.name.clone(),
-                    first: one.location.clone(),
-                    second: other.location.clone(),
+                    name: one.name.to_string(),
+                    first: one.location.to_string(),
+                    second: other.location.to_string(),
                 });
             }
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Builder;
 use super::Registry;
 use super::build_error::BuildError;
-use super::entry::{Entry, published};
+use super::entry::Entry;
 use super::job::Mode;
 use crate::contract::condition::Condition;
 use crate::contract::policy::Policy;
@@ -48,13 +48,7 @@ impl<'r> TriedTool<'r> {
     /// Returns the schema of its arguments with this condition alone.
     #[must_use]
     pub fn types_with(self, condition: Condition) -> Value {
-        let Entry {
-            tool,
-            inputs,
-            outside,
-            ..
-        } = self.entry;
-        published(tool, &inputs.schema, &[condition], *outside).input
+        self.entry.input_with(condition)
     }
 
     /// Returns the arguments as the dispatcher reads them, if it accepts them.

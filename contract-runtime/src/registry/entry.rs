@@ -1,9 +1,9 @@
 //! A tool in a registry, with its settings resolved.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::asks::{self, AskChange};
@@ -16,45 +16,56 @@ use crate::contract::scope::Secrets;
 use crate::contract::type_kind::TypeKind;
 use crate::contract::violation::{Blame, Detection, Violation};
 use crate::futures;
+use crate::schema::InvalidArguments;
 use crate::schema::arguments::{Bounds, examine};
 use crate::schema::lower::sentence::requirement;
-use crate::schema::lower::{Published, PublishedCondition, Subject, lower};
-use crate::schema::{ArgumentProblem, InvalidArguments, ProblemKind};
-use crate::schema::{InputSchema, ParameterSchema, correct_output};
+use crate::schema::lower::{PublishedCondition, Subject, lower, refuses};
+use crate::schema::{
+    ArgumentProblem, Constants, DescribedParameter, InputSchema, Parameter, ProblemKind,
+    StoredSchema, TypeSchemas,
+};
 use crate::tool::Tool;
 use crate::tool::call::{Call, Description, Running};
 use crate::tool::context_params::Need;
-use crate::tool::dynamic::Origin;
+use crate::tool::dynamic::{DynamicSchemas, Origin};
 use crate::tool::inputs::Inputs;
 use crate::tool::spec::Constant;
 
-/// A tool in a registry, with everything decided that can be decided before a call.
+/// A tool in a registry, with everything decided that is reported when the registry is built; the rest is made when somebody
+/// asks for it, and kept.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) inputs: Inputs,
-    pub(crate) output: Option<Value>,
-    /// The schema of the arguments as it is published, where conditions change it.
-    narrowed: Option<Value>,
+    output: Option<Arc<StoredSchema>>,
+    /// Its conditions, where an operator has changed which of them ask.
+    changed: Option<Box<[Condition]>>,
     /// Which of them ask.
     pub(crate) asks: Arc<Asks>,
     /// Its conditions as everybody but the program sees them.
-    pub(crate) conditions: Vec<PublishedCondition>,
+    lowered: OnceLock<Box<Lowered>>,
     /// The operator's override, or the author's setting.
     pub(crate) policy: Option<Resolved>,
     /// The policy outside of any run, as it was when the registry was built: what is published depends on it.
     pub(crate) outside: Resolved,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Box<[Need]>,
     pub(crate) secrets: Secrets,
-    /// What a model is told instead of the author's description.
-    pub(crate) described: Option<String>,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
     /// A call needs nothing but its arguments, and takes as long as it takes.
     pub(crate) is_straight: bool,
-    /// The published schema as refusals name it, read when the first needs it.
-    bounds: OnceLock<Option<Bounds>>,
+    location: OnceLock<Box<str>>,
+    /// The published schema as refusals name it.
+    bounds: OnceLock<Option<Box<Bounds>>>,
+}
+
+/// What conditions become for everybody but the program.
+#[derive(Debug)]
+struct Lowered {
+    /// The schema of the arguments as it is published, where conditions change it.
+    narrowed: Option<Value>,
+    conditions: Vec<PublishedCondition>,
 }
 
 pub(super) struct Settings {
@@ -64,6 +75,8 @@ pub(super) struct Settings {
     pub(super) policy: Option<Policy>,
     /// What the operator says of asking.
     pub(super) asks: Vec<AskChange>,
+    /// What tools have that never ask.
+    pub(super) no_asks: Arc<Asks>,
 }
 
 impl Entry {
@@ -71,68 +84,64 @@ impl Entry {
         mut tool: Tool,
         overruled: Option<Policy>,
         settings: &Settings,
+        types: &mut TypeSchemas,
         problems: &mut Vec<BuildProblem>,
     ) -> Option<Self> {
         if tool.misplaced {
             problems.push(BuildProblem::Misplaced {
-                tool: tool.name.clone(),
-                location: tool.location.clone(),
+                tool: tool.name.to_string(),
+                location: tool.location.to_string(),
             });
         }
-        let description = describe(&tool, problems)?;
-        let needs = description.needs.clone();
-        let (inputs, output) = schemas(&mut tool, description, problems)?;
-        let inputs = match inputs {
-            Ok(schema) => {
-                judge_constants(&tool, &schema, problems);
-                let inputs = Inputs::new(schema, tool.coerce || settings.coerce);
-                match &tool.origin {
-                    Origin::Generated(_) => inputs,
-                    Origin::Dynamic { stated, .. } => inputs.stating(stated.clone()),
-                }
-            }
+        let mut description = describe(&tool, problems)?;
+        let needs = std::mem::take(&mut description.needs).into_boxed_slice();
+        let schemas = schemas(&mut tool, description, types, problems)?;
+        let schema = match schemas.input {
+            Ok(schema) => schema,
             Err(source) => {
                 problems.push(BuildProblem::Schema {
-                    tool: tool.name.clone(),
-                    location: tool.location.clone(),
+                    tool: tool.name.to_string(),
+                    location: tool.location.to_string(),
                     source,
                 });
                 return None;
             }
         };
+        judge_constants(&tool, &schema, problems);
         let set = |policy, origin| Resolved { policy, origin };
         let overruled = overruled.map(|policy| set(policy, PolicyOrigin::Override));
         let own = || Some(set(tool.own_policy()?, PolicyOrigin::Tool));
         let policy = overruled.or_else(own);
         let registry = || Some(set(settings.policy?, PolicyOrigin::Registry));
         let outside = policy.or_else(registry).unwrap_or_else(Resolved::process);
-        let (conditions, asks) = asks::resolve(&tool, &settings.asks, problems);
-        let (narrowed, conditions) = if conditions.is_empty() {
-            (None, Vec::new())
-        } else {
-            let published = published(&tool, &inputs.schema, &conditions, outside);
-            let is_narrowed = published.input != *inputs.schema.json();
-            (is_narrowed.then_some(published.input), published.conditions)
-        };
+        let (changed, asks) = asks::resolve(&tool, settings, problems);
         let secrets = match tool.spec() {
             Some(spec) => Secrets::Declared(spec.contract.secrets),
-            None => Secrets::said(inputs.schema.secrets()),
+            None => Secrets::said(schema.secrets()),
         };
         let timeout = tool.timeout.or(settings.timeout);
+        let stated = match &tool.origin {
+            Origin::Generated(_) => None,
+            Origin::Dynamic { stated, .. } => Some(Arc::clone(stated)),
+        };
         Some(Self {
-            secrets,
-            inputs,
-            output,
-            narrowed,
-            conditions,
-            asks: Arc::new(asks),
+            inputs: Inputs {
+                schema,
+                coerce: tool.coerce || settings.coerce,
+                stated,
+            },
+            output: schemas.output,
+            changed,
+            asks,
+            lowered: OnceLock::new(),
             policy,
             outside,
             timeout,
             is_straight: timeout.is_none() && needs.is_empty(),
             needs,
-            described: tool.alone.then(|| alone(&tool.description)),
+            secrets,
             read_only: tool.hints.read_only == Some(true),
+            location: OnceLock::new(),
             bounds: OnceLock::new(),
             tool,
         })
@@ -140,17 +149,84 @@ impl Entry {
 }
 
 impl Entry {
+    /// Its conditions, which ask as the operator wants them to.
+    pub(super) fn conditions(&self) -> &[Condition] {
+        self.changed.as_deref().unwrap_or(self.tool.conditions())
+    }
+
+    /// Whether every call that breaks this condition is refused.
+    pub(super) fn refuses(&self, condition: &Condition) -> bool {
+        refuses(self.outside, condition)
+    }
+
+    /// Its conditions as everybody but the program sees them.
+    pub(crate) fn published(&self) -> &[PublishedCondition] {
+        if self.conditions().is_empty() {
+            return &[];
+        }
+        &self.lowered().conditions
+    }
+
+    /// The schema of the arguments as it is published, where conditions change it.
+    pub(super) fn narrowed(&self) -> Option<&Value> {
+        if self.conditions().is_empty() {
+            return None;
+        }
+        self.lowered().narrowed.as_ref()
+    }
+
+    fn lowered(&self) -> &Lowered {
+        self.lowered.get_or_init(|| {
+            let schema = self.inputs.schema.as_stored().read();
+            let subjects = subjects(&self.tool, &self.inputs.schema);
+            let name = self.tool.contract_name();
+            let conditions = self.conditions();
+            let published = lower(name, self.outside, conditions, &subjects, &schema);
+            Box::new(Lowered {
+                narrowed: (published.input != *schema).then_some(published.input),
+                conditions: published.conditions,
+            })
+        })
+    }
+
     /// The schema of the arguments as it is published, conditions included.
     pub(crate) fn input(&self) -> &Value {
-        self.narrowed.as_ref().unwrap_or(self.inputs.schema.json())
+        self.narrowed().unwrap_or_else(|| self.inputs.schema.json())
+    }
+
+    /// The same with one condition alone.
+    pub(super) fn input_with(&self, condition: Condition) -> Value {
+        let schema = self.inputs.schema.as_stored().read();
+        let subjects = subjects(&self.tool, &self.inputs.schema);
+        let name = self.tool.contract_name();
+        lower(name, self.outside, &[condition], &subjects, &schema).input
+    }
+
+    pub(super) fn output(&self) -> Option<&StoredSchema> {
+        self.output.as_deref()
+    }
+
+    pub(super) fn location(&self) -> &str {
+        let written = || self.tool.location.to_string().into_boxed_str();
+        self.location.get_or_init(written)
+    }
+
+    /// What a model is told the tool does.
+    pub(super) fn described(&self) -> Cow<'_, str> {
+        if self.tool.alone {
+            return Cow::Owned(alone(&self.tool.description));
+        }
+        Cow::Borrowed(&self.tool.description)
     }
 
     /// The tool as it was before its schemas were taken out of it, for another registry.
     pub(super) fn whole_tool(&self) -> Tool {
         let mut tool = self.tool.clone();
-        if let Origin::Dynamic { input, output, .. } = &mut tool.origin {
-            input.clone_from(self.inputs.schema.json());
-            output.clone_from(&self.output);
+        if let Origin::Dynamic { schemas, .. } = &mut tool.origin {
+            *schemas = Some(Box::new(DynamicSchemas {
+                input: Ok(self.inputs.schema.clone()),
+                output: self.output.clone(),
+            }));
         }
         tool
     }
@@ -164,24 +240,21 @@ impl Entry {
         if is_said || !is_refusal {
             return;
         }
-        let published = self.conditions.iter();
-        let condition = published
-            .map(|one| (one.id(), one.condition()))
-            .find(|(id, _)| *id == violation.contract);
-        if let Some((_, condition)) = condition {
+        let mut published = self.published().iter();
+        if let Some(published) = published.find(|one| one.id() == violation.contract) {
             let subjects = subjects(&self.tool, &self.inputs.schema);
-            violation.demand = Some(requirement(condition, &subjects));
+            violation.demand = Some(requirement(published.condition(), &subjects));
         }
     }
 
     /// Puts the published bounds into a refusal, which knows those of the types.
     #[cold]
     pub(super) fn name_bounds(&self, invalid: &mut InvalidArguments) {
-        let Some(narrowed) = &self.narrowed else {
+        let Some(narrowed) = self.narrowed() else {
             return;
         };
-        let bounds = self.bounds.get_or_init(|| Bounds::new(narrowed));
-        if let Some(bounds) = bounds {
+        let bounds = || Bounds::new(narrowed).map(Box::new);
+        if let Some(bounds) = self.bounds.get_or_init(bounds) {
             bounds.name(&self.inputs.schema, invalid);
         }
     }
@@ -195,10 +268,7 @@ fn alone(author: &str) -> String {
 
 /// Asks a tool for its parameters, through the same generated function that reads them.
 fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description> {
-    let into = Mutex::new(Description {
-        generator: SchemaSettings::draft2020_12().into_generator(),
-        ..Description::default()
-    });
+    let into = Mutex::new(Description::default());
     let asked = guard(|| {
         let call = Call::describe(&into);
         if let Running::Later(mut future) = tool.shim.call(call) {
@@ -208,24 +278,12 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
     });
     if asked.is_err() {
         problems.push(BuildProblem::Undescribed {
-            tool: tool.name.clone(),
-            location: tool.location.clone(),
+            tool: tool.name.to_string(),
+            location: tool.location.to_string(),
         });
         return None;
     }
     Some(ignore_poison(into.into_inner()))
-}
-
-/// What is shown of these conditions of a tool.
-pub(crate) fn published(
-    tool: &Tool,
-    schema: &InputSchema,
-    conditions: &[Condition],
-    outside: Resolved,
-) -> Published {
-    let subjects = subjects(tool, schema);
-    let name = tool.contract_name();
-    lower(name, outside, conditions, &subjects, schema.json())
 }
 
 fn subjects(tool: &Tool, schema: &InputSchema) -> Vec<Subject> {
@@ -233,14 +291,13 @@ fn subjects(tool: &Tool, schema: &InputSchema) -> Vec<Subject> {
         let known = tool.parameters().iter().find(|one| one.name == name);
         known.map_or(TypeKind::Opaque, |one| one.kind)
     };
-    schema
-        .parameters()
+    let parameters = schema.parameters().iter();
+    parameters
         .map(|parameter| Subject {
-            name: parameter.name.clone(),
+            name: parameter.name.clone().into_owned(),
             kind: kind(&parameter.name),
-            schema: parameter.schema.clone(),
             required: parameter.required,
-            default: parameter.default.clone(),
+            default: parameter.default().cloned(),
         })
         .collect()
 }
@@ -248,9 +305,10 @@ fn subjects(tool: &Tool, schema: &InputSchema) -> Vec<Subject> {
 /// A default and an example must be what a call could send.
 fn judge_constants(tool: &Tool, schema: &InputSchema, problems: &mut Vec<BuildProblem>) {
     for parameter in schema.parameters() {
-        let defaults = parameter.default.iter().map(|value| ("default", value));
-        let examples = parameter.examples.iter().map(|value| ("example", value));
-        for (what, value) in defaults.chain(examples) {
+        let defaults = parameter.default().map(|value| ("default", value));
+        let examples = parameter.examples().iter();
+        let examples = examples.map(|value| ("example", value));
+        for (what, value) in defaults.into_iter().chain(examples) {
             let text = json!({ &*parameter.name: value }).to_string();
             let Err(invalid) = examine(&text, schema, false) else {
                 continue;
@@ -258,7 +316,7 @@ fn judge_constants(tool: &Tool, schema: &InputSchema, problems: &mut Vec<BuildPr
             // The other arguments are missing, which says nothing of this one.
             let own = |problem: &ArgumentProblem| {
                 let mut steps = problem.pointer.split('/');
-                steps.nth(1) == Some(parameter.name.as_str())
+                steps.nth(1) == Some(&*parameter.name)
             };
             let refusals = invalid
                 .problems()
@@ -266,79 +324,75 @@ fn judge_constants(tool: &Tool, schema: &InputSchema, problems: &mut Vec<BuildPr
                 .filter(|problem| own(problem) && problem.kind != ProblemKind::Missing);
             problems.extend(refusals.map(|problem| BuildProblem::Refused {
                 what,
-                tool: tool.name.clone(),
+                tool: tool.name.to_string(),
                 problem: problem.clone(),
-                location: tool.location.clone(),
+                location: tool.location.to_string(),
             }));
         }
     }
 }
 
-type Schemas = (
-    Result<InputSchema, crate::schema::SchemaError>,
-    Option<Value>,
-);
-
 /// The schemas of a tool; those that its author wrote are taken out of it.
 fn schemas(
     tool: &mut Tool,
-    mut description: Description,
+    description: Description,
+    types: &mut TypeSchemas,
     problems: &mut Vec<BuildProblem>,
-) -> Option<Schemas> {
-    if let Origin::Dynamic { input, output, .. } = &mut tool.origin {
-        return Some((InputSchema::from_object(input.take()), output.take()));
+) -> Option<DynamicSchemas> {
+    if let Origin::Dynamic { schemas, .. } = &mut tool.origin {
+        return schemas.take().map(|schemas| *schemas);
     }
     let tool = &*tool;
     let before = problems.len();
+    let parameters = parameters(tool, description, problems);
+    let described = guard(|| DynamicSchemas {
+        input: types.input(parameters),
+        output: tool.shim.output().and_then(|result| types.result(result)),
+    });
+    if described.is_err() {
+        problems.push(BuildProblem::Undescribed {
+            tool: tool.name.to_string(),
+            location: tool.location.to_string(),
+        });
+    }
+    described.ok().filter(|_| problems.len() == before)
+}
+
+/// The parameters of a tool that a macro made, without those of its constants that cannot be written.
+fn parameters(
+    tool: &Tool,
+    description: Description,
+    problems: &mut Vec<BuildProblem>,
+) -> Vec<DescribedParameter> {
     let mut constant = |what, parameter: &str, constant: &Constant| {
         let value = constant.json();
         if value.is_none() {
             problems.push(BuildProblem::Constant {
                 what,
-                tool: tool.name.clone(),
+                tool: tool.name.to_string(),
                 parameter: parameter.to_owned(),
-                location: tool.location.clone(),
+                location: tool.location.to_string(),
             });
         }
         value
     };
-    let parameters = tool
-        .parameters()
-        .iter()
-        .zip(description.parameters)
-        .map(|(parameter, (schema, optional))| ParameterSchema {
-            name: parameter.name.to_owned(),
-            description: Some(parameter.description)
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned),
-            schema: schema.to_value(),
-            required: !optional && parameter.default.is_none(),
-            default: parameter
-                .default
-                .as_ref()
-                .and_then(|default| constant("default", parameter.name, default)),
-            examples: parameter
-                .examples
-                .iter()
-                .filter_map(|example| constant("example", parameter.name, example))
-                .collect(),
-            secret: parameter.secret,
-        })
-        .collect();
-    let input = InputSchema::new(parameters, description.generator.take_definitions(true));
-    let mut generator = SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator();
-    let output = guard(|| tool.shim.output(&mut generator)).unwrap_or_else(|_| {
-        problems.push(BuildProblem::Undescribed {
-            tool: tool.name.clone(),
-            location: tool.location.clone(),
-        });
-        None
+    let described = tool.parameters().iter().zip(description.parameters);
+    let parameters = described.map(|(parameter, (describe, optional))| {
+        let default = parameter.default.as_ref();
+        let default = default.and_then(|default| constant("default", parameter.name, default));
+        let examples = parameter.examples.iter();
+        let examples = examples.filter_map(|example| constant("example", parameter.name, example));
+        DescribedParameter {
+            parameter: Parameter {
+                name: Cow::Borrowed(parameter.name),
+                required: !optional && parameter.default.is_none(),
+                secret: parameter.secret,
+                is_exact: false,
+                constants: Constants::boxed(default, examples.collect()),
+            },
+            description: parameter.description,
+            describe,
+        }
     });
-    let output = output
-        .map(|schema| correct_output(schema.to_value(), generator.take_definitions(true)))
-        // `()` is given as nothing at all.
-        .filter(|schema| schema.get("type").and_then(Value::as_str) != Some("null"));
-    (problems.len() == before).then_some((input, output))
+    parameters.collect()
 }

@@ -149,7 +149,7 @@ fn tested(tool: ToolInfo<'_>, findings: &[Finding], text: &mut String) -> std::f
         lines.push("no contradiction was found between the preconditions".to_owned());
     }
     for (condition, _, parameter) in probed(tool.entry) {
-        let what = match (&parameter.default, parameter.examples.as_slice()) {
+        let what = match (parameter.default(), parameter.examples()) {
             (None, []) => continue,
             (Some(_), []) => "default satisfies",
             (None, [_]) => "example satisfies",

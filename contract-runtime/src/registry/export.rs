@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::Registry;
 use super::tool_info::ToolInfo;
-use crate::schema::dialects;
+use crate::schema::dialects::{self, Exported};
+use crate::schema::stored::parse;
 use crate::schema::{Dialect, ExportProblem};
 
 /// Each export that was asked for, made once.
@@ -57,17 +58,17 @@ impl Exports {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Export {
-    tools: Value,
-    not_strict: Vec<ExportProblem>,
-    /// The tools as text, written when somebody asks.
+    /// One of the two is there from the beginning, the other when somebody asks.
+    tools: OnceLock<Value>,
     text: OnceLock<String>,
+    not_strict: Vec<ExportProblem>,
 }
 
 impl Export {
-    /// Returns the tools as a JSON array.
+    /// Returns the tools as a JSON array; where only the text was made, it is read at the first call and cached.
     #[must_use]
-    pub const fn tools(&self) -> &Value {
-        &self.tools
+    pub fn tools(&self) -> &Value {
+        self.tools.get_or_init(|| parse(self.text()))
     }
 
     /// Returns the tools as JSON text; it is written at the first call and cached, as every request to a model needs it.
@@ -89,7 +90,11 @@ impl Export {
     /// ```
     #[must_use]
     pub fn text(&self) -> &str {
-        self.text.get_or_init(|| self.tools.to_string())
+        self.text.get_or_init(|| {
+            // Where there is no text yet, there is a value.
+            let tools = self.tools.get();
+            tools.map(Value::to_string).unwrap_or_default()
+        })
     }
 
     /// Returns why tools are exported without `strict` where the dialect is strict; empty if all are strict, or none need
@@ -107,31 +112,34 @@ impl Deref for Export {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.tools
+        self.tools()
     }
 }
 
 impl PartialEq for Export {
     fn eq(&self, other: &Self) -> bool {
-        self.tools == other.tools && self.not_strict == other.not_strict
+        self.tools() == other.tools() && self.not_strict == other.not_strict
     }
 }
 
 impl PartialEq<Value> for Export {
     fn eq(&self, tools: &Value) -> bool {
-        self.tools == *tools
+        self.tools() == tools
     }
 }
 
 impl fmt::Display for Export {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.tools.fmt(f)
+        if f.alternate() {
+            return self.tools().fmt(f);
+        }
+        f.write_str(self.text())
     }
 }
 
 impl Serialize for Export {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.tools.serialize(serializer)
+        self.tools().serialize(serializer)
     }
 }
 
@@ -226,12 +234,17 @@ impl Registry {
     /// and totals that it does not accept in one request.
     pub fn export(&self, dialect: Dialect) -> Result<&Export, ExportError> {
         let make = || {
-            let tools: Vec<_> = self.tools().map(ToolInfo::neutral).collect();
-            match dialects::export(&tools, dialect) {
-                Ok((tools, not_strict)) => Ok(Export {
-                    tools,
+            let tools = self.tools().map(ToolInfo::neutral);
+            match dialects::export(tools, dialect) {
+                Ok((Exported::Text(text), not_strict)) => Ok(Export {
+                    tools: OnceLock::new(),
+                    text: text.into(),
                     not_strict,
+                }),
+                Ok((Exported::Value(tools), not_strict)) => Ok(Export {
+                    tools: tools.into(),
                     text: OnceLock::new(),
+                    not_strict,
                 }),
                 Err(problems) => Err(ExportError {
                     dialect,

@@ -10,11 +10,14 @@ use crate::contract::findings::judge::{broken_by, contradiction};
 use crate::contract::findings::{AbstractState, Known, Value};
 use crate::contract::panics::guard;
 use crate::contract::pattern;
+use crate::schema::Parameter;
 use crate::schema::lower::finite;
-use crate::schema::{ParameterSchema, PublishedCondition};
 
 /// Reports what no call could satisfy, and defaults and examples that their own contract refuses.
 pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
+    if entry.tool.conditions().is_empty() {
+        return;
+    }
     patterns(entry, problems);
     let asked = Asked::of(entry);
     let known = asked.known();
@@ -25,7 +28,7 @@ pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     if let Some(found) = contradiction(&facts, conditions) {
         let members = members(conditions, found.set);
         problems.push(BuildProblem::Contradiction {
-            tool: entry.tool.name.clone(),
+            tool: entry.tool.name.to_string(),
             message: found.message(conditions).text().to_owned(),
             locations: members.map(|one| place(entry, one)).collect(),
         });
@@ -99,8 +102,9 @@ impl Asked {
         entry: &Entry,
     ) {
         let schema = &entry.inputs.schema;
-        let subject = schema.parameters().find(|one| one.name == parameter);
-        let values = subject.and_then(|one| finite::values(&one.schema, schema.json()));
+        let schema = schema.as_stored().read();
+        let subject = schema.get("properties").and_then(|all| all.get(parameter));
+        let values = subject.and_then(|one| finite::values(one, &schema));
         let Some(values) = values.filter(|values| values.len() <= 64) else {
             return;
         };
@@ -160,16 +164,14 @@ fn value_of(json: &Json) -> Value<'_> {
     }
 }
 
-/// Only a condition that ends calls is a judge of what a call may leave out or be shown.
-fn ends(published: &PublishedCondition) -> bool {
-    published.refuses()
-}
-
 /// Asks each predicate about the defaults and the examples of the one parameter it speaks of.
 fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     for (condition, probe, parameter) in probed(entry) {
-        let defaults = parameter.default.iter().map(|value| ("default", value));
-        let examples = parameter.examples.iter().map(|value| ("example", value));
+        let defaults = parameter
+            .default()
+            .map(|value| ("default", value))
+            .into_iter();
+        let examples = parameter.examples().iter().map(|value| ("example", value));
         for (what, value) in defaults.chain(examples) {
             let text = value.to_string();
             // Where its own type refuses it there is no answer, and that is reported already.
@@ -179,7 +181,7 @@ fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
             let shown = shown(parameter.secret, value);
             problems.push(BuildProblem::Broken {
                 what: format!("the {what} of `{}`{shown}", parameter.name),
-                tool: entry.tool.name.clone(),
+                tool: entry.tool.name.to_string(),
                 predicate: condition.predicate(),
                 location: place(entry, condition),
             });
@@ -187,15 +189,15 @@ fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     }
 }
 
-/// The conditions that are asked about the defaults and the examples of the one parameter they speak of.
-pub(super) fn probed(entry: &Entry) -> impl Iterator<Item = (&Condition, Probe, &ParameterSchema)> {
-    let ending = entry.conditions.iter().filter(|one| ends(one));
-    ending.filter_map(|published| {
-        let condition = published.condition();
+/// The conditions that are asked about the defaults and the examples of the one parameter they speak of: only one that ends
+/// calls is a judge of what a call may leave out or be shown.
+pub(super) fn probed(entry: &Entry) -> impl Iterator<Item = (&Condition, Probe, &Parameter)> {
+    let ending = entry.conditions().iter().filter(|one| entry.refuses(one));
+    ending.filter_map(|condition| {
         let (probe, [name]) = (condition.probe()?, condition.parameters()) else {
             return None;
         };
-        let mut parameters = entry.inputs.schema.parameters();
+        let mut parameters = entry.inputs.schema.parameters().iter();
         let parameter = parameters.find(|parameter| parameter.name == *name)?;
         Some((condition, probe, parameter))
     })
@@ -214,12 +216,12 @@ fn defaults(entry: &Entry, facts: &AbstractState<'_>, problems: &mut Vec<BuildPr
     let conditions = entry.tool.conditions();
     for (index, condition, parameters) in defaulted(entry) {
         let values = parameters.iter().map(|one| {
-            let value = one.default.as_ref().map_or(Value::Unknown, value_of);
-            (one.name.as_str(), value)
+            let value = one.default().map_or(Value::Unknown, value_of);
+            (one.name.as_ref(), value)
         });
         if broken_by(facts, conditions, index, values) {
             let given = parameters.iter().map(|one| {
-                let value = one.default.as_ref().map(|value| shown(one.secret, value));
+                let value = one.default().map(|value| shown(one.secret, value));
                 format!("`{}`{}", one.name, value.unwrap_or_default())
             });
             problems.push(BuildProblem::Broken {
@@ -227,7 +229,7 @@ fn defaults(entry: &Entry, facts: &AbstractState<'_>, problems: &mut Vec<BuildPr
                     "the defaults of {}",
                     given.collect::<Vec<_>>().join(" and ")
                 ),
-                tool: entry.tool.name.clone(),
+                tool: entry.tool.name.to_string(),
                 predicate: condition.predicate(),
                 location: place(entry, condition),
             });
@@ -238,15 +240,14 @@ fn defaults(entry: &Entry, facts: &AbstractState<'_>, problems: &mut Vec<BuildPr
 /// The conditions that can be read over several parameters which all have defaults, by their index.
 pub(super) fn defaulted(
     entry: &Entry,
-) -> impl Iterator<Item = (usize, &Condition, Vec<&ParameterSchema>)> {
-    let numbered = entry.conditions.iter().take(64).enumerate();
+) -> impl Iterator<Item = (usize, &Condition, Vec<&Parameter>)> {
+    let numbered = entry.conditions().iter().take(64).enumerate();
     numbered
-        .filter(|(_, one)| ends(one) && one.condition().expression().is_some())
-        .filter_map(|(index, published)| {
-            let condition = published.condition();
+        .filter(|(_, one)| one.expression().is_some() && entry.refuses(one))
+        .filter_map(|(index, condition)| {
             let given = |name: &&str| {
-                let mut known = entry.inputs.schema.parameters();
-                known.find(|one| one.name == **name && one.default.is_some())
+                let mut known = entry.inputs.schema.parameters().iter();
+                known.find(|one| one.name == **name && one.default().is_some())
             };
             let parameters: Option<Vec<_>> = condition.parameters().iter().map(given).collect();
             let several = parameters.filter(|all| all.len() > 1)?;
@@ -264,7 +265,7 @@ fn patterns(entry: &Entry, problems: &mut Vec<BuildProblem>) {
         for pattern in found {
             if let Err(reason) = pattern::check(&pattern) {
                 problems.push(BuildProblem::Pattern {
-                    tool: entry.tool.name.clone(),
+                    tool: entry.tool.name.to_string(),
                     pattern,
                     reason,
                     location: place(entry, condition),

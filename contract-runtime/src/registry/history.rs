@@ -15,7 +15,7 @@ pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildPr
                     Some(known) => problems.extend(misnamed(entry, condition, asked, &known)),
                     None if partial => {}
                     None => problems.push(BuildProblem::AsksNoTool {
-                        tool: entry.tool.name.clone(),
+                        tool: entry.tool.name.to_string(),
                         predicate: condition.predicate(),
                         function: asked.name,
                         location: location(entry, condition),
@@ -53,7 +53,7 @@ fn misnamed(
 ) -> Vec<BuildProblem> {
     let unknown = asked.arguments.iter().filter(|name| !known.contains(name));
     let problem = |argument: &&'static str| BuildProblem::AsksNoArgument {
-        tool: entry.tool.name.clone(),
+        tool: entry.tool.name.to_string(),
         predicate: condition.predicate(),
         function: asked.name,
         argument,

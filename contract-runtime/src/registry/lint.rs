@@ -104,12 +104,12 @@ impl Registry {
 }
 
 fn unexplained(entry: &Entry) -> impl Iterator<Item = Finding> {
-    let silent = entry.conditions.iter();
+    let silent = entry.published().iter();
     let silent = silent.filter(|published| published.is_unexplained());
     silent.map(|published| {
         let condition = published.condition();
         Finding {
-            tool: entry.tool.name.clone(),
+            tool: entry.tool.name.to_string(),
             subject: published.id().to_owned(),
             kind: FindingKind::Unexplained,
             message: format!(
@@ -127,14 +127,14 @@ fn undescribed(entry: &Entry) -> Vec<Finding> {
         return Vec::new();
     };
     let schema = entry.input();
-    let silent = entry.inputs.parameters.iter().filter(|input| {
-        let property = &schema["properties"][input.name.as_str()];
+    let silent = entry.inputs.schema.parameters().iter().filter(|input| {
+        let property = &schema["properties"][input.name.as_ref()];
         !is_described(schema, property)
     });
     let (line, column) = spec.position;
     silent
         .map(|input| Finding {
-            tool: entry.tool.name.clone(),
+            tool: entry.tool.name.to_string(),
             subject: format!("{}({})", spec.contract.name, input.name),
             kind: FindingKind::Undescribed,
             message: format!(
@@ -175,9 +175,9 @@ fn superfluous(entry: &Entry) -> Vec<Finding> {
         let others = left & !bit & enforced(conditions, condition);
         if let Some((kind, message)) = judge(&facts, conditions, condition, bit, others) {
             left &= !bit;
-            let id = entry.conditions.get(index);
+            let id = entry.published().get(index);
             findings.push(Finding {
-                tool: entry.tool.name.clone(),
+                tool: entry.tool.name.to_string(),
                 subject: id.map_or_else(String::new, |one| one.id().to_owned()),
                 kind,
                 message,

@@ -11,15 +11,21 @@ use crate::tool::spec::Parameter;
 /// Reports the preconditions that neither the schema nor a rule says whole: those that demand it, or `all`.
 pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) {
     let tool = &entry.tool;
-    for published in &entry.conditions {
+    let demanded = |condition: &Condition| {
+        let is_demanded = condition.is_shown() || (all && condition.kind() == ConditionKind::Pre);
+        is_demanded && entry.refuses(condition)
+    };
+    // To know it takes a lowering, which is not made for a tool of which nothing is demanded.
+    if !entry.conditions().iter().any(demanded) {
+        return;
+    }
+    for published in entry.published() {
         let condition = published.condition();
-        let demanded = published.refuses()
-            && (condition.is_shown() || (all && condition.kind() == ConditionKind::Pre));
         let said = published.lowering() == Lowering::Exact || published.rule().is_some();
-        if demanded && !said {
+        if demanded(condition) && !said {
             let (line, column) = condition.position();
             problems.push(BuildProblem::NotShown {
-                tool: tool.name.clone(),
+                tool: tool.name.to_string(),
                 predicate: condition.predicate(),
                 part: part(condition, tool.parameters()),
                 location: format!(

@@ -1,5 +1,6 @@
 //! What a registry knows about its tools.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,8 +9,8 @@ use super::Registry;
 use super::entry::Entry;
 use crate::contract::condition::Condition;
 use crate::schema::Hints;
-use crate::schema::PublishedCondition;
 use crate::schema::dialects::Neutral;
+use crate::schema::{PublishedCondition, StoredSchema};
 
 /// A tool in a registry, and everything that is published about it.
 ///
@@ -70,7 +71,7 @@ impl<'r> ToolInfo<'r> {
     /// Returns the JSON Schema (2020-12) of the result, if the type of the result describes itself.
     #[must_use]
     pub fn output_schema(&self) -> Option<&'r Value> {
-        self.entry.output.as_ref()
+        self.entry.output().map(StoredSchema::value)
     }
 
     /// Returns the hints about the tool's effects.
@@ -82,27 +83,22 @@ impl<'r> ToolInfo<'r> {
     /// Returns the conditions in source order, each with how it is shown to a model.
     #[must_use]
     pub fn conditions(&self) -> &'r [PublishedCondition] {
-        &self.entry.conditions
+        self.entry.published()
     }
 
     pub(super) fn neutral(self) -> Neutral<'r> {
         Neutral {
             name: self.name(),
             title: self.title(),
-            description: self
-                .entry
-                .described
-                .as_deref()
-                .unwrap_or(self.description()),
+            description: self.entry.described(),
             conditions: self.conditions(),
-            input: self.input_schema(),
-            types: self.entry.inputs.schema.json(),
+            narrowed: self.entry.narrowed(),
             renames: None,
             enforced: &self.entry.inputs.schema,
-            output: self.output_schema(),
+            types: OnceCell::new(),
+            output: self.entry.output(),
             hints: self.hints(),
             confirms: self.confirms(),
-            dialect: self.entry.inputs.schema.dialect(),
         }
     }
 
@@ -155,13 +151,13 @@ impl<'r> ToolInfo<'r> {
     /// Returns where the tool is defined, as `file:line:column`, or the [source](crate::DynamicSpec::source) of a dynamic tool.
     #[must_use]
     pub fn location(&self) -> &'r str {
-        &self.entry.tool.location
+        self.entry.location()
     }
 
     /// Returns the package that the tool comes from; empty for a dynamic tool.
     #[must_use]
     pub fn package(&self) -> &'r str {
-        &self.entry.tool.package
+        self.entry.tool.package
     }
 }
 

@@ -1,6 +1,8 @@
 //! The neutral input schema, which is published and which the dispatcher enforces.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
@@ -11,9 +13,10 @@ use super::error::SchemaError;
 use super::normalize::{correct, used};
 use super::renames::Renames;
 use super::rules::{RuleId, Rules};
+use super::stored::StoredSchema;
 use super::strict_types;
 
-/// One parameter as the generated code describes it.
+/// One parameter as it is described to a schema.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterSchema {
     /// The name the model uses.
@@ -32,17 +35,81 @@ pub(crate) struct ParameterSchema {
     pub(crate) secret: bool,
 }
 
+/// One parameter as a schema keeps it.
+#[derive(Debug, Clone)]
+pub(crate) struct Parameter {
+    /// The name the model uses.
+    pub(crate) name: Cow<'static, str>,
+    /// Whether the argument must be given.
+    pub(crate) required: bool,
+    /// Whether values must never be shown again.
+    pub(crate) secret: bool,
+    /// Whether typed decoding alone accepts nothing that the schema refuses; elsewhere the argument has to be judged before it
+    /// is decoded.
+    pub(crate) is_exact: bool,
+    pub(crate) constants: Option<Box<Constants>>,
+}
+
+/// The values that an author gave for a parameter.
+#[derive(Debug, Clone)]
+pub(crate) struct Constants {
+    /// What a missing argument becomes.
+    pub(crate) default: Option<Value>,
+    /// Values the author shows to the model.
+    pub(crate) examples: Vec<Value>,
+}
+
+impl Constants {
+    /// Few parameters have any, which then take no memory.
+    pub(crate) fn boxed(default: Option<Value>, examples: Vec<Value>) -> Option<Box<Self>> {
+        let any = default.is_some() || !examples.is_empty();
+        any.then(|| Box::new(Self { default, examples }))
+    }
+}
+
+impl Parameter {
+    pub(crate) fn default(&self) -> Option<&Value> {
+        self.constants.as_ref()?.default.as_ref()
+    }
+
+    pub(crate) fn examples(&self) -> &[Value] {
+        let constants = self.constants.as_deref();
+        constants.map_or(&[], |constants| &constants.examples)
+    }
+}
+
 /// The neutral input schema of a tool: exactly what the dispatcher accepts.
 #[derive(Debug)]
 pub(crate) struct InputSchema {
-    json: Value,
-    parameters: Vec<ParameterSchema>,
-    exact: Vec<bool>,
-    rules: Rules,
-    root: RuleId,
-    renames: Renames,
+    stored: StoredSchema,
+    parameters: Box<[Parameter]>,
+    /// The author wrote all of it.
+    is_whole: bool,
+    /// A provider may refuse the name of a property.
+    is_renamed: bool,
     /// Its author wrote which dialect it is, and it is the one that is enforced.
     says_dialect: bool,
+    /// Made by the first call that the types alone cannot judge.
+    compiled: OnceLock<Box<Compiled>>,
+}
+
+impl Clone for InputSchema {
+    fn clone(&self) -> Self {
+        Self {
+            is_whole: self.is_whole,
+            is_renamed: self.is_renamed,
+            says_dialect: self.says_dialect,
+            ..Self::stored(self.stored.clone(), self.parameters.clone())
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Compiled {
+    rules: Rules,
+    root: RuleId,
+    of_parameters: Box<[Option<RuleId>]>,
+    renames: Renames,
 }
 
 /// JSON Schema 2020-12, the dialect of everything here.
@@ -57,47 +124,34 @@ impl InputSchema {
         parameters: Vec<ParameterSchema>,
         definitions: Map<String, Value>,
     ) -> Result<Self, SchemaError> {
-        let mut names = HashSet::new();
-        if let Some(twice) = parameters
-            .iter()
-            .find(|one| !names.insert(one.name.as_str()))
-        {
-            return Err(SchemaError::DuplicateParameter {
-                name: twice.name.clone(),
-            });
-        }
-        let exact = parameters
-            .iter()
-            .map(|one| strict_types::decodes_exactly(&one.schema))
-            .collect();
-        let mut definitions = used(parameters.iter().map(|one| &one.schema), definitions);
-        let mut properties: Map<_, _> = parameters
-            .iter()
-            .map(|one| (one.name.clone(), property(one)))
-            .collect();
-        close(&mut properties, &mut definitions);
-        let required = parameters.iter().filter(|one| one.required);
-        let required: Vec<_> = required.map(|one| Value::from(one.name.as_str())).collect();
-        // `json!` would serialise what is already a value.
-        let mut json = Value::Object(Map::from_iter([
-            ("type".to_owned(), Value::from("object")),
-            ("properties".to_owned(), Value::Object(properties)),
-            ("required".to_owned(), Value::Array(required)),
-            ("additionalProperties".to_owned(), Value::Bool(false)),
-        ]));
-        if let (Value::Object(keywords), false) = (&mut json, definitions.is_empty()) {
-            keywords.insert("$defs".to_owned(), Value::Object(definitions));
-        }
-        let (rules, root) = compile(&json, false)?;
+        let (json, parameters, renames) = arguments(parameters, definitions)?;
         Ok(Self {
-            json,
-            parameters,
-            exact,
-            renames: Renames::of(&rules),
-            rules,
-            root,
-            says_dialect: false,
+            is_renamed: !renames.is_empty(),
+            ..Self::stored(StoredSchema::of(&json), parameters)
         })
+    }
+
+    /// Takes a text that was judged in parts; `is_renamed` says that a provider may refuse the name of a property.
+    pub(super) fn in_parts(
+        stored: StoredSchema,
+        parameters: Box<[Parameter]>,
+        is_renamed: bool,
+    ) -> Self {
+        Self {
+            is_renamed,
+            ..Self::stored(stored, parameters)
+        }
+    }
+
+    fn stored(stored: StoredSchema, parameters: Box<[Parameter]>) -> Self {
+        Self {
+            stored,
+            parameters,
+            is_whole: false,
+            is_renamed: false,
+            says_dialect: false,
+            compiled: OnceLock::new(),
+        }
     }
 
     /// Takes the whole schema of a tool that no macro made, corrected and ready to be enforced.
@@ -118,33 +172,22 @@ impl InputSchema {
             });
         }
         let (rules, root) = compile(&json, true)?;
-        let required = rules[root]
-            .object
-            .as_ref()
-            .map(|object| object.required.as_slice());
-        let required = required.unwrap_or_default();
+        let required = rules[root].object.as_ref();
+        let required = required.map_or(&[][..], |object| object.required.as_slice());
         let properties = json.get("properties").and_then(Value::as_object);
-        let parameters: Vec<_> = properties
-            .into_iter()
-            .flatten()
-            .map(|(name, schema)| ParameterSchema {
-                name: name.clone(),
-                description: None,
-                schema: schema.clone(),
-                required: required.contains(name),
-                default: None,
-                examples: Vec::new(),
-                secret: schema.get("writeOnly") == Some(&Value::Bool(true)),
-            })
-            .collect();
+        let parameters = properties.into_iter().flatten();
+        let parameters = parameters.map(|(name, schema)| Parameter {
+            name: Cow::Owned(name.clone()),
+            required: required.contains(name),
+            secret: schema.get("writeOnly") == Some(&Value::Bool(true)),
+            is_exact: false,
+            constants: None,
+        });
         Ok(Self {
-            exact: vec![false; parameters.len()],
-            json,
-            parameters,
-            renames: Renames::of(&rules),
-            rules,
-            root,
+            is_whole: true,
+            is_renamed: !Renames::of(&rules).is_empty(),
             says_dialect,
+            ..Self::stored(StoredSchema::of(&json), parameters.collect())
         })
     }
 
@@ -155,21 +198,21 @@ impl InputSchema {
     pub(super) fn of_value(mut json: Value) -> Result<Self, SchemaError> {
         upgrade(&mut json);
         correct(&mut json);
-        let (rules, root) = compile(&json, true)?;
+        compile(&json, true)?;
         Ok(Self {
-            exact: Vec::new(),
-            json,
-            parameters: Vec::new(),
-            renames: Renames::default(),
-            rules,
-            root,
-            says_dialect: false,
+            is_whole: true,
+            ..Self::stored(StoredSchema::of(&json), Box::default())
         })
     }
 
     /// The schema as it is published.
     pub(crate) fn json(&self) -> &Value {
-        &self.json
+        self.stored.value()
+    }
+
+    /// The same, as it is kept.
+    pub(crate) fn as_stored(&self) -> &StoredSchema {
+        &self.stored
     }
 
     /// The `$schema` that its author wrote, where it is true.
@@ -177,28 +220,42 @@ impl InputSchema {
         self.says_dialect.then_some(DIALECT)
     }
 
-    /// Whether typed decoding alone accepts nothing that the schema refuses, for the parameter at `index`.
-    ///
-    /// Where it is false the argument has to be judged before it is decoded.
-    pub(crate) fn decodes_exactly(&self, index: usize) -> bool {
-        self.exact.get(index).copied().unwrap_or(false)
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| {
+            // It was compiled before it was stored; should it fail all the same, nothing is accepted.
+            let compiled = compile(&self.stored.read(), self.is_whole);
+            let (rules, root) = compiled.unwrap_or_else(|_| Rules::never());
+            let object = rules[root].object.as_ref();
+            let rule = |one: &Parameter| object?.property(&one.name);
+            let of_parameters = self.parameters.iter().map(rule).collect();
+            Box::new(Compiled {
+                renames: match self.is_renamed {
+                    true => Renames::of(&rules),
+                    false => Renames::default(),
+                },
+                rules,
+                root,
+                of_parameters,
+            })
+        })
     }
 
-    /// The rule of the parameter at `index`.
-    pub(crate) fn rule_of(&self, index: usize) -> Option<RuleId> {
-        let name = &self.parameters.get(index)?.name;
-        self.rules[self.root].object.as_ref()?.property(name)
+    /// The rules, and among them that of the parameter at `index`.
+    pub(crate) fn rule_of(&self, index: usize) -> Option<(&Rules, RuleId)> {
+        let compiled = self.compiled();
+        let rule = compiled.of_parameters.get(index).copied().flatten()?;
+        Some((&compiled.rules, rule))
     }
 
     /// The parameters in declaration order.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = &ParameterSchema> {
-        self.parameters.iter()
+    pub(crate) fn parameters(&self) -> &[Parameter] {
+        &self.parameters
     }
 
     /// The default of this parameter, if it has one.
     pub(crate) fn default_of(&self, name: &str) -> Option<&Value> {
-        let parameter = self.parameters.iter().find(|one| one.name == name)?;
-        parameter.default.as_ref()
+        let mut parameters = self.parameters.iter();
+        parameters.find(|one| one.name == name)?.default()
     }
 
     /// Whether the values of this parameter must never be shown.
@@ -211,7 +268,7 @@ impl InputSchema {
     /// The names of the parameters whose values must never be shown.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         let secret = self.parameters.iter().filter(|one| one.secret);
-        secret.map(|one| one.name.as_str())
+        secret.map(|one| one.name.as_ref())
     }
 
     /// Marks them in a schema of the same parameters as `writeOnly` (JSON Schema Validation 2020-12, section 9.4).
@@ -230,30 +287,88 @@ impl InputSchema {
 
     /// The names of properties that a provider may refuse.
     pub(crate) fn renames(&self) -> &Renames {
-        &self.renames
+        match self.is_renamed {
+            true => &self.compiled().renames,
+            false => Renames::NONE,
+        }
     }
 
     pub(crate) fn rules(&self) -> &Rules {
-        &self.rules
+        &self.compiled().rules
     }
 
     pub(crate) fn root(&self) -> RuleId {
-        self.root
+        self.compiled().root
     }
+}
+
+/// The closed object of all parameters, which can be enforced, and the names that providers may refuse.
+pub(super) fn arguments(
+    parameters: Vec<ParameterSchema>,
+    definitions: Map<String, Value>,
+) -> Result<(Value, Box<[Parameter]>, Renames), SchemaError> {
+    let mut names = HashSet::new();
+    if let Some(twice) = parameters
+        .iter()
+        .find(|one| !names.insert(one.name.as_str()))
+    {
+        return Err(SchemaError::DuplicateParameter {
+            name: twice.name.clone(),
+        });
+    }
+    let mut definitions = used(parameters.iter().map(|one| &one.schema), definitions);
+    let mut properties: Map<_, _> = parameters
+        .iter()
+        .map(|one| (one.name.clone(), property(one)))
+        .collect();
+    close(&mut properties, &mut definitions);
+    let required = parameters.iter().filter(|one| one.required);
+    let required = required.map(|one| Value::from(one.name.as_str()));
+    // `json!` would serialise what is already a value.
+    let mut json = Map::from_iter([
+        ("type".to_owned(), Value::from("object")),
+        ("properties".to_owned(), Value::Object(properties)),
+        ("required".to_owned(), Value::Array(required.collect())),
+        ("additionalProperties".to_owned(), Value::Bool(false)),
+    ]);
+    if !definitions.is_empty() {
+        json.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    let json = Value::Object(json);
+    let (rules, _) = compile(&json, false)?;
+    let parameters = parameters.into_iter().map(|one| Parameter {
+        is_exact: strict_types::decodes_exactly(&one.schema),
+        name: Cow::Owned(one.name),
+        required: one.required,
+        secret: one.secret,
+        constants: Constants::boxed(one.default, one.examples),
+    });
+    Ok((json, parameters.collect(), Renames::of(&rules)))
 }
 
 fn property(parameter: &ParameterSchema) -> Value {
     let mut schema = parameter.schema.clone();
     correct(&mut schema);
+    let (default, examples) = (parameter.default.as_ref(), &parameter.examples);
+    annotated(schema, parameter.description.as_deref(), default, examples)
+}
+
+/// A schema with what its author says of the parameter.
+pub(super) fn annotated(
+    schema: Value,
+    description: Option<&str>,
+    default: Option<&Value>,
+    examples: &[Value],
+) -> Value {
     let mut additions = Map::new();
-    if let Some(text) = &parameter.description {
-        additions.insert("description".to_owned(), json!(text));
+    if let Some(text) = description {
+        additions.insert("description".to_owned(), Value::from(text));
     }
-    if let Some(value) = &parameter.default {
+    if let Some(value) = default {
         additions.insert("default".to_owned(), value.clone());
     }
-    if !parameter.examples.is_empty() {
-        additions.insert("examples".to_owned(), json!(parameter.examples));
+    if !examples.is_empty() {
+        additions.insert("examples".to_owned(), Value::from(examples));
     }
     if additions.is_empty() {
         return schema;
@@ -265,4 +380,10 @@ fn property(parameter: &ParameterSchema) -> Value {
     };
     keywords.extend(additions);
     Value::Object(keywords)
+}
+
+/// Whether a schema says of itself what may be said of a parameter.
+pub(super) fn is_annotated(keywords: &Map<String, Value>) -> bool {
+    let mut own = ["description", "default", "examples"].into_iter();
+    own.any(|keyword| keywords.contains_key(keyword))
 }

@@ -10,6 +10,7 @@ mod error;
 mod format;
 mod hints;
 mod input_schema;
+pub(crate) mod json_text;
 pub(crate) mod lexer;
 pub(crate) mod lower;
 mod normalize;
@@ -18,9 +19,11 @@ pub(crate) mod portable;
 mod reader;
 mod renames;
 mod rules;
+pub(crate) mod stored;
 mod strict_types;
 #[cfg(test)]
 mod tests;
+mod type_schema;
 mod validator;
 mod vocabulary;
 
@@ -36,10 +39,16 @@ pub use vocabulary::{KeywordValue, holds};
 pub(crate) use compile::compile;
 pub use decimal::Decimal;
 pub(crate) use format::Format;
-pub(crate) use input_schema::{InputSchema, ParameterSchema};
+#[cfg(test)]
+pub(crate) use input_schema::ParameterSchema;
+pub(crate) use input_schema::{Constants, InputSchema, Parameter};
+#[cfg(test)]
 pub(crate) use normalize::correct_output;
 pub use normalize::percent_decode;
 pub(crate) use renames::Renames;
 pub(crate) use rules::{
     ArrayRule, Limit, NumberRule, ObjectRule, Rule, RuleId, Rules, TextRule, Types,
 };
+pub(crate) use stored::StoredSchema;
+pub use type_schema::Describe;
+pub(crate) use type_schema::{DescribedParameter, TypeSchemas};

@@ -21,6 +21,8 @@ pub(crate) struct Renames {
 }
 
 impl Renames {
+    pub(super) const NONE: &'static Self = &Self { pairs: Vec::new() };
+
     pub(super) fn of(rules: &Rules) -> Self {
         let objects = || rules.list.iter().filter_map(|rule| rule.object.as_deref());
         if objects().flat_map(names).all(is_plain) {

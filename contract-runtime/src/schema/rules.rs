@@ -19,6 +19,17 @@ pub(crate) struct Rules {
     pub(super) list: Vec<Rule>,
 }
 
+impl Rules {
+    /// One rule, which admits no value.
+    pub(super) fn never() -> (Self, RuleId) {
+        let rule = Rule {
+            types: Types::NONE,
+            ..Rule::TRUE
+        };
+        (Self { list: vec![rule] }, RuleId(0))
+    }
+}
+
 impl Index<RuleId> for Rules {
     type Output = Rule;
 

@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::call::{Call, Request, Running, later};
@@ -17,6 +16,7 @@ use super::reply::{NoOutput, Reply};
 use super::shim::Shim;
 use crate::contract::frame::FrameOf;
 use crate::contract::violation::Violation;
+use crate::schema::Describe;
 use crate::schema::arguments::{self, ArgumentProblem, InvalidArguments, ProblemKind};
 
 /// What answers the calls of a tool that is not a function here: another process, another machine, a person.
@@ -178,13 +178,14 @@ impl Tool {
     pub fn backed(spec: DynamicSpec, backing: impl Backing) -> Self {
         let (spec, mut needs) = spec.without_needs();
         needs.push(of_call());
+        let needs = needs.into_boxed_slice();
         Self::by_hand(spec, Arc::new(Backed { backing, needs }))
     }
 }
 
 struct Backed<B> {
     backing: B,
-    needs: Vec<Need>,
+    needs: Box<[Need]>,
 }
 
 impl<B: Backing> Shim for Backed<B> {
@@ -192,7 +193,7 @@ impl<B: Backing> Shim for Backed<B> {
         later(async move { self.answered(call.asking(&self.needs)?).await })
     }
 
-    fn output(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+    fn output(&self) -> Option<Describe> {
         None
     }
 }

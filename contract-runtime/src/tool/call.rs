@@ -13,8 +13,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Mutex, OnceLock};
 
-use schemars::{Schema, SchemaGenerator};
-
 use super::context_params::{ContextValue, Need, Sources};
 use super::fast_decode::{self, Judged};
 use super::inputs::Inputs;
@@ -25,6 +23,7 @@ use crate::contract::condition::Contract;
 use crate::contract::frame::Frame;
 use crate::contract::panics::ignore_poison;
 use crate::contract::scope::ContractScope;
+use crate::schema::Describe;
 use crate::schema::arguments::{self, Examined};
 
 /// One call by name, as generated code sees it.
@@ -66,8 +65,7 @@ impl Request<'_> {
 /// What a tool says about its parameters when it is asked at the building of a registry.
 #[derive(Default)]
 pub(crate) struct Description {
-    pub(crate) generator: SchemaGenerator,
-    pub(crate) parameters: Vec<(Schema, bool)>,
+    pub(crate) parameters: Vec<(Describe, bool)>,
     pub(crate) needs: Vec<Need>,
 }
 
@@ -142,7 +140,8 @@ impl<'c> Call<'c> {
 
 fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument<'_>]) -> bool {
     inputs
-        .parameters
+        .schema
+        .parameters()
         .iter()
         .zip(arguments)
         .all(|(input, argument)| argument.is_read() || !input.required)
@@ -172,10 +171,8 @@ fn describe(
     contexts: &[&mut dyn ContextValue<'_>],
 ) -> NoOutput {
     let mut into = ignore_poison(into.lock());
-    let into = &mut *into;
-    for argument in arguments {
-        into.parameters.push(argument.describe(&mut into.generator));
-    }
+    let described = arguments.iter().map(|argument| argument.describe());
+    into.parameters.extend(described);
     into.needs
         .extend(contexts.iter().map(|context| context.need().0));
     NoOutput::Described

@@ -1,7 +1,9 @@
 //! Tools, and how they are built at run time without the macro.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use super::dynamic_contract::DynamicContract;
 use super::shim::Shim;
 use super::spec::{Parameter, Spec};
 use crate::contract::condition::Contract;
-use crate::schema::Hints;
+use crate::schema::{Hints, InputSchema, SchemaError, StoredSchema};
 
 /// A tool that is not in a registry yet: made by `#[tool]`, or at run time with [`Tool::dynamic`].
 #[derive(Clone)]
@@ -23,17 +25,17 @@ use crate::schema::Hints;
 )]
 #[must_use]
 pub struct Tool {
-    pub(crate) name: String,
-    pub(crate) title: Option<String>,
-    pub(crate) description: String,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) title: Option<Cow<'static, str>>,
+    pub(crate) description: Cow<'static, str>,
     pub(crate) hints: Hints,
     pub(crate) timeout: Option<Duration>,
     pub(crate) runs: Runs,
     pub(crate) coerce: bool,
-    pub(crate) package: String,
+    pub(crate) package: &'static str,
     /// A prefix has been put before its name.
     pub(crate) prefixed: bool,
-    pub(crate) location: String,
+    pub(crate) location: SourceLocation,
     pub(crate) origin: Origin,
     /// The function that it is, by which a history knows it.
     pub(crate) function: Option<TypeId>,
@@ -51,10 +53,41 @@ pub(crate) enum Origin {
     Generated(&'static Spec),
     /// Somebody by hand, with whole schemas and with closures for conditions.
     Dynamic {
-        input: Value,
-        output: Option<Value>,
+        /// A registry takes them out.
+        schemas: Option<Box<DynamicSchemas>>,
         stated: Arc<DynamicContract>,
     },
+}
+
+/// The schemas of a dynamic tool; what is wrong with them is reported when a registry is built.
+#[derive(Clone)]
+pub(crate) struct DynamicSchemas {
+    pub(crate) input: Result<InputSchema, SchemaError>,
+    pub(crate) output: Option<Arc<StoredSchema>>,
+}
+
+/// Where a tool comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SourceLocation {
+    /// As `file:line:column`.
+    Code(&'static str, u32, u32),
+    /// In the words of whoever made it.
+    Named(Arc<str>),
+}
+
+impl From<&'static Location<'static>> for SourceLocation {
+    fn from(place: &'static Location<'static>) -> Self {
+        Self::Code(place.file(), place.line(), place.column())
+    }
+}
+
+impl fmt::Display for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(file, line, column) => write!(f, "{file}:{line}:{column}"),
+            Self::Named(source) => f.write_str(source),
+        }
+    }
 }
 
 /// Where a body runs.
@@ -190,26 +223,32 @@ static UNCONDITIONAL: Contract = Contract {
 impl Tool {
     #[track_caller]
     pub(super) fn by_hand(spec: DynamicSpec, shim: Arc<dyn Shim>) -> Self {
-        let location = std::panic::Location::caller();
+        let output = spec.output.as_ref().map(StoredSchema::of).map(Arc::new);
+        let schemas = DynamicSchemas {
+            input: InputSchema::from_object(spec.input),
+            output,
+        };
         Self {
             origin: Origin::Dynamic {
+                schemas: Some(Box::new(schemas)),
                 stated: DynamicContract::nothing(&spec.name),
-                input: spec.input,
-                output: spec.output,
             },
             function: None,
             alone: spec.alone,
             misplaced: false,
-            name: spec.name,
-            title: spec.title,
-            description: spec.description,
+            name: spec.name.into(),
+            title: spec.title.map(Cow::Owned),
+            description: spec.description.into(),
             hints: spec.hints,
             timeout: spec.timeout,
             runs: Runs::Async,
             coerce: false,
-            package: String::new(),
+            package: "",
             prefixed: false,
-            location: spec.source.unwrap_or_else(|| location.to_string()),
+            location: match spec.source {
+                Some(source) => SourceLocation::Named(source.into()),
+                None => Location::caller().into(),
+            },
             shim,
         }
     }
@@ -217,9 +256,9 @@ impl Tool {
     pub(crate) fn generated(spec: &'static Spec, function: TypeId, shim: Arc<dyn Shim>) -> Self {
         let (line, column) = spec.position;
         Self {
-            name: spec.contract.name.to_owned(),
-            title: spec.title.map(str::to_owned),
-            description: spec.description.to_owned(),
+            name: Cow::Borrowed(spec.contract.name),
+            title: spec.title.map(Cow::Borrowed),
+            description: Cow::Borrowed(spec.description),
             hints: spec.hints,
             timeout: spec.timeout.map(Duration::from_millis),
             runs: match (spec.is_async, spec.blocking) {
@@ -228,9 +267,9 @@ impl Tool {
                 (false, false) => Runs::Here,
             },
             coerce: spec.coerce,
-            package: spec.package.to_owned(),
+            package: spec.package,
             prefixed: false,
-            location: format!("{}:{line}:{column}", spec.contract.file),
+            location: SourceLocation::Code(spec.contract.file, line, column),
             origin: Origin::Generated(spec),
             function: Some(function),
             alone: spec.alone,

@@ -3,9 +3,10 @@
 //! It reads only what is plainly well-formed; anything else is `FallBack`, and the cold path judges the whole text with a
 //! real parser. So it may refuse a legal text, but never accept an illegal one.
 
-use super::inputs::{Input, Inputs};
+use super::inputs::Inputs;
 use super::reply::NoOutput;
 use super::slot::Argument;
+use crate::schema::Parameter;
 use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
 use crate::schema::lexer::{Lexer, Unread};
 
@@ -34,7 +35,7 @@ impl FallBack {
             Self::Tail(index) => (index, 0, None),
             Self::Text => return NoOutput::unread(),
         };
-        let Some(input) = inputs.parameters.get(index) else {
+        let Some(input) = inputs.schema.parameters().get(index) else {
             return NoOutput::unread();
         };
         // The text of a type's own error may repeat the value, and a key is a part of it.
@@ -76,8 +77,8 @@ pub(crate) fn fill<'c>(
     slots: &mut [&mut dyn Argument<'c>],
     judged: Judged,
 ) -> Result<usize, FallBack> {
-    let rules = inputs.schema.rules();
-    let inputs = inputs.parameters.as_slice();
+    let schema = &inputs.schema;
+    let inputs = schema.parameters();
     let lexer = Lexer::new(text);
     let mut at = lexer.behind_space(lexer.behind(0, b'{')?);
     let mut filled = 0;
@@ -105,8 +106,8 @@ pub(crate) fn fill<'c>(
         let admitted = if input.is_exact || judged == Judged::Before {
             None
         } else {
-            let end = |rule| end_of_admitted(text, at, rules, rule);
-            Some(input.rule.and_then(end).ok_or(FallBack::Text)?)
+            let end = |(rules, rule)| end_of_admitted(text, at, rules, rule);
+            Some(schema.rule_of(index).and_then(end).ok_or(FallBack::Text)?)
         };
         at = slot
             .read(text, at)
@@ -127,7 +128,11 @@ pub(crate) fn fill<'c>(
 
 /// The place among the parameters of the key whose quote stands here, and the place behind it.
 #[inline(never)]
-fn named(lexer: &Lexer<'_>, quote: usize, inputs: &[Input]) -> Result<(usize, usize), FallBack> {
+fn named(
+    lexer: &Lexer<'_>,
+    quote: usize,
+    inputs: &[Parameter],
+) -> Result<(usize, usize), FallBack> {
     let key = lexer.string(quote)?;
     let name = key.text()?;
     let found = inputs.iter().position(|input| input.name == *name);

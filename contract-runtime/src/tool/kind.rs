@@ -11,12 +11,13 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 
 use super::context_params::{ContextValue, Copied, Held, Lent, MaybeLent, NeedOf};
 use super::reply::NoOutput;
 use super::slot::{Argument, Lend};
+use crate::schema::Describe;
 
 /// A type, in search of what can be done with it.
 ///
@@ -281,8 +282,8 @@ impl<'c> Argument<'c> for Refused {
 
     fn clear(&mut self) {}
 
-    fn describe(&self, _: &mut SchemaGenerator) -> (Schema, bool) {
-        (Schema::default(), true)
+    fn describe(&self) -> (Describe, bool) {
+        (|_| Schema::default(), true)
     }
 }
 

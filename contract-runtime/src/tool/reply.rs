@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
 use super::content::{Artifact, Content};
@@ -23,6 +23,7 @@ use super::outcome::{OutputKind, Status};
 use crate::contract::approval::Question;
 use crate::contract::frame::Stop;
 use crate::contract::violation::Violation;
+use crate::schema::Describe;
 use crate::schema::arguments::InvalidArguments;
 
 /// Why a call by name gave no output.
@@ -285,23 +286,23 @@ impl<T> Deref for ResultType<T> {
 }
 
 impl<T: JsonSchema> ResultType<T> {
-    pub fn schema(&self, generator: &mut SchemaGenerator) -> Option<Schema> {
-        Some(generator.subschema_for::<T>())
+    pub fn schema(&self) -> Option<Describe> {
+        Some(SchemaGenerator::subschema_for::<T>)
     }
 }
 
 impl<T> Undescribed<T> {
-    pub const fn schema(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+    pub const fn schema(&self) -> Option<Describe> {
         None
     }
 }
 
 impl<T> ResultType<T> {
-    pub fn demanded_schema(&self, generator: &mut SchemaGenerator) -> Option<Schema>
+    pub fn demanded_schema(&self) -> Option<Describe>
     where
         T: DescribedOutput,
     {
-        Some(generator.subschema_for::<T>())
+        Some(SchemaGenerator::subschema_for::<T>)
     }
 }
 

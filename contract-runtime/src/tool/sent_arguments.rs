@@ -29,7 +29,7 @@ impl CallArguments for SentArguments<'_> {
 
     fn each_parameter(&self, visit: &mut dyn FnMut(&str, Option<&Value>)) {
         for parameter in self.schema.parameters() {
-            visit(&parameter.name, parameter.default.as_ref());
+            visit(&parameter.name, parameter.default());
         }
     }
 }

@@ -12,16 +12,16 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
-use schemars::{Schema, SchemaGenerator};
-
 use super::call::{Call, Running};
 use super::dynamic::Tool;
 use super::spec::Spec;
+use crate::schema::Describe;
 
 pub(crate) trait Shim: Send + Sync {
     fn call<'c>(&'c self, call: Call<'c>) -> Running<'c>;
 
-    fn output(&self, generator: &mut SchemaGenerator) -> Option<Schema>;
+    /// What describes the type of the result, if anything does.
+    fn output(&self) -> Option<Describe>;
 }
 
 /// A tool made of a free function, as it registers itself.
@@ -29,7 +29,7 @@ pub(crate) trait Shim: Send + Sync {
 pub struct Registered {
     pub spec: &'static Spec,
     pub call: for<'c> fn(Call<'c>) -> Running<'c>,
-    pub output: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub output: fn() -> Option<Describe>,
     pub function: fn() -> TypeId,
 }
 
@@ -53,8 +53,8 @@ impl Shim for &'static Registered {
         (self.call)(call)
     }
 
-    fn output(&self, generator: &mut SchemaGenerator) -> Option<Schema> {
-        (self.output)(generator)
+    fn output(&self) -> Option<Describe> {
+        (self.output)()
     }
 }
 
@@ -112,7 +112,7 @@ impl ToolSet for Vec<Tool> {
 struct Method<S> {
     state: Arc<S>,
     call: for<'c> fn(&'c S, Call<'c>) -> Running<'c>,
-    output: fn(&mut SchemaGenerator) -> Option<Schema>,
+    output: fn() -> Option<Describe>,
 }
 
 impl<S: Send + Sync> Shim for Method<S> {
@@ -120,8 +120,8 @@ impl<S: Send + Sync> Shim for Method<S> {
         (self.call)(&self.state, call)
     }
 
-    fn output(&self, generator: &mut SchemaGenerator) -> Option<Schema> {
-        (self.output)(generator)
+    fn output(&self) -> Option<Describe> {
+        (self.output)()
     }
 }
 
@@ -131,7 +131,7 @@ pub fn method<S: SharedToolSet>(
     spec: &'static Spec,
     function: TypeId,
     call: for<'c> fn(&'c S, Call<'c>) -> Running<'c>,
-    output: fn(&mut SchemaGenerator) -> Option<Schema>,
+    output: fn() -> Option<Describe>,
 ) -> Tool {
     Tool::generated(
         spec,

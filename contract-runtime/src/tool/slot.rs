@@ -19,6 +19,7 @@ use super::absent::Absent;
 use super::kind::{MaybeReference, Plain, Reference};
 use super::plain;
 use super::reply::NoOutput;
+use crate::schema::Describe;
 use crate::schema::lexer::Lexer;
 
 /// What an argument is read into.
@@ -85,8 +86,8 @@ pub trait Argument<'c>: Send {
     fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error>;
     fn is_read(&self) -> bool;
     fn clear(&mut self);
-    /// The schema, and whether the argument may be absent.
-    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool);
+    /// What describes the type, and whether the argument may be absent.
+    fn describe(&self) -> (Describe, bool);
 }
 
 /// Reads the value that begins at `at`, and returns the place behind it; what follows is the caller's to judge.
@@ -158,9 +159,8 @@ impl<'c, T: Owned> Argument<'c> for Slot<T> {
         self.value = None;
     }
 
-    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
-        let optional = absent::<T>().is_some();
-        (generator.subschema_for::<T>(), optional)
+    fn describe(&self) -> (Describe, bool) {
+        (SchemaGenerator::subschema_for::<T>, absent::<T>().is_some())
     }
 }
 
@@ -207,8 +207,8 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
         self.is_read = false;
     }
 
-    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
-        (T::schema(generator), T::absent().is_some())
+    fn describe(&self) -> (Describe, bool) {
+        (T::schema, T::absent().is_some())
     }
 }
 
@@ -261,8 +261,8 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
         self.owner = None;
     }
 
-    fn describe(&self, generator: &mut SchemaGenerator) -> (Schema, bool) {
-        (T::optional_schema(generator), true)
+    fn describe(&self) -> (Describe, bool) {
+        (T::optional_schema, true)
     }
 }
 

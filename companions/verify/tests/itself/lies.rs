@@ -47,7 +47,7 @@ fn lying(name: &str, shown: Expression) -> Vec<Tool> {
         "number" => (
             Honest::__contract_call_number
                 as for<'c> fn(&'c Honest, rt::Call<'c>) -> rt::Running<'c>,
-            Honest::__contract_output_number as fn(&mut rt::SchemaGenerator) -> Option<rt::Schema>,
+            Honest::__contract_output_number as fn() -> Option<rt::Describe>,
             Honest::__contract_spec_number(),
         ),
         "text" => (

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use super::integer_bounds::quiet;
 use super::limits::{Size, total};
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, Problems, examples, prose};
+use super::{ExportProblem, Neutral, ObjectText, Problems, examples, prose};
 use crate::schema::reader::join;
 use crate::schema::vocabulary::{KeywordValue, holds};
 
@@ -57,24 +57,34 @@ const STRICT: Subset = Subset {
     finish,
 };
 
-pub(super) fn tool(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> {
-    let schema = if strict {
-        let quiet = quiet(tool.input, tool.types, false);
-        let schema = reduce(tool.name, &quiet, &STRICT)?;
-        distinct(tool.name, &schema)?;
-        schema
-    } else {
-        tool.input.clone()
-    };
+pub(super) fn write(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+    let mut object = ObjectText::begin(out);
+    object.string("name", tool.name);
+    object.string("description", &tool.told());
+    let input = tool.input_text();
+    object.json("input_schema", &input);
+    // Few tools have any, which takes reading the schema.
+    if input.contains("\"examples\"") {
+        let examples = examples::whole(tool, tool.input());
+        if !examples.is_empty() {
+            object.value("input_examples", &Value::Array(examples));
+        }
+    }
+    object.end();
+    Ok(())
+}
+
+pub(super) fn strict(tool: &Neutral<'_>) -> Result<Value, Problems> {
+    let quiet = quiet(tool.input(), tool.types(), false);
+    let schema = reduce(tool.name, &quiet, &STRICT)?;
+    distinct(tool.name, &schema)?;
     let mut exported = Map::new();
     let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
     put("name", json!(tool.name));
     put("description", json!(tool.told()));
     let examples = examples::whole(tool, &schema);
     put("input_schema", schema);
-    if strict {
-        put("strict", json!(true));
-    }
+    put("strict", json!(true));
     if !examples.is_empty() {
         put("input_examples", json!(examples));
     }

@@ -17,7 +17,7 @@ const MOST: usize = 3;
 /// Each holds an example of every parameter that has one; a required parameter without any, and a condition that only a
 /// call can judge, mean that there is none.
 pub(super) fn whole(tool: &Neutral<'_>, exported: &Value) -> Vec<Value> {
-    let properties = tool.input.get("properties").and_then(Value::as_object);
+    let properties = tool.input().get("properties").and_then(Value::as_object);
     let Some(properties) = properties else {
         return Vec::new();
     };
@@ -33,7 +33,7 @@ pub(super) fn whole(tool: &Neutral<'_>, exported: &Value) -> Vec<Value> {
     if most.is_none_or(|most| most == 0) {
         return Vec::new();
     }
-    let schemas = [tool.input, exported].map(|schema| InputSchema::from_object(schema.clone()));
+    let schemas = [tool.input(), exported].map(|schema| InputSchema::from_object(schema.clone()));
     let [Ok(schema), Ok(exported)] = schemas else {
         return Vec::new();
     };
@@ -79,7 +79,7 @@ fn asked(
         return false;
     };
     let name = tool.exported(parameter);
-    let default = || tool.input.get("properties")?.get(name)?.get("default");
+    let default = || tool.input().get("properties")?.get(name)?.get("default");
     let value = arguments.get(name).or_else(default);
     let text = value.unwrap_or(&Value::Null).to_string();
     guard(|| probe(&text)).ok().flatten() == Some(true)

@@ -86,9 +86,9 @@ fn declaration(
     let mut declaration = Map::new();
     declaration.insert("name".to_owned(), json!(tool.name));
     declaration.insert("description".to_owned(), json!(tool.told()));
-    let properties = tool.input.get("properties").and_then(Value::as_object);
+    let properties = tool.input().get("properties").and_then(Value::as_object);
     if properties.is_some_and(|properties| !properties.is_empty()) {
-        let quiet = quiet(tool.input, tool.types, true);
+        let quiet = quiet(tool.input(), tool.types(), true);
         let mut schema = reduce(tool.name, &quiet, subset)?;
         let mut problems = Vec::new();
         complete(tool.name, &mut schema, &mut problems);

@@ -17,7 +17,7 @@
 use serde_json::{Map, Value, json};
 
 use super::integer_bounds::quiet;
-use super::{McpRevision, Neutral};
+use super::{McpRevision, Neutral, StoredSchema};
 use crate::schema::Hints;
 use crate::schema::lower::PublishedCondition;
 use crate::schema::portable::PortableRule;
@@ -34,8 +34,9 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     }
     put("description", json!(tool.told()));
     put("inputSchema", input(tool));
-    if let Some(output) = tool.output.filter(|schema| admits(schema, revision)) {
-        put("outputSchema", quiet(output, output, true));
+    let output = tool.output.map(StoredSchema::read);
+    if let Some(output) = output.filter(|schema| admits(schema, revision)) {
+        put("outputSchema", quiet(&output, &output, true));
     }
     let annotations = annotations(tool.hints);
     if !annotations.is_empty() {
@@ -55,7 +56,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
 }
 
 fn input(tool: &Neutral<'_>) -> Value {
-    let mut schema = quiet(tool.input, tool.types, true);
+    let mut schema = quiet(tool.input(), tool.types(), true);
     tool.enforced.mark_secrets(&mut schema);
     if let Value::Object(keywords) = &mut schema {
         for keyword in ["properties", "required"] {
@@ -63,7 +64,7 @@ fn input(tool: &Neutral<'_>) -> Value {
                 keywords.shift_remove(keyword);
             }
         }
-        if let Some(dialect) = tool.dialect {
+        if let Some(dialect) = tool.enforced.dialect() {
             keywords.shift_insert(0, "$schema".to_owned(), json!(dialect));
         }
     }

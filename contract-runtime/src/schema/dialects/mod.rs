@@ -19,38 +19,41 @@ mod tests;
 mod union;
 mod walk;
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
-use super::InputSchema;
+use serde_json::Value;
+
+use super::json_text::ObjectText;
 use super::lower::PublishedCondition;
 use super::lower::sentence::describe;
+use super::stored::parse;
+use super::{InputSchema, StoredSchema};
 use crate::schema::{Hints, Renames};
 
 pub use dialect::{Dialect, McpRevision, UnknownDialect};
 pub use problem::ExportProblem;
 
 /// A tool as every dialect begins with it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Neutral<'t> {
     pub(crate) name: &'t str,
     pub(crate) title: Option<&'t str>,
     /// As the author wrote it, without conditions.
-    pub(crate) description: &'t str,
+    pub(crate) description: Cow<'t, str>,
     pub(crate) conditions: &'t [PublishedCondition],
-    /// The schema of the arguments, conditions included.
-    pub(crate) input: &'t Value,
-    /// The same before any condition.
-    pub(crate) types: &'t Value,
+    /// The schema of the arguments, where conditions change it.
+    pub(crate) narrowed: Option<&'t Value>,
     /// The properties that are exported under other names than their own.
     pub(crate) renames: Option<&'t Renames>,
-    /// What calls are held to, which says which arguments are secret.
+    /// What calls are held to before any condition; it says which arguments are secret.
     pub(crate) enforced: &'t InputSchema,
-    pub(crate) output: Option<&'t Value>,
+    /// Its schema, read where a dialect needs the value.
+    pub(crate) types: OnceCell<Cow<'t, Value>>,
+    pub(crate) output: Option<&'t StoredSchema>,
     pub(crate) hints: Hints,
     /// A person is asked about every call.
     pub(crate) confirms: bool,
-    /// The `$schema` of a tool that no macro made.
-    pub(crate) dialect: Option<&'static str>,
 }
 
 impl Neutral<'_> {
@@ -61,22 +64,76 @@ impl Neutral<'_> {
 
     /// The author's description, and the conditions that the schema does not say.
     pub(super) fn told(&self) -> String {
-        describe(self.description, self.conditions, self.confirms)
+        describe(&self.description, self.conditions, self.confirms)
+    }
+
+    /// The schema of the arguments before any condition.
+    fn types(&self) -> &Value {
+        self.types.get_or_init(|| self.enforced.as_stored().read())
+    }
+
+    /// The schema of the arguments, conditions included.
+    fn input(&self) -> &Value {
+        self.narrowed.unwrap_or_else(|| self.types())
+    }
+
+    /// The same as text.
+    fn input_text(&self) -> Cow<'_, str> {
+        match self.narrowed {
+            Some(narrowed) => Cow::Owned(narrowed.to_string()),
+            None => Cow::Borrowed(self.enforced.as_stored().text()),
+        }
     }
 }
 
 type Problems = Vec<ExportProblem>;
 
-/// All tools in a dialect, as one array, and why some of them are not strict where that was asked for.
-pub(crate) fn export(
-    tools: &[Neutral<'_>],
+/// All tools in a dialect, as one array.
+pub(crate) enum Exported {
+    /// As text, where the schemas are taken as they are kept.
+    Text(String),
+    Value(Value),
+}
+
+/// Writes one tool behind what is written.
+type Write = fn(&Neutral<'_>, &mut String) -> Result<(), Problems>;
+
+/// How a tool is written in a dialect that takes the neutral schema as it is.
+fn straight(dialect: Dialect) -> Option<Write> {
+    match dialect {
+        Dialect::OpenAiChat { strict: false } => Some(openai::write_chat),
+        Dialect::OpenAiResponses { strict: false } => Some(openai::write_responses),
+        Dialect::Anthropic { strict: false } => Some(anthropic::write),
+        Dialect::Neutral => Some(neutral),
+        _ => None,
+    }
+}
+
+/// All tools in a dialect, and why some of them are not strict where that was asked for.
+pub(crate) fn export<'t>(
+    tools: impl Iterator<Item = Neutral<'t>>,
     dialect: Dialect,
-) -> Result<(Value, Problems), Problems> {
+) -> Result<(Exported, Problems), Problems> {
     let mut problems = Vec::new();
+    if let Some(write) = straight(dialect) {
+        let mut text = String::from("[");
+        for tool in tools {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            let written = with_accepted_names(&tool, dialect, |tool| write(tool, &mut text));
+            problems.extend(written.err().into_iter().flatten());
+        }
+        text.push(']');
+        if problems.is_empty() {
+            return Ok((Exported::Text(text), Vec::new()));
+        }
+        return Err(problems);
+    }
     let mut not_strict = Vec::new();
-    let mut done = Vec::with_capacity(tools.len());
+    let mut done = Vec::new();
     for tool in tools {
-        match as_strict_as_can_be(tool, dialect) {
+        match as_strict_as_can_be(&tool, dialect) {
             Ok((exported, why)) => {
                 done.push(exported);
                 not_strict.extend(why);
@@ -89,7 +146,7 @@ pub(crate) fn export(
         problems.extend(totals(&done, dialect));
     }
     if problems.is_empty() {
-        return Ok((Value::Array(done), not_strict));
+        return Ok((Exported::Value(Value::Array(done)), not_strict));
     }
     Err(problems)
 }
@@ -107,32 +164,43 @@ fn as_strict_as_can_be(
 }
 
 fn one(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
+    with_accepted_names(tool, dialect, |tool| written(tool, dialect))
+}
+
+/// Writes the tool with other names for the properties whose names the dialect refuses.
+fn with_accepted_names<T>(
+    tool: &Neutral<'_>,
+    dialect: Dialect,
+    write: impl FnOnce(&Neutral<'_>) -> T,
+) -> T {
     let refused = rename::refused(tool.enforced.renames(), dialect);
     if refused.is_empty() {
-        return written(tool, dialect);
+        return write(tool);
     }
-    let (input, types) = (
-        rename::renamed(tool.input, &refused),
-        rename::renamed(tool.types, &refused),
-    );
-    let tool = Neutral {
-        input: &input,
-        types: &types,
+    let input = rename::renamed(tool.input(), &refused);
+    let types = rename::renamed(tool.types(), &refused);
+    write(&Neutral {
+        description: Cow::Borrowed(&tool.description),
+        narrowed: Some(&input),
         renames: Some(&refused),
+        types: OnceCell::from(Cow::Owned(types)),
         ..*tool
-    };
-    written(&tool, dialect)
+    })
 }
 
 fn written(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
     match dialect {
-        Dialect::OpenAiChat { strict } => openai::chat(tool, strict),
-        Dialect::OpenAiResponses { strict } => openai::responses(tool, strict),
-        Dialect::Anthropic { strict } => anthropic::tool(tool, strict),
+        Dialect::OpenAiChat { strict: true } => openai::chat(tool),
+        Dialect::OpenAiResponses { strict: true } => openai::responses(tool),
+        Dialect::Anthropic { strict: true } => anthropic::strict(tool),
         Dialect::GeminiParameters => gemini::with_parameters(tool),
         Dialect::GeminiJsonSchema => gemini::with_json_schema(tool),
         Dialect::Mcp(revision) => Ok(mcp::tool(tool, revision)),
-        Dialect::Neutral => Ok(neutral(tool)),
+        straight => {
+            let mut text = String::new();
+            let write = self::straight(straight).unwrap_or(neutral);
+            write(tool, &mut text).map(|()| parse(&text))
+        }
     }
 }
 
@@ -154,16 +222,18 @@ fn totals(tools: &[Value], dialect: Dialect) -> Problems {
     }
 }
 
-fn neutral(tool: &Neutral<'_>) -> Value {
-    let mut out = Map::new();
-    out.insert("name".to_owned(), json!(tool.name));
+#[allow(clippy::unnecessary_wraps, reason = "other dialects refuse some tools")]
+fn neutral(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+    let mut object = ObjectText::begin(out);
+    object.string("name", tool.name);
     if let Some(title) = tool.title {
-        out.insert("title".to_owned(), json!(title));
+        object.string("title", title);
     }
-    out.insert("description".to_owned(), json!(tool.told()));
-    out.insert("parameters".to_owned(), tool.input.clone());
+    object.string("description", &tool.told());
+    object.json("parameters", &tool.input_text());
     if let Some(output) = tool.output {
-        out.insert("output".to_owned(), output.clone());
+        object.json("output", output.text());
     }
-    Value::Object(out)
+    object.end();
+    Ok(())
 }

@@ -30,7 +30,7 @@ use super::limits::{Size, each, total};
 use super::merge::named;
 use super::prose::phrases;
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, Problems};
+use super::{ExportProblem, Neutral, ObjectText, Problems};
 
 const STRICT: Subset = Subset {
     keywords: &[
@@ -95,8 +95,35 @@ fn is_integer(node: &Map<String, Value>) -> bool {
         .is_some_and(|types| named(types, "integer"))
 }
 
-pub(super) fn chat(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> {
-    let function = function(tool, strict)?;
+#[allow(clippy::unnecessary_wraps, reason = "other dialects refuse some tools")]
+pub(super) fn write_chat(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+    let mut object = ObjectText::begin(out);
+    object.string("type", "function");
+    let mut function = ObjectText::begin(object.key("function"));
+    write_function(tool, &mut function);
+    function.end();
+    object.end();
+    Ok(())
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "other dialects refuse some tools")]
+pub(super) fn write_responses(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+    let mut object = ObjectText::begin(out);
+    object.string("type", "function");
+    write_function(tool, &mut object);
+    object.end();
+    Ok(())
+}
+
+fn write_function(tool: &Neutral<'_>, object: &mut ObjectText<'_>) {
+    object.string("name", tool.name);
+    object.string("description", &tool.told());
+    object.json("parameters", &tool.input_text());
+    object.json("strict", "false");
+}
+
+pub(super) fn chat(tool: &Neutral<'_>) -> Result<Value, Problems> {
+    let function = function(tool)?;
     // `json!` would serialise what is already a value.
     Ok(Value::Object(Map::from_iter([
         ("type".to_owned(), Value::from("function")),
@@ -104,25 +131,21 @@ pub(super) fn chat(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> 
     ])))
 }
 
-pub(super) fn responses(tool: &Neutral<'_>, strict: bool) -> Result<Value, Problems> {
+pub(super) fn responses(tool: &Neutral<'_>) -> Result<Value, Problems> {
     let mut out = Map::from_iter([("type".to_owned(), json!("function"))]);
-    out.extend(function(tool, strict)?);
+    out.extend(function(tool)?);
     Ok(Value::Object(out))
 }
 
-fn function(tool: &Neutral<'_>, strict: bool) -> Result<Map<String, Value>, Problems> {
-    let parameters = if strict {
-        let input = quiet(tool.input, tool.types, true);
-        let schema = reduce(tool.name, &input, &STRICT)?;
-        limited(tool.name, schema)?
-    } else {
-        tool.input.clone()
-    };
+fn function(tool: &Neutral<'_>) -> Result<Map<String, Value>, Problems> {
+    let input = quiet(tool.input(), tool.types(), true);
+    let schema = reduce(tool.name, &input, &STRICT)?;
+    let parameters = limited(tool.name, schema)?;
     Ok(Map::from_iter([
         ("name".to_owned(), json!(tool.name)),
         ("description".to_owned(), json!(tool.told())),
         ("parameters".to_owned(), parameters),
-        ("strict".to_owned(), json!(strict)),
+        ("strict".to_owned(), json!(true)),
     ]))
 }
 

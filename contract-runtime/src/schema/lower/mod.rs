@@ -160,8 +160,6 @@ impl PublishedCondition {
 pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) kind: TypeKind,
-    /// Its schema before any condition; complete in itself where [`portable::rule`] sees it.
-    pub(crate) schema: Value,
     pub(crate) required: bool,
     pub(crate) default: Option<Value>,
 }
@@ -185,10 +183,6 @@ pub(crate) fn lower(
     input: &Value,
 ) -> Published {
     let mut published = input.clone();
-    let complete: Vec<Subject> = subjects
-        .iter()
-        .map(|subject| complete(subject, input))
-        .collect();
     let conditions = conditions
         .iter()
         .enumerate()
@@ -206,7 +200,7 @@ pub(crate) fn lower(
                 .filter(|_| is_published && condition.asks());
             let read = read.map(apply::unapplied);
             let lowered = expression
-                .map(|expression| apply::condition(expression, &complete, input, &mut published));
+                .map(|expression| apply::condition(expression, subjects, input, &mut published));
             let lowering = lowered.as_ref().map_or(Lowering::Told, |one| one.lowering);
             let rest = lowered
                 .as_ref()
@@ -214,10 +208,10 @@ pub(crate) fn lower(
                 .or(read.as_deref());
             let is_said = rest.is_some_and(<[_]>::is_empty);
             let rule = stated
-                .then(|| portable::rule(&id, condition, &complete))
+                .then(|| portable::rule(&id, condition, subjects, input))
                 .flatten();
             let (heading, sentence) = if is_published && !is_said {
-                sentence::of(condition, rest, &complete)
+                sentence::of(condition, rest, subjects)
             } else {
                 (None, sentence::of_predicate(condition))
             };
@@ -239,25 +233,15 @@ pub(crate) fn lower(
     }
 }
 
+/// Whether every call that breaks the condition is refused: it ends calls, and nobody is asked.
+pub(crate) fn refuses(outside: Resolved, condition: &Condition) -> bool {
+    of_condition(outside, condition).ends_the_call() && !condition.asks()
+}
+
 /// What becomes of a call that breaks the condition: an operator's policy does not take a question away.
 fn of_condition(outside: Resolved, condition: &Condition) -> Policy {
     if condition.asks() {
         return condition.policy().unwrap_or(Policy::Enforce);
     }
     outside.of_condition(condition.policy()).policy
-}
-
-/// The subject with the definitions that its schema refers to.
-fn complete(subject: &Subject, input: &Value) -> Subject {
-    let mut subject = subject.clone();
-    let property = input
-        .get("properties")
-        .and_then(|all| all.get(&subject.name));
-    if let Some(property) = property {
-        subject.schema = property.clone();
-    }
-    if let (Value::Object(schema), Some(definitions)) = (&mut subject.schema, input.get("$defs")) {
-        schema.insert("$defs".to_owned(), definitions.clone());
-    }
-    subject
 }

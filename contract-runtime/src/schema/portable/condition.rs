@@ -15,15 +15,18 @@ use crate::schema::lower::constant::Constant;
 /// What the rules of one condition are made from.
 pub(super) struct Rules<'s> {
     pub(super) subjects: &'s [Subject],
+    /// The schema of all of them.
+    pub(super) input: &'s Value,
     scope: Vec<(&'static str, ValuePath)>,
     /// The variables of the comprehensions around the current place.
     variables: Vec<String>,
 }
 
 impl<'s> Rules<'s> {
-    pub(super) fn new(subjects: &'s [Subject]) -> Self {
+    pub(super) fn new(subjects: &'s [Subject], input: &'s Value) -> Self {
         Self {
             subjects,
+            input,
             scope: Vec::new(),
             variables: Vec::new(),
         }
@@ -306,6 +309,10 @@ impl<'s> Rules<'s> {
 
     pub(super) fn subject(&self, name: &str) -> Option<&'s Subject> {
         self.subjects.iter().find(|subject| subject.name == name)
+    }
+
+    pub(super) fn schema(&self, name: &str) -> Option<&'s Value> {
+        self.input.get("properties")?.get(name)
     }
 
     fn text(&self, expression: &Expression) -> Option<Cel> {

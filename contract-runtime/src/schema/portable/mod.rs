@@ -24,6 +24,7 @@ pub(crate) mod tests;
 mod value_path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use self::condition::Rules;
 use super::lower::{Subject, sentence};
@@ -83,9 +84,14 @@ impl PortableRule {
     pub const VERSION: u32 = 1;
 }
 
-/// The rule of a precondition, if all of it is portable.
-pub(crate) fn rule(id: &str, condition: &Condition, subjects: &[Subject]) -> Option<PortableRule> {
-    let rule = Rules::new(subjects)
+/// The rule of a precondition, if all of it is portable; `input` is the schema of the subjects.
+pub(crate) fn rule(
+    id: &str,
+    condition: &Condition,
+    subjects: &[Subject],
+    input: &Value,
+) -> Option<PortableRule> {
+    let rule = Rules::new(subjects, input)
         .condition(condition.expression()?, true)?
         .to_string();
     let message = sentence::of_message(condition);

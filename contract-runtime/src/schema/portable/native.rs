@@ -16,7 +16,7 @@ impl Rules<'_> {
         expected: bool,
     ) -> Option<Cel> {
         let subject = self.subject(parameter)?;
-        let mut values = finite::values(&subject.schema, &subject.schema)?;
+        let mut values = finite::values(self.schema(parameter)?, self.input)?;
         let absent = !subject.required && subject.default.is_none();
         if absent && !values.contains(&Value::Null) {
             values.push(Value::Null);

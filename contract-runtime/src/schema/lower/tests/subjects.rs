@@ -118,11 +118,9 @@ pub(super) fn tool(parameters: &[&Parameter]) -> Tool {
         .collect();
     let subjects = parameters
         .iter()
-        .zip(&schemas)
-        .map(|(one, schema)| Subject {
+        .map(|one| Subject {
             name: one.name.to_owned(),
             kind: one.kind,
-            schema: schema.schema.clone(),
             required: one.required,
             default: one.default.clone(),
         })

@@ -1,0 +1,96 @@
+//! Writes JSON as text, without a value in between.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// One object, written member by member.
+pub(crate) struct ObjectText<'o> {
+    out: &'o mut String,
+    is_empty: bool,
+}
+
+impl<'o> ObjectText<'o> {
+    pub(crate) fn begin(out: &'o mut String) -> Self {
+        out.push('{');
+        Self {
+            out,
+            is_empty: true,
+        }
+    }
+
+    /// Goes on with an object that was written without its last brace.
+    pub(super) fn resume(out: &'o mut String, is_empty: bool) -> Self {
+        Self { out, is_empty }
+    }
+
+    /// Writes a key; the value is the caller's to write.
+    pub(crate) fn key(&mut self, key: &str) -> &mut String {
+        if !self.is_empty {
+            self.out.push(',');
+        }
+        self.is_empty = false;
+        string(self.out, key);
+        self.out.push(':');
+        self.out
+    }
+
+    pub(crate) fn string(&mut self, key: &str, text: &str) {
+        string(self.key(key), text);
+    }
+
+    /// Writes a member whose value is JSON text already.
+    pub(crate) fn json(&mut self, key: &str, json: &str) {
+        self.key(key).push_str(json);
+    }
+
+    pub(crate) fn value(&mut self, key: &str, value: &Value) {
+        // A string takes all that is written to it.
+        let _ = write!(self.key(key), "{value}");
+    }
+
+    pub(crate) fn end(self) {
+        self.out.push('}');
+    }
+}
+
+/// Writes a string as `serde_json` does.
+pub(crate) fn string(out: &mut String, text: &str) {
+    // Without a branch for each byte, several are looked at at once.
+    let escaped = |found, byte: &u8| found | (*byte < b' ') | (*byte == b'"') | (*byte == b'\\');
+    if text.as_bytes().iter().fold(false, escaped) {
+        let _ = write!(out, "{}", Value::from(text));
+    } else {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::ObjectText;
+
+    #[test]
+    fn text_is_what_the_value_would_be_written_as() {
+        let texts = ["", "plain", "é \u{1f600}", "a\"b\\c\n\t\u{1}", "\u{7f}/"];
+        for text in texts {
+            let mut out = String::new();
+            let mut object = ObjectText::begin(&mut out);
+            object.string(text, text);
+            object.json("other", "[1]");
+            object.value("value", &json!({"a": text}));
+            object.end();
+            let mut expected = json!({});
+            expected[text] = Value::from(text);
+            expected["other"] = json!([1]);
+            expected["value"] = json!({"a": text});
+            assert_eq!(out, expected.to_string());
+        }
+        let mut out = String::new();
+        ObjectText::begin(&mut out).end();
+        assert_eq!(out, "{}");
+    }
+}
