@@ -110,6 +110,20 @@ fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
             Typed::Double(value) => Typed::Double(-value),
             other => panic!("-{other:?}"),
         },
+        Expression::Absolute(of) => match evaluate(of, scope)? {
+            Typed::Integer(value, ends) => fitting(value.checked_abs(), ends)?,
+            Typed::Double(value) => Typed::Double(value.abs()),
+            Typed::Single(value) => Typed::Single(value.abs()),
+            other => panic!("{other:?} has no absolute value"),
+        },
+        Expression::UnsignedAbsolute(of) => match evaluate(of, scope)? {
+            Typed::Integer(value, ends) => {
+                let ends = ends.map(|(low, high)| (0, high - low));
+                fitting(value.checked_abs(), ends)?
+            }
+            other => panic!("{other:?} has no unsigned absolute value"),
+        },
+        Expression::IsAscii(of) => Typed::Bool(text(of)?.is_ascii()),
         Expression::Length(of) => count(match evaluate(of, scope)? {
             Typed::Text(text) => text.len(),
             Typed::List(items) => items.len(),
