@@ -9,7 +9,7 @@
 //!   names one; to be on the safe side they are treated alike.
 //!   The rule is that of the API's errors (anthropics/claude-code#79418, ComposioHQ/composio#3500, 2026).
 //! - `input_examples` are whole arguments; one that the schema refuses fails the request.
-//! - Not `strict`: the whole neutral schema, as a hint to the model. `strict` is left out: older models do not know it.
+//! - Not `strict`: the neutral schema without the ends of 64-bit types, as a hint to the model. `strict` is left out: older models do not know it.
 //! - `strict` has types, `enum` of scalars, `anyOf`, `default`, `required`, ten formats, and `minItems` of 0 or 1. Every
 //!   object says `additionalProperties: false`, and no type lies inside itself. Numeric bounds, lengths, other bounds of
 //!   lists and all further keywords fail the request: they become words. `pattern` is accepted in part; it becomes words
@@ -61,7 +61,7 @@ pub(super) fn write(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems
     let mut object = ObjectText::begin(out);
     object.string("name", tool.name);
     object.string("description", &tool.told());
-    let input = tool.input_text();
+    let input = tool.quiet_text();
     object.json("input_schema", &input);
     // Few tools have any, which takes reading the schema.
     if input.contains("\"examples\"") {

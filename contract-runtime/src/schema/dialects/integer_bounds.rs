@@ -24,6 +24,12 @@ pub(super) fn quiet(input: &Value, types: &Value, has_numbers: bool) -> Value {
     quiet
 }
 
+/// Whether a schema as text may have an end that [`quiet`] removes where the dialect has keywords for numbers.
+pub(super) fn may_have_wide_ends(schema: &str) -> bool {
+    let ends = ["9223372036854775", "18446744073709551615", "e38", "e+38"];
+    ends.into_iter().any(|end| schema.contains(end))
+}
+
 fn f32_end() -> f64 {
     super::super::normalize::F32_MAX
 }

@@ -77,6 +77,15 @@ impl Neutral<'_> {
         self.narrowed.unwrap_or_else(|| self.types())
     }
 
+    /// The same as text, without the ends of 64-bit types.
+    fn quiet_text(&self) -> Cow<'_, str> {
+        let text = self.enforced.as_stored().text();
+        match self.narrowed {
+            None if !integer_bounds::may_have_wide_ends(text) => Cow::Borrowed(text),
+            _ => Cow::Owned(integer_bounds::quiet(self.input(), self.types(), true).to_string()),
+        }
+    }
+
     /// The same as text.
     fn input_text(&self) -> Cow<'_, str> {
         match self.narrowed {

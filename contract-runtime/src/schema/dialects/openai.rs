@@ -118,7 +118,7 @@ pub(super) fn write_responses(tool: &Neutral<'_>, out: &mut String) -> Result<()
 fn write_function(tool: &Neutral<'_>, object: &mut ObjectText<'_>) {
     object.string("name", tool.name);
     object.string("description", &tool.told());
-    object.json("parameters", &tool.input_text());
+    object.json("parameters", &tool.quiet_text());
     object.json("strict", "false");
 }
 
