@@ -126,6 +126,7 @@ fn failed(
         scope,
         Violation {
             contract: name(scope, condition, file),
+            id: None,
             kind: ConditionKind::Assert,
             tool: tool.to_owned(),
             predicate: condition.predicate().to_owned(),

@@ -383,6 +383,7 @@ impl<'c> FrameOf<'c> {
         let (line, column) = condition.position();
         let violation = Violation {
             contract: self.name_of(index, condition),
+            id: condition.id().map(str::to_owned),
             kind: condition.kind(),
             tool: match self.scope.get() {
                 // The name by which the model knows it.

@@ -37,6 +37,9 @@ use super::{ConditionKind, Policy, PolicyOrigin, Values, nesting};
 pub struct Violation {
     /// The id of the condition: function, kind and position, such as `divide.pre[0]`.
     pub contract: String,
+    /// The name that the author gave the condition with `id = ".."`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What the condition applies to.
     pub kind: ConditionKind,
     /// The tool or function that states the condition; empty for an assertion outside any call.
@@ -184,6 +187,7 @@ impl Violation {
                 ConditionKind::Task => Blame::Caller,
                 ConditionKind::Post | ConditionKind::Assert => Blame::Callee,
             },
+            id: None,
             values: Values::new(),
             call_id: None,
             template: None,

@@ -83,6 +83,22 @@ fn a_broken_promise_and_a_broken_assertion_blame_the_tool() {
 }
 
 #[test]
+fn a_violation_has_the_name_that_its_author_gave_the_condition() {
+    /// Pay back.
+    #[tool]
+    #[pre(cents <= 10_000, "too much", id = "limit")]
+    #[pre(cents > 0)]
+    fn refund(cents: u32) -> u32 {
+        cents
+    }
+    let violation = |cents| contract_runtime::catch(|| refund(cents)).unwrap_err();
+    assert_eq!(violation(20_000).id.as_deref(), Some("limit"));
+    assert_eq!(violation(0).id, None);
+    let json = serde_json::to_value(violation(20_000)).unwrap();
+    assert_eq!(json["id"], "limit");
+}
+
+#[test]
 fn a_violation_survives_a_round_trip_through_json() {
     let violations = [
         violation(&json!({"start": 9, "until": 8, "name": "x"})),
