@@ -64,6 +64,10 @@ pub(super) fn notes(outcome: &Outcome, output: &mut Output) {
         output.note(CAREFUL, "observed", &violation.to_string());
     }
     for coercion in outcome.coercions() {
+        if coercion.left_out {
+            output.note(CAREFUL, "left out", &format!("`{}`", coercion.pointer));
+            continue;
+        }
         let text = match coercion {
             Coercion {
                 pointer,

@@ -8,10 +8,10 @@ use crate::contract::approval::Asks;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::tool::Tool;
 
-/// What an operator says of one tool.
+/// What an operator says of one tool, or of all.
 #[derive(Clone, Debug)]
 pub(super) struct AskChange {
-    pub(super) tool: String,
+    pub(super) tool: Option<String>,
     pub(super) subject: Subject,
     pub(super) asks: bool,
 }
@@ -25,6 +25,10 @@ pub(super) enum Subject {
 }
 
 impl AskChange {
+    fn is_about(&self, tool: &Tool) -> bool {
+        self.tool.as_ref().is_none_or(|name| *name == tool.name)
+    }
+
     /// The method of the builder that said so.
     pub(super) fn method(&self) -> &'static str {
         match (&self.subject, self.asks) {
@@ -44,7 +48,7 @@ pub(super) fn resolve(
 ) -> (Option<Box<[Condition]>>, Arc<Asks>) {
     let mut changed: Option<Box<[Condition]>> = None;
     let mut confirm = tool.spec().is_some_and(|spec| spec.confirm.is_some());
-    for change in settings.asks.iter().filter(|one| one.tool == tool.name) {
+    for change in settings.asks.iter().filter(|change| change.is_about(tool)) {
         let Subject::Condition(wanted) = &change.subject else {
             confirm = change.asks;
             continue;

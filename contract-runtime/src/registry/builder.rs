@@ -60,6 +60,7 @@ pub struct Builder {
     limits: Limits,
     timeout: Option<Duration>,
     coerce: bool,
+    ignore_unknown_keys: bool,
     without_contexts: bool,
     /// It gets some of the tools that its conditions were written for.
     partial: bool,
@@ -91,6 +92,7 @@ impl Builder {
             limits: Limits::default(),
             timeout: None,
             coerce: false,
+            ignore_unknown_keys: false,
             without_contexts: false,
             partial: false,
             shown: false,
@@ -275,6 +277,32 @@ impl Builder {
         self
     }
 
+    /// Leaves out keys that no schema knows instead of refusing them; the outcome lists them with its coercions.
+    ///
+    /// Models copy whole search results into the next call. Of a misspelt key of an optional parameter the default is then
+    /// used, so this is for tools that only read, or whose parameters are all required. What is published does not change.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Show an order.
+    /// #[tool(read_only)]
+    /// fn order(id: u32) -> u32 {
+    ///     id
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(order).ignore_unknown_keys(true).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "order", r#"{"id":7,"rank":0.4}"#));
+    /// assert_eq!(outcome.output(), Some("7"));
+    /// assert_eq!(outcome.coercions()[0].pointer, "/rank");
+    /// assert!(outcome.coercions()[0].left_out);
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn ignore_unknown_keys(mut self, ignore: bool) -> Self {
+        self.ignore_unknown_keys = ignore;
+        self
+    }
+
     /// Requires of every precondition what `shown` requires of one: that the schema or a portable rule expresses all of
     /// it.
     ///
@@ -365,7 +393,9 @@ impl Builder {
             self.expect("override_policy", name);
         }
         for change in std::mem::take(&mut self.asks) {
-            self.expect(change.method(), &change.tool);
+            if let Some(tool) = &change.tool {
+                self.expect(change.method(), tool);
+            }
             self.asks.push(change);
         }
         let overrides: HashMap<_, _> = overrides.into_iter().collect();
@@ -377,6 +407,7 @@ impl Builder {
         self.check_names();
         let settings = Settings {
             coerce: self.coerce,
+            ignore_unknown_keys: self.ignore_unknown_keys,
             timeout: self.timeout,
             policy: self.layer.policy,
             asks: self.asks,

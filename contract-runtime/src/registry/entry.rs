@@ -70,6 +70,7 @@ struct Lowered {
 
 pub(super) struct Settings {
     pub(super) coerce: bool,
+    pub(super) ignore_unknown_keys: bool,
     pub(super) timeout: Option<Duration>,
     /// The registry's own.
     pub(super) policy: Option<Policy>,
@@ -96,7 +97,7 @@ impl Entry {
         let mut description = describe(&tool, problems)?;
         let needs = std::mem::take(&mut description.needs).into_boxed_slice();
         let schemas = schemas(&mut tool, description, types, problems)?;
-        let schema = match schemas.input {
+        let mut schema = match schemas.input {
             Ok(schema) => schema,
             Err(source) => {
                 problems.push(BuildProblem::Schema {
@@ -108,6 +109,7 @@ impl Entry {
             }
         };
         judge_constants(&tool, &schema, problems);
+        schema.ignore_unknown_keys(settings.ignore_unknown_keys);
         let set = |policy, origin| Resolved { policy, origin };
         let overruled = overruled.map(|policy| set(policy, PolicyOrigin::Override));
         let own = || Some(set(tool.own_policy()?, PolicyOrigin::Tool));

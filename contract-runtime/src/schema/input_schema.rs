@@ -87,6 +87,7 @@ pub(crate) struct InputSchema {
     is_whole: bool,
     /// A provider may refuse the name of a property.
     is_renamed: bool,
+    ignores_unknown_keys: bool,
     /// Its author wrote which dialect it is, and it is the one that is enforced.
     says_dialect: bool,
     /// Made by the first call that the types alone cannot judge.
@@ -98,6 +99,7 @@ impl Clone for InputSchema {
         Self {
             is_whole: self.is_whole,
             is_renamed: self.is_renamed,
+            ignores_unknown_keys: self.ignores_unknown_keys,
             says_dialect: self.says_dialect,
             ..Self::stored(self.stored.clone(), self.parameters.clone())
         }
@@ -149,6 +151,7 @@ impl InputSchema {
             parameters,
             is_whole: false,
             is_renamed: false,
+            ignores_unknown_keys: false,
             says_dialect: false,
             compiled: OnceLock::new(),
         }
@@ -283,6 +286,15 @@ impl InputSchema {
                 _ => {}
             }
         }
+    }
+
+    /// Whether keys that it does not know are left out of a call.
+    pub(crate) fn ignores_unknown_keys(&self) -> bool {
+        self.ignores_unknown_keys
+    }
+
+    pub(crate) fn ignore_unknown_keys(&mut self, ignore: bool) {
+        self.ignores_unknown_keys = ignore;
     }
 
     /// The names of properties that a provider may refuse.

@@ -400,6 +400,42 @@ fn a_coercion_is_made_only_where_it_is_turned_on_and_is_recorded() {
 }
 
 #[test]
+fn unknown_keys_are_left_out_only_where_that_is_turned_on_and_are_recorded() {
+    let lenient = Registry::builder()
+        .tool(weather)
+        .ignore_unknown_keys(true)
+        .build()
+        .unwrap();
+    let text =
+        r#"{"place":{"city":"Bonn","days":3,"rank":[1,2]},"unit":"celsius","count":5,"hit":null}"#;
+    let outcome = call(&lenient, "weather", text);
+    assert!(outcome.is_ok(), "{:?}", outcome.error());
+    let left_out: Vec<_> = outcome.coercions().iter().collect();
+    let pointers: Vec<_> = left_out.iter().map(|one| one.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/place/rank", "/hit"]);
+    assert!(left_out.iter().all(|one| one.left_out));
+    assert_eq!(left_out[0].from, serde_json::json!([1, 2]));
+    // What is known is judged as before, and its name must be right where it is required.
+    let outcome = call(
+        &lenient,
+        "weather",
+        r#"{"plaice":{},"unit":"kelvins","count":5}"#,
+    );
+    let problems = outcome.invalid_arguments().unwrap().problems();
+    let kinds: Vec<_> = problems.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [ProblemKind::Missing, ProblemKind::Value]);
+    assert_eq!(
+        lenient.tool("weather").unwrap().input_schema(),
+        registry().tool("weather").unwrap().input_schema()
+    );
+    let strict = Registry::builder().tool(weather).build().unwrap();
+    assert_eq!(
+        call(&strict, "weather", text).status(),
+        Status::InvalidArguments
+    );
+}
+
+#[test]
 fn a_null_that_becomes_a_default_is_recorded() {
     let text = r#"{"place":{"city":"Bonn","days":null},"unit":"celsius","count":1,"limit":null,"note":null}"#;
     let outcome = call(&registry(), "weather", text);

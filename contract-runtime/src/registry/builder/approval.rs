@@ -70,9 +70,35 @@ impl Builder {
         self.changing(tool, Subject::Call, false)
     }
 
+    /// Asks nobody about every call of any tool, where a person has agreed to all of them; a later
+    /// [`confirm`](Self::confirm) of one tool holds. What conditions ask is not touched.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(confirm = "Cancel order {id}?")]
+    /// fn cancel(id: u32) -> u32 {
+    ///     id
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(cancel).without_confirms().build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "cancel", r#"{"id":7}"#));
+    /// assert_eq!(outcome.output(), Some("7"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn without_confirms(mut self) -> Self {
+        self.asks.push(AskChange {
+            tool: None,
+            subject: Subject::Call,
+            asks: false,
+        });
+        self
+    }
+
     fn changing(mut self, tool: impl Into<String>, subject: Subject, asks: bool) -> Self {
         self.asks.push(AskChange {
-            tool: tool.into(),
+            tool: Some(tool.into()),
             subject,
             asks,
         });

@@ -10,7 +10,8 @@ use super::path::Path;
 use crate::schema::{Decimal, Types};
 
 /// A value that was given in one type and read as another: a string as a number or a boolean, because the tool or registry
-/// admits it, or `null` as the default of an argument.
+/// admits it, or `null` as the default of an argument; or a value that was left out, because the registry
+/// [ignores unknown keys](crate::Builder::ignore_unknown_keys).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Coercion {
@@ -22,6 +23,9 @@ pub struct Coercion {
     pub to: Value,
     /// Whether the values are left out because the argument is secret.
     pub secret: bool,
+    /// Whether the value was left out of the call, because no schema knows its key.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub left_out: bool,
 }
 
 impl Coercion {
@@ -32,6 +36,7 @@ impl Coercion {
             from: Value::Null,
             to: if secret { Value::Null } else { default.clone() },
             secret,
+            left_out: false,
         }
     }
 
@@ -43,8 +48,22 @@ impl Coercion {
             from: value(from),
             to: value(to),
             secret,
+            left_out: false,
         }
     }
+
+    /// A value under a key that no schema knows.
+    pub(super) fn left_out(path: &Path<'_>, value: &Node) -> Self {
+        Self {
+            left_out: true,
+            ..Self::new(path, value, &Node::Null)
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A node of the parsed arguments, known by its address, and what replaces it; nothing for a member that is left out.
@@ -66,6 +85,10 @@ impl Edit {
             at: address(node),
             to: None,
         }
+    }
+
+    pub(super) fn removes(&self, node: &Node) -> bool {
+        self.is_removal() && self.at == address(node)
     }
 
     pub(super) fn is_removal(&self) -> bool {

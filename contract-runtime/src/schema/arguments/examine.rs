@@ -131,11 +131,16 @@ fn judge(
     }
     let shortened = found.edits.iter().any(Edit::is_removal);
     if shortened && let Node::Object(entries) = &node {
-        let nulls = entries.iter().filter(|(_, value)| *value == Node::Null);
-        found.coercions.extend(nulls.filter_map(|(name, _)| {
+        let is_left_out = |value| found.edits.iter().any(|edit| edit.removes(value));
+        let nulls = entries
+            .iter()
+            .filter(|(_, value)| *value == Node::Null && is_left_out(value));
+        let defaults = nulls.filter_map(|(name, _)| {
             let default = schema.default_of(name)?;
             Some(Coercion::to_default(name, default, schema.is_secret(name)))
-        }));
+        });
+        let defaults: Vec<_> = defaults.collect();
+        found.coercions.extend(defaults);
     }
     let text = match (&node, found.edits.is_empty()) {
         (Node::Object(entries), true) if !entries.is_empty() => text.to_owned(),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::edit::Coercion;
 use super::expected::describe;
 use super::findings::Found;
 use super::nearest::nearest;
@@ -114,6 +115,13 @@ impl Walk<'_> {
     ) {
         if !self.rules[by].is_never() {
             self.judge(by, node, here, found);
+            return;
+        }
+        if self.ignores_unknown_keys() {
+            if found.loud {
+                found.coercions.push(Coercion::left_out(here, node));
+            }
+            found.leave_out(node);
             return;
         }
         found.problem(|| {

@@ -71,6 +71,10 @@ impl<'s> Walk<'s> {
         self.steps >= STEPS
     }
 
+    pub(super) fn ignores_unknown_keys(&self) -> bool {
+        self.schema.ignores_unknown_keys()
+    }
+
     pub(super) fn is_secret(&self, path: &Path<'_>, name: &str) -> bool {
         path.is_root() && self.schema.is_secret(name)
     }

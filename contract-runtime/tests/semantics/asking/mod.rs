@@ -152,7 +152,7 @@ fn a_call_goes_on_with_its_answer() {
 fn refusals_come_before_questions() {
     let registry = shop(&Shop::new());
     let outcome = registry.call_blocking(refund("", 20_000));
-    assert_eq!(outcome.violation().unwrap().contract, "refund.pre[0]");
+    assert_eq!(outcome.violation().unwrap().contract, "refund.pre[1]");
     let outcome = registry.call_blocking(refund("ada", 200_000));
     assert_eq!(outcome.violation().unwrap().contract, "refund.pre[2]");
     let wrong = ToolCall::new("1", "buy", r#"{"thing":3}"#);
@@ -245,6 +245,11 @@ fn settings_of_operators_take_no_question_away() {
         Status::Violation
     );
     assert!(without.call_blocking(buy("lamp")).is_ok());
+    let none = build(|shop| shop.without_confirms().confirm("refund"));
+    assert!(none.call_blocking(buy("lamp")).is_ok());
+    let asked = none.call_blocking(refund("ada", 20_000));
+    assert_eq!(request(&asked).questions.len(), 2);
+    assert_eq!(request(&asked).questions[0].contract, "refund.pre[1]");
     let more = build(|shop| shop.confirm("refund"));
     let asked = more.call_blocking(refund("ada", 20_000));
     let texts: Vec<_> = request(&asked)
