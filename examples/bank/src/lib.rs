@@ -1,10 +1,14 @@
 //! A bank on `SQLite`: each call looks up, checks and writes in one transaction, asks a person about large sums, and closes no
 //! account that was not looked at.
 
+mod pool;
+
 use std::sync::{Mutex, PoisonError};
 
 use contract_runtime::prelude::*;
 use rusqlite::{Connection, OptionalExtension as _, Result};
+
+pub use pool::PooledBank;
 
 /// Accounts, as rows of a database.
 #[derive(Debug)]
