@@ -21,6 +21,8 @@ pages! {
     violations
     #[doc = include_str!("src/context.md")]
     context
+    #[doc = include_str!("src/state.md")]
+    state
     #[doc = include_str!("src/asking.md")]
     asking
     #[doc = include_str!("src/history.md")]

@@ -91,6 +91,11 @@ fn of_the_page_on_programs() {
 }
 
 #[test]
+fn of_the_page_on_state() {
+    all_print_what_is_shown("docs/src/state.md", 2);
+}
+
+#[test]
 fn of_the_readme() {
     all_print_what_is_shown("README.md", 1);
 }

@@ -1,5 +1,7 @@
 //! What conditions cost, beside the same `if`s by hand.
 
+use std::sync::Mutex;
+
 use contract_runtime::prelude::*;
 
 use crate::meter::Meter;
@@ -29,6 +31,18 @@ fn scale_five(value: i64, by: i64) -> i64 {
     value.wrapping_mul(by)
 }
 
+static FACTORS: Mutex<[i64; 4]> = Mutex::new([2, 3, 5, 7]);
+
+/// Scale a number by a factor, and give the factor up.
+#[tool(name = "scale_given")]
+#[given(mut factors = FACTORS.lock(), else)]
+#[given(factor = factors.get(by as usize).copied(), else "there are four factors")]
+#[pre(factor > 0, "the factor is spent")]
+fn scale_given(value: i64, by: i64) -> i64 {
+    factors[by as usize] = factor;
+    value.wrapping_mul(factor)
+}
+
 const TEXT: &str = r#"{"value": 41, "by": 3}"#;
 
 pub(crate) fn none(meter: &Meter) -> f64 {
@@ -51,6 +65,11 @@ pub(crate) fn five_ignored(meter: &Meter) -> f64 {
     measure(meter, &registry, "scale_5", TEXT)
 }
 
+pub(crate) fn given(meter: &Meter) -> f64 {
+    let registry = built(Registry::builder().tool(scale_given));
+    measure(meter, &registry, "scale_given", TEXT)
+}
+
 /// The conditions that a function by hand states with `if`.
 mod checks {
     #[expect(
@@ -59,6 +78,18 @@ mod checks {
     )]
     pub(super) fn none(value: i64, by: i64) -> Result<i64, String> {
         Ok(value.wrapping_mul(by))
+    }
+
+    pub(super) fn given(value: i64, by: i64) -> Result<i64, String> {
+        let mut factors = super::FACTORS.lock().map_err(|error| error.to_string())?;
+        let Some(factor) = factors.get(by as usize).copied() else {
+            return Err("there are four factors".to_owned());
+        };
+        if factor <= 0 {
+            return Err("the factor is spent".to_owned());
+        }
+        factors[by as usize] = factor;
+        Ok(value.wrapping_mul(factor))
     }
 
     pub(super) fn one(value: i64, by: i64) -> Result<i64, String> {
@@ -91,6 +122,10 @@ mod checks {
 
 pub(crate) fn by_hand_none(meter: &Meter) -> f64 {
     crate::by_hand::scale(meter, TEXT, checks::none)
+}
+
+pub(crate) fn by_hand_given(meter: &Meter) -> f64 {
+    crate::by_hand::scale(meter, TEXT, checks::given)
 }
 
 pub(crate) fn by_hand_one(meter: &Meter) -> f64 {

@@ -103,6 +103,15 @@ const CASES: &[Case] = &[
         contracts::five_ignored,
     ),
     baseline(
+        "a lock and a value given, by hand",
+        contracts::by_hand_given,
+    ),
+    case(
+        "a lock and a value given",
+        "a lock and a value given, by hand",
+        contracts::given,
+    ),
+    baseline(
         "direct call, 4 `if`s before, 1 after",
         contracts::direct_by_hand,
     ),
