@@ -1,7 +1,7 @@
 //! The client that the protocol's own conformance suite is run against: it imports the tools of a server and calls each.
 //!
 //! ```sh
-//! cargo build -p contract-runtime --features mcp-http --example conformance_client
+//! cargo build -p contract-mcp --features oauth --example conformance_client
 //! conformance client --command target/debug/examples/conformance_client --scenario tools_call
 //! ```
 //!
@@ -10,6 +10,8 @@
 use std::error::Error;
 use std::io::Write as _;
 
+use contract_mcp::rmcp::transport::auth::{AuthorizationManager, AuthorizationRequest, OAuthState};
+use contract_mcp::{ImportError, Imported};
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, McpRevision};
 use serde_json::{Map, Value, json};
@@ -29,10 +31,56 @@ fn sample(schema: &Value) -> Value {
     Value::Object(arguments)
 }
 
+/// What the suite says of a scenario.
+fn context() -> Result<Value, serde_json::Error> {
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|_| "{}".to_owned());
+    serde_json::from_str(&context)
+}
+
+/// Logs in, as a user whose browser follows the redirect at once.
+async fn log_in(
+    url: &str,
+    challenge: Option<String>,
+) -> Result<AuthorizationManager, Box<dyn Error>> {
+    let context = context()?;
+    let text = |name: &str| context[name].as_str().map(str::to_owned);
+    let mut state = OAuthState::new(url, None).await?;
+    let mut request = AuthorizationRequest::new("http://127.0.0.1:7777/callback")
+        .with_client_name("conformance_client")
+        .with_client_metadata_url("https://conformance-test.local/client-metadata.json")
+        .with_initial_scope_selection();
+    if let Some(challenge) = challenge {
+        request = request.with_challenge(challenge);
+    }
+    if let Some(id) = text("client_id") {
+        request = request.with_preregistered_client(id);
+        if let Some(secret) = text("client_secret") {
+            request = request.with_client_secret(secret);
+        }
+    }
+    state.start_authorization(request).await?;
+    let page = state.get_authorization_url().await?;
+    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let answer = browser.build()?.get(page).send().await?;
+    let callback = answer.headers().get("location").ok_or("no redirect")?;
+    state.handle_callback_url(callback.to_str()?).await?;
+    Ok(state.into_authorization_manager().ok_or("not authorized")?)
+}
+
+/// Imports the tools, with a login where the server wants one.
+async fn import(url: &str) -> Result<Imported, Box<dyn Error>> {
+    match contract_mcp::import(contract_mcp::http(url)).await {
+        Err(ImportError::Unauthorized { challenge, .. }) => {
+            let tokens = log_in(url, challenge).await?;
+            Ok(contract_mcp::import(contract_mcp::http_with_oauth(url, tokens)).await?)
+        }
+        imported => Ok(imported?),
+    }
+}
+
 /// The calls that the suite asks for, or one of each tool.
 fn calls(registry: &Registry) -> Result<Vec<(String, Value)>, Box<dyn Error>> {
-    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|_| "{}".to_owned());
-    let context: Value = serde_json::from_str(&context)?;
+    let context = context()?;
     if let Some(asked) = context["toolCalls"].as_array() {
         let call = |call: &Value| {
             let name = call["name"].as_str().unwrap_or_default().to_owned();
@@ -61,7 +109,7 @@ fn calls(registry: &Registry) -> Result<Vec<(String, Value)>, Box<dyn Error>> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().next_back().unwrap_or_default();
-    let imported = contract_mcp::import(contract_mcp::http(&url)).await?;
+    let imported = import(&url).await?;
     let mut told = std::io::stdout();
     for skipped in imported.skipped() {
         writeln!(told, "{}: {}", skipped.name, skipped.reason)?;

@@ -4,6 +4,7 @@
 mod client;
 mod error;
 mod original;
+mod program;
 mod server;
 
 pub use client::{

@@ -115,8 +115,12 @@ mod http {
                     reason: reason(client),
                 },
             },
-            HttpError::AuthRequired(_) => of_status(401, ""),
-            HttpError::InsufficientScope(_) => of_status(403, ""),
+            HttpError::AuthRequired(error) => {
+                unauthorized(401, Some(&error.www_authenticate_header))
+            }
+            HttpError::InsufficientScope(error) => {
+                unauthorized(403, Some(&error.www_authenticate_header))
+            }
             HttpError::HttpStatus(error) => of_status(error.status, ""),
             HttpError::UnexpectedServerResponse(text) => match status(text) {
                 Some((status, body)) => of_status(status, body),
@@ -154,10 +158,15 @@ mod http {
     /// The text that rmcp uses for the body of a response that broke off.
     const NOT_READ: &str = "<failed to read response body>";
 
+    fn unauthorized(status: u16, challenge: Option<&String>) -> ImportError {
+        let challenge = challenge.cloned();
+        ImportError::Unauthorized { status, challenge }
+    }
+
     fn of_status(status: u16, body: &str) -> ImportError {
         let body = if body == NOT_READ { "" } else { body };
         match status {
-            401 | 403 => ImportError::Unauthorized { status },
+            401 | 403 => unauthorized(status, None),
             _ => ImportError::HttpStatus {
                 status,
                 body: shortened(body.trim()),

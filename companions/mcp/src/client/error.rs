@@ -39,6 +39,9 @@ pub enum ImportError {
     Unauthorized {
         /// The status, 401 or 403.
         status: u16,
+        /// What the server says about how to get access (`WWW-Authenticate`), which a login takes as
+        /// `AuthorizationRequest::with_challenge`.
+        challenge: Option<String>,
     },
     /// The server answered with an HTTP error.
     #[error(

@@ -16,6 +16,7 @@ use super::imported::{Imported, Skipped};
 use super::names::{Names, legal, shortened};
 use super::ordered::Ordered;
 use super::{ImportError, call, cause, listed};
+use crate::program;
 
 /// Imports the tools of another MCP server.
 ///
@@ -46,10 +47,11 @@ impl Default for Importer {
 }
 
 impl Importer {
-    /// Creates an importer that waits 30 seconds for the server to be ready, and 60 for each call.
+    /// Creates an importer that waits 30 seconds for the server to be ready, and 60 for each call. To the server it has the
+    /// name of the program's file and version 0.0.0; see [`name`](Self::name).
     pub fn new() -> Self {
         Self {
-            implementation: Implementation::new("contract-runtime", env!("CARGO_PKG_VERSION")),
+            implementation: Implementation::new(program::name(), program::NO_VERSION),
             start: Duration::from_secs(30),
             call: Duration::from_secs(60),
         }

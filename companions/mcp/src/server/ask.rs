@@ -16,6 +16,7 @@ use contract_runtime::{
     Answer, Approval, ApprovalRequest, CallError, Context, Decision, Outcome, Registry, Status,
 };
 use parking_lot::Mutex;
+use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, EnumSchema, InputRequest, InputRequiredResult,
@@ -115,7 +116,23 @@ impl ClientQuestions {
     }
 
     /// The answer that a client brings with a call that it makes again; `None` if it brings none to a question that is open.
-    pub(super) fn answer(&self, call: &mut CallToolRequestParams) -> Option<Answer> {
+    ///
+    /// A state that no server of this kind has made is an error. One of a question that was forgotten, such as at a restart, is
+    /// no answer, and the call asks again.
+    pub(super) fn answer(
+        &self,
+        call: &mut CallToolRequestParams,
+    ) -> Result<Option<Answer>, ErrorData> {
+        if let Some(state) = &call.request_state
+            && !is_state(state)
+        {
+            let why = "`requestState` is not one that this server has sent";
+            return Err(ErrorData::invalid_params(why, None));
+        }
+        Ok(self.answer_to(call))
+    }
+
+    fn answer_to(&self, call: &mut CallToolRequestParams) -> Option<Answer> {
         let response = call.input_responses.take()?.remove(KEY)?;
         let state = call.request_state.take()?;
         let given: ElicitResult = serde_json::from_value(response).ok()?;
@@ -161,6 +178,11 @@ impl ClientQuestions {
             }
         }
     }
+}
+
+/// Whether a text is of the form of the ids of questions.
+fn is_state(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// What an elicitation came to.

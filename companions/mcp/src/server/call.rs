@@ -69,7 +69,7 @@ pub(super) async fn answer(
     };
     let channel = shared.questions.channel(&context, revision);
     let brought = match channel {
-        Channel::InputRequired => shared.questions.answer(&mut request),
+        Channel::InputRequired => shared.questions.answer(&mut request)?,
         _ => None,
     };
     let arguments = arguments(&mut context.extensions, &request);
@@ -78,6 +78,7 @@ pub(super) async fn answer(
         tool: &call.name,
         id: &call.id,
         http: context.extensions.get::<Parts>(),
+        peer: &context.peer,
     };
     let session = session_run(shared, &context.extensions);
     let given = match shared.hooks.context(&asked, session) {

@@ -158,6 +158,7 @@ impl ServerHandler for Handler {
             tool: "",
             id: &context.id.to_string(),
             http: context.extensions.get::<Parts>(),
+            peer: &context.peer,
         };
         let session = call::session_run(&self.0, &context.extensions);
         let remembered = self.0.hooks.remembers(&asked, session);

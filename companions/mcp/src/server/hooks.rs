@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use contract_runtime::__family::guard;
 use contract_runtime::{Context, Outcome, Run, ToolCall};
 use hyper::http::request::Parts;
+use rmcp::service::{Peer, RoleServer};
 
 use super::auth::Principal;
 
@@ -16,6 +17,7 @@ pub struct CallRequest<'a> {
     pub(super) tool: &'a str,
     pub(super) id: &'a str,
     pub(super) http: Option<&'a Parts>,
+    pub(super) peer: &'a Peer<RoleServer>,
 }
 
 impl CallRequest<'_> {
@@ -30,6 +32,15 @@ impl CallRequest<'_> {
     #[must_use]
     pub fn id(&self) -> &str {
         self.id
+    }
+
+    /// Returns the client, for what only the program itself can ask of it: its model (sampling), its folders (roots), or a form of
+    /// the program's own.
+    ///
+    /// A tool gets it from the context: `.context(|asked| Context::new().with(asked.client().clone()))`.
+    #[must_use]
+    pub fn client(&self) -> &Peer<RoleServer> {
+        self.peer
     }
 
     /// Returns who sent the HTTP request, as [`Server::authorize`](crate::Server::authorize) has found out.

@@ -61,7 +61,7 @@ pub use http::{HttpService, OriginCheck, OriginError};
 use limits::Limits;
 pub use served::ServedTools;
 
-use super::ServeError;
+use super::{ServeError, program};
 
 /// Serves a registry on standard input and output until the client disconnects; see [`Server::stdio`].
 ///
@@ -122,11 +122,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server named after the package that made the registry with [`registry!`](contract_runtime::registry).
+    /// Creates a server named after the package that made the registry with [`registry!`](contract_runtime::registry), or else after
+    /// the file of the program, version 0.0.0; see [`name`](Self::name).
     pub fn new(registry: Registry) -> Self {
         let (name, version) = match registry.program() {
-            Some(program) => (program.name, program.version),
-            None => ("contract-runtime", env!("CARGO_PKG_VERSION")),
+            Some(program) => (program.name.to_owned(), program.version),
+            None => (program::name(), program::NO_VERSION),
         };
         Self {
             implementation: Implementation::new(name, version),
@@ -144,7 +145,7 @@ impl Server {
         }
     }
 
-    /// Sets the name and version that the server reports.
+    /// Sets the name and version that the server reports, such as `env!("CARGO_PKG_NAME")` and `env!("CARGO_PKG_VERSION")`.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.implementation.name = name.into();
         self.implementation.version = version.into();

@@ -112,14 +112,21 @@ async fn a_login_is_found_by_the_metadata_of_the_server_and_its_token_is_sent() 
     let (url, login) = served().await;
     let refused = within(contract_mcp::import(contract_mcp::http(&url))).await;
     let refused = refused.unwrap_err();
+    let ImportError::Unauthorized {
+        status: 401,
+        challenge: Some(challenge),
+    } = refused
+    else {
+        panic!("{refused}");
+    };
     assert!(
-        matches!(refused, ImportError::Unauthorized { status: 401 }),
-        "{refused}"
+        challenge.contains("/.well-known/oauth-protected-resource/mcp"),
+        "{challenge}"
     );
 
     let mut state = OAuthState::new(&*url, None).await.unwrap();
     let request = AuthorizationRequest::new("http://127.0.0.1:7777/callback");
-    let request = request.with_client_name("A test");
+    let request = request.with_client_name("A test").with_challenge(challenge);
     within(state.start_authorization(request)).await.unwrap();
     let page = state.get_authorization_url().await.unwrap();
     // The browser of the user, who is logged in already.

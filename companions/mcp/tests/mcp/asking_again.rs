@@ -89,11 +89,17 @@ async fn an_answer_is_good_for_one_call_that_is_the_same() {
 
     // Forged, and without a state or an answer.
     let unused = fresh(&mut client).await;
+    for forged in [
+        "",
+        "approved",
+        &unused.to_uppercase(),
+        &format!("{unused}0"),
+    ] {
+        let refused = send(&mut client, CALL(6, answered(forged, approval()))).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
     for more in [
-        answered("", approval()),
-        answered("approved", approval()),
         answered(&"0".repeat(32), approval()),
-        answered(&unused.to_uppercase(), approval()),
         json!({"inputResponses": {"approval": approval()}}),
         json!({"requestState": unused}),
         json!({"requestState": unused, "inputResponses": {"other": approval()}}),

@@ -115,3 +115,33 @@ async fn both_revisions_reach_the_handler_and_without_one_there_is_no_such_metho
         .await;
     assert_eq!(client.hear().await["error"]["code"], -32601);
 }
+
+/// Ask the client whether it is there.
+#[tool]
+async fn ask_back(
+    #[context] client: Option<&contract_mcp::rmcp::service::Peer<RoleServer>>,
+) -> Result<String, String> {
+    use contract_mcp::rmcp::model::{ClientResult, PingRequest, ServerRequest};
+    let client = client.ok_or("no client")?;
+    let ping = ServerRequest::PingRequest(PingRequest::default());
+    match client.send_request(ping).await {
+        Ok(ClientResult::EmptyResult(_)) => Ok("it is there".to_owned()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+#[tokio::test]
+async fn a_tool_can_ask_its_client_itself() {
+    let registry = Registry::builder().tool(ask_back).build().unwrap();
+    let server = contract_mcp::Server::new(registry)
+        .context(|asked| Context::new().with(asked.client().clone()));
+    let (ours, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    tokio::spawn(server.streams(read, write));
+    let client = contract_mcp::rmcp::serve_client((), tokio::io::split(ours));
+    let client = within(client).await.unwrap();
+    let params = contract_mcp::rmcp::model::CallToolRequestParams::new("ask_back");
+    let result = within(client.call_tool(params)).await.unwrap();
+    let text = result.content[0].as_text().map(|text| text.text.as_str());
+    assert_eq!(text, Some("it is there"));
+}

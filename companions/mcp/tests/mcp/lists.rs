@@ -1,6 +1,8 @@
+use contract_runtime::Registry;
 use serde_json::{Value, json};
 
 use super::line::{Client, july};
+use super::tools::Seen;
 
 async fn list(client: &mut Client, newer: bool, params: Value) -> Value {
     let request = if newer {
@@ -122,4 +124,19 @@ async fn contracts_are_listed_as_data_for_those_who_ask() {
     let answer = list(&mut client, false, json!({})).await;
     let conditions = &meta(&answer).unwrap()[CONTRACT]["conditions"];
     assert_eq!(conditions[0]["id"], "divide.pre[0]");
+}
+
+#[tokio::test]
+async fn a_server_has_the_name_of_its_program_and_not_of_this_library() {
+    let registry = Registry::builder().build().unwrap();
+    let mut client = Client::of(
+        contract_mcp::Server::new(registry),
+        1 << 16,
+        Seen::default(),
+    );
+    let begun = client.begin().await;
+    let name = begun["result"]["serverInfo"]["name"].as_str().unwrap();
+    // That of this executable, which cargo has given a hash.
+    assert!(name.starts_with("mcp-"), "{name}");
+    assert_eq!(begun["result"]["serverInfo"]["version"], "0.0.0");
 }

@@ -1,4 +1,5 @@
-//! The server that the protocol's own conformance suite is run against: the tools that it asks for, and no others.
+//! The server that the protocol's own conformance suite is run against: the tools that it asks for, and beside them a handler
+//! of the protocol library for prompts, resources and completions.
 //!
 //! ```sh
 //! cargo run -p contract-mcp --example conformance -- 127.0.0.1:8765
@@ -7,12 +8,15 @@
 //!
 //! Over HTTP it prints the address it listens on, which matters where the port is 0.
 
+mod client;
+mod host;
+
 use std::error::Error;
 use std::io::Write as _;
 use std::time::Duration;
 
-use contract_mcp::Server;
-use contract_runtime::prelude::*;
+use contract_mcp::{ServedTools, Server};
+use contract_runtime::{Context, prelude::*};
 use serde_json::json;
 
 /// A picture of one red pixel.
@@ -92,6 +96,30 @@ async fn test_tool_with_logging(#[context] log: &Log) -> &'static str {
     "done"
 }
 
+/// Say something to people.
+#[tool(read_only)]
+fn test_logging_tool(#[context] log: &Log) -> &'static str {
+    log.info("said");
+    "done"
+}
+
+/// Replace the tools by the same ones.
+#[tool]
+fn test_trigger_tool_change(#[context] tools: &ServedTools) -> Result<(), String> {
+    let same = tools.registry();
+    tools.replace(same).map_err(|error| error.to_string())
+}
+
+/// Wait for an approval.
+#[tool(confirm = "Please confirm")]
+fn test_input_required_result_request_state() -> &'static str {
+    "state-ok"
+}
+
+/// Wait for an approval, which nobody forges.
+#[tool(confirm = "Please confirm")]
+fn test_input_required_result_tampered_state() {}
+
 /// Give a text; a server of tools asks its client nothing.
 #[tool(read_only)]
 fn test_streaming_elicitation() -> &'static str {
@@ -167,10 +195,21 @@ fn test_x_mcp_header() -> Tool {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = registry!()
-        .with(vec![json_schema_2020_12_tool(), test_x_mcp_header()])
-        .build()?;
-    let server = Server::new(registry).name("conformance", env!("CARGO_PKG_VERSION"));
+    let tools = || {
+        registry!()
+            .with(vec![json_schema_2020_12_tool(), test_x_mcp_header()])
+            .context_per_call::<ServedTools>()
+            .context_per_call::<client::Client>()
+    };
+    let server = Server::new(tools().build()?)
+        .name("conformance", env!("CARGO_PKG_VERSION"))
+        .ask_client(Duration::from_secs(60))
+        .beside(host::Host);
+    let served = server.tools();
+    let server = server.context(move |asked| {
+        let client = client::Client(asked.client().clone());
+        Context::new().with(served.clone()).with(client)
+    });
     match std::env::args().nth(1).as_deref() {
         None | Some("stdio") => server.stdio().await?,
         Some(address) => {
