@@ -20,6 +20,10 @@ for package in "${packages[@]}"; do
     printf "%s.path = '%s'\n" "$package" "$(echo "$target/unpacked/$package"-*)" >>"$folder/.cargo/config.toml"
 done
 
+# As if it was installed.
+cargo build --quiet -p contract-program --bin cargo-contract
+PATH=$target/debug:$PATH
+
 printf '\n== %s\n' 'the page on publishing, word for word'
 # The folder is outside of what `rust-toolchain.toml` is for.
 if command -v rustup >/dev/null; then

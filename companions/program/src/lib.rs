@@ -49,7 +49,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
-use contract_runtime::Builder;
+use contract_runtime::__family::methods;
+use contract_runtime::{Builder, Policy, Registry};
 
 pub use command::Command;
 use error::CommandError;
@@ -141,6 +142,34 @@ pub fn run_from<W: Into<OsString>>(tools: Builder, words: impl IntoIterator<Item
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::USAGE))
         }
     }
+}
+
+/// Runs the program with the functions of one linked package, as `cargo contract` does; the first word names the package.
+///
+/// Ends with 64 if no function of the package is a tool. Unstable: both are released together.
+#[doc(hidden)]
+#[must_use]
+pub fn __run_package() -> ExitCode {
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    let package = words.next().unwrap_or_default();
+    let package = package.to_string_lossy();
+    let methods = methods::of_package(&package);
+    if !methods.is_empty() {
+        let all: Vec<String> = methods.iter().map(ToString::to_string).collect();
+        let all = methods::joined(&all);
+        eprintln!(
+            "left out: {all}, because methods come with their state; test them with a registry of your own"
+        );
+    }
+    // As `assert_frozen!` does.
+    let mut tools = Registry::builder()
+        .without_contexts()
+        .policy(Policy::Enforce);
+    if !tools.add_package(&package) {
+        return ExitCode::from(64);
+    }
+    run_from(tools, std::iter::once(program).chain(words))
 }
 
 /// Whether errors should be JSON, although the command line could not be parsed.

@@ -23,6 +23,9 @@ pub(super) struct Verify {
     /// Keep inputs that failed here, a JSON file or a folder, and try them first.
     #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     regressions: Option<PathBuf>,
+    /// Fail where a boundary is not the one that is recorded in this folder; `UPDATE_CONTRACTS=1` records them.
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    boundaries: Option<PathBuf>,
 }
 
 impl Verify {
@@ -43,6 +46,9 @@ impl Verify {
         }
         if let Some(path) = self.regressions {
             verifier = verifier.regressions(path);
+        }
+        if let Some(path) = self.boundaries {
+            verifier = verifier.boundaries(path);
         }
         let report = verifier.run();
         if output.json() {
