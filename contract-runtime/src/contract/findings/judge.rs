@@ -1,6 +1,7 @@
 //! Finds preconditions that cannot be satisfied, alone or together.
 
 use super::abstract_state::AbstractState;
+use super::apart::are_met;
 use super::constants::Value;
 use super::message::Message;
 use super::order::Order;
@@ -29,7 +30,7 @@ pub(crate) const fn readable(conditions: &[Condition]) -> Set {
     set
 }
 
-const fn reading(condition: &Condition) -> Option<&'static Expression> {
+pub(super) const fn reading(condition: &Condition) -> Option<&'static Expression> {
     match condition.kind() {
         ConditionKind::Pre => condition.expression(),
         _ => None,
@@ -88,7 +89,7 @@ pub(crate) const fn contradiction(
     conditions: &[Condition],
 ) -> Option<Contradiction> {
     let all = readable(conditions);
-    if all == 0 || !impossible(*facts, conditions, all, 0) {
+    if all == 0 || are_met(facts, conditions) || !impossible(*facts, conditions, all, 0) {
         return None;
     }
     let mut later = 0;

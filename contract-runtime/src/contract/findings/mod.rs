@@ -4,6 +4,7 @@
 //! registry runs it again over everything. It claims a fault only with a proof; what it cannot follow it passes over.
 
 mod abstract_state;
+mod apart;
 mod assumptions;
 pub(crate) mod build;
 mod compare;

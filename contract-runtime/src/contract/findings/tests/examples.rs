@@ -1,5 +1,6 @@
 //! Contradictions of each kind, each with a satisfiable neighbour.
 
+use super::super::apart::are_met;
 use super::super::constants::{Known, Value};
 use super::*;
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
@@ -43,6 +44,33 @@ fn found(list: &[&'static Expression]) -> bool {
 fn apart(one: &'static Expression, other: &'static Expression, near: &'static Expression) {
     assert!(found(&[one, other]), "{one:?} and {other:?}");
     assert!(!found(&[one, near]), "{one:?} and {near:?}");
+}
+
+#[test]
+fn ordinary_conditions_are_met_at_first_sight() {
+    let met = |list: &[&'static Expression]| {
+        let list: Vec<Condition> = list.iter().map(|one| condition(one)).collect();
+        are_met(&facts(), &list)
+    };
+    let not_empty = &Not(&Compare(Equal, &Length(&TEXT), &Integer(0)));
+    let some = &Compare(AtLeast, &A, &Integer(1));
+    let between = &And(
+        &Compare(AtLeast, &A, &Integer(1)),
+        &Compare(AtMost, &A, &Integer(2)),
+    );
+    let none = &Compare(Less, &A, &Integer(0));
+    let positive = &Compare(More, &FLOAT, &Float(0.0));
+    assert!(met(&[not_empty, between, positive, &Parameter("flag")]));
+    for unclear in [
+        &[some, none][..],
+        &[&Compare(More, &A, &Integer(3))],
+        &[positive, positive],
+        &[&Compare(Less, &A, &B)],
+        &[not_empty, &Compare(Less, &Characters(&TEXT), &Integer(3))],
+        &[&Parameter("flag"), &Not(&Parameter("flag"))],
+    ] {
+        assert!(!met(unclear), "{unclear:?}");
+    }
 }
 
 #[test]

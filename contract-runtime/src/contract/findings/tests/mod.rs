@@ -7,6 +7,7 @@ mod reference;
 use proptest::prelude::*;
 
 use super::abstract_state::AbstractState;
+use super::apart::are_met;
 use super::judge::{self, impossible};
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
@@ -47,6 +48,7 @@ proptest! {
     ) {
         let list: Vec<Condition> = conditions.iter().map(|one| condition(one)).collect();
         let all = (1 << list.len()) - 1;
+        prop_assert!(!are_met(&facts(), &list) || !impossible(facts(), &list, all, 0), "{conditions:#?}");
         let last = 1 << (list.len() - 1);
         let (holding, breaking) = if broken { (all & !last, last) } else { (all, 0) };
         if impossible(facts(), &list, holding, breaking) {
@@ -63,6 +65,7 @@ proptest! {
     ) {
         let list: Vec<Condition> = conditions.iter().map(|one| condition(one)).collect();
         let all = (1 << list.len()) - 1;
+        prop_assert!(!are_met(&facts(), &list) || satisfied(&conditions, &[]), "{conditions:#?}");
         prop_assert_eq!(
             impossible(facts(), &list, all, 0),
             !satisfied(&conditions, &[]),
