@@ -25,7 +25,7 @@ use super::counts::Counts;
 use super::details::{Details, Sentence};
 use super::nesting;
 use super::observer::{self, Check, CheckEvent};
-use super::panics::guard;
+use super::panics::{Panicked, guard};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::scope::ContractScope;
 use super::unwind::unless_fatal;
@@ -54,7 +54,7 @@ pub type Frame = FrameOf<'static>;
 #[derive(Debug)]
 pub struct FrameOf<'c> {
     contract: &'c ContractOf<'c>,
-    scope: ContractScope,
+    pub(super) scope: ContractScope,
     policy: Resolved,
     counts: Counts,
     /// The function was called by name, in a scope made for this call.
@@ -147,25 +147,6 @@ impl<'c> FrameOf<'c> {
         !STRIPPED && self.policy.of_condition(own).policy != Policy::Ignore
     }
 
-    /// Judges a precondition.
-    #[inline]
-    pub fn pre(
-        &mut self,
-        index: usize,
-        own: Option<Policy>,
-        holds: impl Fn() -> Checked,
-        details: impl FnOnce(&mut Details<'_>),
-    ) -> Result<(), Stop> {
-        if !self.reach(index, own) {
-            return Ok(());
-        }
-        match self.scope.guard(holds) {
-            Ok(Checked::Holds) => Ok(()),
-            Ok(Checked::Fails(why)) => self.fail(index, Detection::PredicateFalse, why, details),
-            Err(panicked) => self.fail(index, panicked.detection(), None, details),
-        }
-    }
-
     /// The last step before the body.
     #[inline]
     pub fn enter(&mut self) -> Result<(), Stop> {
@@ -231,13 +212,13 @@ impl<'c> FrameOf<'c> {
         }
         match kept.0 {
             Some(Ok(kept)) => judge(&mut Judge { frame: self, index }, value, kept),
-            Some(Err(detection)) => self.fail(index, detection, None, |_| {}),
+            Some(Err(detection)) => self.fail_by(index, detection, None, &|_| {}),
             None => Ok(()),
         }
     }
 
     #[inline]
-    fn reach(&mut self, index: usize, own: Option<Policy>) -> bool {
+    pub(super) fn reach(&mut self, index: usize, own: Option<Policy>) -> bool {
         if STRIPPED {
             return false;
         }
@@ -305,9 +286,9 @@ impl<'c> FrameOf<'c> {
         &mut self,
         index: usize,
         why: Option<String>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Stop {
-        self.ended(index, Detection::PredicateFalse, why, details)
+        self.ended(index, Detection::PredicateFalse, why, &details)
     }
 
     #[cold]
@@ -316,7 +297,7 @@ impl<'c> FrameOf<'c> {
         index: usize,
         detection: Detection,
         why: Option<String>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: &dyn Fn(&mut Details<'_>),
     ) -> Stop {
         const ALWAYS: Resolved = Resolved {
             policy: Policy::Enforce,
@@ -330,13 +311,29 @@ impl<'c> FrameOf<'c> {
         }
     }
 
+    /// A condition does not hold. One function for all conditions of a program: what only one of them can say is behind a pointer.
     #[cold]
-    fn fail(
+    #[inline(never)]
+    pub(super) fn fail(
+        &mut self,
+        index: usize,
+        judged: Result<Checked, Panicked>,
+        details: &dyn Fn(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        match judged {
+            Ok(Checked::Holds) => Ok(()),
+            Ok(Checked::Fails(why)) => self.fail_by(index, Detection::PredicateFalse, why, details),
+            Err(panicked) => self.fail_by(index, panicked.detection(), None, details),
+        }
+    }
+
+    #[cold]
+    fn fail_by(
         &mut self,
         index: usize,
         detection: Detection,
         why: Option<String>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: &dyn Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
         let seen = self.details(details);
         if detection == Detection::PredicateFalse && self.asks_at(index) {
@@ -358,7 +355,7 @@ impl<'c> FrameOf<'c> {
     }
 
     /// `Display` and `Serialize` of a parameter are the author's code.
-    fn details(&self, details: impl FnOnce(&mut Details<'_>)) -> Seen {
+    fn details(&self, details: &dyn Fn(&mut Details<'_>)) -> Seen {
         let mut seen = Details::new(self.scope.get().filter(|_| self.named));
         let _ = self.scope.guard(|| details(&mut seen));
         seen.into_parts()

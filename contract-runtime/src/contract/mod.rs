@@ -11,6 +11,7 @@ pub(crate) mod expression;
 pub(crate) mod findings;
 pub(crate) mod frame;
 pub(crate) mod given;
+mod guard;
 pub(crate) mod handler;
 pub(crate) mod history;
 mod in_flight;

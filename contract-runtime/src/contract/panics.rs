@@ -30,7 +30,7 @@ pub struct Panicked {
 
 impl Panicked {
     #[cold]
-    fn new(payload: Box<dyn Any + Send>) -> Self {
+    pub(super) fn new(payload: Box<dyn Any + Send>) -> Self {
         let text = payload.downcast_ref::<String>();
         let violation = text.and_then(|text| in_flight::take(text)).map(Box::new);
         let text = text.cloned();

@@ -25,7 +25,7 @@ pub trait Precondition {
         frame: &mut FrameOf<'_>,
         index: usize,
         own: Option<Policy>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop>;
 
     /// Judges a precondition that asks a person.
@@ -34,7 +34,7 @@ pub trait Precondition {
         frame: &mut FrameOf<'_>,
         index: usize,
         own: Option<Policy>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop>;
 
     /// Judges a precondition that asks the history.
@@ -43,7 +43,7 @@ pub trait Precondition {
         frame: &mut FrameOf<'_>,
         index: usize,
         own: Option<Policy>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop>;
 }
 
@@ -55,9 +55,16 @@ impl<F: Fn() -> Checked> Precondition for F {
         frame: &mut FrameOf<'_>,
         index: usize,
         own: Option<Policy>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
-        frame.pre(index, own, self, details)
+        // Written here, because each further step would be compiled again for each condition.
+        if !frame.reach(index, own) {
+            return Ok(());
+        }
+        match frame.scope.guard(self) {
+            Ok(Checked::Holds) => Ok(()),
+            failed => frame.fail(index, failed, &details),
+        }
     }
 
     #[inline]
@@ -66,7 +73,7 @@ impl<F: Fn() -> Checked> Precondition for F {
         frame: &mut FrameOf<'_>,
         index: usize,
         own: Option<Policy>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
         frame.pre_or_ask(index, own, self, details)
     }
@@ -77,7 +84,7 @@ impl<F: Fn() -> Checked> Precondition for F {
         frame: &mut FrameOf<'_>,
         index: usize,
         own: Option<Policy>,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
         frame.pre_over_history(index, own, self, details)
     }

@@ -12,7 +12,7 @@ use super::handler::{self, Handler};
 use super::history::CallPlace;
 use super::observed::Observed;
 use super::observer::{self, CheckEvent, Watch};
-use super::panics::{Panicked, guard, ignore_poison};
+use super::panics::{Panicked, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::thread::{polled_within, with_current, within};
 use super::violation::Violation;
@@ -484,15 +484,5 @@ impl ContractScope {
         // In a scope of its own: what a handler breaks is not broken by the call.
         let aside = Self::new(Scope::aside(self.get()));
         aside.enter(|| handler::tell(self.get().and_then(Scope::handler), violation));
-    }
-
-    /// Runs an author's predicate or message, whose panic is not one of the body.
-    #[inline]
-    pub(crate) fn guard<T>(&self, run: impl FnOnce() -> T) -> Result<T, Panicked> {
-        let result = guard(run);
-        if let (Err(panicked), Some(scope)) = (&result, self.get()) {
-            scope.retract(panicked);
-        }
-        result
     }
 }

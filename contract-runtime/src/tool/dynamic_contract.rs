@@ -14,6 +14,7 @@ use crate::contract::details::Details;
 use crate::contract::frame::{FrameOf, Kept, Stop};
 use crate::contract::history::{History, history};
 use crate::contract::policy::Policy;
+use crate::contract::precondition::Precondition as _;
 use crate::schema::InputSchema;
 
 /// What is stated of a tool that no macro made.
@@ -92,7 +93,7 @@ impl DynamicContract {
             let details = |seen: &mut Details<'_>| show(seen, arguments, schema);
             match predicate {
                 Predicate::Pre(holds) => {
-                    frame.pre(index, None, || holds(arguments).checked(), details)?;
+                    (|| holds(arguments).checked()).pre(frame, index, None, details)?;
                 }
                 Predicate::PreOverHistory(holds) => {
                     let holds = || holds(&history(), arguments).checked();

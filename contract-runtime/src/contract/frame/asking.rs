@@ -2,9 +2,9 @@
 
 use super::{FrameOf, Seen, Stop};
 use crate::contract::approval::{Asking, Question, QuestionText};
-use crate::contract::condition_result::Checked;
 use crate::contract::details::{Details, Sentence};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::contract::precondition::Precondition;
 
 impl FrameOf<'_> {
     /// Judges a precondition that asks: no setting of operators can take the question away unseen.
@@ -13,11 +13,11 @@ impl FrameOf<'_> {
         &mut self,
         index: usize,
         own: Option<Policy>,
-        holds: impl Fn() -> Checked,
-        details: impl FnOnce(&mut Details<'_>),
+        holds: impl Precondition,
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
         let resolved = self.unweakened(index, own);
-        let judged = self.pre(index, own, holds, details);
+        let judged = holds.pre(self, index, own, details);
         self.policy = resolved;
         judged
     }

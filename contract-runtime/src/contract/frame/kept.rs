@@ -34,15 +34,15 @@ impl Judge<'_, '_> {
         &mut self,
         value: &T,
         holds: impl Fn(&T) -> Checked,
-        details: impl FnOnce(&mut Details<'_>, &T),
+        details: impl Fn(&mut Details<'_>, &T),
     ) -> Result<(), Stop> {
-        let (detection, why) = match self.frame.scope.guard(|| holds(value)) {
-            Ok(Checked::Holds) => return Ok(()),
-            Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why),
-            Err(panicked) => (panicked.detection(), None),
-        };
-        self.frame
-            .fail(self.index, detection, why, |seen| details(seen, value))
+        match self.frame.scope.guard(|| holds(value)) {
+            Ok(Checked::Holds) => Ok(()),
+            failed => {
+                let details = |seen: &mut Details<'_>| details(seen, value);
+                self.frame.fail(self.index, failed, &details)
+            }
+        }
     }
 }
 

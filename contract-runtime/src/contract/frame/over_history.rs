@@ -20,7 +20,7 @@ impl FrameOf<'_> {
         index: usize,
         own: Option<Policy>,
         holds: impl Fn() -> Checked,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
         let resolved = self.unweakened(index, own);
         let judged = self.judge_over_history(index, own, holds, details);
@@ -33,7 +33,7 @@ impl FrameOf<'_> {
         index: usize,
         own: Option<Policy>,
         holds: impl Fn() -> Checked,
-        details: impl FnOnce(&mut Details<'_>),
+        details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
         if !self.reach(index, own) {
             return Ok(());
@@ -50,12 +50,9 @@ impl FrameOf<'_> {
             (result, place.map_or(Ok(()), CallPlace::asked))
         };
         match (asked, result) {
-            (Err(why), _) => self.fail(index, Detection::Unanswered, Some(why), details),
+            (Err(why), _) => self.fail_by(index, Detection::Unanswered, Some(why), &details),
             (Ok(()), Ok(Checked::Holds)) => Ok(()),
-            (Ok(()), Ok(Checked::Fails(why))) => {
-                self.fail(index, Detection::PredicateFalse, why, details)
-            }
-            (Ok(()), Err(panicked)) => self.fail(index, panicked.detection(), None, details),
+            (Ok(()), failed) => self.fail(index, failed, &details),
         }
     }
 
@@ -79,7 +76,7 @@ impl FrameOf<'_> {
 
     #[cold]
     fn unanswered(&mut self, index: usize, why: String) -> Stop {
-        self.ended(index, Detection::Unanswered, Some(why), |_| {})
+        self.ended(index, Detection::Unanswered, Some(why), &|_| {})
     }
 
     fn unplaced(&self) -> Unplaced {
