@@ -12,21 +12,23 @@ pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Op
     if !fold(given, &mut wanted) {
         return None;
     }
-    let counts = Counts::of(&wanted);
+    let (counts, kinds) = (Counts::of(&wanted), kinds(&wanted));
     let mut letters = Vec::new();
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
+        let most_of = |length: usize| {
+            let allowed = (wanted.len().max(length) / 3).max(1);
+            best.map_or(allowed, |(best, _)| allowed.min(best - 1))
+        };
+        // Among thousands of names most have too many other letters, which is seen without taking them apart.
+        if candidate.is_ascii() && apart(kinds, ascii_kinds(candidate)) > most_of(candidate.len()) {
+            continue;
+        }
         if !fold(candidate, &mut letters) {
             continue;
         }
-        let allowed = (wanted.len().max(letters.len()) / 3).max(1);
-        let most = match best {
-            // Of several, the first is taken.
-            Some((0, _)) => break,
-            Some((best, _)) => allowed.min(best - 1),
-            None => allowed,
-        };
-        // Among thousands of names few are compared letter by letter.
+        let most = most_of(letters.len());
+        // Few are compared letter by letter.
         if wanted.len().abs_diff(letters.len()) > most
             || counts.least_distance(&Counts::of(&letters)) > most
             || !wanted.iter().any(|letter| letters.contains(letter))
@@ -36,6 +38,10 @@ pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Op
         let distance = distance(&wanted, &letters);
         if distance <= most {
             best = Some((distance, candidate));
+            // Of several, the first is taken.
+            if distance == 0 {
+                break;
+            }
         }
     }
     best.map(|(_, candidate)| candidate)
@@ -63,6 +69,27 @@ fn fold(name: &str, letters: &mut Vec<char>) -> bool {
     let chars = name.chars().filter(|letter| !joint(*letter));
     letters.extend(chars.flat_map(char::to_lowercase));
     true
+}
+
+/// Which of 32 kinds of letters are there, a bit for each: the ASCII letters of either case, and further ones among them.
+fn kinds(letters: &[char]) -> u32 {
+    let kinds = letters.iter().map(|letter| 1 << (u32::from(*letter) % 32));
+    kinds.fold(0, |all, kind: u32| all | kind)
+}
+
+/// The same of a name that is not taken apart.
+fn ascii_kinds(name: &str) -> u32 {
+    let kind = |byte: u8| match byte {
+        b'_' | b'-' | b' ' | b'.' => 0,
+        letter => 1 << (letter % 32),
+    };
+    name.bytes().fold(0, |all, byte| all | kind(byte))
+}
+
+/// Less than this two names cannot be apart: an edit makes up for one kind that is missing and for one that is too many.
+fn apart(one: u32, other: u32) -> usize {
+    let (missing, extra) = (one & !other, other & !one);
+    missing.count_ones().max(extra.count_ones()) as usize
 }
 
 /// How often each of 32 kinds of letters is in a name.
