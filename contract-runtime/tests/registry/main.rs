@@ -11,3 +11,4 @@ mod depth;
 mod explain;
 mod kinds;
 mod nested;
+mod types;
