@@ -47,6 +47,13 @@ struct Plain<'de> {
 impl<'de> Plain<'de> {
     #[inline]
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        if let Some((value, end)) = self.short_integer() {
+            self.at = end;
+            return match u64::try_from(value) {
+                Ok(natural) => visitor.visit_u64(natural),
+                Err(_) => visitor.visit_i64(value),
+            };
+        }
         let (number, end) = self.lexer.number(self.at)?;
         self.at = end;
         match number {
@@ -56,6 +63,29 @@ impl<'de> Plain<'de> {
             },
             Number::Float { literal, .. } => visitor.visit_f64(finite(literal).ok_or(Unread)?),
         }
+    }
+
+    /// An integer of few digits, and the place behind it; most numbers are.
+    #[inline]
+    fn short_integer(&self) -> Option<(i64, usize)> {
+        let is_negative = self.lexer.byte(self.at) == Some(b'-');
+        let first = self.at + usize::from(is_negative);
+        let (mut at, mut magnitude) = (first, 0_i64);
+        while let Some(digit @ b'0'..=b'9') = self.lexer.byte(at) {
+            let digit = i64::from(digit - b'0');
+            magnitude = magnitude.wrapping_mul(10).wrapping_add(digit);
+            at += 1;
+        }
+        // Eighteen digits fit. `-0`, another zero at the front, and fractions are left to the lexer.
+        let is_zero = self.lexer.byte(first) == Some(b'0');
+        let is_short = matches!(at - first, 1..=18) && (!is_zero || at == self.at + 1);
+        let is_integer = !matches!(self.lexer.byte(at), Some(b'.' | b'e' | b'E'));
+        let value = if is_negative {
+            magnitude.wrapping_neg()
+        } else {
+            magnitude
+        };
+        (is_short && is_integer).then_some((value, at))
     }
 
     #[inline]
