@@ -62,6 +62,8 @@ pub struct FrameOf<'c> {
     only_check: bool,
     /// Somebody wants to hear of each step.
     watched: bool,
+    /// Conditions without a policy of their own are judged, and nobody wants to hear of it.
+    is_quiet: bool,
     /// What a person must be asked, where the tool may ask.
     open: Option<Box<OpenQuestions>>,
     /// Conditions of a direct call are being judged; those of a call by name have the depth of the call.
@@ -103,6 +105,7 @@ impl Frame {
             named: false,
             only_check: false,
             watched,
+            is_quiet: is_quiet(policy, watched),
             open: None,
             judging: Cell::new(judging),
         }
@@ -111,6 +114,7 @@ impl Frame {
 
 impl<'c> FrameOf<'c> {
     /// A call by name, whose policy was resolved when its scope was made.
+    #[inline]
     pub(crate) fn named(
         contract: &'c ContractOf<'c>,
         scope: ContractScope,
@@ -128,6 +132,7 @@ impl<'c> FrameOf<'c> {
             named: true,
             only_check,
             watched,
+            is_quiet: is_quiet(policy, watched),
             open,
             judging: Cell::new(false),
         }
@@ -172,7 +177,7 @@ impl<'c> FrameOf<'c> {
         if self.named || self.judging.get() {
             return true;
         }
-        let judging = nesting::begin();
+        let judging = nesting::begin_again();
         self.judging.set(judging);
         judging
     }
@@ -222,7 +227,15 @@ impl<'c> FrameOf<'c> {
         if STRIPPED {
             return false;
         }
-        let active = self.active(own);
+        if own.is_none() && self.is_quiet {
+            self.counts.evaluated += 1;
+            return true;
+        }
+        self.reach_as(index, self.active(own))
+    }
+
+    #[inline(never)]
+    fn reach_as(&mut self, index: usize, active: bool) -> bool {
         if active {
             self.counts.evaluated += 1;
             if self.watched {
@@ -423,6 +436,11 @@ impl<'c> FrameOf<'c> {
 
 /// Values, the message, and the question of a condition that asks.
 pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
+
+#[inline]
+fn is_quiet(policy: Resolved, watched: bool) -> bool {
+    policy.policy != Policy::Ignore && !watched
+}
 
 #[inline]
 fn is_watched(scope: &ContractScope) -> bool {

@@ -23,6 +23,12 @@ thread_local! {
 #[inline]
 pub(crate) fn begin() -> bool {
     notice_end();
+    begin_again()
+}
+
+/// The same on a thread where something was judged before.
+#[inline]
+pub(crate) fn begin_again() -> bool {
     let depth = DEPTH.get();
     if depth >= DEEPEST {
         return refuse(depth);

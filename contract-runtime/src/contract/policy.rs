@@ -148,6 +148,7 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
+    #[inline]
     pub(crate) fn process() -> Self {
         Self {
             policy: process_policy(),
