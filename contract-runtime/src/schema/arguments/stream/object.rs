@@ -37,7 +37,8 @@ impl<'s> Validator<'s, '_> {
                             return Err(Stop::Undecided);
                         }
                         at = key.end;
-                        let property = rule.and_then(|rule| rule.position(key.raw));
+                        let named = rule.filter(|rule| !rule.properties.is_empty());
+                        let property = named.and_then(|rule| rule.position(key.raw));
                         if property.is_none() {
                             others.get_or_insert(Keys::NONE).add(key.raw)?;
                         }
@@ -84,8 +85,14 @@ impl<'s> Validator<'s, '_> {
         let Some(rule) = rule else {
             return self.anything(at, depth);
         };
+        let named = property.and_then(|property| rule.properties.get(property));
+        if let Some((_, by)) = named
+            && rule.patterns.is_empty()
+        {
+            return self.value(*by, at, depth);
+        }
         let mut end = None;
-        if let Some((_, by)) = property.and_then(|property| rule.properties.get(property)) {
+        if let Some((_, by)) = named {
             end = Some(self.value(*by, at, depth)?);
         }
         for (pattern, by) in &rule.patterns {
