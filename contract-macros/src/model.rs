@@ -173,6 +173,8 @@ pub(crate) struct Effort {
     pub(crate) setup: Option<Set<Expr>>,
     pub(crate) cases: Option<Set<Expr>>,
     pub(crate) seed: Option<Set<Expr>>,
+    pub(crate) sequences: Option<Set<Expr>>,
+    pub(crate) strict: Option<Set<bool>>,
 }
 
 /// What happens when a condition does not hold.

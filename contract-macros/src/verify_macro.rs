@@ -11,7 +11,7 @@ use crate::model::{Effort, VerifySubject, VerifyTest};
 use crate::names;
 use crate::source;
 
-const KEYS: &[&str] = &["run", "setup", "cases", "seed"];
+const KEYS: &[&str] = &["run", "setup", "cases", "seed", "sequences", "strict"];
 
 /// Reads `verify!(tools::divide, cases = 1_000)`.
 pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<VerifyTest> {
@@ -83,20 +83,25 @@ fn effort(errors: &mut Errors, input: ParseStream<'_>, owner: &str) -> Effort {
             "seed" => args::set(errors, &mut effort.seed, &entry, |errors, entry| {
                 args::any(errors, entry, "42")
             }),
+            "sequences" => args::set(errors, &mut effort.sequences, &entry, |errors, entry| {
+                args::any(errors, entry, "1_000")
+            }),
+            "strict" => args::set(errors, &mut effort.strict, &entry, args::flag),
             _ => args::unknown(errors, &entry, owner, KEYS),
         }
     }
     effort
 }
 
-/// `run`, or any `key = ..`: a registry is neither.
+/// `run`, `strict`, or any `key = ..`: a registry is none of them.
 fn is_key(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let Ok(word) = ahead.call(Ident::parse_any) else {
         return false;
     };
     let valued = ahead.peek(Token![=]) && !ahead.peek(Token![==]);
-    valued || (word == "run" && (ahead.is_empty() || ahead.peek(Token![,])))
+    let is_flag = word == "run" || word == "strict";
+    valued || (is_flag && (ahead.is_empty() || ahead.peek(Token![,])))
 }
 
 fn ok<T>(errors: &mut Errors, result: syn::Result<T>) -> Option<T> {

@@ -20,7 +20,13 @@ pub(super) struct Verify {
     /// Try the same inputs as the run that printed this seed.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Keep inputs that failed here, a JSON file or a folder, and try them first.
+    /// How many sequences of calls to try; by default as many as cases.
+    #[arg(long, value_name = "NUMBER")]
+    sequences: Option<u32>,
+    /// Fail if something was left out that nobody decided to leave out.
+    #[arg(long)]
+    strict: bool,
+    /// Keep inputs and sequences that failed here, a JSON file or a folder, and try them first.
     #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     regressions: Option<PathBuf>,
     /// Fail where a boundary is not the one that is recorded in this folder; `UPDATE_CONTRACTS=1` records them.
@@ -31,7 +37,7 @@ pub(super) struct Verify {
 impl Verify {
     /// Bodies run only of tools that say that they change nothing, or that their author has let run.
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
-        let mut verifier = Verifier::new(registry.clone());
+        let mut verifier = Verifier::new(registry.clone()).strict(self.strict);
         for name in self.names {
             if registry.tool(&name).is_none() {
                 return Err(CommandError::no_such_tool(name, registry));
@@ -43,6 +49,9 @@ impl Verify {
         }
         if let Some(seed) = self.seed {
             verifier = verifier.seed(seed);
+        }
+        if let Some(sequences) = self.sequences {
+            verifier = verifier.sequences(sequences);
         }
         if let Some(path) = self.regressions {
             verifier = verifier.regressions(path);

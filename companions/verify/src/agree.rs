@@ -60,6 +60,10 @@ pub(super) struct Rule {
 
 /// The verdicts on one input.
 #[derive(Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a verdict of its own"
+)]
 pub(super) struct Verdicts {
     /// How long the input is as JSON text.
     pub(super) bytes: usize,
@@ -67,6 +71,10 @@ pub(super) struct Verdicts {
     pub(super) typed: bool,
     /// Whether all preconditions hold.
     pub(super) accepted: bool,
+    /// Whether all preconditions hold that do not ask for earlier calls.
+    pub(super) allowed: bool,
+    /// Whether what was looked up was not there.
+    pub(super) lacks_given: bool,
     /// The result of each precondition that could be evaluated.
     pub(super) predicates: Vec<Option<bool>>,
     /// Whether each rule gave an answer.
@@ -84,6 +92,7 @@ impl<'s, 'r> Judges<'s, 'r> {
                 layer: Layer::Agreement,
                 clause: clause.map(str::to_owned),
                 input: None,
+                calls: Vec::new(),
                 fault: Fault::Unreadable { why },
             });
         };
@@ -180,12 +189,22 @@ impl<'s, 'r> Judges<'s, 'r> {
             ));
         }
         self.ask(input, &outcome, &mut verdicts);
+        verdicts.allowed = verdicts.accepted || self.only_history_refuses(&verdicts);
+        let refused = outcome.violation();
+        verdicts.lacks_given = refused.is_some_and(|one| one.kind == ConditionKind::Given);
         if !self.is_unsure(&read) {
             self.schemas(&read, by_types, &mut verdicts);
         }
         let sent = if tried.coerces() { &read } else { input };
         self.rules(sent, &mut verdicts);
         verdicts
+    }
+
+    fn only_history_refuses(&self, verdicts: &Verdicts) -> bool {
+        let asks = |clause: &Clause| clause.condition.asks_history();
+        let mut all = self.clauses.iter().zip(&verdicts.predicates);
+        self.clauses.iter().any(asks)
+            && all.all(|(clause, verdict)| *verdict == Some(true) || asks(clause))
     }
 
     /// Whether the validator may read a number differently: it is not exact as a double, or neither is its remainder.

@@ -103,11 +103,7 @@ impl Fixtures {
 
     /// Whether each run gets values of its own.
     pub(super) fn is_fresh(&self, tool: TriedTool<'_>) -> bool {
-        self.setups(tool).next().is_some()
-    }
-
-    fn setups(&self, tool: TriedTool<'_>) -> impl Iterator<Item = Setup> + use<> {
-        tool.setup().into_iter().chain(self.setup)
+        tool.setup().or(self.setup).is_some()
     }
 }
 
@@ -123,12 +119,26 @@ pub(super) fn registry_for(
             layer: Layer::Promise,
             clause: None,
             input: None,
+            calls: Vec::new(),
             fault,
         })
     };
     let tool = TriedTool::new(registry, name).ok_or_else(|| problem(Fault::NoSuchTool))?;
-    let given = || tool.alone(fixtures.setups(tool));
-    let unjudged = |why| problem(Fault::Unjudged { why });
+    registry_of(&[tool], fixtures).map_err(|why| problem(Fault::Unjudged { why }))
+}
+
+/// Builds a registry of these tools, with the values that they are tested with.
+///
+/// # Errors
+///
+/// Why it cannot be built.
+pub(super) fn registry_of(
+    tools: &[TriedTool<'_>],
+    fixtures: &Fixtures,
+) -> Result<Registry, String> {
+    let setups = tools.iter().filter_map(|tool| tool.setup());
+    let setups: Vec<Setup> = setups.chain(fixtures.setup).collect();
+    let given = || TriedTool::together(tools, setups.iter().copied());
     let built =
         panic_hook::capture(|last| guard(given).map_err(|_| last.take().unwrap_or_default()));
     match built {
@@ -142,8 +152,8 @@ pub(super) fn registry_for(
             } else {
                 ""
             };
-            Err(unjudged(format!("{error}{advice}")))
+            Err(format!("{error}{advice}"))
         }
-        Err(said) => Err(unjudged(format!("its `setup` panicked: {said}"))),
+        Err(said) => Err(format!("its `setup` panicked: {said}")),
     }
 }

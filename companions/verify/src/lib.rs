@@ -12,6 +12,7 @@
 // | `regressions` | failing inputs of earlier runs |
 // | `boundaries` | recorded boundaries between accepted and refused inputs |
 // | `problem`, `report` | problems and the report |
+// | `sequences` | sequences of calls, for tools with a state or over a history |
 // | `skipped` | what was not tried |
 
 mod agree;
@@ -25,6 +26,7 @@ mod postconditions;
 mod problem;
 mod regressions;
 mod report;
+mod sequences;
 mod shrink;
 mod skipped;
 mod std_types;
@@ -35,6 +37,7 @@ mod worker;
 
 pub use problem::{Fault, Layer, Problem};
 pub use report::{Report, Verified};
+pub use sequences::SequenceCall;
 pub use skipped::Skipped;
 
 /// What generated tests name.
@@ -102,6 +105,8 @@ pub struct Verifier {
     only: Vec<String>,
     cases: Option<u32>,
     seed: Option<u64>,
+    strict: bool,
+    sequences: Option<u32>,
     regressions: Option<PathBuf>,
     boundaries: Option<PathBuf>,
     /// The methods of the package, which are left out because only its functions were given.
@@ -118,6 +123,8 @@ impl Verifier {
             only: Vec::new(),
             cases: None,
             seed: None,
+            strict: false,
+            sequences: None,
             regressions: None,
             boundaries: None,
             left_out: Vec::new(),
@@ -148,6 +155,77 @@ impl Verifier {
     /// `CONTRACT_VERIFY_SEED` in the environment overrides it.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Sets how many sequences of calls are tried; by default as many as [`cases`](Self::cases), and 0 leaves them out.
+    ///
+    /// They are tried where an earlier call may matter: the body of a tool that has a state, and is not `read_only`, may be run, or
+    /// a condition asks the [`history`](contract_runtime::history()) of its run. Each sequence begins with the values that `setup`
+    /// gives, and with a run of its own; its calls often take values that earlier ones sent or returned, and questions to a person
+    /// are approved. The shortest sequence that breaks a promise is reported.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Builder;
+    /// use contract_verify::Verifier;
+    /// use std::sync::Mutex;
+    ///
+    /// #[derive(Default)]
+    /// struct Guests(Mutex<Vec<String>>);
+    ///
+    /// #[tool]
+    /// impl Guests {
+    ///     /// Invite somebody, and say how many guests there are.
+    ///     #[tool]
+    ///     #[pre(!name.is_empty() && name.len() < 20)]
+    ///     fn invite(&self, name: String) -> usize {
+    ///         let mut guests = self.0.lock().unwrap();
+    ///         contract_assert!(!guests.contains(&name), "nobody is invited twice");
+    ///         guests.push(name);
+    ///         guests.len()
+    ///     }
+    /// }
+    ///
+    /// fn no_guests(builder: Builder) -> Builder {
+    ///     builder.with(Guests::default())
+    /// }
+    ///
+    /// let registry = no_guests(Registry::builder()).build()?;
+    /// let report = Verifier::new(registry).run_bodies(true).setup(no_guests).run();
+    /// let problem = report.problems().next().unwrap();
+    /// let calls: Vec<_> = problem.calls.iter().map(|call| call.arguments.to_string()).collect();
+    /// assert_eq!(calls, [r#"{"name":"a"}"#, r#"{"name":"a"}"#]);
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn sequences(mut self, sequences: u32) -> Self {
+        self.sequences = Some(sequences);
+        self
+    }
+
+    /// Sets whether the report fails if something was left out without a decision: a body that may or may not be run, a condition
+    /// that was never true or never false, a postcondition that was not judged, sequences of calls that were not tried.
+    ///
+    /// What `#[verify(run = false)]` leaves out is decided, and does not fail.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_verify::Verifier;
+    ///
+    /// /// Send a letter.
+    /// #[tool]
+    /// #[pre(!text.is_empty())]
+    /// fn send(text: &str) {}
+    ///
+    /// let verifier = Verifier::new(Registry::builder().tool(send).build()?).cases(100);
+    /// assert!(verifier.clone().run().is_ok());
+    /// let report = verifier.strict(true).run();
+    /// assert!(!report.is_ok());
+    /// assert!(report.to_string().contains("1 tool: incomplete"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
         self
     }
 
@@ -221,6 +299,8 @@ impl Verifier {
             seed,
             tools: Vec::new(),
             skipped: Vec::new(),
+            strict: self.strict,
+            sequences: 0,
             unsaved: None,
         };
         if names.is_empty() {
@@ -230,12 +310,17 @@ impl Verifier {
             let verified = self.one(&name, seed, &runtime, &mut report.unsaved);
             report.tools.push(verified);
         }
-        let skipped = report.tools.iter().filter_map(|tool| tool.skipped.clone());
-        report.skipped = skipped.collect();
+        sequences::run(self, &runtime, &mut report);
+        report.gather_skipped(self.left_out.iter().copied().map(Skipped::methods));
         report
-            .skipped
-            .extend(self.left_out.iter().copied().map(Skipped::methods));
-        report
+    }
+
+    fn sequence_count(&self) -> u32 {
+        self.sequences.unwrap_or_else(|| self.case_count())
+    }
+
+    fn case_count(&self) -> u32 {
+        set(CASES_SET).or(self.cases).unwrap_or(CASES)
     }
 
     fn one(
@@ -265,7 +350,7 @@ impl Verifier {
             Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
         };
         let effort = trial::Effort {
-            cases: set(CASES_SET).or(self.cases).unwrap_or(CASES),
+            cases: self.case_count(),
             seed,
             fixtures: &self.fixtures,
             runtime,
@@ -315,6 +400,8 @@ fn unable(why: &str) -> Report {
         seed: 0,
         tools: vec![Verified::of_problem("", Fault::Unjudged { why })],
         skipped: Vec::new(),
+        strict: false,
+        sequences: 0,
         unsaved: None,
     }
 }

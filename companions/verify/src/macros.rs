@@ -38,6 +38,8 @@ use super::Verifier;
 /// | `setup = on_paper` | the function provides the values that the tool is tested with; see [`Verifier::setup`](crate::Verifier::setup) |
 /// | `cases = 1_000` | the number of random inputs |
 /// | `seed = 42` | the inputs are the same each time |
+/// | `sequences = 1_000` | the number of [sequences of calls](crate::Verifier::sequences), `cases` if nothing is said |
+/// | `strict` | what is left out without a decision fails the test; see [`Verifier::strict`](crate::Verifier::strict) |
 ///
 /// Inputs that fail are kept in the folder `verify-regressions` beside the `Cargo.toml` of the package, and are tried first
 /// from then on; commit it. `UPDATE_CONTRACTS=1 cargo test` records the boundaries of each contract in `verify-boundaries`

@@ -1,18 +1,21 @@
 //! Runs bodies, and checks that they keep their postconditions.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use contract_runtime::__family::is_refusal;
-use contract_runtime::ConditionKind;
-use contract_runtime::{Outcome, Registry, Status, ToolCall, Violation};
+use contract_runtime::{Blame, CheckEvent, ConditionKind, Violation};
+use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
+use jsonschema::Validator;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::fixtures::{self, Fixtures};
 use super::problem::{Fault, Layer, Problem};
 use super::shrink;
 use super::subject::Subject;
-use super::worker::{CallEnd, Worker};
+use super::worker::{CallEnd, Job, Worker};
 
 /// How long a smaller input is searched for if the body times out, as a multiple of its time limit.
 const PATIENCE: u32 = 5;
@@ -33,7 +36,9 @@ pub(super) fn run(subject: &Subject<'_>, fixtures: &Fixtures, accepted: &[Value]
     let mut trial = Trial {
         subject,
         fixtures,
-        worker: Worker::new(),
+        worker: Worker::default(),
+        judged: Arc::default(),
+        run: Run::new(),
     };
     let mut seen: Vec<Failure> = Vec::new();
     for input in accepted {
@@ -51,7 +56,7 @@ pub(super) fn run(subject: &Subject<'_>, fixtures: &Fixtures, accepted: &[Value]
             break;
         }
     }
-    runs.judged = trial.worker.judged();
+    runs.judged.clone_from(&trial.judged.lock());
     runs
 }
 
@@ -60,16 +65,19 @@ struct Trial<'s, 'r> {
     subject: &'s Subject<'r>,
     fixtures: &'s Fixtures,
     worker: Worker,
+    judged: Arc<Mutex<BTreeSet<String>>>,
+    /// Of the calls with one input, so that no condition over the history sees those with another.
+    run: Run,
 }
 
 /// A failed run.
-struct Failure {
-    clause: Option<String>,
-    fault: Fault,
+pub(super) struct Failure {
+    pub(super) clause: Option<String>,
+    pub(super) fault: Fault,
 }
 
 impl Failure {
-    fn new(fault: Fault) -> Self {
+    pub(super) fn new(fault: Fault) -> Self {
         Self {
             clause: None,
             fault,
@@ -77,13 +85,13 @@ impl Failure {
     }
 
     /// Whether the same condition failed in the same way.
-    fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.fault) == std::mem::discriminant(&other.fault)
             && self.clause == other.clause
     }
 
     /// Whether further runs are pointless; each may take long.
-    fn is_final(&self) -> bool {
+    pub(super) fn is_final(&self) -> bool {
         matches!(self.fault, Fault::TimedOut { .. } | Fault::Unjudged { .. })
     }
 }
@@ -118,6 +126,7 @@ impl Trial<'_, '_> {
             layer: Layer::Promise,
             clause: failure.clause.clone(),
             input: Some(input),
+            calls: Vec::new(),
             fault,
         }
     }
@@ -137,6 +146,7 @@ impl Trial<'_, '_> {
         } else {
             self.subject.registry
         };
+        self.begin();
         let first = match self.call(registry, input) {
             Ok(outcome) => outcome,
             Err(fault) => return Some(Failure::new(fault)),
@@ -189,7 +199,14 @@ impl Trial<'_, '_> {
         let timed_out = || Fault::TimedOut {
             milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
         };
-        match self.worker.call(registry, call, time) {
+        let job = Job {
+            registry: registry.clone(),
+            run: self.run.clone(),
+            call,
+            time,
+            is_real: false,
+        };
+        match self.worker.call(job) {
             CallEnd::Ended(outcome) if outcome.status() == Status::TimedOut => Err(timed_out()),
             CallEnd::Ended(outcome) => Ok(*outcome),
             CallEnd::Never => Err(timed_out()),
@@ -197,39 +214,59 @@ impl Trial<'_, '_> {
         }
     }
 
-    /// Judges the outcome of a call whose arguments were accepted.
-    fn judge(&self, outcome: &Outcome) -> Option<Failure> {
-        let message = || outcome.error().unwrap_or_default();
-        match outcome.status() {
-            Status::Ok => self.judge_output(outcome),
-            Status::Panicked => Some(Failure::new(Fault::BodyPanicked {
-                message: self.worker.last_panic().unwrap_or_else(message),
-            })),
-            Status::Violation => {
-                let violation = outcome.violation().filter(|one| !is_own_pre(one))?;
-                Some(Failure {
-                    clause: Some(violation.contract.clone()),
-                    fault: Fault::PromiseBroken { message: message() },
-                })
+    /// Begins a run of its own.
+    fn begin(&mut self) {
+        let judged = Arc::clone(&self.judged);
+        self.run = Run::new().watch(move |watched| {
+            if let CheckEvent::Check(check) = watched {
+                judged.lock().insert(check.contract);
             }
-            Status::Failed if is_refusal(&message()) => {
-                Some(Failure::new(Fault::ResultRefused { message: message() }))
-            }
-            // A tool may report that it failed.
-            _ => None,
-        }
+        });
     }
 
-    fn judge_output(&self, outcome: &Outcome) -> Option<Failure> {
-        let schema = self.subject.output.as_ref()?;
-        let output = match outcome.output()? {
-            // As a value it is nothing, because `()` is given as nothing too; but that has no schema.
-            "" => Value::from(""),
-            _ => outcome.value()?,
-        };
-        let why = schema.validate(&output).err()?.to_string();
-        Some(Failure::new(Fault::Output { output, why }))
+    fn judge(&self, outcome: &Outcome) -> Option<Failure> {
+        judge(self.subject.output.as_ref(), outcome, &self.worker)
     }
+}
+
+/// Judges how a call ended: a refusal of its arguments or of the state is as good as a result.
+pub(super) fn judge(
+    output: Option<&Validator>,
+    outcome: &Outcome,
+    worker: &Worker,
+) -> Option<Failure> {
+    let message = || outcome.error().unwrap_or_default();
+    match outcome.status() {
+        Status::Ok => judge_output(output?, outcome),
+        Status::Panicked => Some(Failure::new(Fault::BodyPanicked {
+            message: worker.last_panic().unwrap_or_else(message),
+        })),
+        Status::Violation => {
+            let violation = outcome.violation().filter(|one| !is_own_refusal(one))?;
+            Some(Failure {
+                clause: Some(violation.contract.clone()),
+                // What a model is told of it is less.
+                fault: Fault::PromiseBroken {
+                    message: violation.to_string(),
+                },
+            })
+        }
+        Status::Failed if is_refusal(&message()) => {
+            Some(Failure::new(Fault::ResultRefused { message: message() }))
+        }
+        // A tool may report that it failed.
+        _ => None,
+    }
+}
+
+fn judge_output(schema: &Validator, outcome: &Outcome) -> Option<Failure> {
+    let output = match outcome.output()? {
+        // As a value it is nothing, because `()` is given as nothing too; but that has no schema.
+        "" => Value::from(""),
+        _ => outcome.value()?,
+    };
+    let why = schema.validate(&output).err()?.to_string();
+    Some(Failure::new(Fault::Output { output, why }))
 }
 
 /// Sorts the items of every array and the members of every object.
@@ -259,7 +296,8 @@ fn describe(outcome: &Outcome) -> String {
     }
 }
 
-/// A precondition on state may fail when the state has changed.
-fn is_own_pre(violation: &Violation) -> bool {
-    violation.kind == ConditionKind::Pre && violation.blame == contract_runtime::Blame::Model
+/// A condition on state may fail when the state has changed.
+fn is_own_refusal(violation: &Violation) -> bool {
+    let refuses = matches!(violation.kind, ConditionKind::Pre | ConditionKind::Given);
+    refuses && violation.blame == Blame::Model
 }

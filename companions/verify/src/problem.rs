@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::generate::{MOST_CHARACTERS, MOST_ITEMS};
+use super::sequences::SequenceCall;
 
 /// A layer of verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -34,6 +35,9 @@ pub struct Problem {
     pub clause: Option<String>,
     /// The smallest arguments found that show the problem; `None` if it takes more than one call.
     pub input: Option<Value>,
+    /// The calls that show the problem, the last of which is of this tool; empty if it takes one call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<SequenceCall>,
     /// What was observed.
     pub fault: Fault,
 }
@@ -178,6 +182,20 @@ pub enum Fault {
         /// How the third call ended.
         third: String,
     },
+}
+
+impl Problem {
+    /// A problem of the whole tool.
+    pub(super) fn of(tool: &str, fault: Fault) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            layer: Layer::Agreement,
+            clause: None,
+            input: None,
+            calls: Vec::new(),
+            fault,
+        }
+    }
 }
 
 impl Fault {

@@ -1,12 +1,16 @@
 //! The report of a verification.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use contract_runtime::__family::methods;
 use serde::Serialize;
+use serde_json::Value;
 
-use super::problem::{Fault, Layer, Problem};
+use super::problem::{Fault, Problem};
+use super::sequences::Tally;
 use super::skipped::{self, Skipped};
+use super::vacuity::Decided;
 
 /// The report of a verification, readable and as data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,6 +19,11 @@ pub struct Report {
     pub(super) seed: u64,
     pub(super) tools: Vec<Verified>,
     pub(super) skipped: Vec<Skipped>,
+    /// What was left out, and nobody decided to leave out, is a failure.
+    #[serde(skip)]
+    pub(super) strict: bool,
+    /// The sequences of calls that were made.
+    pub(super) sequences: u32,
     /// Why failing inputs could not be saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unsaved: Option<String>,
@@ -32,21 +41,47 @@ pub struct Verified {
     pub accepted: u32,
     /// Inputs that the body was run with; zero if it must not run, which [`Report::skipped`] lists.
     pub ran: u32,
+    /// How often the body was run in sequences of calls.
+    pub in_sequences: u32,
     /// The problems of the tool.
     pub problems: Vec<Problem>,
-    /// Its body, where that was not run, or postconditions that were not judged.
+    /// What was left out.
     #[serde(skip)]
-    pub(super) skipped: Option<Skipped>,
+    pub(super) skipped: Vec<Skipped>,
+    #[serde(skip)]
+    pub(super) evidence: Evidence,
     /// The call of each problem that has an input, ready to be pasted.
     #[serde(skip)]
     pub(super) lines: Vec<String>,
 }
 
+/// What the verification of a tool leaves to that of sequences, and to the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Evidence {
+    /// Inputs that may be accepted after other calls.
+    pub(super) plausible: Vec<Value>,
+    pub(super) preconditions: Vec<Decided>,
+    /// Its postconditions.
+    pub(super) promised: Vec<String>,
+    /// The postconditions that were judged, if the body was run; of other functions as well.
+    pub(super) postconditions: Option<BTreeSet<String>>,
+}
+
 impl Report {
-    /// Returns whether there are no problems.
+    /// Returns whether there are no problems and, under [`strict`](super::Verifier::strict), nothing was left out without a
+    /// decision.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        self.problems().next().is_none()
+        let fails = self.has_problems() || self.strict && self.is_incomplete();
+        !fails
+    }
+
+    fn has_problems(&self) -> bool {
+        self.problems().next().is_some()
+    }
+
+    fn is_incomplete(&self) -> bool {
+        !skipped::undecided(&self.skipped).is_empty()
     }
 
     /// Returns the seed from which every input was generated; [`Verifier::seed`](super::Verifier::seed) generates them
@@ -92,6 +127,89 @@ impl Report {
         &self.skipped
     }
 
+    /// Returns how many sequences of calls were made, for tools with a state and conditions over the history of a run.
+    #[must_use]
+    pub const fn sequences(&self) -> u32 {
+        self.sequences
+    }
+
+    /// Adds what sequences have shown of conditions, and takes back what single calls could not show.
+    pub(super) fn take_tally(&mut self, tally: &Tally) {
+        for tool in &mut self.tools {
+            for one in &mut tool.evidence.preconditions {
+                let (held, failed) = tally.decided(&one.id);
+                one.has_held |= held;
+                one.has_failed |= failed;
+            }
+            let entered = tally.entered.get(&tool.tool);
+            tool.in_sequences = entered.copied().unwrap_or_default();
+            let is_reached = tool.in_sequences > 0;
+            let decided = |problem: &Problem| {
+                let clause = problem.clause.as_deref().unwrap_or_default();
+                tally.decided(clause)
+            };
+            tool.problems.retain(|problem| match problem.fault {
+                Fault::NeverHolds { .. } => !decided(problem).0,
+                Fault::NeverFails { .. } => !decided(problem).1,
+                Fault::TooFewAccepted { .. } => !is_reached,
+                _ => true,
+            });
+            if let Some(judged) = &mut tool.evidence.postconditions {
+                judged.extend(tally.judged.iter().cloned());
+            }
+        }
+    }
+
+    /// Lists what was left out, when everything is done.
+    pub(super) fn gather_skipped(&mut self, others: impl Iterator<Item = Skipped>) {
+        let mut all = Vec::new();
+        for tool in &mut self.tools {
+            let undecided: Vec<Skipped> = Skipped::undecided(tool).collect();
+            tool.skipped.extend(undecided);
+            all.extend(tool.skipped.iter().cloned());
+            tool.evidence = Evidence::default();
+        }
+        all.append(&mut self.skipped);
+        self.skipped = all;
+        self.skipped.extend(others);
+    }
+
+    /// One line about all tools, if there is more to say than the line of one tool says.
+    fn summary(&self) -> Option<String> {
+        let left_out = skipped::counted(&self.skipped);
+        if self.tools.len() < 2 && self.sequences == 0 && left_out.is_empty() {
+            return None;
+        }
+        let sum = |count: fn(&Verified) -> u32| self.tools.iter().map(count).sum::<u32>();
+        let count = self.problems().count();
+        let found = match count {
+            0 if self.is_ok() => "ok".to_owned(),
+            0 => "incomplete".to_owned(),
+            1 => "1 problem".to_owned(),
+            count => format!("{count} problems"),
+        };
+        let sequences = match self.sequences {
+            0 => String::new(),
+            count => format!(", {count} sequences of calls"),
+        };
+        let left_out = if left_out.is_empty() {
+            "nothing"
+        } else {
+            &left_out
+        };
+        let tools = if self.tools.len() == 1 {
+            "tool"
+        } else {
+            "tools"
+        };
+        Some(format!(
+            "{} {tools}: {found} ({} inputs judged, {} run{sequences}); left out: {left_out}",
+            self.tools.len(),
+            sum(|tool| tool.judged),
+            sum(|tool| tool.ran),
+        ))
+    }
+
     /// Fails the calling test if there are problems.
     ///
     /// If there are none, it prints what was not tried, and how to enable it, to standard error, bypassing the test harness,
@@ -99,7 +217,8 @@ impl Report {
     ///
     /// # Panics
     ///
-    /// Panics with the report if there is a problem.
+    /// Panics with the report if there is a problem or, under [`strict`](super::Verifier::strict), something was left out without a
+    /// decision.
     #[track_caller]
     pub fn assert(&self) {
         assert!(self.is_ok(), "{self}");
@@ -112,16 +231,9 @@ impl Report {
 impl Verified {
     /// The report on a tool that could not be verified.
     pub(super) fn of_problem(tool: &str, fault: Fault) -> Self {
-        let problem = Problem {
-            tool: tool.to_owned(),
-            layer: Layer::Agreement,
-            clause: None,
-            input: None,
-            fault,
-        };
         Self {
             tool: tool.to_owned(),
-            problems: vec![problem],
+            problems: vec![Problem::of(tool, fault)],
             ..Self::default()
         }
     }
@@ -135,7 +247,10 @@ impl fmt::Display for Report {
             }
             write!(f, "{tool}")?;
         }
-        if !self.is_ok() {
+        if let Some(summary) = self.summary() {
+            write!(f, "\n{summary}")?;
+        }
+        if self.has_problems() {
             write!(f, "\nthe inputs come from seed {}", self.seed)?;
             let mut lines = self.tools.iter().flat_map(|tool| &tool.lines).peekable();
             if lines.peek().is_some() {
@@ -162,6 +277,7 @@ impl fmt::Display for Verified {
             judged,
             accepted,
             ran,
+            in_sequences,
             problems,
             skipped,
             ..
@@ -175,14 +291,29 @@ impl fmt::Display for Verified {
             f,
             "{tool}: {found} ({judged} inputs judged, {accepted} accepted, "
         )?;
-        match skipped {
+        match skipped.first() {
             Some(Skipped::Body { .. }) => f.write_str("body not run)")?,
+            _ if *in_sequences > 0 => write!(f, "{ran} run, {in_sequences} in sequences)")?,
             _ => write!(f, "{ran} run)")?,
         }
         for problem in problems {
             write!(f, "\n- {problem}")?;
             if let Some(input) = &problem.input {
                 write!(f, "\n  input: {input}")?;
+            }
+            for (place, call) in problem.calls.iter().enumerate() {
+                let beside = if call.same_turn {
+                    ", in the same turn"
+                } else {
+                    ""
+                };
+                write!(
+                    f,
+                    "\n  call {}: {} {}{beside}",
+                    place + 1,
+                    call.tool,
+                    call.arguments
+                )?;
             }
         }
         Ok(())

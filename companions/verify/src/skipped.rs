@@ -1,13 +1,14 @@
 //! What a verification did not try, and how to enable it.
 
-use std::collections::BTreeSet;
-
 use contract_runtime::__family::methods::{Methods, joined, names};
 use contract_runtime::ConditionKind;
 use serde::Serialize;
 
 use super::fixtures::Fixtures;
+use super::problem::Layer;
+use super::report::Verified;
 use super::subject::Subject;
+use super::vacuity::Decided;
 
 /// Something that a verification did not try, so that nothing is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,6 +31,30 @@ pub enum Skipped {
         tool: String,
         /// The ids of the conditions, such as `divide.post[0]`.
         conditions: Vec<String>,
+    },
+    /// Preconditions were never true, or never false, in any call that was checked or made, because they depend on a state or on
+    /// earlier calls.
+    Conditions {
+        /// The name by which a model calls the tool.
+        tool: String,
+        /// The ids of those that were never true.
+        never_true: Vec<String>,
+        /// The ids of those that were never false.
+        never_false: Vec<String>,
+    },
+    /// No sequences of calls were tried.
+    Sequences {
+        /// The tools that change something, by the names by which a model calls them.
+        tools: Vec<String>,
+        /// Whether the test decided that; otherwise nothing resets what these tools change.
+        decided: bool,
+    },
+    /// The time for sequences of calls was over before all were tried.
+    Budget {
+        /// How many were tried.
+        done: u32,
+        /// How many should have been.
+        wanted: u32,
     },
     /// The tools of an `impl` block were not tried, because only the free functions of a package were given.
     Methods {
@@ -55,18 +80,39 @@ impl Skipped {
         }
     }
 
-    /// The postconditions of a tool that are not among the conditions that were judged.
-    pub(super) fn postconditions(subject: &Subject<'_>, judged: &BTreeSet<String>) -> Option<Self> {
-        let conditions = subject.info.conditions().iter();
-        let missed: Vec<String> = conditions
-            .filter(|one| one.condition().kind() == ConditionKind::Post)
-            .filter(|one| !judged.contains(one.id()))
-            .map(|one| one.id().to_owned())
-            .collect();
-        (!missed.is_empty()).then(|| Self::Postconditions {
-            tool: subject.name().to_owned(),
-            conditions: missed,
-        })
+    /// What of a tool whose body was run is not decided: postconditions that were not judged, and preconditions that were never true
+    /// or never false, and of which that is not a problem already.
+    pub(super) fn undecided(tool: &Verified) -> impl Iterator<Item = Self> {
+        let evidence = &tool.evidence;
+        let judged = evidence.postconditions.as_ref();
+        let missed = |id: &&String| judged.is_some_and(|judged| !judged.contains(*id));
+        let conditions: Vec<String> = evidence.promised.iter().filter(missed).cloned().collect();
+        // A body that panics or takes too long is the reason, and a problem of its own.
+        let is_broken = tool
+            .problems
+            .iter()
+            .any(|problem| problem.layer == Layer::Promise);
+        let postconditions = (!conditions.is_empty() && !is_broken).then(|| Self::Postconditions {
+            tool: tool.tool.clone(),
+            conditions,
+        });
+        let is_reported = |one: &Decided| {
+            let mut problems = tool.problems.iter();
+            problems.any(|problem| problem.clause.as_ref() == Some(&one.id))
+        };
+        let open = |is_open: fn(&Decided) -> bool| -> Vec<String> {
+            let all = evidence.preconditions.iter().filter(|_| judged.is_some());
+            let open = all.filter(|one| is_open(one) && !is_reported(one));
+            open.map(|one| one.id.clone()).collect()
+        };
+        let (never_true, never_false) = (open(|one| !one.has_held), open(|one| !one.has_failed));
+        let some = !never_true.is_empty() || !never_false.is_empty();
+        let conditions = (some && !is_broken).then(|| Self::Conditions {
+            tool: tool.tool.clone(),
+            never_true,
+            never_false,
+        });
+        postconditions.into_iter().chain(conditions)
     }
 
     pub(super) fn methods(methods: Methods) -> Self {
@@ -93,6 +139,8 @@ pub(super) fn undecided(skipped: &[Skipped]) -> Vec<String> {
     });
     let unjudged = skipped.iter().filter_map(postconditions);
     let lines = bodies.into_iter().chain(unjudged);
+    let lines = lines.chain(skipped.iter().filter_map(conditions));
+    let lines = lines.chain(skipped.iter().filter_map(sequences));
     lines.chain(methods(skipped)).collect()
 }
 
@@ -104,6 +152,10 @@ pub(super) fn all(skipped: &[Skipped]) -> Vec<String> {
         "`run = false` says so, or it has a `setup`, which a release build does not keep"
     };
     let decided = bodies(skipped, true).map(|(said, _)| format!("{said}; {why}"));
+    let sequences = |one: &Skipped| matches!(one, Skipped::Sequences { decided: true, .. });
+    let none = "no sequences of calls were tried; `sequences = 0` says so".to_owned();
+    let sequences = skipped.iter().any(sequences).then_some(none);
+    let decided = decided.into_iter().chain(sequences);
     undecided(skipped).into_iter().chain(decided).collect()
 }
 
@@ -152,6 +204,84 @@ fn postconditions(skipped: &Skipped) -> Option<String> {
     ))
 }
 
+fn conditions(skipped: &Skipped) -> Option<String> {
+    let Skipped::Conditions {
+        tool,
+        never_true,
+        never_false,
+    } = skipped
+    else {
+        return None;
+    };
+    let said = |ids: &[String], value| {
+        let was = if ids.len() == 1 { "was" } else { "were" };
+        (!ids.is_empty()).then(|| format!("{} {was} never {value}", names(ids)))
+    };
+    let both = [said(never_true, "true"), said(never_false, "false")];
+    let both: Vec<String> = both.into_iter().flatten().collect();
+    Some(format!(
+        "{} in any call of `{tool}`, so nothing is known of the other side; what depends on a state or on earlier calls is met in \
+         sequences of calls: verify it together with the tools that lead there, `verify_all!(registry, setup = ..)`",
+        both.join(", and ")
+    ))
+}
+
+fn sequences(skipped: &Skipped) -> Option<String> {
+    match skipped {
+        Skipped::Sequences {
+            tools,
+            decided: false,
+        } => Some(format!(
+            "no sequences of calls were tried, because nothing resets what {} {}; write `#[verify(setup = ..)]`, or \
+             `verify_all!(.., setup = ..)`, with a function that gives a fresh state",
+            names(tools),
+            if tools.len() == 1 {
+                "changes"
+            } else {
+                "change"
+            },
+        )),
+        Skipped::Budget { done, wanted } => Some(format!(
+            "only {done} of {wanted} sequences of calls were tried, because they take long; set `cases`, or make the bodies faster"
+        )),
+        _ => None,
+    }
+}
+
+/// What was left out, counted; nothing if that is nothing.
+pub(super) fn counted(skipped: &[Skipped]) -> String {
+    let mut counts = [0; 6];
+    for one in skipped {
+        let (place, count) = match one {
+            Skipped::Body { .. } => (0, 1),
+            Skipped::Postconditions { conditions, .. } => (1, conditions.len()),
+            Skipped::Conditions {
+                never_true,
+                never_false,
+                ..
+            } => (2, never_true.len() + never_false.len()),
+            Skipped::Sequences { .. } => (3, 1),
+            Skipped::Budget { done, wanted } => (4, wanted.abs_diff(*done) as usize),
+            Skipped::Methods { tools, .. } => (5, tools.len()),
+        };
+        if let Some(slot) = counts.get_mut(place) {
+            *slot += count;
+        }
+    }
+    let words = [
+        ("body", "bodies"),
+        ("postcondition", "postconditions"),
+        ("side of a precondition", "sides of preconditions"),
+        ("set of sequences", "sets of sequences"),
+        ("sequence", "sequences"),
+        ("method", "methods"),
+    ];
+    let said = counts.iter().zip(words).filter(|(count, _)| **count > 0);
+    let said = said
+        .map(|(count, (one, many))| format!("{count} {}", if *count == 1 { one } else { many }));
+    said.collect::<Vec<_>>().join(", ")
+}
+
 fn methods(skipped: &[Skipped]) -> Option<String> {
     let blocks = skipped.iter().filter_map(|one| match one {
         Skipped::Methods {
@@ -159,7 +289,7 @@ fn methods(skipped: &[Skipped]) -> Option<String> {
             tools,
             location,
         } => Some(format!("{} of `{state}` ({location})", names(tools))),
-        Skipped::Body { .. } | Skipped::Postconditions { .. } => None,
+        _ => None,
     });
     let blocks: Vec<String> = blocks.collect();
     (!blocks.is_empty()).then(|| {

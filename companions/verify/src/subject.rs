@@ -59,13 +59,26 @@ impl<'r> Subject<'r> {
     /// The call, ready to be pasted into a test.
     pub(super) fn line(&self, input: &Value) -> String {
         let mut line = format!("registry.call_json({:?}, json!(", self.name());
-        write_rust(input, &mut line);
+        write_rust(input, &|_| None, &mut line);
         line + ")).await"
     }
 }
 
-/// A value as the macro `json!` takes it: its texts are Rust literals, and so are its numbers.
-fn write_rust(value: &Value, out: &mut String) {
+/// Writes a value as the macro `json!` takes it: its texts are Rust literals, and so are its numbers. Where there is an expression for
+/// a place, which is a JSON pointer, that is written.
+pub(super) fn write_rust(
+    value: &Value,
+    instead: &dyn Fn(&str) -> Option<String>,
+    out: &mut String,
+) {
+    write_at("", value, instead, out);
+}
+
+fn write_at(at: &str, value: &Value, instead: &dyn Fn(&str) -> Option<String>, out: &mut String) {
+    if let Some(expression) = instead(at) {
+        out.push_str(&expression);
+        return;
+    }
     match value {
         Value::Null | Value::Bool(_) => out.push_str(&value.to_string()),
         Value::Number(number) => {
@@ -83,7 +96,7 @@ fn write_rust(value: &Value, out: &mut String) {
             out.push('[');
             for (place, item) in items.iter().enumerate() {
                 out.push_str(if place == 0 { "" } else { ", " });
-                write_rust(item, out);
+                write_at(&format!("{at}/{place}"), item, instead, out);
             }
             out.push(']');
         }
@@ -92,11 +105,16 @@ fn write_rust(value: &Value, out: &mut String) {
             for (place, (name, member)) in members.iter().enumerate() {
                 out.push_str(if place == 0 { "" } else { ", " });
                 let _ = write!(out, "{name:?}: ");
-                write_rust(member, out);
+                write_at(&below(at, name), member, instead, out);
             }
             out.push('}');
         }
     }
+}
+
+/// The JSON pointer of a member (RFC 6901).
+pub(super) fn below(at: &str, name: &str) -> String {
+    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// A judge that nobody here wrote.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::mem::Discriminant;
 
+use contract_runtime::ConditionKind;
 use contract_runtime::Policy;
 use contract_runtime::{Registry, Status};
 use serde_json::Value;
@@ -59,17 +60,19 @@ pub(super) fn run(
         verified.problems = recorded.moved(&subject);
         without_bodies(&subject, &tried_first, effort, &mut verified)
     });
+    let conditions = subject.info.conditions().iter();
+    let promised = conditions.filter(|one| one.condition().kind() == ConditionKind::Post);
+    verified.evidence.promised = promised.map(|one| one.id().to_owned()).collect();
     let read_only = subject.info.hints().read_only == Some(true);
     if effort.fixtures.may_run(subject.tried, read_only) {
         let runs = postconditions::run(&subject, effort.fixtures, &accepted);
         verified.ran = runs.ran;
-        // A body that panics or takes too long is the reason, and a problem of its own.
-        if runs.problems.is_empty() {
-            verified.skipped = Skipped::postconditions(&subject, &runs.judged);
-        }
+        verified.evidence.postconditions = Some(runs.judged);
         verified.problems.extend(runs.problems);
     } else {
-        verified.skipped = Some(Skipped::body(&subject, effort.fixtures));
+        verified
+            .skipped
+            .push(Skipped::body(&subject, effort.fixtures));
     }
     let inputs = verified
         .problems
@@ -98,13 +101,7 @@ fn without_bodies(
     verified: &mut Verified,
 ) -> Vec<Value> {
     let judges = Judges::new(subject, &mut verified.problems);
-    let mut generator = Generator::new(
-        subject.name(),
-        subject.tried.types(),
-        subject.info.input_schema(),
-        subject.info.conditions(),
-        effort.seed,
-    );
+    let mut generator = Generator::of(subject, effort.seed);
     let mut trial = Trial::new(&judges);
     for input in tried_first {
         trial.judge(input, &mut generator);
@@ -136,6 +133,8 @@ fn without_bodies(
     verified.judged = trial.judged;
     verified.accepted = u32::try_from(trial.accepted.len()).unwrap_or(u32::MAX);
     verified.problems.extend(trial.problems);
+    verified.evidence.preconditions = trial.vacuity.decided(&judges);
+    verified.evidence.plausible = trial.plausible;
     verified.problems.extend(trial.vacuity.problems(&judges));
     trial.accepted
 }
@@ -159,6 +158,7 @@ struct Trial<'t, 's, 'r> {
     judged: u32,
     seen: HashSet<String>,
     accepted: Vec<Value>,
+    plausible: Vec<Value>,
     known: HashSet<Key>,
     problems: Vec<Problem>,
 }
@@ -171,6 +171,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
             judged: 0,
             seen: HashSet::new(),
             accepted: Vec::new(),
+            plausible: Vec::new(),
             known: HashSet::new(),
             problems: Vec::new(),
         }
@@ -184,8 +185,11 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         let mut verdicts = self.judges.judge(input);
         self.judged = self.judged.saturating_add(1);
         self.vacuity.note(input, &verdicts);
-        if verdicts.accepted {
+        if verdicts.allowed || verdicts.lacks_given {
             generator.accepted(input);
+            self.plausible.push(input.clone());
+        }
+        if verdicts.accepted {
             self.accepted.push(input.clone());
         }
         for (place, fault) in std::mem::take(&mut verdicts.faults) {
@@ -217,6 +221,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
             layer: Layer::Agreement,
             clause: place.and_then(|place| Some(self.judges.clauses.get(place)?.id.clone())),
             input: Some(input),
+            calls: Vec::new(),
             fault: shown,
         }
     }
@@ -237,6 +242,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
                 layer: Layer::Agreement,
                 clause: None,
                 input: None,
+                calls: Vec::new(),
                 fault,
             });
         }

@@ -26,12 +26,22 @@ struct Tally {
     samples: Vec<Value>,
 }
 
+/// Whether a precondition was true, and whether it was false.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Decided {
+    pub(super) id: String,
+    pub(super) has_held: bool,
+    pub(super) has_failed: bool,
+}
+
 /// The counts of all preconditions.
 #[derive(Debug)]
 pub(super) struct Vacuity {
     tallies: Vec<Tally>,
     pub(super) typed: u32,
     pub(super) accepted: u32,
+    /// Those for which what was looked up was not there.
+    ungiven: u32,
     /// The length of the longest of them in bytes, as JSON.
     longest: usize,
     /// The author gives examples, so few random inputs need to be accepted.
@@ -44,6 +54,7 @@ impl Vacuity {
             tallies: vec![Tally::default(); judges.clauses.len()],
             typed: 0,
             accepted: 0,
+            ungiven: 0,
             longest: 0,
             shown: judges
                 .subject
@@ -60,8 +71,12 @@ impl Vacuity {
             return;
         }
         self.typed = self.typed.saturating_add(1);
-        self.accepted = self.accepted.saturating_add(u32::from(verdicts.accepted));
+        self.accepted = self.accepted.saturating_add(u32::from(verdicts.allowed));
+        self.ungiven = self.ungiven.saturating_add(u32::from(verdicts.lacks_given));
         self.longest = self.longest.max(verdicts.bytes);
+        if verdicts.lacks_given {
+            return;
+        }
         let seen = verdicts.predicates.iter().zip(&verdicts.decided);
         for (tally, (verdict, decided)) in self.tallies.iter_mut().zip(seen) {
             match verdict {
@@ -91,6 +106,17 @@ impl Vacuity {
             })
     }
 
+    /// What is known of each precondition.
+    pub(super) fn decided(&self, judges: &Judges<'_, '_>) -> Vec<Decided> {
+        let all = self.tallies.iter().zip(&judges.clauses);
+        all.map(|(tally, clause)| Decided {
+            id: clause.id.clone(),
+            has_held: tally.held > 0,
+            has_failed: tally.failed > 0 || tally.panicked > 0,
+        })
+        .collect()
+    }
+
     /// The problems of the preconditions over all inputs.
     pub(super) fn problems(self, judges: &Judges<'_, '_>) -> Vec<Problem> {
         let tool = judges.subject.name();
@@ -100,6 +126,7 @@ impl Vacuity {
             layer,
             clause: clause.map(str::to_owned),
             input: None,
+            calls: Vec::new(),
             fault,
         };
         let mut problems = Vec::new();
@@ -115,8 +142,10 @@ impl Vacuity {
                 let rule = rule.text.clone();
                 problems.push(problem(id, Layer::Agreement, Fault::Silent { rule }));
             }
-            // A condition without arguments does not depend on inputs: it may use a context, or the time.
-            if !speaks(judges, clause) {
+            // Of what was looked up in vain no input says anything.
+            let is_unjudged = tried == 0 && self.ungiven > 0;
+            // Sequences of calls meet those that depend on something else: a state, the time, or earlier calls.
+            if is_unjudged || !speaks(judges, clause) {
                 continue;
             }
             let expression = clause.condition.expression();
@@ -201,6 +230,9 @@ fn largest(expression: &Expression) -> Option<i128> {
 
 /// Whether a condition depends on arguments. That of a dynamic tool sees all of them and names none.
 fn speaks(judges: &Judges<'_, '_>, clause: &Clause) -> bool {
+    if clause.condition.asks_history() {
+        return false;
+    }
     let schema = judges.subject.info.input_schema();
     let takes_some = schema
         .get("properties")

@@ -1,15 +1,13 @@
 //! A thread that runs bodies, and can be abandoned when one does not end.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use contract_runtime::__family::try_call;
 use contract_runtime::Policy;
-use contract_runtime::{CheckEvent, Context, Outcome, Registry, Run, ToolCall};
-use parking_lot::Mutex;
+use contract_runtime::{Approval, ApprovalRequest, Decision};
+use contract_runtime::{Context, Outcome, Registry, Run, ToolCall};
 
 use super::panic_hook::LastPanic;
 
@@ -26,11 +24,10 @@ pub(super) enum CallEnd {
 }
 
 /// Runs one body after the other.
+#[derive(Default)]
 pub(super) struct Worker {
     thread: Option<Thread>,
     last: LastPanic,
-    run: Run,
-    judged: Arc<Mutex<BTreeSet<String>>>,
 }
 
 struct Thread {
@@ -38,44 +35,26 @@ struct Thread {
     outcomes: Receiver<Outcome>,
 }
 
-struct Job {
-    registry: Registry,
-    run: Run,
-    call: ToolCall,
-    time: Duration,
+/// A call, and how it is made.
+pub(super) struct Job {
+    pub(super) registry: Registry,
+    pub(super) run: Run,
+    pub(super) call: ToolCall,
+    /// How long it may take.
+    pub(super) time: Duration,
+    /// As a program makes it, with every question approved; else each condition is enforced, and nobody is asked.
+    pub(super) is_real: bool,
 }
 
 impl Worker {
-    pub(super) fn new() -> Self {
-        let judged = Arc::<Mutex<BTreeSet<String>>>::default();
-        let heard = Arc::clone(&judged);
-        let run = Run::new().watch(move |watched| {
-            if let CheckEvent::Check(check) = watched {
-                let mut judged = heard.lock();
-                judged.insert(check.contract);
-            }
-        });
-        Self {
-            thread: None,
-            last: LastPanic::default(),
-            run,
-            judged,
-        }
-    }
-
-    /// Makes a call with every condition enforced, and with a time limit.
-    pub(super) fn call(&mut self, registry: &Registry, call: ToolCall, time: Duration) -> CallEnd {
+    /// Makes a call.
+    pub(super) fn call(&mut self, job: Job) -> CallEnd {
         self.last.take();
         let thread = match self.thread.take().map_or_else(|| start(&self.last), Ok) {
             Ok(thread) => thread,
             Err(why) => return CallEnd::NoThread(why),
         };
-        let job = Job {
-            registry: registry.clone(),
-            run: self.run.clone(),
-            call,
-            time,
-        };
+        let time = job.time;
         if thread.jobs.send(job).is_err() {
             return CallEnd::NoThread("the thread for bodies has ended".to_owned());
         }
@@ -91,16 +70,20 @@ impl Worker {
         }
     }
 
-    /// The conditions that were evaluated, of any function.
-    pub(super) fn judged(&self) -> BTreeSet<String> {
-        let judged = self.judged.lock();
-        judged.clone()
-    }
-
     /// The message of the last panic.
     pub(super) fn last_panic(&self) -> Option<String> {
         self.last.take()
     }
+}
+
+async fn made(job: Job) -> Outcome {
+    let context = Context::new().timeout(job.time);
+    if !job.is_real {
+        return try_call(&job.registry, job.call, context, &job.run, Policy::Enforce).await;
+    }
+    let approve = |_: ApprovalRequest| async { Decision::Approved(Approval::Once) };
+    let context = context.run(&job.run).approver(approve);
+    job.registry.call_with(job.call, context).await
 }
 
 fn start(last: &LastPanic) -> Result<Thread, String> {
@@ -114,16 +97,8 @@ fn start(last: &LastPanic) -> Result<Thread, String> {
             .on_thread_start(move || there.install())
             .build();
         let Ok(runtime) = runtime else { return };
-        for Job {
-            registry,
-            run,
-            call,
-            time,
-        } in asked
-        {
-            let context = Context::new().timeout(time);
-            let running = try_call(&registry, call, context, &run, Policy::Enforce);
-            if answers.send(runtime.block_on(running)).is_err() {
+        for job in asked {
+            if answers.send(runtime.block_on(made(job))).is_err() {
                 break;
             }
         }

@@ -182,7 +182,8 @@ fn probed(clause: &Clause, params: &[Param]) -> Option<usize> {
     let judged = params.get(*index).is_some_and(|param| {
         matches!(&param.role, Role::Argument { default, examples, .. } if default.is_some() || !examples.is_empty())
     });
-    let alone = clause.kind == ClauseKind::Pre && !clause.mentions_self;
+    // A condition over the history is judged in a run only.
+    let alone = clause.kind == ClauseKind::Pre && !clause.mentions_self && clause.history.is_none();
     (judged && alone).then_some(*index)
 }
 

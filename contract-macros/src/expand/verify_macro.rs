@@ -49,6 +49,8 @@ fn effort(effort: &Effort, runtime: &TokenStream) -> TokenStream {
         setup,
         cases,
         seed,
+        sequences,
+        strict,
     } = effort;
     let run = run.as_ref().map(|run| {
         let run = run.value;
@@ -66,5 +68,13 @@ fn effort(effort: &Effort, runtime: &TokenStream) -> TokenStream {
         let seed = &seed.value;
         quote!(.seed(#seed))
     });
-    quote!(#run #setup #cases #seed)
+    let sequences = sequences.as_ref().map(|sequences| {
+        let sequences = &sequences.value;
+        quote!(.sequences(#sequences))
+    });
+    let strict = strict.as_ref().map(|strict| {
+        let strict = strict.value;
+        quote!(.strict(#strict))
+    });
+    quote!(#run #setup #cases #seed #sequences #strict)
 }

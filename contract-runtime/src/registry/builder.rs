@@ -1,8 +1,8 @@
 //! Builds a registry.
 
-mod alone;
 mod approval;
 mod call_hook;
+mod narrow;
 
 use std::any::TypeId;
 use std::borrow::Cow;

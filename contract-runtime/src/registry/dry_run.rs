@@ -12,6 +12,7 @@ use super::job::Mode;
 use crate::contract::condition::Condition;
 use crate::contract::policy::Policy;
 use crate::schema::arguments;
+use crate::tool::context_params::CallExtensions;
 use crate::tool::spec::Parameter;
 use crate::tool::{Context, Outcome, Run, ToolCall};
 
@@ -86,17 +87,41 @@ impl<'r> TriedTool<'r> {
         self.entry.timeout
     }
 
+    /// Whether it has a state: that of its method, or a value that a `#[context]` parameter takes.
+    #[must_use]
+    pub fn has_state(self) -> bool {
+        let needs = &self.entry.needs;
+        let taken = needs.iter().any(|need| !CallExtensions::has(need.of));
+        taken || self.entry.tool.shim.has_state()
+    }
+
     /// Builds a registry of this tool alone, with the values that its registry gives, or those of these functions.
     ///
     /// # Errors
     ///
     /// When it cannot be built, such as when a value is missing.
     pub fn alone(self, setups: impl IntoIterator<Item = Setup>) -> Result<Registry, BuildError> {
-        let builder = Registry::builder().sharing(&self.registry.inner.shared);
+        Self::together(&[self], setups)
+    }
+
+    /// Builds a registry of these tools of one registry; see [`alone`](Self::alone).
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be built, such as when a value is missing.
+    pub fn together(
+        tools: &[Self],
+        setups: impl IntoIterator<Item = Setup>,
+    ) -> Result<Registry, BuildError> {
+        let entries: Vec<&Entry> = tools.iter().map(|tool| tool.entry).collect();
+        let mut builder = Registry::builder();
+        if let Some(tool) = tools.first() {
+            builder = builder.sharing(&tool.registry.inner.shared);
+        }
         let given = setups
             .into_iter()
             .fold(builder, |builder, setup| setup(builder));
-        given.alone(self.entry).build()
+        given.leaving(&entries).build()
     }
 }
 

@@ -22,6 +22,11 @@ pub(crate) trait Shim: Send + Sync {
 
     /// What describes the type of the result, if anything does.
     fn output(&self) -> Option<Describe>;
+
+    /// Whether its calls share something that only a program can give.
+    fn has_state(&self) -> bool {
+        false
+    }
 }
 
 /// A tool made of a free function, as it registers itself.
@@ -122,6 +127,10 @@ impl<S: Send + Sync> Shim for Method<S> {
 
     fn output(&self) -> Option<Describe> {
         (self.output)()
+    }
+
+    fn has_state(&self) -> bool {
+        true
     }
 }
 

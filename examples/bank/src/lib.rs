@@ -5,6 +5,7 @@ mod pool;
 
 use std::sync::{Mutex, PoisonError};
 
+use contract_runtime::Builder;
 use contract_runtime::prelude::*;
 use rusqlite::{Connection, OptionalExtension as _, Result};
 
@@ -23,6 +24,7 @@ impl Bank {
     fn balance(
         &self,
         /// The name of the account.
+        #[arg(example = "ada")]
         account: &str,
     ) -> Result<i64> {
         Ok(cents)
@@ -30,6 +32,7 @@ impl Bank {
 
     /// Move money from one account to another, and say how many cents are left in the first.
     #[tool(destructive)]
+    #[verify(run, setup = on_paper)]
     #[pre(from != to, "money moves between two accounts")]
     #[pre(cents > 0)]
     #[given(mut db = self.lock())]
@@ -43,10 +46,13 @@ impl Bank {
     fn transfer(
         &self,
         /// The account that pays.
+        #[arg(example = "ada")]
         from: &str,
         /// The account that is paid.
+        #[arg(example = "ben")]
         to: &str,
         /// How many cents.
+        #[arg(example = 100)]
         cents: i64,
     ) -> Result<i64> {
         let add = "UPDATE account SET cents = cents + ?1 WHERE name = ?2";
@@ -57,6 +63,7 @@ impl Bank {
 
     /// Close an empty account.
     #[tool(destructive)]
+    #[verify(run, setup = on_paper)]
     #[pre(history().with("account", account).seen(Bank::balance), "read the balance of {account} first")]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
@@ -66,6 +73,7 @@ impl Bank {
     fn close(
         &self,
         /// The name of the account.
+        #[arg(example = "cleo")]
         account: &str,
     ) -> Result<()> {
         tx.execute("DELETE FROM account WHERE name = ?1", [account])?;
@@ -105,6 +113,14 @@ impl Bank {
     /// A connection that a panic has left is sound: its transaction was rolled back.
     fn lock(&self) -> std::sync::MutexGuard<'_, Connection> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A bank of its own for each test of a contract.
+fn on_paper(builder: Builder) -> Builder {
+    match Bank::in_memory() {
+        Ok(bank) => builder.with(bank),
+        Err(_) => builder,
     }
 }
 

@@ -62,13 +62,7 @@ pub(crate) fn find(subject: &Subject<'_>) -> Boundaries {
         known: HashSet::new(),
         met: HashSet::new(),
     };
-    let mut generator = Generator::new(
-        subject.name(),
-        subject.tried.types(),
-        subject.info.input_schema(),
-        subject.info.conditions(),
-        SEED,
-    );
+    let mut generator = Generator::of(subject, SEED);
     if judges.clauses.is_empty() {
         return finder.boundaries;
     }

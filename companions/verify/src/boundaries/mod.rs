@@ -64,6 +64,7 @@ impl Boundaries {
             layer: Layer::Meaning,
             clause,
             input: Some(input.clone()),
+            calls: Vec::new(),
             fault,
         };
         for input in &self.accepts {

@@ -36,8 +36,9 @@ use serde_json::{Value, json};
 use self::constants::Constants;
 pub(super) use self::invalid::malformed;
 use self::layers::Layers;
-use self::rng::Rng;
+pub(super) use self::rng::Rng;
 pub(super) use self::{collection::FARTHEST as MOST_ITEMS, text::FARTHEST as MOST_CHARACTERS};
+use super::subject::Subject;
 
 /// The depth from which values are nested no deeper than necessary.
 const DEPTH: usize = 4;
@@ -257,6 +258,17 @@ impl<'s> Generator<'s> {
             recursive: layers::refers(types),
             cut: 0,
         }
+    }
+
+    /// The generator of a tool on trial.
+    pub(super) fn of(subject: &Subject<'s>, seed: u64) -> Self {
+        Self::new(
+            subject.name(),
+            subject.tried.types(),
+            subject.info.input_schema(),
+            subject.info.conditions(),
+            seed,
+        )
     }
 
     fn maker<'g>(&'g mut self, root: &'g Value) -> Maker<'g> {

@@ -8,7 +8,7 @@ use proptest::string::{RegexGeneratorStrategy, string_regex};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// A random number generator.
-pub(super) struct Rng {
+pub(crate) struct Rng {
     runner: TestRunner,
     patterns: HashMap<String, Option<Pattern>>,
 }
@@ -22,7 +22,7 @@ struct Pattern {
 
 impl Rng {
     /// Creates the generator of one tool: it yields the same values whatever other tools there are.
-    pub(super) fn new(seed: u64, tool: &str) -> Self {
+    pub(crate) fn new(seed: u64, tool: &str) -> Self {
         let mut bytes = [0_u8; 32];
         let salted = tool.bytes().chain(seed.to_le_bytes());
         // The generator spreads its seed; here the bytes only must not cancel each other.
@@ -39,23 +39,23 @@ impl Rng {
     }
 
     /// A number below `end`; 0 where there is none.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         let drawn = self.runner.rng().next_u64() >> 1;
         let drawn = usize::try_from(drawn).unwrap_or(usize::MAX);
         drawn.checked_rem(end).unwrap_or(0)
     }
 
-    pub(super) fn one_in(&mut self, end: usize) -> bool {
+    pub(crate) fn one_in(&mut self, end: usize) -> bool {
         self.below(end) == 0
     }
 
-    pub(super) fn pick<'t, T>(&mut self, list: &'t [T]) -> Option<&'t T> {
+    pub(crate) fn pick<'t, T>(&mut self, list: &'t [T]) -> Option<&'t T> {
         let place = self.below(list.len());
         list.get(place)
     }
 
     /// An integer from `low` to `high`, as likely as any other.
-    pub(super) fn integer(&mut self, low: i128, high: i128) -> i128 {
+    pub(crate) fn integer(&mut self, low: i128, high: i128) -> i128 {
         let rng = self.runner.rng();
         let drawn = (u128::from(rng.next_u64()) << 64) | u128::from(rng.next_u64());
         let span = high.wrapping_sub(low).cast_unsigned();
@@ -67,7 +67,7 @@ impl Rng {
     }
 
     /// A number from `low` to `high`.
-    pub(super) fn float(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn float(&mut self, low: f64, high: f64) -> f64 {
         #[allow(
             clippy::cast_precision_loss,
             reason = "53 bits are what a double holds"
@@ -77,7 +77,7 @@ impl Rng {
     }
 
     /// A text that the regular expression matches, where that can be made.
-    pub(super) fn matching(&mut self, pattern: &str) -> Option<String> {
+    pub(crate) fn matching(&mut self, pattern: &str) -> Option<String> {
         let known = self.patterns.entry(pattern.to_owned());
         let pattern = known.or_insert_with(|| Pattern::read(pattern)).as_ref()?;
         let (starts, ends) = (pattern.starts, pattern.ends);

@@ -85,7 +85,7 @@ fn a_report_tells_which_bodies_were_not_run() {
     ));
     let text = report.to_string();
     let lines: Vec<&str> = text.lines().collect();
-    let [first, second, third, undecided, decided] = lines.as_slice() else {
+    let [first, second, third, summary, undecided, decided] = lines.as_slice() else {
         panic!("{text}");
     };
     assert!(first.starts_with("read_line: ok") && first.ends_with(" run)"));
@@ -93,6 +93,7 @@ fn a_report_tells_which_bodies_were_not_run() {
         second.starts_with("write_for_real: ok") && second.ends_with(" accepted, body not run)")
     );
     assert!(third.ends_with(", body not run)"));
+    assert!(summary.starts_with("3 tools: ok (") && summary.ends_with("; left out: 2 bodies"));
     assert_eq!(
         *undecided,
         "the body of `write_for_real` was not run, so its postcondition was not tried; it is not `read_only`: write \
@@ -117,11 +118,10 @@ fn write_once(line: u32, #[context] ledger: &Ledger) -> u32 {
 
 #[test]
 fn each_run_has_values_of_its_own() {
-    let report = report(
-        Registry::builder()
-            .tool(write_once)
-            .context(Ledger::default()),
-    );
+    let builder = Registry::builder()
+        .tool(write_once)
+        .context(Ledger::default());
+    let report = verifier(builder).seed(7).sequences(0).run();
     report.assert();
     assert_eq!(report.tools()[0].ran, report.tools()[0].accepted);
 }
@@ -146,6 +146,7 @@ fn the_test_may_say_what_the_author_did_not() {
         .seed(7)
         .run_bodies(true)
         .setup(fresh)
+        .sequences(0)
         .run();
     report.assert();
     assert!(report.tools()[0].ran > 10, "{report}");
@@ -195,7 +196,7 @@ impl Counter {
 fn a_setup_gives_the_state_of_methods_too() {
     let shared = Arc::new(Counter(AtomicU32::new(5)));
     let builder = Registry::builder().with(Arc::clone(&shared)).prefix("my_");
-    let report = report(builder);
+    let report = verifier(builder).seed(7).sequences(0).run();
     report.assert();
     assert_eq!(report.tools()[0].tool, "my_count");
     assert!(report.tools()[0].ran > 0, "{report}");
@@ -296,7 +297,7 @@ fn a_report_tells_which_postconditions_were_not_judged() {
     let advice = "write `#[verify(setup = ..)]` above it to run it with other values, a narrower precondition, or \
                   `#[arg(example = ..)]`";
     let text = report.to_string();
-    let lines: Vec<&str> = text.lines().skip(3).collect();
+    let lines: Vec<&str> = text.lines().skip(4).collect();
     assert_eq!(
         lines,
         [

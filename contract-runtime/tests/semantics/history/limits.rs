@@ -181,3 +181,24 @@ async fn of_two_futures_one_is_made_in_both_orders() {
         assert!(elsewhere.is_ok());
     }
 }
+
+/// Look at something.
+#[tool(read_only)]
+fn look_at(name: String) -> String {
+    name
+}
+
+/// Take something.
+#[tool]
+#[pre(history().with("name", name).seen(look_at), "look first")]
+#[pre(!name.is_empty())]
+fn take(#[arg(example = "a lamp")] name: &str) {
+    let _ = name;
+}
+
+/// An example is shown to a model before it has called anything.
+#[test]
+fn an_example_is_not_held_to_the_history() {
+    let builder = Registry::builder().tool(look_at).tool(take);
+    builder.build().unwrap();
+}
