@@ -334,6 +334,9 @@ fn contracts_are_proven_where_that_is_built_in() {
             && said.out.contains("\nthe body of `fail` was not run; "),
         "{said:?}"
     );
+    let strict = run(&[&words[..], &["--strict"]].concat());
+    assert_eq!(strict.code, 1, "{strict:?}");
+    assert!(strict.out.contains("1 tool: incomplete ("), "{strict:?}");
     let json = run(&[&words[..], &["--json"]].concat());
     assert_eq!(
         json.json()["skipped"],

@@ -20,6 +20,10 @@ const LONGEST: usize = 1 << 20;
 /// The key of an abbreviated text: `{"$repeat": [["a", 4095], ["é", 1]]}`.
 const REPEAT: &str = "$repeat";
 
+/// Longer lists are abbreviated by the items that they repeat, with this key: `{"$items": [[0, 64]]}`.
+const MANY: usize = 8;
+const ITEMS: &str = "$items";
+
 const ACCEPTS: &str = "accepts";
 const REFUSES: &str = "refuses";
 
@@ -92,14 +96,33 @@ fn short(value: &Value) -> Option<Value> {
             }
             json!({ REPEAT: parts })
         }
+        Value::Array(items) if items.len() > MANY => short_list(items)?,
         Value::Array(items) => Value::Array(items.iter().map(short).collect::<Option<_>>()?),
-        Value::Object(members) if members.contains_key(REPEAT) => return None,
+        Value::Object(members) if members.contains_key(REPEAT) || members.contains_key(ITEMS) => {
+            return None;
+        }
         Value::Object(members) => {
             let each = |(name, member): (&String, &Value)| Some((name.clone(), short(member)?));
             Value::Object(members.iter().map(each).collect::<Option<_>>()?)
         }
         other => other.clone(),
     })
+}
+
+/// Abbreviates a list by the items that it repeats, if it does.
+fn short_list(items: &[Value]) -> Option<Value> {
+    let mut parts: Vec<(Value, usize)> = Vec::new();
+    for item in items {
+        let item = short(item)?;
+        match parts.last_mut() {
+            Some((last, count)) if *last == item => *count += 1,
+            _ => parts.push((item, 1)),
+        }
+    }
+    if parts.len() <= PARTS {
+        return Some(json!({ ITEMS: parts }));
+    }
+    items.iter().map(short).collect()
 }
 
 fn long(value: &Value) -> Value {
@@ -112,6 +135,13 @@ fn long(value: &Value) -> Value {
                     Some(part.get(0)?.as_str()?.repeat(count.min(LONGEST)))
                 };
                 return parts.iter().filter_map(part).collect::<String>().into();
+            }
+            if let Some(Value::Array(parts)) = members.get(ITEMS) {
+                let part = |part: &Value| {
+                    let count = usize::try_from(part.get(1)?.as_u64()?).ok()?;
+                    Some(vec![long(part.get(0)?); count.min(LONGEST)])
+                };
+                return parts.iter().filter_map(part).flatten().collect();
             }
             let each = |(name, member): (&String, &Value)| (name.clone(), long(member));
             members.iter().map(each).collect()

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Boundaries;
 use super::bisect::{Direction, direction, neighbours, order};
+use super::readable::readable;
 use crate::agree::Judges;
 use crate::generate::Generator;
 use crate::shrink;
@@ -23,10 +24,17 @@ const CHANCE: u32 = 2_000;
 /// The most changes of one condition along one argument that are examined.
 const LOOKS: usize = 24;
 
-/// How many of them are recorded in each direction: several for numbers, for which a condition may have several bounds,
-/// otherwise the simplest.
+/// How many of them are recorded in each direction: several for numbers, for which a condition may have several bounds, and for
+/// texts of another form, otherwise the simplest.
 const NUMBERS: usize = 8;
+const TEXTS: usize = 3;
 const OTHERS: usize = 1;
+
+/// A letter of each kind that conditions tell apart.
+const LETTERS: [char; 6] = ['z', 'Z', '9', '-', ' ', 'é'];
+
+/// The most variants of one argument that are recorded.
+const VARIANTS: usize = 16;
 
 /// The answer to one input.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +50,8 @@ struct Finder<'f, 's, 'r> {
     judges: &'f Judges<'s, 'r>,
     boundaries: Boundaries,
     known: HashSet<String>,
+    /// The names of the variants of all types.
+    variants: HashSet<String>,
     /// The conditions that have a boundary.
     met: HashSet<usize>,
 }
@@ -60,6 +70,7 @@ pub(crate) fn find(subject: &Subject<'_>) -> Boundaries {
         judges: &judges,
         boundaries: Boundaries::default(),
         known: HashSet::new(),
+        variants: variants(subject.tried.types()),
         met: HashSet::new(),
     };
     let mut generator = Generator::of(subject, SEED);
@@ -135,32 +146,93 @@ impl Finder<'_, '_, '_> {
                 continue;
             };
             line.sort_by(|(one, ..), (other, ..)| order(one, other));
+            self.variants(&line);
             self.changes(&name, &line);
+            self.shapes(&name, base, &line);
         }
+    }
+
+    /// Records which kinds of letters a text may have, where its letters matter and not its length alone.
+    fn shapes(&mut self, name: &str, base: &Value, line: &[(Value, Value, Answer)]) {
+        let Some(own) = base.get(name).and_then(Value::as_str) else {
+            return;
+        };
+        let length = |value: &Value| value.as_str().map(|text| text.chars().count());
+        let is_accepted = |count| {
+            let mut all = line.iter();
+            all.any(|(value, _, answer)| length(value) == count && *answer == Answer::Accepted)
+        };
+        let matters = line.iter().any(|(value, _, answer)| {
+            matches!(answer, Answer::Refused(_)) && value.is_string() && is_accepted(length(value))
+        });
+        if !matters {
+            return;
+        }
+        for letter in LETTERS {
+            let mut input = base.clone();
+            if let Some(slot) = input.get_mut(name) {
+                *slot = Value::from(format!("{own}{letter}"));
+            }
+            let list = match self.ask(&input) {
+                Answer::Accepted => &mut self.boundaries.accepts,
+                Answer::Refused(by) if by.len() == 1 => &mut self.boundaries.refuses,
+                _ => continue,
+            };
+            if self.known.insert(input.to_string()) {
+                list.push(input);
+            }
+        }
+    }
+
+    /// Records the answer to each variant, where not all have the same: they have no order in which it would change once.
+    fn variants(&mut self, line: &[(Value, Value, Answer)]) {
+        let is_variant = |value: &Value| {
+            value
+                .as_str()
+                .is_some_and(|text| self.variants.contains(text))
+        };
+        let all: Vec<&(Value, Value, Answer)> = line
+            .iter()
+            .filter(|(value, ..)| is_variant(value))
+            .collect();
+        let clauses = all.iter().filter_map(|(_, _, answer)| match answer {
+            Answer::Refused(by) => by.first().copied(),
+            _ => None,
+        });
+        let Some(clause) = clauses.min() else { return };
+        for (_, input, answer) in all.into_iter().take(VARIANTS) {
+            let list = match answer {
+                Answer::Accepted => &mut self.boundaries.accepts,
+                Answer::Refused(_) => &mut self.boundaries.refuses,
+                Answer::None => continue,
+            };
+            if self.known.insert(input.to_string()) {
+                list.push(input.clone());
+            }
+        }
+        self.met.insert(clause);
     }
 
     /// Records where the answer changes along one argument.
     fn changes(&mut self, name: &str, line: &[(Value, Value, Answer)]) {
-        let mut looks: HashMap<usize, usize> = HashMap::new();
         let mut pairs = Vec::new();
-        for beside in line.windows(2) {
-            let ([
-                (_, accepted, Answer::Accepted),
-                (_, refused, Answer::Refused(by)),
-            ]
-            | [
-                (_, refused, Answer::Refused(by)),
-                (_, accepted, Answer::Accepted),
-            ]) = beside
-            else {
-                continue;
-            };
-            let Some(clause) = by.first().copied() else {
-                continue;
-            };
-            let looks = looks.entry(clause).or_default();
-            *looks += 1;
-            if *looks <= LOOKS {
+        for clause in 0..self.judges.clauses.len() {
+            // What others refuse stands between no two of its neighbours.
+            let own: Vec<(&Value, bool)> = line
+                .iter()
+                .filter_map(|(_, input, answer)| match answer {
+                    Answer::Accepted => Some((input, true)),
+                    Answer::Refused(by) if *by == [clause] => Some((input, false)),
+                    _ => None,
+                })
+                .collect();
+            let changes = own.windows(2).filter_map(|beside| match beside {
+                [(accepted, true), (refused, false)] | [(refused, false), (accepted, true)] => {
+                    Some((*accepted, *refused))
+                }
+                _ => None,
+            });
+            for (accepted, refused) in changes.take(LOOKS) {
                 pairs.push(self.nearest(accepted, refused, clause));
             }
         }
@@ -173,10 +245,13 @@ impl Finder<'_, '_, '_> {
             let [one, other] = [&pair.accepted, &pair.refused].map(|input| input.get(name));
             let nothing = Value::Null;
             let (one, other) = (one.unwrap_or(&nothing), other.unwrap_or(&nothing));
-            let most = if one.is_number() { NUMBERS } else { OTHERS };
-            let count = counts
-                .entry((pair.clause, direction(one, other)))
-                .or_default();
+            let direction = direction(one, other);
+            let most = match direction {
+                Direction::Size { number: true, .. } => NUMBERS,
+                Direction::Other if one.is_string() => TEXTS,
+                _ => OTHERS,
+            };
+            let count = counts.entry((pair.clause, direction)).or_default();
             if *count < most && self.record(pair) {
                 *count += 1;
             }
@@ -215,6 +290,9 @@ impl Finder<'_, '_, '_> {
         } else {
             (accepted.clone(), refused.clone())
         };
+        let (accepted, refused) = readable(accepted, refused, &mut |accepted, refused| {
+            self.accepts(accepted) && self.only(refused, clause)
+        });
         Pair {
             accepted,
             refused,
@@ -234,6 +312,27 @@ impl Finder<'_, '_, '_> {
         }
         is_new
     }
+}
+
+/// The texts that a schema lists.
+fn variants(schema: &Value) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let own = ["enum", "const"]
+        .into_iter()
+        .filter_map(|word| schema.get(word));
+    for listed in own {
+        let values = listed
+            .as_array()
+            .map_or(std::slice::from_ref(listed), Vec::as_slice);
+        found.extend(values.iter().filter_map(Value::as_str).map(str::to_owned));
+    }
+    let parts: Vec<&Value> = match schema {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(members) => members.values().collect(),
+        _ => Vec::new(),
+    };
+    found.extend(parts.into_iter().flat_map(variants));
+    found
 }
 
 /// The one argument in which they differ.

@@ -7,11 +7,13 @@
 //! |---|---|
 //! | `find` | which arguments are worth recording |
 //! | `bisect` | from an accepted input and a refused one to two neighbours |
+//! | `readable` | short, round values in their place |
 //! | `file` | the file format |
 
 mod bisect;
 mod file;
 mod find;
+mod readable;
 
 use std::path::Path;
 

@@ -405,6 +405,35 @@ impl<'s> Generator<'s> {
             boundaries.extend(maker.combinations(&layers, base, DEPTH));
             boundaries.extend(maker.object_boundaries(&layers, DEPTH, Some(base)));
         }
+        boundaries.extend(self.lengths(base));
         distinct(boundaries, ALL_BOUNDARIES)
+    }
+
+    /// The base with lists of as many equal items as conditions and schema speak of, one more and one less: whatever is said of an
+    /// item, it is said of all of them alike.
+    fn lengths(&self, base: &Value) -> Vec<Value> {
+        let mut inputs = Vec::new();
+        for (name, member) in base.as_object().into_iter().flatten() {
+            let Some(items) = member.as_array() else {
+                continue;
+            };
+            let schema = self
+                .published
+                .get("properties")
+                .and_then(|all| all.get(name));
+            let bound = |word| usize::try_from(schema?.get(word)?.as_u64()?).ok();
+            let bounds = ["minItems", "maxItems"].into_iter().filter_map(bound);
+            let counts = self.constants.counts(LARGEST).chain(bounds);
+            let around = counts.flat_map(|at| [at.saturating_sub(1), at, at.saturating_add(1)]);
+            let item = items.first().cloned().unwrap_or_else(|| json!(0));
+            for count in around.filter(|count| *count <= LARGEST) {
+                let mut input = base.clone();
+                if let Some(slot) = input.get_mut(name) {
+                    *slot = Value::Array(vec![item.clone(); count]);
+                }
+                inputs.push(input);
+            }
+        }
+        inputs
     }
 }

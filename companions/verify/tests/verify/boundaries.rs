@@ -20,6 +20,16 @@ use serde_json::{Value, json};
 /// Where a test that records is told to record.
 const HERE: &str = "VERIFY_EDGES_HERE";
 
+#[derive(serde::Deserialize, schemars::JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Colour {
+    Red,
+    Green,
+    Blue,
+    Black,
+    White,
+}
+
 mod before {
     use super::*;
 
@@ -61,6 +71,22 @@ mod before {
         let _ = (dividend, divisor);
     }
 
+    /// Average readings.
+    #[tool]
+    #[pre(!readings.is_empty() && readings.len() <= 64)]
+    #[pre(readings.iter().all(|reading| *reading > -0.5 && *reading <= 12.5))]
+    pub(super) fn average(readings: Vec<f64>) {
+        let _ = readings;
+    }
+
+    /// Paint.
+    #[tool]
+    #[pre(matches!(colour, Colour::Red | Colour::Green))]
+    #[pre(matches_pattern(code, "^[a-f]{2}[0-9]*$"))]
+    pub(super) fn paint(colour: Colour, code: &str) {
+        let _ = (colour, code);
+    }
+
     /// Count a great deal.
     #[tool]
     #[pre(many >= u128::from(u64::MAX))]
@@ -77,6 +103,7 @@ mod before {
     pub(super) fn tools() -> Builder {
         let builder = Registry::builder().tool(book).tool(weigh).tool(name);
         let builder = builder.tool(add).tool(divide).tool(count);
+        let builder = builder.tool(average).tool(paint);
         builder.tool(anything)
     }
 }
@@ -109,6 +136,14 @@ moved!(low, add, !numbers.is_empty() && numbers.len() <= 4 && numbers.iter().all
 moved!(high, add, !numbers.is_empty() && numbers.len() <= 4 && numbers.iter().all(|number| *number >= -50 && *number < 50), (numbers: Vec<i32>));
 moved!(pair, divide, !(dividend == i64::MIN && divisor == -2), (dividend: i64, divisor: i64));
 moved!(wide, count, many > u128::from(u64::MAX), (many: u128));
+moved!(many, average, !readings.is_empty() && readings.len() <= 65 && readings.iter().all(|reading| *reading > -0.5 && *reading <= 12.5), (readings: Vec<f64>));
+moved!(few, average, !readings.is_empty() && readings.len() <= 63 && readings.iter().all(|reading| *reading > -0.5 && *reading <= 12.5), (readings: Vec<f64>));
+moved!(warm, average, !readings.is_empty() && readings.len() <= 64 && readings.iter().all(|reading| *reading > -0.5 && *reading < 12.5), (readings: Vec<f64>));
+moved!(cold, average, !readings.is_empty() && readings.len() <= 64 && readings.iter().all(|reading| *reading >= -0.5 && *reading <= 12.5), (readings: Vec<f64>));
+moved!(fewer, paint, matches!(colour, Colour::Red) && matches_pattern(code, "^[a-f]{2}[0-9]*$"), (colour: Colour, code: &str));
+moved!(other, paint, matches!(colour, Colour::Red | Colour::Green | Colour::Black) && matches_pattern(code, "^[a-f]{2}[0-9]*$"), (colour: Colour, code: &str));
+moved!(three, paint, matches!(colour, Colour::Red | Colour::Green) && matches_pattern(code, "^[a-f]{3}[0-9]*$"), (colour: Colour, code: &str));
+moved!(letters, paint, matches!(colour, Colour::Red | Colour::Green) && matches_pattern(code, "^[a-f]{2}[0-9a-z]*$"), (colour: Colour, code: &str));
 
 fn report(builder: Builder, boundaries: &Path) -> Report {
     let registry = builder.build().unwrap();
@@ -145,8 +180,8 @@ fn what_is_recorded_are_neighbours() {
         serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
     };
     let weigh = json!({"weigh": {
-        "accepts": [{"grams": f64::from_bits(1)}, {"grams": 2.5}],
-        "refuses": [{"grams": 0.0}, {"grams": 2.5_f64.next_up()}],
+        "accepts": [{"grams": 0.001}, {"grams": 2.5}],
+        "refuses": [{"grams": 0.0}, {"grams": 2.501}],
     }});
     assert_eq!(read("weigh"), weigh);
     let count =
@@ -162,6 +197,14 @@ fn what_is_recorded_are_neighbours() {
         of("refuses").contains(&json!({"start": 0, "end": 1441})),
         "{book}"
     );
+    // Lists are short and of round numbers, or written in short.
+    let average = fs::read_to_string(place.join("average.json")).unwrap();
+    assert!(
+        average.contains(r#"{"readings":{"$items":[[0,64]]}}"#),
+        "{average}"
+    );
+    assert!(average.contains(r#"{"readings":[12.501]}"#), "{average}");
+    assert!(average.lines().all(|line| line.len() < 60), "{average}");
     // A long text is written in short, so that the file can be read.
     let name = fs::read_to_string(place.join("name.json")).unwrap();
     assert!(
@@ -221,6 +264,14 @@ fn every_bound_that_moved_is_found_in_whatever_form() {
     one(tool().tool(high::add), false);
     one(tool().tool(pair::divide), true);
     one(tool().tool(wide::count), false);
+    one(tool().tool(many::average), true);
+    one(tool().tool(few::average), false);
+    one(tool().tool(warm::average), false);
+    one(tool().tool(cold::average), true);
+    one(tool().tool(fewer::paint), false);
+    one(tool().tool(other::paint), true);
+    one(tool().tool(three::paint), false);
+    one(tool().tool(letters::paint), true);
 }
 
 #[test]
