@@ -52,6 +52,7 @@ pub type Frame = FrameOf<'static>;
 
 /// The state of one execution under a contract that may live no longer than its tool.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub struct FrameOf<'c> {
     contract: &'c ContractOf<'c>,
     pub(super) scope: ContractScope,
@@ -105,7 +106,7 @@ impl Frame {
             named: false,
             only_check: false,
             watched,
-            is_quiet: is_quiet(policy, watched),
+            is_quiet: !watched && policy.policy != Policy::Ignore,
             open: None,
             judging: Cell::new(judging),
         }
@@ -132,7 +133,7 @@ impl<'c> FrameOf<'c> {
             named: true,
             only_check,
             watched,
-            is_quiet: is_quiet(policy, watched),
+            is_quiet: !watched && policy.policy != Policy::Ignore,
             open,
             judging: Cell::new(false),
         }
@@ -436,11 +437,6 @@ impl<'c> FrameOf<'c> {
 
 /// Values, the message, and the question of a condition that asks.
 pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
-
-#[inline]
-fn is_quiet(policy: Resolved, watched: bool) -> bool {
-    policy.policy != Policy::Ignore && !watched
-}
 
 #[inline]
 fn is_watched(scope: &ContractScope) -> bool {
