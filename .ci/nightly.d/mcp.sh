@@ -74,6 +74,8 @@ for revision in 2025-11-25 2026-07-28; do
         grep -E '^Total' "$folder/client-$revision.log"
         printf '%s expected failures, no others\n' "$(sed -n '/^client:/,$p' "$baseline" | grep -c '^  - ')"
     else
+        # Where it broke off, it has no summary.
+        grep -q '=== SUMMARY ===' "$folder/client-$revision.log" || tail -n 40 "$folder/client-$revision.log" >&2
         sed -n '/=== SUMMARY ===/,$p' "$folder/client-$revision.log" >&2
         exit 1
     fi

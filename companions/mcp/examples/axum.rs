@@ -22,7 +22,7 @@ fn who(#[context] user: &User) -> &'static str {
 
 /// Finds out whose token it is. A real program verifies its signature, its expiry and its audience, or asks the server that
 /// issued it.
-async fn user_of(token: &str) -> Option<User> {
+fn user_of(token: &str) -> Option<User> {
     (token == "of-ada").then_some(User("Ada"))
 }
 
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .resource_metadata(ResourceMetadata::new(&url, ["https://login.example.com"]))
         .authorize(|credentials| async move {
             let token = credentials.bearer().ok_or(Refusal::NoToken)?;
-            let user = user_of(token).await.ok_or(Refusal::InvalidToken {
+            let user = user_of(token).ok_or(Refusal::InvalidToken {
                 reason: "the token is unknown or has expired".to_owned(),
             })?;
             Ok(Principal::new(user.0).context(Context::new().with(user)))

@@ -212,10 +212,10 @@ impl Context {
         }
         ours.deadline = ours.deadline.or(theirs.deadline);
         ours.answers.extend(theirs.answers.iter().cloned());
-        fill(&mut ours.cancellation, &theirs.cancellation);
-        fill(&mut ours.run, &theirs.run);
-        fill(&mut ours.hears, &theirs.hears);
-        fill(&mut ours.approver, &theirs.approver);
+        fill(&mut ours.cancellation, theirs.cancellation.as_ref());
+        fill(&mut ours.run, theirs.run.as_ref());
+        fill(&mut ours.hears, theirs.hears.as_ref());
+        fill(&mut ours.approver, theirs.approver.as_ref());
         self
     }
 
@@ -295,9 +295,9 @@ impl Context {
     }
 }
 
-fn fill<T: Clone>(place: &mut Option<T>, from: &Option<T>) {
+fn fill<T: Clone>(place: &mut Option<T>, from: Option<&T>) {
     if place.is_none() {
-        place.clone_from(from);
+        *place = from.cloned();
     }
 }
 

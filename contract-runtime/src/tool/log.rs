@@ -32,10 +32,12 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Default)]
 pub struct Log {
-    listener: Option<Arc<dyn Fn(&LogRecord) + Send + Sync>>,
+    listener: Option<Arc<Listener>>,
     /// The id and the tool of the call.
     call: Option<Arc<(String, String)>>,
 }
+
+type Listener = dyn Fn(&LogRecord) + Send + Sync;
 
 /// How much a log message matters (RFC 5424, section 6.2.1); a greater one matters more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -108,7 +110,7 @@ impl Log {
 
     /// The same with one more listener.
     pub(super) fn heard_by(self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
-        let listener: Arc<dyn Fn(&LogRecord) + Send + Sync> = match self.listener {
+        let listener: Arc<Listener> = match self.listener {
             None => Arc::new(hears),
             Some(first) => Arc::new(move |record| {
                 first(record);

@@ -205,10 +205,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .name("conformance", env!("CARGO_PKG_VERSION"))
         .ask_client(Duration::from_secs(60))
         .beside(host::Host);
-    let served = server.tools();
+    let replaceable = server.tools();
     let server = server.context(move |asked| {
         let client = client::Client(asked.client().clone());
-        Context::new().with(served.clone()).with(client)
+        Context::new().with(replaceable.clone()).with(client)
     });
     match std::env::args().nth(1).as_deref() {
         None | Some("stdio") => server.stdio().await?,

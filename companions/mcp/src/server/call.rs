@@ -95,7 +95,15 @@ pub(super) async fn answer(
         channel,
     };
     let tools = shared.tools.current();
-    let calling = outcome(shared, &tools.registry, call, given, client, permit);
+    // Pinned, because it is large and would be moved around.
+    let calling = pin!(outcome(
+        shared,
+        &tools.registry,
+        call,
+        given,
+        client,
+        permit
+    ));
     let (outcome, original) = original::during(calling).await;
     if let Some(asked) = outcome.approval_request() {
         return Ok(shared

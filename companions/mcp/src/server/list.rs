@@ -26,6 +26,10 @@ pub(super) struct Wanted {
     pub(super) contracts: bool,
 }
 
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 struct ListedTool {
     tool: Tool,
     /// Whether a client has to repeat some argument in a header, which is then compared.
@@ -52,7 +56,7 @@ impl List {
         let november = registry.export(Dialect::Mcp(McpRevision::November2025))?;
         let july = registry.export(Dialect::Mcp(McpRevision::July2026))?;
         // In the order of the registry, which is that of the bytes of their names.
-        let all = || registry.tools().zip(each(&november)).zip(each(&july));
+        let all = || registry.tools().zip(each(november)).zip(each(july));
         let november = all().map(|((tool, november), july)| {
             let (exported, wrapped) = wrap(november, july);
             listed(exported, wrapped, tool)
@@ -244,7 +248,7 @@ fn listed(
     }
     let in_headers = exported.get("inputSchema").is_some_and(annotated);
     let result = match exported.get("outputSchema") {
-        Some(wrapper) if wrapped => wrapper["properties"].get(RESULT),
+        Some(object) if wrapped => object["properties"].get(RESULT),
         other => other,
     };
     let text = result.is_some_and(admits_text);

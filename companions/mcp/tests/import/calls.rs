@@ -332,8 +332,8 @@ async fn served(registry: Registry, revision: &str) -> Value {
     }});
     let call =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "tool"}});
-    let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let lines = format!("{begin}\n{begun}\n{call}\n");
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let lines = format!("{begin}\n{initialized}\n{call}\n");
     ours.write_all(lines.as_bytes()).await.unwrap();
     let mut lines = BufReader::new(ours).lines();
     let find = async {

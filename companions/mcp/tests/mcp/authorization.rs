@@ -188,10 +188,10 @@ async fn a_session_is_that_of_the_principal_that_began_it() {
         .raw(server.post("", &begin.to_string()).as_bytes())
         .await;
     assert_eq!(refused.status, 401);
-    let begun = server
+    let answer = server
         .raw(server.post(&of("of-ada"), &begin.to_string()).as_bytes())
         .await;
-    let session = begun.header("mcp-session-id").unwrap();
+    let session = answer.header("mcp-session-id").unwrap();
     let post = async |token: &str| {
         let headers = format!("Mcp-Session-Id: {session}\r\n{}", of(token));
         let text = server.post(&headers, &call(1, "who").to_string());
