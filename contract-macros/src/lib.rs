@@ -71,8 +71,25 @@ use model::Model;
 /// }
 /// ```
 ///
-/// Options: `name`, `title`, `description`, `policy`, `read_only`, `destructive`, `idempotent`, `open_world`,
-/// `blocking`, `timeout = "30s"`, `output_schema`, `coerce`, `alone`, `crate = path`. A tool without a description is refused.
+/// | option | means | without it |
+/// |---|---|---|
+/// | `name = "get_weather"` | the name by which a model calls the tool | the name of the function |
+/// | `title = "Get the weather"` | a name for people | none |
+/// | `description = ".."` | what a model chooses the tool by | the `///` comment |
+/// | `policy = observe` | the policy of its conditions that have none of their own: `ignore`, `observe`, `enforce` or `quick_enforce` | that of the run, the registry or the process |
+/// | `read_only` | it changes nothing; such calls of a batch run side by side, and tests run the body | unknown |
+/// | `destructive` | it may remove or overwrite something; `destructive = false` says that it only adds | unknown |
+/// | `idempotent` | the same call again has no further effect | unknown |
+/// | `open_world` | it reaches beyond this program, such as the web | unknown |
+/// | `blocking` | a body that is not async runs on a thread for blocking work, and can be abandoned | on the thread of the call |
+/// | `timeout = "30s"` | a call that takes longer ends as `timed_out`; also `500ms`, `2m` or `1h`; a body that is not async needs `blocking` | no limit |
+/// | `output_schema` | it is a compile error if the type of the result has no schema | a schema where the type has one |
+/// | `coerce` | texts such as `"5"` are accepted for numbers and booleans, and the outcome says so | they are refused |
+/// | `confirm = "Cancel order {order_id}?"` | a person is asked this about every call | nobody is asked |
+/// | `alone` | a call must be the only one of its turn | it may stand beside others |
+/// | `crate = contracts` | the path of `contract_runtime`, where it has another name | `::contract_runtime` |
+///
+/// On an `impl` block only `crate` is possible; the others belong to its methods.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Kind::Tool, args, item)

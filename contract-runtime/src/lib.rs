@@ -39,6 +39,14 @@
 //! | read the outcome of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
+//! | give the tools to a model | [`Registry::export`], [`Dialect`], [`Export`] |
+//! | keep promises between versions | [`assert_frozen!`], [`Registry::manifest`], [`Manifest`], [`Diff`] |
+//! | test contracts with generated inputs | [`verify!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify.html), [`verify_all!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify_all.html), [`#[verify]`](macro@verify) |
+//! | serve them to a client | [`contract_mcp::Server`](https://docs.rs/contract-mcp/latest/contract_mcp/struct.Server.html) |
+//! | make a program of them | [`contract_program::run`](https://docs.rs/contract-program/latest/contract_program/fn.run.html) |
+//!
+//! The guide is in the folder `docs` of the repository, one page for each topic: `docs/src/first-tool.md` is the first, and
+//! `mdbook serve docs` shows it as a book.
 //!
 //! This crate has no features. What one may do with a registry is in crates of their own:
 //!

@@ -167,6 +167,32 @@ pub enum Approval {
 ///
 /// It is good for one call, which must be the same: the same tool, the same arguments and, for each condition, the same
 /// sentence. A call that differs asks again.
+///
+/// ```
+/// use contract_runtime::{Approval, Decision, Status};
+/// use contract_runtime::prelude::*;
+///
+/// /// Cancel an order.
+/// #[tool(confirm = "Cancel order {order_id}?")]
+/// fn cancel(order_id: String) -> String {
+///     format!("cancelled {order_id}")
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let registry = Registry::builder().tool(cancel).build()?;
+/// let call = || ToolCall::new("1", "cancel", r#"{"order_id": "W1"}"#);
+/// let asked = registry.call(call()).await;
+/// assert_eq!(asked.status(), Status::Asked);
+/// let request = asked.approval_request().unwrap();
+/// assert_eq!(request.questions[0].text, "Cancel order W1?");
+///
+/// let answer = request.answer(Decision::Approved(Approval::Once));
+/// let outcome = registry.call_with(call(), Context::new().answer(answer)).await;
+/// assert_eq!(outcome.output(), Some("cancelled W1"));
+/// # Ok::<(), BuildError>(())
+/// # })?;
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Answer {

@@ -14,6 +14,35 @@ use super::violation::Violation;
 pub(crate) type Watch = Arc<dyn Fn(CheckEvent<'_>, &str) + Send + Sync>;
 
 /// What a [`Run`](crate::Run) reports to its watcher.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use contract_runtime::{CheckEvent, Run};
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers are halved")]
+/// fn halve(number: u8) -> u8 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let seen = Arc::new(Mutex::new(Vec::new()));
+/// let told = Arc::clone(&seen);
+/// let run = Run::new().watch(move |event| {
+///     if let CheckEvent::Check(check) = event {
+///         told.lock().unwrap().push(check.contract);
+///     }
+/// });
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let call = ToolCall::new("1", "halve", r#"{"number": 4}"#);
+/// assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+/// # });
+/// assert_eq!(*seen.lock().unwrap(), ["halve.pre[0]"]);
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CheckEvent<'a> {

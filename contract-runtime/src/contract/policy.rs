@@ -101,6 +101,24 @@ impl std::str::FromStr for Policy {
 }
 
 /// Which setting decided the policy of a condition, strongest first.
+///
+/// ```
+/// use contract_runtime::PolicyOrigin;
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers are halved")]
+/// fn halve(number: u8) -> u8 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).override_policy("halve", Policy::Enforce).build()?;
+/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let outcome = call(r#"{"number": 5}"#);
+/// assert_eq!(outcome.violation().unwrap().origin, PolicyOrigin::Override);
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -123,6 +123,27 @@ pub enum Detection {
 }
 
 /// Which side has to change for the condition to hold.
+///
+/// ```
+/// use contract_runtime::Blame;
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers are halved")]
+/// fn halve(number: u8) -> u8 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let outcome = call(r#"{"number": 5}"#);
+/// assert_eq!(outcome.violation().unwrap().blame, Blame::Model);
+/// // A direct call from Rust is the fault of the code that calls.
+/// let violation = contract_runtime::catch(|| halve(5)).unwrap_err();
+/// assert_eq!(violation.blame, Blame::Caller);
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

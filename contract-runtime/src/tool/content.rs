@@ -31,6 +31,24 @@ pub struct Content {
 }
 
 /// Something that a result carries besides its text.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Draw a chart.
+/// #[tool(read_only)]
+/// fn chart() -> Content {
+///     Content::text("one chart")
+///         .with(Artifact::image("image/png", [0x89, b'P', b'N', b'G']))
+///         .with(Artifact::file("data.csv", "text/csv", "x,y\n"))
+/// }
+///
+/// let registry = Registry::builder().tool(chart).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("1", "chart", "{}"));
+/// assert_eq!(outcome.artifacts().len(), 2);
+/// assert!(matches!(&outcome.artifacts()[0], Artifact::Image { media_type, .. } if media_type == "image/png"));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -302,6 +302,21 @@ fn fill<T: Clone>(place: &mut Option<T>, from: Option<&T>) {
 }
 
 /// The current call, as a `#[context]` parameter.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Say which call this is.
+/// #[tool]
+/// fn which(#[context] call: &CallInfo) -> String {
+///     format!("{} of {}", call.id, call.tool)
+/// }
+///
+/// let registry = Registry::builder().tool(which).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("call-7", "which", "{}"));
+/// assert_eq!(outcome.output(), Some("call-7 of which"));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallInfo {

@@ -108,6 +108,24 @@ impl fmt::Debug for Tool {
 }
 
 /// The description of a dynamic tool.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use serde_json::json;
+///
+/// let spec = DynamicSpec::new("shout", "Say it louder.").input_schema(json!({
+///     "type": "object",
+///     "properties": {"text": {"type": "string"}},
+///     "required": ["text"],
+/// }));
+/// let shout = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("HELLO")) });
+///
+/// let registry = Registry::builder().with(vec![shout]).build()?;
+/// assert_eq!(registry.tool("shout").unwrap().description(), "Say it louder.");
+/// let call = ToolCall::new("1", "shout", r#"{"text": "hello"}"#);
+/// assert_eq!(registry.call_blocking(call).output(), Some("HELLO"));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct DynamicSpec {

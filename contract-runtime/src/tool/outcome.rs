@@ -15,6 +15,26 @@ use crate::contract::violation::Violation;
 use crate::schema::arguments::{Coercion, InvalidArguments};
 
 /// How a call ended; every call ends with exactly one status.
+///
+/// ```
+/// use contract_runtime::Status;
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers are halved")]
+/// fn halve(number: u8) -> u8 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// assert_eq!(call(r#"{"number": 4}"#).status(), Status::Ok);
+/// assert_eq!(call(r#"{"number": 5}"#).status(), Status::Violation);
+/// assert_eq!(call(r#"{"number": "x"}"#).status(), Status::InvalidArguments);
+/// assert_eq!(Status::InvalidArguments.name(), "invalid_arguments");
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -86,6 +106,29 @@ impl fmt::Display for Status {
 }
 
 /// What the text of a result is.
+///
+/// ```
+/// use contract_runtime::OutputKind;
+/// use contract_runtime::prelude::*;
+///
+/// /// Say hello.
+/// #[tool]
+/// fn hello() -> &'static str {
+///     "hello"
+/// }
+///
+/// /// Count to three.
+/// #[tool]
+/// fn count() -> [u8; 3] {
+///     [1, 2, 3]
+/// }
+///
+/// let registry = Registry::builder().tool(hello).tool(count).build()?;
+/// let kind = |name| registry.call_blocking(ToolCall::new("1", name, "{}")).output_kind();
+/// assert_eq!(kind("hello"), Some(OutputKind::Text));
+/// assert_eq!(kind("count"), Some(OutputKind::Json));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutputKind {

@@ -12,6 +12,24 @@ use crate::schema::{Decimal, Types};
 /// A value that was given in one type and read as another: a string as a number or a boolean, because the tool or registry
 /// admits it, or `null` as the default of an argument; or a value that was left out, because the registry
 /// [ignores unknown keys](crate::Builder::ignore_unknown_keys).
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use serde_json::json;
+///
+/// /// Double a number.
+/// #[tool(coerce)]
+/// fn double(number: u8) -> u16 {
+///     u16::from(number) * 2
+/// }
+///
+/// let registry = Registry::builder().tool(double).build()?;
+/// let outcome = registry.call_blocking(ToolCall::new("1", "double", r#"{"number": "21"}"#));
+/// assert_eq!(outcome.output(), Some("42"));
+/// let coercion = &outcome.coercions()[0];
+/// assert_eq!((&coercion.from, &coercion.to), (&json!("21"), &json!(21)));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Coercion {

@@ -46,6 +46,25 @@ pub enum ProblemKind {
 }
 
 /// One problem with the arguments of a call, as data; its `Display` is one sentence.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers are halved")]
+/// fn halve(number: u8) -> u8 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let outcome = call(r#"{"number": "four"}"#);
+/// let problem = &outcome.invalid_arguments().unwrap().problems()[0];
+/// assert_eq!(problem.pointer, "/number");
+/// assert_eq!(problem.expected, "an integer from 0 to 255 that is a multiple of 2");
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ArgumentProblem {

@@ -24,6 +24,26 @@ const LONGEST_REASON: usize = 200;
 ///
 /// At most 20 problems are kept; [`total`](Self::total) counts all of them. `Display` gives one line per
 /// problem, in at most 2,000 characters, and says how many are left out.
+///
+/// ```
+/// use contract_runtime::ProblemKind;
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0, "only even numbers are halved")]
+/// fn halve(number: u8) -> u8 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let outcome = call(r#"{"number": 256, "nubmer": 1}"#);
+/// let invalid = outcome.invalid_arguments().unwrap();
+/// let kinds: Vec<_> = invalid.problems().iter().map(|problem| problem.kind).collect();
+/// assert!(kinds.contains(&ProblemKind::Range) && kinds.contains(&ProblemKind::Unknown));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvalidArguments {

@@ -49,6 +49,32 @@ impl fmt::Display for Change {
 /// The differences between two manifests, breaking changes first.
 ///
 /// Its text is a report for people, one change to a line.
+///
+/// ```
+/// use contract_runtime::Verdict;
+/// use contract_runtime::prelude::*;
+///
+/// mod before {
+///     # use contract_runtime::prelude::*;
+///     /// Book a table.
+///     #[tool]
+///     #[pre(guests <= 12)]
+///     pub fn book(guests: u8) {}
+/// }
+///
+/// /// Book a table.
+/// #[tool]
+/// #[pre(guests <= 8)]
+/// fn book(guests: u8) {}
+///
+/// let old = Registry::builder().tool(before::book).build()?.manifest();
+/// let new = Registry::builder().tool(book).build()?.manifest();
+/// let diff = new.diff(&old);
+/// assert!(diff.is_breaking());
+/// assert_eq!(diff.changes()[0].verdict, Verdict::Breaking);
+/// assert!(diff.to_string().contains("before: at most 12; now: at most 8"));
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diff {
     changes: Vec<Change>,
