@@ -139,6 +139,16 @@ impl fmt::Display for ApprovalRequest {
 }
 
 /// What a person decided.
+///
+/// ```
+/// use contract_runtime::{Approval, Decision};
+///
+/// let yes = Decision::Approved(Approval::SameArguments);
+/// let no = Decision::Denied("it has been sent".to_owned());
+/// assert_eq!(serde_json::to_string(&yes)?, r#"{"approved":"same_arguments"}"#);
+/// assert_eq!(serde_json::to_string(&no)?, r#"{"denied":"it has been sent"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

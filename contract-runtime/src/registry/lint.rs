@@ -48,6 +48,26 @@ pub struct Finding {
 }
 
 /// What is wrong.
+///
+/// ```
+/// use contract_runtime::FindingKind;
+/// use contract_runtime::prelude::*;
+///
+/// /// Wait twice as carefully as needed.
+/// #[tool]
+/// #[pre(seconds < 60)]
+/// #[pre(seconds < 3_600)]
+/// fn wait(
+///     /// How long.
+///     seconds: u32,
+/// ) {
+/// }
+///
+/// let registry = Registry::builder().tool(wait).build()?;
+/// let findings = registry.lint();
+/// assert_eq!(findings[0].kind, FindingKind::Implied);
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

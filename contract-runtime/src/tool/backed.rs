@@ -92,6 +92,15 @@ pub trait Backing: Send + Sync + 'static {
 }
 
 /// How a call that a [`Backing`] answers ended without a result.
+///
+/// ```
+/// use contract_runtime::{CallError, Outcome, Status};
+///
+/// let down = CallError::Failed("the printer is out of paper".to_owned());
+/// let outcome = Outcome::new("7", "print", Err(down));
+/// assert_eq!(outcome.status(), Status::Failed);
+/// assert_eq!(outcome.error().unwrap(), "the printer is out of paper");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {

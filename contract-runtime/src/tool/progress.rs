@@ -28,6 +28,18 @@ pub struct Progress {
 }
 
 /// One progress report of a running call.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use contract_runtime::Progress;
+///
+/// let seen = Arc::new(Mutex::new(Vec::new()));
+/// let told = Arc::clone(&seen);
+/// let progress = Progress::new(move |report| told.lock().unwrap().push(report));
+/// progress.report(1.0, Some(3.0), "reading");
+/// assert_eq!(seen.lock().unwrap()[0].message, "reading");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgressReport {
