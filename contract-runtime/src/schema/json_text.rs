@@ -56,9 +56,8 @@ impl<'o> ObjectText<'o> {
 
 /// Writes a string as `serde_json` does.
 pub(crate) fn string(out: &mut String, text: &str) {
-    // Without a branch for each byte, several are looked at at once.
-    let escaped = |found, byte: &u8| found | (*byte < b' ') | (*byte == b'"') | (*byte == b'\\');
-    if text.as_bytes().iter().fold(false, escaped) {
+    let is_escaped = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
+    if text.bytes().any(is_escaped) {
         let _ = write!(out, "{}", Value::from(text));
     } else {
         out.push('"');

@@ -1,5 +1,7 @@
 //! Renders conditions as sentences.
 
+use std::borrow::Cow;
+
 use super::nnf::Normal;
 use super::{Heading, PublishedCondition, Subject, readable};
 use crate::contract::condition::{Condition, ConditionKind, Names};
@@ -223,11 +225,15 @@ fn placeholder(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Without what would end the line or hide in it: a space for each run of blanks that holds such a character.
-fn line(text: &str) -> String {
+fn line(text: &str) -> Cow<'_, str> {
     let breaks = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+    let text = text.trim();
+    if !text.contains(breaks) {
+        return Cow::Borrowed(text);
+    }
     let mut line = String::with_capacity(text.len());
     let mut blanks = String::new();
-    for letter in text.trim().chars() {
+    for letter in text.chars() {
         if letter.is_whitespace() || breaks(letter) {
             blanks.push(letter);
             continue;
@@ -240,10 +246,13 @@ fn line(text: &str) -> String {
         blanks.clear();
         line.push(letter);
     }
-    line
+    Cow::Owned(line)
 }
 
 fn cut(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default().trim_end()),
         None => text.to_owned(),
