@@ -110,6 +110,10 @@ fn fresh() -> ContractScope {
 fn conclude<T>(scope: &ContractScope, result: std::thread::Result<T>) -> Result<T, Violation> {
     match (scope.get().and_then(Scope::recorded), result) {
         (Some(violation), result) => {
+            // The next panic may have its text where this one had it, and is not this violation.
+            let payload = result.as_ref().err();
+            let text = payload.and_then(|payload| payload.downcast_ref::<String>());
+            let _ = text.and_then(|text| in_flight::take(text));
             super::panics::discard(result);
             Err(violation)
         }
