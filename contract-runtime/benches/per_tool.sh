@@ -97,7 +97,7 @@ program() {
     printf 'fn main() {\n'
     case $kind in
     ours | contracts)
-        printf '    let registry = registry!().build().unwrap();\n    println!("{}", registry.functions());\n'
+        printf '    let registry = registry!().build().unwrap();\n    println!("{}", registry.tools().len());\n'
         printf '    let text = std::env::args().nth(1).unwrap_or_default();\n'
         printf '    println!("{:?}", registry.call_blocking(ToolCall::new("1", "tool_0", text)));\n'
         ;;

@@ -70,7 +70,23 @@ pub(crate) fn again(meter: &Meter, dialect: Dialect) -> f64 {
     )
 }
 
-/// Building the registry, in which every condition is lowered.
+/// Building the registry, which judges the conditions and lowers none.
 pub(crate) fn build(meter: &Meter) -> f64 {
     meter.measure(1, || (), |()| planners(TOOLS))
+}
+
+/// Building it and listing it for the first time, for which every condition is lowered.
+pub(crate) fn list(meter: &Meter) -> f64 {
+    meter.measure(
+        1,
+        || (),
+        |()| {
+            let registry = planners(TOOLS);
+            let export = registry
+                .as_ref()
+                .and_then(|registry| registry.export(Dialect::OpenAiChat { strict: false }).ok());
+            let length = export.map(|export| export.text().len());
+            (registry, length)
+        },
+    )
 }

@@ -142,6 +142,7 @@ const CASES: &[Case] = &[
         "finding 1 of 10 tools",
         registries::find_10_000,
     ),
+    baseline("a wrong name among 10,000 tools", registries::wrong_name),
     baseline("build and first listing, 500 tools", registries::list_500),
     baseline("listing again as text, 500 tools", registries::text_again),
     baseline("build and first listing, 10 tools", registries::list_10),
@@ -155,6 +156,10 @@ const CASES: &[Case] = &[
     ),
     baseline("listing again, 10,000 tools", registries::list_again),
     baseline("build, 500 contracted tools", exports::build),
+    baseline(
+        "build and first listing, 500 contracted tools",
+        exports::list,
+    ),
     baseline("500 tools, neutral", |meter| {
         exports::first(meter, Dialect::Neutral)
     }),

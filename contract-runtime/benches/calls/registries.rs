@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::by_hand::once;
 use crate::meter::Meter;
@@ -151,23 +151,33 @@ pub(crate) fn find_10_000(meter: &Meter) -> f64 {
     find(meter, 10_000)
 }
 
-/// The tools in the function-calling format.
-fn listed(registry: &Registry) -> Option<&Value> {
+/// A call of a tool that is not there, to which the nearest name is found.
+pub(crate) fn wrong_name(meter: &Meter) -> f64 {
+    let registry = built(Registry::builder().with(fillers(10_000)));
+    meter.measure(
+        10,
+        || ToolCall::new("1", "tol_7777", r#"{"number": 7}"#),
+        |call| once(pin!(registry.call(call))),
+    )
+}
+
+/// The tools in the function-calling format, as every request to a model has them.
+fn listed(registry: &Registry) -> Option<&str> {
     registry
         .export(Dialect::OpenAiChat { strict: false })
         .ok()
-        .map(contract_runtime::Export::tools)
+        .map(contract_runtime::Export::text)
 }
 
-/// Building the registry and listing it for a model, as text.
+/// Making dynamic tools, building their registry and listing it for a model, as text.
 fn list(meter: &Meter, count: usize) -> f64 {
     meter.measure(
         1,
-        || fillers(count),
-        |tools| {
-            let registry = built(Registry::builder().with(tools));
-            let text = listed(&registry).map(Value::to_string);
-            (registry, text)
+        || (),
+        |()| {
+            let registry = built(Registry::builder().with(fillers(count)));
+            let length = listed(&registry).map(str::len);
+            (registry, length)
         },
     )
 }
@@ -201,8 +211,8 @@ pub(crate) fn list_500(meter: &Meter) -> f64 {
         || (),
         |()| {
             let registry = made_by_macro(500);
-            let text = listed(&registry).map(Value::to_string);
-            (registry, text)
+            let length = listed(&registry).map(str::len);
+            (registry, length)
         },
     )
 }
@@ -210,14 +220,7 @@ pub(crate) fn list_500(meter: &Meter) -> f64 {
 /// The same list as text once more, as every request to a model has it.
 pub(crate) fn text_again(meter: &Meter) -> f64 {
     let registry = made_by_macro(500);
-    meter.measure(
-        1,
-        || (),
-        |()| {
-            let export = registry.export(Dialect::OpenAiChat { strict: false });
-            export.ok().map(|export| export.text().len())
-        },
-    )
+    meter.measure(1, || (), |()| listed(&registry).map(str::len))
 }
 
 pub(crate) fn list_10(meter: &Meter) -> f64 {
@@ -234,9 +237,5 @@ pub(crate) fn list_10_000(meter: &Meter) -> f64 {
 
 pub(crate) fn list_again(meter: &Meter) -> f64 {
     let registry = built(Registry::builder().with(fillers(10_000)));
-    meter.measure(
-        1,
-        || (),
-        |()| listed(&registry).and_then(Value::as_array).map(Vec::len),
-    )
+    meter.measure(1, || (), |()| listed(&registry).map(str::len))
 }
