@@ -92,7 +92,7 @@ impl Failure {
 
     /// Whether further runs are pointless; each may take long.
     pub(super) fn is_final(&self) -> bool {
-        matches!(self.fault, Fault::TimedOut { .. } | Fault::Unjudged { .. })
+        self.fault.is_final()
     }
 }
 

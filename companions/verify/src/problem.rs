@@ -199,6 +199,11 @@ impl Problem {
 }
 
 impl Fault {
+    /// Whether further runs are pointless; each may take long.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Self::TimedOut { .. } | Self::Unjudged { .. })
+    }
+
     /// It is known by what was recorded, and its input need not be kept once more.
     pub(super) fn is_moved(&self) -> bool {
         matches!(self, Self::NowAccepted | Self::NowRefused { .. })

@@ -124,6 +124,15 @@ fn without_bodies(
         let input = generator.next();
         trial.judge(&input, &mut generator);
     }
+    // What a body does is seen with accepted inputs alone.
+    let enough = usize::try_from(effort.cases).unwrap_or(usize::MAX);
+    for _ in 0..effort.cases {
+        if trial.accepted.len() >= enough {
+            break;
+        }
+        let input = generator.varied();
+        trial.judge(&input, &mut generator);
+    }
     let mut more = effort.cases.max(250).saturating_mul(PERSISTENCE);
     while more > 0 && trial.vacuity.is_open(&judges) {
         more -= 1;

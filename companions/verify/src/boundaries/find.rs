@@ -168,14 +168,22 @@ impl Finder<'_, '_, '_> {
         if !matters {
             return;
         }
-        for letter in LETTERS {
+        let answers = LETTERS.map(|letter| {
             let mut input = base.clone();
             if let Some(slot) = input.get_mut(name) {
                 *slot = Value::from(format!("{own}{letter}"));
             }
-            let list = match self.ask(&input) {
+            let answer = self.ask(&input);
+            (input, answer)
+        });
+        let is_refused = |answer: &Answer| matches!(answer, Answer::Refused(by) if by.len() == 1);
+        if !answers.iter().any(|(_, answer)| is_refused(answer)) {
+            return;
+        }
+        for (input, answer) in answers {
+            let list = match answer {
                 Answer::Accepted => &mut self.boundaries.accepts,
-                Answer::Refused(by) if by.len() == 1 => &mut self.boundaries.refuses,
+                answer if is_refused(&answer) => &mut self.boundaries.refuses,
                 _ => continue,
             };
             if self.known.insert(input.to_string()) {

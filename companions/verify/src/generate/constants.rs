@@ -5,6 +5,8 @@ use contract_runtime::__family::guard;
 use contract_runtime::PublishedCondition;
 use serde_json::Value;
 
+use super::source::{self, Token};
+
 /// The most that is kept of each kind: what a generator gets must stay concentrated.
 const MOST: usize = 24;
 
@@ -15,10 +17,13 @@ pub(super) struct Constants {
     pub(super) floats: Vec<f64>,
     pub(super) texts: Vec<String>,
     pub(super) patterns: Vec<String>,
+    /// Divisors whose multiples a predicate asks for.
+    pub(super) moduli: Vec<i128>,
 }
 
 impl Constants {
-    pub(super) fn of(conditions: &[PublishedCondition]) -> Self {
+    /// Those of the conditions, and of the functions that they call, which stand in the file of this place.
+    pub(super) fn of(conditions: &[PublishedCondition], location: &str) -> Self {
         let mut found = Self::default();
         for condition in conditions {
             if let Some(expression) = condition.condition().expression() {
@@ -26,12 +31,38 @@ impl Constants {
             }
             found.words(condition.condition().predicate());
         }
+        let predicates = || conditions.iter().map(|one| one.condition().predicate());
+        for predicate in predicates() {
+            found.moduli(&source::tokens(predicate));
+        }
+        let called = source::called(location, predicates());
+        found.moduli(&called);
+        for token in called {
+            match token {
+                Token::Integer(value) => found.integers.push(value),
+                Token::Float(value) => found.floats.push(value),
+                Token::Text(text) if !text.is_empty() => found.texts.push(text),
+                _ => {}
+            }
+        }
         found.texts.retain(|text| text.len() <= 200);
         distinct(&mut found.texts);
         distinct(&mut found.patterns);
         distinct(&mut found.integers);
         found.floats.truncate(MOST);
         found
+    }
+
+    /// What is divided by, where the rest matters.
+    fn moduli(&mut self, tokens: &[Token]) {
+        for pair in tokens.windows(2) {
+            if let [Token::Sign('%'), Token::Integer(by)] = pair
+                && *by > 1
+                && !self.moduli.contains(by)
+            {
+                self.moduli.push(*by);
+            }
+        }
     }
 
     fn expression(&mut self, expression: &Expression) {

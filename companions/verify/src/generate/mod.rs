@@ -6,7 +6,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `rng` | the random number generator, and texts that a pattern matches (proptest) |
-//! | `constants` | the constants of predicates |
+//! | `constants`, `source` | the constants of predicates, and of the functions that they call |
 //! | `layers` | everything that a schema says about one location |
 //! | `number`, `text`, `collection`, `object` | random values, and those at each bound and just past it |
 //! | `combinations` | several parameters at their bounds at once |
@@ -24,6 +24,7 @@ mod number;
 mod object;
 mod relation;
 mod rng;
+mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -246,13 +247,13 @@ impl<'s> Generator<'s> {
         tool: &str,
         types: &'s Value,
         published: &'s Value,
-        conditions: &[PublishedCondition],
+        (conditions, location): (&[PublishedCondition], &str),
         seed: u64,
     ) -> Self {
         Self {
             types,
             published,
-            constants: Constants::of(conditions),
+            constants: Constants::of(conditions, location),
             rng: Rng::new(seed, tool),
             pool: Vec::new(),
             recursive: layers::refers(types),
@@ -266,7 +267,7 @@ impl<'s> Generator<'s> {
             subject.name(),
             subject.tried.types(),
             subject.info.input_schema(),
-            subject.info.conditions(),
+            (subject.info.conditions(), subject.info.location()),
             seed,
         )
     }
@@ -373,6 +374,26 @@ impl<'s> Generator<'s> {
                 input
             }
         }
+    }
+
+    /// Generates one more input that is probably accepted: one that was, with an argument of another.
+    pub(super) fn varied(&mut self) -> Value {
+        let other = self.right();
+        let Some(mut input) = self.rng.pick(&self.pool).cloned() else {
+            return other;
+        };
+        let names: Vec<&String> = other
+            .as_object()
+            .into_iter()
+            .flat_map(|all| all.keys())
+            .collect();
+        let name = self.rng.pick(&names).copied();
+        if let (Some(name), Some(members)) = (name, input.as_object_mut())
+            && let Some(value) = other.get(name)
+        {
+            members.insert(name.clone(), value.clone());
+        }
+        input
     }
 
     /// Replaces one argument by a random value of its type.

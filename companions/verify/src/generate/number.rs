@@ -154,6 +154,15 @@ impl Maker<'_> {
         let around = [0, 0, 1, -1, 2, -2];
         let at = match self.rng.below(8) {
             0..=2 => self.rng.pick(&usual).copied().unwrap_or_default(),
+            3 | 4 if !self.constants.moduli.is_empty() && self.rng.one_in(2) => {
+                let by = self.rng.pick(&self.constants.moduli).copied();
+                let times = i128::try_from(self.rng.below(500)).unwrap_or_default();
+                let value = by.unwrap_or_default().saturating_mul(times);
+                if range.has(value) {
+                    return value;
+                }
+                value
+            }
             3 | 4 => {
                 let known = &self.constants.integers;
                 let at = self.rng.pick(known).copied().unwrap_or_default();

@@ -39,7 +39,7 @@ struct Made {
 
 fn made(schema: &Value, seed: u64) -> Made {
     let root = arguments(schema);
-    let mut generator = Generator::new("it", &root, &root, &[], seed);
+    let mut generator = Generator::new("it", &root, &root, (&[], ""), seed);
     let it = |value: &Value| value.get("it").cloned();
     let right: Vec<Value> = (0..CASES).map(|_| generator.right()).collect();
     let base = right.first().cloned().unwrap_or_default();
@@ -270,7 +270,7 @@ fn types_that_hold_themselves_come_to_an_end() {
         "properties": {"it": {"$ref": "#/$defs/a"}},
         "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}},
     });
-    let mut generator = Generator::new("it", &endless, &endless, &[], 0);
+    let mut generator = Generator::new("it", &endless, &endless, (&[], ""), 0);
     let base = generator.right();
     assert!(!generator.boundaries(&base).is_empty());
 }
@@ -284,7 +284,7 @@ fn parameters_are_at_their_bounds_together() {
         "required": ["one", "other", "flag"],
         "additionalProperties": false,
     });
-    let mut generator = Generator::new("it", &root, &root, &[], 1);
+    let mut generator = Generator::new("it", &root, &root, (&[], ""), 1);
     let base = generator.right();
     let boundaries = generator.boundaries(&base);
     for (one, other) in [(-128, -128), (-128, 127), (127, -128), (127, 127)] {
@@ -302,7 +302,7 @@ fn parameters_meet() {
         "required": ["start", "end"],
         "additionalProperties": false,
     });
-    let mut generator = Generator::new("it", &root, &root, &[], 3);
+    let mut generator = Generator::new("it", &root, &root, (&[], ""), 3);
     let mut apart = HashSet::new();
     for _ in 0..CASES {
         let input = generator.next();
@@ -338,7 +338,7 @@ fn of_a_type_without_values_not_much_is_made() {
             "required": ["left", "right"],
         }},
     });
-    let mut generator = Generator::new("it", &root, &root, &[], 1);
+    let mut generator = Generator::new("it", &root, &root, (&[], ""), 1);
     let made = (0..CASES).map(|_| generator.right().to_string().len());
     // Whole, each would have some 20,000 characters.
     let longest: usize = made.skip(CASES / 2).max().unwrap_or_default();

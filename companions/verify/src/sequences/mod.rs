@@ -52,6 +52,8 @@ pub(super) fn run(verifier: &Verifier, runtime: &Runtime, report: &mut Report) {
         .tools
         .iter()
         .filter(|tool| tool.evidence.postconditions.is_some())
+        // A body that does not end would end each sequence.
+        .filter(|tool| !tool.problems.iter().any(|one| one.fault.is_final()))
         .filter_map(|tool| Subject::new(&verifier.registry, &tool.tool, runtime))
         .collect();
     let changes = |subject: &Subject<'_>| subject.info.hints().read_only != Some(true);

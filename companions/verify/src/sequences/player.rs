@@ -194,12 +194,17 @@ impl<'p, 'r> Player<'p, 'r> {
     fn made(&mut self, play: &Play, call: &SequenceCall, time: Duration) -> CallEnd {
         self.calls = self.calls.saturating_add(1);
         let id = (play.results.len() + 1).to_string();
+        let asks = play
+            .registry
+            .tool(&call.tool)
+            .is_some_and(|tool| tool.asks());
         self.worker.call(Job {
             registry: play.registry.clone(),
             run: play.turn.clone(),
             call: ToolCall::new(id, call.tool.as_str(), call.arguments.to_string()),
             time,
-            is_real: true,
+            // Otherwise each condition is enforced, as it is for single calls.
+            is_real: asks,
         })
     }
 
@@ -213,16 +218,18 @@ impl<'p, 'r> Player<'p, 'r> {
             );
             return Some(Failure::new(Fault::Unjudged { why }));
         }
-        let observed = outcome.observed().iter();
-        let broken =
-            observed.filter(|one| !matches!(one.kind, ConditionKind::Pre | ConditionKind::Given));
-        let mut broken = broken.map(|one| Failure {
+        let refuses = |kind| matches!(kind, ConditionKind::Pre | ConditionKind::Given);
+        // What is only observed counts as enforced, so this call would not have been made.
+        if outcome.observed().iter().any(|one| refuses(one.kind)) {
+            return None;
+        }
+        let mut observed = outcome.observed().iter().map(|one| Failure {
             clause: Some(one.contract.clone()),
             fault: Fault::PromiseBroken {
                 message: one.to_string(),
             },
         });
-        judge(subject.output.as_ref(), outcome, &self.worker).or_else(|| broken.next())
+        judge(subject.output.as_ref(), outcome, &self.worker).or_else(|| observed.next())
     }
 
     /// Makes a whole sequence, up to the first call that breaks a promise.

@@ -11,6 +11,7 @@
 mod asked;
 mod boundaries;
 mod far;
+mod helpers;
 mod kept;
 mod right;
 mod smallest;
