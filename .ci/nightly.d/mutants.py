@@ -172,19 +172,20 @@ def mutants(name, text, constants):
         return line, f"`{text[start:end]}` at {start - begin} becomes `{other}`", text[:start] + other + text[end:]
 
     for kind, start, end in regions(text):
-        if kind == "pre":
+        is_bound = kind == "pre"
+        if is_bound:
             begin = text.rfind("#[", 0, start)
             whole = text[begin : closing(plain, begin + 1)]
-            yield whole.split("\n")[0], "(dropped)", text[:begin] + text[begin + len(whole) :]
+            yield whole.split("\n")[0], "(dropped)", text[:begin] + text[begin + len(whole) :], is_bound
         for found in OPERATORS.finditer(plain, start, end):
-            yield change(found.start(), found.end(), CHANGES[found.group()])
+            yield *change(found.start(), found.end(), CHANGES[found.group()]), is_bound
         for found in NUMBERS.finditer(plain, start, end):
             for other in changed_number(found.group()):
-                yield change(found.start(), found.end(), other)
+                yield *change(found.start(), found.end(), other), is_bound
     for whole, constant, value in constants:
         if re.search(rf"\b{constant}\b", plain):
             for other in changed_number(value):
-                yield whole, f"`{value}` becomes `{other}`", whole.replace(f"= {value};", f"= {other};") + "\n" + text
+                yield whole, f"`{value}` becomes `{other}`", whole.replace(f"= {value};", f"= {other};") + "\n" + text, True
 
 
 def changed_number(text):
@@ -202,6 +203,10 @@ def write(path, text):
 shutil.rmtree(HOME / "src", ignore_errors=True)
 shutil.rmtree(HOME / "boundaries", ignore_errors=True)
 told, originals = [], []
+# Those of a precondition, or of a constant that it may name.
+bounds = set()
+# At least this part of them must be noticed by `verify`, beyond reach or not.
+SCORE = 0.95
 position = 0
 for source in quickstart() + readme() + right() + toolkit():
     text = source.text
@@ -226,12 +231,13 @@ pub mod {called} {{
 """
         original = f"{name}_0"
         made = []
-        for line, what, mutant in mutants(name, item, constants):
+        for line, what, mutant, is_bound in mutants(name, item, constants):
             position += 1
             if position % STEP == 0:
                 called = f"{name}_{len(made) + 1}"
                 made.append((called, mutant))
                 told.append((f"{source.module}::{called}", f"{source.module}::{original}", name, line, what, source.bodies))
+                bounds.update([told[-1][0]] if is_bound else [])
         if made:
             originals.append((f"{source.module}::{original}", source.bodies))
             source.text += module(original, item) + "".join(module(*one) for one in made)
@@ -409,4 +415,10 @@ for module, _, tool, line, what, _ in told:
         by = by if reason is None else f"beyond reach"
     counts[by] = counts.get(by, 0) + 1
 print(f"{len(told)} mutants; noticed by " + ", ".join(f"{by}: {count}" for by, count in sorted(counts.items())))
+tried = [module for module in bounds if noticed[module] not in ("compiler", "built")]
+seen = [module for module in tried if noticed[module].startswith("verify")]
+score = len(seen) / max(len(tried), 1)
+print(f"score: `verify` noticed {len(seen)} of {len(tried)} changed bounds, {score:.1%}")
+if score < SCORE and STEP == 1 and ONLY is None:
+    sys.exit(f"less than {SCORE:.0%} of the changed bounds were noticed")
 sys.exit(f"{len(survivors)} mutants were not noticed by `verify`" if survivors else 0)

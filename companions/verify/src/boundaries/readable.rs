@@ -13,6 +13,12 @@ const WIDEST: f64 = 1e9;
 /// The longest number that is read at a glance, in characters.
 const SHORT: usize = 8;
 
+/// An accepted value and a refused one.
+type Pair = (Value, Value);
+
+/// Offers simpler pairs, the best first.
+type Offer = fn(&Value, &Value) -> Vec<Pair>;
+
 /// Returns two inputs that are simpler than neighbours and say the same. `holds` judges them: the first must be accepted, the second
 /// refused.
 pub(super) fn readable(
@@ -20,8 +26,7 @@ pub(super) fn readable(
     mut refused: Value,
     holds: &mut dyn FnMut(&Value, &Value) -> bool,
 ) -> (Value, Value) {
-    let candidates: [fn(&Value, &Value) -> Vec<(Value, Value)>; 2] = [plain_lists, round_numbers];
-    for offer in candidates {
+    for offer in [plain_lists as Offer, round_numbers] {
         let mut offered = offer(&accepted, &refused).into_iter();
         if let Some((one, other)) = offered.find(|(one, other)| holds(one, other)) {
             (accepted, refused) = (one, other);
@@ -34,8 +39,8 @@ pub(super) fn readable(
 fn at_difference(
     one: &Value,
     other: &Value,
-    change: &dyn Fn(&Value, &Value) -> Vec<(Value, Value)>,
-) -> Vec<(Value, Value)> {
+    change: &dyn Fn(&Value, &Value) -> Vec<Pair>,
+) -> Vec<Pair> {
     match (one, other) {
         (Value::Object(left), Value::Object(right)) => {
             let mut differing = left
@@ -82,7 +87,7 @@ fn at_difference(
 }
 
 /// Lists of equal, short items, but for the one in which they differ; or of that one alone.
-fn plain_lists(accepted: &Value, refused: &Value) -> Vec<(Value, Value)> {
+fn plain_lists(accepted: &Value, refused: &Value) -> Vec<Pair> {
     at_difference(accepted, refused, &|one, other| {
         let (Some(left), Some(right)) = (one.as_array(), other.as_array()) else {
             return Vec::new();
@@ -126,7 +131,7 @@ fn plain_lists(accepted: &Value, refused: &Value) -> Vec<(Value, Value)> {
 }
 
 /// A round bound, and what is a little beyond it.
-fn round_numbers(accepted: &Value, refused: &Value) -> Vec<(Value, Value)> {
+fn round_numbers(accepted: &Value, refused: &Value) -> Vec<Pair> {
     at_difference(accepted, refused, &|one, other| {
         let (Some(low), Some(high)) = (one.as_f64(), other.as_f64()) else {
             return Vec::new();
@@ -158,20 +163,27 @@ fn round_numbers(accepted: &Value, refused: &Value) -> Vec<(Value, Value)> {
     })
 }
 
-/// A thousandth, or of a small number a thousandth of its size.
+/// A thousandth, or of a small number a thousandth of its first digit.
 fn near(value: f64) -> f64 {
-    if value == 0.0 || value.abs() >= 0.1 {
-        return NEAR;
+    let mut unit = 1.0;
+    while value != 0.0 && unit > value.abs() * 10.0 && unit > f64::MIN_POSITIVE {
+        unit /= 10.0;
     }
-    10_f64.powi(value.abs().log10().floor().clamp(-300.0, 0.0) as i32 - 3)
+    NEAR * unit
 }
 
 /// The sum without the digits that only a double adds.
 fn tidy(value: f64, step: f64) -> f64 {
-    let text = format!(
-        "{:.*}",
-        (-step.log10()).ceil().clamp(0.0, 300.0) as usize,
-        value
-    );
-    text.parse().unwrap_or(value)
+    let tidied = (value / step).round() * step;
+    // Its shortest text has them no more.
+    let shorter = [
+        tidied,
+        (value * (1.0 / step).round()).round() / (1.0 / step).round(),
+    ];
+    let length = |value: &f64| json!(value).to_string().len();
+    shorter
+        .into_iter()
+        .filter(|value| value.is_finite())
+        .min_by_key(length)
+        .unwrap_or(value)
 }

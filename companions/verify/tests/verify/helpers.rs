@@ -3,7 +3,7 @@
 use contract_runtime::prelude::*;
 use contract_verify::{Fault, Verifier};
 
-/// Not for a number such as 90_210, which is a comment.
+// Numbers in comments, such as 90_210, are not read.
 fn is_listed(code: u32) -> bool {
     match code {
         40_417 => true,
