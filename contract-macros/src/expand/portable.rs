@@ -92,7 +92,7 @@ pub(super) fn expression(
         }
         Portable::Converted(converted) => {
             let from = kind_of(&converted.from, params, runtime);
-            let to = kind_of(&KindSource::Type(converted.to.clone()), params, runtime);
+            let to = kind_written(&converted.to, runtime);
             let (read, text) = (sub(&converted.of), &converted.text);
             let opaque = quote!(#runtime::Expression::Opaque(#text));
             quote!(const { #runtime::converted(#from, #to, #read, #opaque) })
@@ -106,10 +106,10 @@ pub(super) fn expression(
 
 fn kind_of(source: &KindSource, params: &[Param], runtime: &TokenStream) -> TokenStream {
     match source {
-        KindSource::Parameter(index) => match params.get(*index) {
-            Some(param) => type_kind(param, runtime),
-            None => quote!(#runtime::TypeKind::Opaque),
-        },
+        KindSource::Parameter(index) => {
+            let kind = params.get(*index).map(|param| type_kind(param, runtime));
+            kind.unwrap_or_else(|| quote!(#runtime::TypeKind::Opaque))
+        }
         KindSource::Item(of) => {
             let of = kind_of(of, params, runtime);
             quote!(#runtime::item(#of))
@@ -118,11 +118,15 @@ fn kind_of(source: &KindSource, params: &[Param], runtime: &TokenStream) -> Toke
             let of = kind_of(of, params, runtime);
             quote!(#runtime::count(#of))
         }
-        KindSource::Type(ty) => quote! {{
-            use #runtime::UnknownKind as _;
-            #runtime::Shape::<#ty>::KIND
-        }},
+        KindSource::Type(ty) => kind_written(ty, runtime),
     }
+}
+
+fn kind_written(ty: &Type, runtime: &TokenStream) -> TokenStream {
+    quote! {{
+        use #runtime::UnknownKind as _;
+        #runtime::Shape::<#ty>::KIND
+    }}
 }
 
 fn name(index: usize, params: &[Param]) -> &str {

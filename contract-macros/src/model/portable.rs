@@ -91,7 +91,7 @@ pub(crate) enum KindSource {
     /// What is counted.
     Count(Box<Self>),
     /// A type as written.
-    Type(Type),
+    Type(Box<Type>),
 }
 
 /// What is not portable, why, and what to write instead.

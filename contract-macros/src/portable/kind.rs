@@ -164,7 +164,7 @@ impl Reader<'_> {
                 Some(KindSource::Count(Box::new(counted)))
             }
             Expr::Cast(cast) if super::widened::is_named(&cast.ty) => {
-                Some(KindSource::Type((*cast.ty).clone()))
+                Some(KindSource::Type(cast.ty.clone()))
             }
             _ => None,
         }

@@ -40,6 +40,7 @@ macro_rules! tools {
             $(#[$attribute])*
             #[allow(unused_variables, clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
             #[allow(clippy::manual_is_multiple_of, reason = "what is portable, as many write it")]
+            #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, reason = "casts are what is lowered")]
             fn $name($($parameters)*) {}
         )*
 
@@ -279,6 +280,10 @@ fn a_type_that_hides_one_of_rust_is_what_it_is() {
     /// Take it.
     #[tool]
     #[pre((size as u64) < 4)]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "it is what a reader does not see"
+    )]
     fn take(size: u16) -> u16 {
         size
     }

@@ -97,9 +97,10 @@ fn pointer(target: &str, renames: &Renames) -> String {
         let is_name = steps.last().is_some_and(|before| before == "properties");
         let name = step.replace("~1", "/").replace("~0", "~");
         let new = renames.exported(&name);
-        steps.push(match is_name && new != name {
-            true => Cow::Owned(new.to_owned()),
-            false => Cow::Borrowed(step),
+        steps.push(if is_name && new != name {
+            Cow::Owned(new.to_owned())
+        } else {
+            Cow::Borrowed(step)
         });
     }
     steps.join("/")
