@@ -94,7 +94,7 @@ pub use tokio_util::sync::CancellationToken;
 pub use tool::{
     Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
     DynamicSpec, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
-    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
+    ProgressReport, Run, Status, Tool, ToolCall, ToolCallRef, ToolResult, ToolSet,
 };
 #[doc(hidden)]
 pub use {
@@ -210,7 +210,7 @@ pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
         Deadline, DynamicSpec, Log, Outcome, Policy, Progress, Registry, Tool, ToolCall,
-        ToolResult, ToolSet, Violation, contract_assert, given, history, matches_pattern, post,
-        pre, registry, tool, verify,
+        ToolCallRef, ToolResult, ToolSet, Violation, contract_assert, given, history,
+        matches_pattern, post, pre, registry, tool, verify,
     };
 }

@@ -92,14 +92,14 @@ pub(crate) struct Scope {
     pub(crate) tool: String,
     /// The arguments as they were sent.
     pub(crate) arguments: String,
-    secrets: Secrets,
+    pub(crate) secrets: Secrets,
     pub(crate) policy: Resolved,
     pub(crate) registry: Option<Arc<PolicyLayer>>,
     pub(crate) run: Option<Arc<PolicyLayer>>,
     /// The run made this call itself; one that a body makes is the body's business.
     pub(crate) of_run: bool,
     /// The call has its outcome. What it left behind may still break something.
-    concluded: AtomicBool,
+    pub(super) concluded: AtomicBool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
     /// What the call may ask; nothing, where its tool never does.
@@ -108,6 +108,8 @@ pub(crate) struct Scope {
     pub(crate) depth: usize,
     /// The place of the call in the history of its run.
     pub(crate) place: Option<Arc<CallPlace>>,
+    /// A call has put nothing here but its names, its policy and its registry.
+    pub(crate) is_bare: bool,
     seen: OnceLock<Box<Violations>>,
 }
 
@@ -121,14 +123,6 @@ pub(crate) struct Inherited {
     pub(crate) place: Option<Arc<CallPlace>>,
 }
 
-/// What was called, and how.
-pub(crate) struct Called {
-    pub(crate) id: String,
-    pub(crate) tool: String,
-    pub(crate) arguments: String,
-    pub(crate) secrets: Secrets,
-}
-
 /// The arguments whose values are shown nowhere, by name.
 #[derive(Clone, Debug)]
 pub(crate) enum Secrets {
@@ -139,7 +133,7 @@ pub(crate) enum Secrets {
 }
 
 impl Secrets {
-    const NONE: Self = Self::Declared(&[]);
+    pub(super) const NONE: Self = Self::Declared(&[]);
 
     pub(crate) fn said<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let names: Vec<String> = names.map(str::to_owned).collect();
@@ -159,7 +153,7 @@ impl Secrets {
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Declared(names) => names.is_empty(),
             Self::Said(names) => names.is_empty(),
@@ -206,37 +200,30 @@ impl std::fmt::Debug for Scope {
 }
 
 impl Scope {
-    pub(crate) fn new(
-        called: Called,
-        own: Option<Resolved>,
-        registry: Option<Arc<PolicyLayer>>,
-        run: Option<Arc<PolicyLayer>>,
-        gate: Option<Arc<Gate>>,
-    ) -> Self {
-        let layer = |of: &Option<Arc<PolicyLayer>>, origin| {
-            let policy = of.as_ref()?.policy?;
-            Some(Resolved { policy, origin })
-        };
-        let policy = own
-            .or_else(|| layer(&run, PolicyOrigin::Run))
-            .or_else(|| layer(&registry, PolicyOrigin::Registry))
-            .unwrap_or_else(Resolved::process);
-        Self {
-            call_id: called.id,
-            tool: called.tool,
-            arguments: called.arguments,
-            secrets: called.secrets,
+    /// Makes it the scope of a call in a registry; what is not said here is as in a scope of no call.
+    #[inline]
+    pub(crate) fn take_up(&mut self, own: Option<Resolved>, registry: Arc<PolicyLayer>) {
+        let of_registry = registry.policy.map(|policy| Resolved {
             policy,
-            registry,
-            run,
-            of_run: false,
-            concluded: AtomicBool::new(false),
-            gate,
-            asking: None,
-            depth: 0,
-            place: None,
-            seen: OnceLock::new(),
+            origin: PolicyOrigin::Registry,
+        });
+        let resolved = own.or(of_registry);
+        self.policy = resolved.unwrap_or_else(Resolved::process);
+        self.registry = Some(registry);
+        self.depth = 1;
+    }
+
+    /// Makes the call one of a run or inside of another, unless its tool has a policy of its own.
+    pub(crate) fn inherit(&mut self, own: Option<Resolved>, outer: Inherited) {
+        let of_run = outer.run.as_ref().and_then(|run| run.policy);
+        if let (None, Some(policy)) = (own, of_run) {
+            let origin = PolicyOrigin::Run;
+            self.policy = Resolved { policy, origin };
         }
+        self.run = outer.run;
+        self.gate = outer.gate;
+        self.depth = outer.depth + 1;
+        self.is_bare = false;
     }
 
     /// A scope inside another that keeps everything but its violations.
@@ -257,6 +244,7 @@ impl Scope {
             place: outer
                 .and_then(|outer| outer.place.as_ref()?.below())
                 .map(Arc::new),
+            is_bare: outer.is_none(),
             seen: OnceLock::new(),
         }
     }
@@ -267,18 +255,6 @@ impl Scope {
             depth: outer.map_or(0, |outer| outer.depth),
             ..Self::below(None)
         }
-    }
-
-    /// Lets go of everything that a call has put here.
-    #[inline]
-    pub(super) fn empty(&mut self) {
-        self.arguments = String::new();
-        self.secrets = Secrets::NONE;
-        self.registry = None;
-        self.run = None;
-        self.gate = None;
-        self.asking = None;
-        self.place = None;
     }
 
     /// Hides the secrets of the call in a violation below it, where they go by other names.
@@ -381,7 +357,14 @@ impl Scope {
         seen.map_or_else(Vec::new, |seen| ignore_poison(seen.observed.lock()).take())
     }
 
+    #[inline]
     pub(crate) fn count(&self, counts: Counts) {
+        if counts != Counts::default() {
+            self.add(counts);
+        }
+    }
+
+    fn add(&self, counts: Counts) {
         for layer in [&self.registry, &self.run].into_iter().flatten() {
             layer.counters.add(counts);
             let mut outer = layer.outer.as_deref();
@@ -405,7 +388,7 @@ fn locked(list: &Mutex<Vec<Violation>>) -> MutexGuard<'_, Vec<Violation>> {
 }
 
 impl ContractScope {
-    pub(super) const EMPTY: Self = Self(None);
+    pub(crate) const EMPTY: Self = Self(None);
 
     pub(crate) fn new(scope: Scope) -> Self {
         Self(Some(Arc::new(scope)))
@@ -417,8 +400,25 @@ impl ContractScope {
         with_current(Self::clone).unwrap_or(Self::EMPTY)
     }
 
-    /// What a call made here has from the call around it.
-    pub(crate) fn inherited() -> Inherited {
+    /// No call is around this code.
+    #[inline]
+    pub(crate) fn is_outermost() -> bool {
+        with_current(|scope| scope.0.is_none()).unwrap_or(true)
+    }
+
+    /// A call made here has at most so many around it, itself included, and nothing that it does counts for one of them.
+    #[inline]
+    pub(crate) fn is_free(depth: usize) -> bool {
+        let is_free = |scope: &Self| match scope.get() {
+            Some(outer) => outer.depth < depth && outer.place.is_none(),
+            None => depth > 0,
+        };
+        with_current(is_free).unwrap_or(true)
+    }
+
+    /// What a call made here has from the call around it, if there is one.
+    #[inline]
+    pub(crate) fn inherited() -> Option<Inherited> {
         let of = |scope: &Self| {
             scope.get().map(|scope| Inherited {
                 run: scope.run.clone(),
@@ -427,7 +427,7 @@ impl ContractScope {
                 place: scope.place.clone(),
             })
         };
-        with_current(of).flatten().unwrap_or_default()
+        with_current(of).flatten()
     }
 
     /// Runs what may call by name on behalf of a call that has no scope yet.
@@ -467,9 +467,15 @@ impl ContractScope {
     }
 
     pub(crate) fn enter<T>(mut self, run: impl FnOnce() -> T) -> T {
+        self.lend(run)
+    }
+
+    /// Runs code inside this scope; the handle is empty meanwhile.
+    #[inline]
+    pub(crate) fn lend<T>(&mut self, run: impl FnOnce() -> T) -> T {
         match self.0 {
             None => run(),
-            Some(_) => within(&mut self, run),
+            Some(_) => within(self, run),
         }
     }
 

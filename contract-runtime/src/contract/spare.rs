@@ -4,44 +4,88 @@ use std::cell::Cell;
 use std::mem::take;
 use std::sync::Arc;
 
-use super::scope::{ContractScope, Scope};
+use super::scope::{ContractScope, Scope, Secrets};
 
 thread_local! {
     /// A scope that nothing holds any more, and that holds nothing.
     static SPARE: Cell<Option<Arc<Scope>>> = const { Cell::new(None) };
 }
 
+/// Room for longer texts is given back.
+const KEPT: usize = 256;
+
 impl ContractScope {
-    /// A scope in the place of an earlier one, if there is one.
+    /// A scope that is nobody's yet, in the place of an earlier one if there is one.
     #[inline]
-    pub(crate) fn reusing(scope: Scope) -> Self {
+    pub(crate) fn fresh() -> Self {
         // At the end of a thread there is none.
         let spare = SPARE.try_with(Cell::take).ok().flatten();
-        let Some(mut spare) = spare else {
-            return Self::new(scope);
-        };
-        match Arc::get_mut(&mut spare) {
-            Some(place) => *place = scope,
-            None => return Self::new(scope),
-        }
-        Self(Some(spare))
+        Self(Some(spare.unwrap_or_else(first)))
     }
 
-    /// The id and the tool's name of a call that is over; where nothing else holds its scope, its place is kept.
+    /// The same scope, to be filled; nothing, once somebody else holds it.
     #[inline]
-    pub(crate) fn into_names(self) -> (String, String) {
-        let Some(mut scope) = self.0 else {
-            return Default::default();
-        };
-        let Some(own) = Arc::get_mut(&mut scope) else {
-            return (scope.call_id.clone(), scope.tool.clone());
-        };
-        let names = (take(&mut own.call_id), take(&mut own.tool));
-        if own.is_clean() {
+    pub(crate) fn filled(&mut self) -> Option<&mut Scope> {
+        self.0.as_mut().and_then(Arc::get_mut)
+    }
+
+    /// Gives back the scope of a call that is over; where nothing else holds it, its place is kept.
+    #[inline]
+    pub(crate) fn release(self) {
+        if let Some(mut scope) = self.0
+            && let Some(own) = Arc::get_mut(&mut scope)
+            && own.is_clean()
+        {
             own.empty();
             let _ = SPARE.try_with(|spare| spare.set(Some(scope)));
         }
+    }
+
+    /// The id and the tool's name of a call that is over; its scope is given back.
+    pub(crate) fn into_names(mut self) -> (String, String) {
+        let Some(scope) = &mut self.0 else {
+            return Default::default();
+        };
+        let names = match Arc::get_mut(scope) {
+            Some(own) => (take(&mut own.call_id), take(&mut own.tool)),
+            None => (scope.call_id.clone(), scope.tool.clone()),
+        };
+        self.release();
         names
+    }
+}
+
+#[cold]
+fn first() -> Arc<Scope> {
+    Arc::new(Scope::below(None))
+}
+
+impl Scope {
+    /// Lets go of everything that a call has put here.
+    #[inline]
+    fn empty(&mut self) {
+        for text in [&mut self.call_id, &mut self.tool, &mut self.arguments] {
+            text.clear();
+            if text.capacity() > KEPT {
+                *text = String::new();
+            }
+        }
+        self.registry = None;
+        if !self.is_bare {
+            self.empty_rest();
+        }
+    }
+
+    #[inline(never)]
+    fn empty_rest(&mut self) {
+        self.is_bare = true;
+        self.secrets = Secrets::NONE;
+        self.run = None;
+        self.of_run = false;
+        *self.concluded.get_mut() = false;
+        self.gate = None;
+        self.asking = None;
+        self.place = None;
     }
 }
 
@@ -50,22 +94,23 @@ mod tests {
     use std::sync::Arc;
 
     use super::SPARE;
-    use crate::contract::scope::{Called, ContractScope, PolicyLayer, Scope, Secrets};
+    use crate::contract::scope::{ContractScope, Inherited, PolicyLayer, Secrets};
 
-    fn scope(registry: &Arc<PolicyLayer>) -> Scope {
-        let called = Called {
-            id: "1".to_owned(),
-            tool: "add".to_owned(),
-            arguments: "{}".to_owned(),
-            secrets: Secrets::said(["key"].into_iter()),
+    fn opened(registry: &Arc<PolicyLayer>) -> ContractScope {
+        let mut opened = ContractScope::fresh();
+        let scope = opened.filled().unwrap();
+        scope.call_id.push('1');
+        scope.tool.push_str("add");
+        scope.arguments.push_str("{}");
+        scope.secrets = Secrets::said(["key"].into_iter());
+        scope.of_run = true;
+        scope.take_up(None, Arc::clone(registry));
+        let outer = Inherited {
+            run: Some(Arc::clone(registry)),
+            ..Inherited::default()
         };
-        Scope::new(
-            called,
-            None,
-            Some(Arc::clone(registry)),
-            Some(Arc::clone(registry)),
-            None,
-        )
+        scope.inherit(None, outer);
+        opened
     }
 
     fn address(scope: &ContractScope) -> usize {
@@ -77,26 +122,47 @@ mod tests {
     #[test]
     fn the_place_of_a_scope_is_used_again_and_holds_nothing_meanwhile() {
         let registry = Arc::new(PolicyLayer::default());
-        let first = ContractScope::reusing(scope(&registry));
+        let first = opened(&registry);
         let place = address(&first);
+        first.get().unwrap().conclude();
         assert_eq!(first.into_names(), ("1".to_owned(), "add".to_owned()));
         assert_eq!(Arc::strong_count(&registry), 1);
-        let second = ContractScope::reusing(scope(&registry));
+        let mut second = ContractScope::fresh();
+        let scope = second.filled().unwrap();
+        let kept = format!("{scope:?}");
+        assert!(kept.contains(r#"call_id: "", tool: """#), "{kept}");
+        assert!(scope.arguments.is_empty() && scope.secrets.is_empty());
+        assert!(!scope.of_run && !*scope.concluded.get_mut());
         assert_eq!(address(&second), place);
-        assert_eq!(second.arguments(), "{}");
+        second.release();
+        let third = opened(&registry);
+        assert_eq!(address(&third), place);
+        assert_eq!(third.arguments(), "{}");
         assert_eq!(Arc::strong_count(&registry), 3);
     }
 
     #[test]
     fn a_scope_that_somebody_holds_is_left_alone() {
         let registry = Arc::new(PolicyLayer::default());
-        let first = ContractScope::reusing(scope(&registry));
+        let first = opened(&registry);
         let held = first.clone();
         assert_eq!(first.into_names().1, "add");
-        let second = ContractScope::reusing(scope(&registry));
+        let second = opened(&registry);
         assert_ne!(address(&second), address(&held));
         assert_eq!(held.get().map(|scope| scope.tool.as_str()), Some("add"));
         // Two of one place would be two calls in one scope.
         assert!(SPARE.take().is_none());
+    }
+
+    #[test]
+    fn long_texts_are_not_kept() {
+        let registry = Arc::new(PolicyLayer::default());
+        let first = opened(&registry);
+        first.release();
+        let mut long = ContractScope::fresh();
+        long.filled().unwrap().call_id = "1".repeat(10_000);
+        long.release();
+        let mut next = ContractScope::fresh();
+        assert!(next.filled().unwrap().call_id.capacity() <= super::KEPT);
     }
 }

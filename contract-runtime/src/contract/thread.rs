@@ -58,6 +58,7 @@ pub(super) fn within<T>(scope: &mut ContractScope, run: impl FnOnce() -> T) -> T
     run()
 }
 
+#[inline]
 fn exchange(scope: &mut ContractScope) {
     let _ = CURRENT.try_with(|current| swap(scope, &mut *current.borrow_mut()));
 }

@@ -203,6 +203,7 @@ impl Asked<'_> {
             Begun::Over(outcome) | Begun::Refused(outcome) => outcome,
             Begun::Waiting(job, permit) => inner.wait(job, permit).await,
             Begun::Later(future) => future.await,
+            Begun::Straight(_) => unreachable!("a call that may ask is not straight"),
         }
     }
 

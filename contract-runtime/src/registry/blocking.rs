@@ -2,18 +2,22 @@
 
 use std::cell::Cell;
 use std::future::Future;
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 
 use super::body::{self, BodyEnd};
 use super::inner::Inner;
 use super::job::Job;
+use crate::contract::panics::ignore_poison;
+use crate::contract::thread;
 use crate::futures;
 use crate::schema::Coercion;
-use crate::tool::Outcome;
-use crate::tool::outcome::Stopped;
+use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::{Outcome, ToolCall};
 
 type Answer = (BodyEnd, Vec<Coercion>);
 
@@ -44,7 +48,7 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
         drop((scope, place));
         let _ = send.send((ran, coercions));
     };
-    if tokio::runtime::Handle::try_current().is_ok() {
+    if Handle::try_current().is_ok() {
         drop(tokio::task::spawn_blocking(work));
     } else if std::thread::Builder::new().spawn(work).is_err() {
         return (
@@ -129,33 +133,64 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-pub(super) fn may_block() -> bool {
-    INSIDE.get()
+/// Why a thread cannot wait for a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// It runs async code.
+    Inside,
+    /// It runs the destructors of its thread-local values.
+    Ending,
 }
 
-/// Waits for a call on a thread that runs no async code.
-pub(super) fn wait(call: impl Future<Output = Outcome>) -> Outcome {
-    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-        return runtime.block_on(call);
+#[inline]
+pub(super) fn problem() -> Option<Problem> {
+    match Handle::try_current() {
+        Ok(_) if !INSIDE.get() => Some(Problem::Inside),
+        Err(error) if error.is_thread_local_destroyed() => Some(Problem::Ending),
+        _ => thread::is_ending().then_some(Problem::Ending),
     }
-    match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
-        // Dropping a runtime waits for its blocking bodies, and a body that was given up must not hold the caller.
-        Ok(runtime) => {
-            let outcome = runtime.block_on(call);
-            runtime.shutdown_background();
-            outcome
+}
+
+/// Runtimes in which no call waits. To make one takes ten times as long as a short call.
+static IDLE: Mutex<Vec<Runtime>> = Mutex::new(Vec::new());
+
+/// How many are kept: each may hold files open.
+const KEPT: usize = 8;
+
+/// Waits for a call on a thread that runs no async code; nothing, if no runtime can be started.
+pub(super) fn wait<T>(call: impl Future<Output = T>) -> Option<T> {
+    if let Ok(runtime) = Handle::try_current() {
+        return Some(runtime.block_on(call));
+    }
+    let idle = ignore_poison(IDLE.lock()).pop();
+    let Some(runtime) = idle.or_else(new_runtime) else {
+        return futures::now_or_never(pin!(call));
+    };
+    let ended = runtime.block_on(call);
+    put_back(runtime);
+    Some(ended)
+}
+
+#[cold]
+fn new_runtime() -> Option<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().ok()
+}
+
+fn put_back(runtime: Runtime) {
+    // What a body has left behind ends with its call.
+    if runtime.metrics().num_alive_tasks() == 0 {
+        let mut idle = ignore_poison(IDLE.lock());
+        if idle.len() < KEPT {
+            return idle.push(runtime);
         }
-        Err(_) => futures::now_or_never(std::pin::pin!(call)).unwrap_or_else(|| {
-            Outcome::ended(
-                String::new(),
-                String::new(),
-                crate::tool::outcome::OutcomeKind::Failed(
-                    "no async runtime could be started".to_owned(),
-                ),
-            )
-        }),
     }
+    // Dropping a runtime waits for its blocking bodies, and a body that was given up must not hold the caller.
+    runtime.shutdown_background();
+}
+
+#[cold]
+pub(super) fn no_runtime(call: ToolCall) -> Outcome {
+    let why = "no async runtime could be started".to_owned();
+    Outcome::ended(call.id, call.name, OutcomeKind::Failed(why))
 }

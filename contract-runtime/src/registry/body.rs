@@ -46,13 +46,13 @@ pub(super) fn too_late(job: &Job) -> Option<BodyEnd> {
 
 /// Runs a sync body on this thread.
 pub(super) fn run_inline(inner: &Inner, job: &Job) -> BodyEnd {
-    inline(&job.scope, || job.call(inner))
+    inline(&mut job.scope.clone(), || job.call(inner))
 }
 
 /// The same of a body that is started by `call`.
 #[inline]
-pub(super) fn inline<'c>(scope: &ContractScope, call: impl FnOnce() -> Running<'c>) -> BodyEnd {
-    match scope.clone().enter(|| guard(call)) {
+pub(super) fn inline<'c>(scope: &mut ContractScope, call: impl FnOnce() -> Running<'c>) -> BodyEnd {
+    match scope.lend(|| guard(call)) {
         Ok(Running::Done(reply)) => BodyEnd::Replied(reply),
         Ok(Running::Later(future)) => {
             discard(future);
@@ -71,10 +71,10 @@ fn panicked_in(scope: &ContractScope, panicked: Panicked) -> BodyEnd {
 }
 
 /// Starts an async body with `call`; the error is how it ended before it could.
-pub(super) fn later<'c>(
-    scope: &'c ContractScope,
+pub(super) fn later<'s, 'c>(
+    scope: &'s mut ContractScope,
     call: impl FnOnce() -> Running<'c>,
-) -> Result<Body<'c>, BodyEnd> {
+) -> Result<Body<'s, 'c>, BodyEnd> {
     // Nothing of the author's runs before the first poll.
     match guard(call) {
         Ok(Running::Done(reply)) => Err(BodyEnd::Replied(reply)),
@@ -87,35 +87,41 @@ pub(super) fn later<'c>(
 }
 
 /// A body that is polled and dropped in its scope, and may panic in either.
-pub(super) struct Body<'c> {
+pub(super) struct Body<'s, 'c> {
     future: Option<Pin<Box<dyn Future<Output = Reply> + Send + 'c>>>,
-    scope: &'c ContractScope,
+    scope: &'s mut ContractScope,
 }
 
-impl Future for Body<'_> {
+impl Future for Body<'_, '_> {
     type Output = BodyEnd;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<BodyEnd> {
         let Self { future, scope } = &mut *self;
-        scope.clone().enter(|| {
-            let Some(running) = &mut *future else {
-                return Poll::Ready(BodyEnd::Panicked);
-            };
-            let ran = match guard(|| running.as_mut().poll(task)) {
-                Ok(Poll::Pending) => return Poll::Pending,
-                Ok(Poll::Ready(reply)) => BodyEnd::Replied(reply),
-                Err(panicked) => panicked_in(scope, panicked),
-            };
-            discard(future.take());
-            Poll::Ready(ran)
-        })
+        let polled = scope.lend(|| {
+            let running = future.as_mut();
+            let polled = guard(|| running.map(|running| running.as_mut().poll(task)));
+            if let Ok(Some(Poll::Ready(_))) = polled {
+                discard(future.take());
+            }
+            polled
+        });
+        match polled {
+            Ok(Some(Poll::Pending)) => Poll::Pending,
+            Ok(Some(Poll::Ready(reply))) => Poll::Ready(BodyEnd::Replied(reply)),
+            Ok(None) => Poll::Ready(BodyEnd::Panicked),
+            Err(panicked) => {
+                let ran = panicked_in(scope, panicked);
+                scope.lend(|| discard(future.take()));
+                Poll::Ready(ran)
+            }
+        }
     }
 }
 
-impl Drop for Body<'_> {
+impl Drop for Body<'_, '_> {
     fn drop(&mut self) {
         if let Some(future) = self.future.take() {
-            self.scope.clone().enter(|| discard(future));
+            self.scope.lend(|| discard(future));
         }
     }
 }

@@ -4,35 +4,40 @@ use std::future::Future;
 use std::mem::take;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{self, Poll};
 
 use tracing::Instrument as _;
+use tracing::level_filters::LevelFilter;
 
+use super::blocking::Problem;
 use super::body::{self, BodyEnd};
 use super::inner::{CallPermit, Inner};
 use super::job::{Job, Mode};
+use super::outcome::Ending;
+use super::straight::Admitted;
 use super::{blocking, outcome};
 use crate::contract::scope::{ContractScope, Inherited};
-use crate::contract::thread;
 use crate::futures;
 use crate::schema::arguments::{InvalidArguments, escaped};
 use crate::tool::context::OutcomeObserver;
 use crate::tool::dynamic::Runs;
 use crate::tool::outcome::{OutcomeKind, Stopped};
-use crate::tool::{Context, Outcome, ToolCall};
+use crate::tool::{Context, Outcome, ToolCall, ToolCallRef};
 
 /// A call that was made: refused, let in and already over, or waiting for its body.
 pub(super) enum Begun<'r> {
     Refused(Outcome),
     Over(Outcome),
     Waiting(Job, CallPermit<'r>),
-    /// One that nothing interrupts.
+    /// Nothing of it has run.
+    Straight(Admitted<'r>),
+    /// One that asks first.
     Later(Later<'r>),
 }
 
 /// What the first poll of a call comes to.
 enum Started<'r> {
     Over(Outcome),
+    Straight(Admitted<'r>),
     /// It goes on, and `waits` says whether for more than its turn.
     Later {
         future: Later<'r>,
@@ -50,6 +55,14 @@ pub(super) struct PendingCall {
 }
 
 impl PendingCall {
+    fn of(call: ToolCall) -> Self {
+        Self {
+            call,
+            context: Context::default(),
+            mode: Mode::default(),
+        }
+    }
+
     fn take_call(&mut self) -> ToolCall {
         ToolCall {
             id: take(&mut self.call.id),
@@ -57,92 +70,122 @@ impl PendingCall {
             arguments: take(&mut self.call.arguments),
         }
     }
-}
 
-/// A call by name, which begins at its first poll. That is all that a sync tool takes, so nothing is boxed for it.
-pub(super) struct CallFuture<'r> {
-    inner: &'r Arc<Inner>,
-    state: State<'r>,
-}
-
-enum State<'r> {
-    Pending(PendingCall),
-    Begun(Later<'r>),
-    Over,
-}
-
-impl Future for CallFuture<'_> {
-    type Output = Outcome;
-
+    /// It brings nothing but its arguments.
     #[inline]
-    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Outcome> {
-        let Self { inner, state } = self.get_mut();
-        let inner = *inner;
-        if let State::Pending(pending) = state {
-            match inner.start(pending) {
-                Started::Over(outcome) => {
-                    *state = State::Over;
-                    return Poll::Ready(outcome);
-                }
-                Started::Later { future, .. } => *state = State::Begun(future),
-            }
-        }
-        let State::Begun(future) = state else {
-            return Poll::Pending;
-        };
-        let poll = future.as_mut().poll(task);
-        if poll.is_ready() {
-            *state = State::Over;
-        }
-        poll
+    fn is_plain(&self) -> bool {
+        self.context.is_empty() && self.mode.is_plain()
     }
 }
 
 impl Inner {
-    pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
-        let runtime = tokio::runtime::Handle::try_current();
-        if runtime.is_ok() && !blocking::may_block() {
-            let why = "`call_blocking` was used inside an async runtime; await `call` instead";
-            return self.refused(call, OutcomeKind::Failed(why.to_owned()));
-        }
-        let ended = runtime.is_err_and(|error| error.is_thread_local_destroyed());
-        if (ended || thread::is_ending()) && self.waits(&call.name) {
-            let why = too_late_to_wait(&call.name);
-            return self.refused(call, OutcomeKind::Failed(why));
-        }
+    /// A call by name, which begins at its first poll. That is all that a sync tool takes, and an async one that nothing
+    /// interrupts is polled in place, so nothing is boxed for either.
+    pub(super) fn call(
+        self: &Arc<Self>,
+        call: ToolCall,
+        context: Context,
+        mode: Mode,
+    ) -> impl Future<Output = Outcome> + Send + use<'_> {
         let mut pending = PendingCall {
             call,
             context,
-            mode: Mode::default(),
+            mode,
+        };
+        async move {
+            match self.start(&mut pending) {
+                Started::Over(outcome) => outcome,
+                Started::Straight(admitted) => {
+                    let call = ToolCallRef::from(&pending.call);
+                    let ending = self.straight_later(admitted, call).await;
+                    ending.of(take(&mut pending.call.id), take(&mut pending.call.name))
+                }
+                Started::Later { future, .. } => future.await,
+            }
+        }
+    }
+
+    /// The same from texts that the caller keeps to a text.
+    pub(super) async fn call_text(
+        self: &Arc<Self>,
+        call: ToolCallRef<'_>,
+    ) -> Result<String, Outcome> {
+        match self.start_text(call) {
+            Ok(admitted) if admitted.runs_here() => text(self.straight(admitted, call), call),
+            Ok(admitted) => text(self.straight_later(admitted, call).await, call),
+            Err(()) => {
+                let owned = self.call(call.into(), Context::default(), Mode::default());
+                text_of(Box::pin(owned).await)
+            }
+        }
+    }
+
+    pub(super) fn call_text_blocking(
+        self: &Arc<Self>,
+        call: ToolCallRef<'_>,
+    ) -> Result<String, Outcome> {
+        if blocking::problem().is_none()
+            && let Ok(admitted) = self.start_text(call)
+        {
+            if admitted.runs_here() {
+                return text(self.straight(admitted, call), call);
+            }
+            return match blocking::wait(self.straight_later(admitted, call)) {
+                Some(ending) => text(ending, call),
+                None => Err(blocking::no_runtime(call.into())),
+            };
+        }
+        text_of(self.call_blocking(call.into(), Context::default()))
+    }
+
+    /// Lets a call in that nothing stands in the way of.
+    #[inline]
+    fn start_text(&self, call: ToolCallRef<'_>) -> Result<Admitted<'_>, ()> {
+        if is_traced() || self.before.is_some() || self.renames {
+            return Err(());
+        }
+        let index = self.position(call.name).ok_or(())?;
+        self.admit_straight(index, call.arguments.len()).ok_or(())
+    }
+
+    pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
+        match blocking::problem() {
+            Some(Problem::Inside) => {
+                let why = "`call_blocking` was used inside an async runtime; await `call` instead";
+                return self.refused(call, OutcomeKind::Failed(why.to_owned()));
+            }
+            Some(Problem::Ending) if self.waits(&call.name) => {
+                let why = too_late_to_wait(&call.name);
+                return self.refused(call, OutcomeKind::Failed(why));
+            }
+            _ => {}
+        }
+        let mut pending = PendingCall {
+            context,
+            ..PendingCall::of(call)
         };
         let (mut future, waits) = match self.start(&mut pending) {
             Started::Over(outcome) => return outcome,
+            Started::Straight(admitted) => {
+                let call = ToolCallRef::from(&pending.call);
+                let ending = blocking::wait(self.straight_later(admitted, call));
+                let call = pending.call;
+                return match ending {
+                    Some(ending) => ending.of(call.id, call.name),
+                    None => blocking::no_runtime(call),
+                };
+            }
             Started::Later { future, waits } => (future, waits),
         };
         if waits {
-            return blocking::wait(future);
+            let outcome = blocking::wait(future);
+            return outcome.unwrap_or_else(|| blocking::no_runtime(pending.call));
         }
         // A sync body is done at the first poll, and a refusal at the second.
         let first = futures::now_or_never(future.as_mut());
         match first.or_else(|| futures::now_or_never(future.as_mut())) {
             Some(outcome) => outcome,
             None => unreachable!("a call of a sync tool has nothing to wait for"),
-        }
-    }
-
-    pub(super) fn call(
-        self: &Arc<Self>,
-        call: ToolCall,
-        context: Context,
-        mode: Mode,
-    ) -> CallFuture<'_> {
-        CallFuture {
-            inner: self,
-            state: State::Pending(PendingCall {
-                call,
-                context,
-                mode,
-            }),
         }
     }
 
@@ -157,6 +200,33 @@ impl Inner {
         if self.renames {
             self.give_own_names(&mut pending.call);
         }
+        if (is_traced() || pending.context.hears().is_some())
+            && let Some(followed) = self.followed(pending)
+        {
+            return followed;
+        }
+        match self.begin(pending) {
+            Begun::Over(outcome) => Started::Over(outcome),
+            Begun::Straight(admitted) => Started::Straight(admitted),
+            begun => self.waiting(begun),
+        }
+    }
+
+    #[inline(never)]
+    fn waiting<'r>(self: &'r Arc<Self>, begun: Begun<'r>) -> Started<'r> {
+        let (future, waits): (Later<'_>, _) = match begun {
+            Begun::Over(outcome) => return Started::Over(outcome),
+            Begun::Straight(admitted) => return Started::Straight(admitted),
+            Begun::Waiting(job, permit) => (Box::pin(self.wait(job, permit)), true),
+            Begun::Later(future) => (future, true),
+            Begun::Refused(outcome) => (Box::pin(yielded(outcome)), false),
+        };
+        Started::Later { future, waits }
+    }
+
+    /// The call inside of its span, if anybody follows it.
+    #[cold]
+    fn followed(self: &Arc<Self>, pending: &mut PendingCall) -> Option<Started<'_>> {
         let call = &pending.call;
         let span = tracing::info_span!(
             "execute_tool",
@@ -168,28 +238,9 @@ impl Inner {
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
         );
-        if !span.is_disabled() || pending.context.hears().is_some() {
-            return self.followed(pending, span);
+        if span.is_disabled() && pending.context.hears().is_none() {
+            return None;
         }
-        match self.begin(pending) {
-            Begun::Over(outcome) => Started::Over(outcome),
-            Begun::Waiting(job, permit) => Started::Later {
-                future: Box::pin(self.wait(job, permit)),
-                waits: true,
-            },
-            Begun::Later(future) => Started::Later {
-                future,
-                waits: true,
-            },
-            Begun::Refused(outcome) => Started::Later {
-                future: Box::pin(yielded(outcome)),
-                waits: false,
-            },
-        }
-    }
-
-    #[cold]
-    fn followed(self: &Arc<Self>, pending: &mut PendingCall, span: tracing::Span) -> Started<'_> {
         let waits = self.waits(&pending.call.name);
         let pending = PendingCall {
             call: pending.take_call(),
@@ -198,7 +249,7 @@ impl Inner {
         };
         let call = self.traced(pending, span.clone());
         let future = Box::pin(call.instrument(span));
-        Started::Later { future, waits }
+        Some(Started::Later { future, waits })
     }
 
     /// A call that somebody follows, by its span or otherwise.
@@ -207,6 +258,11 @@ impl Inner {
         let outcome = match self.begin(&mut pending) {
             Begun::Over(outcome) => outcome,
             Begun::Waiting(job, permit) => self.wait(job, permit).await,
+            Begun::Straight(admitted) => {
+                let PendingCall { call, .. } = pending;
+                let ending = self.straight_later(admitted, ToolCallRef::from(&call));
+                ending.await.of(call.id, call.name)
+            }
             Begun::Later(future) => future.await,
             Begun::Refused(outcome) => yielded(outcome).await,
         };
@@ -230,8 +286,40 @@ impl Inner {
     }
 
     /// Finds the tool and lets the call in; a sync body runs here, to its end.
+    #[inline]
     fn begin(self: &Arc<Self>, pending: &mut PendingCall) -> Begun<'_> {
-        let outer = ContractScope::inherited();
+        let index = self.position(&pending.call.name);
+        if let Some(index) = index.filter(|_| pending.is_plain() && !self.before.is_some())
+            && let Some(admitted) = self.admit_straight(index, pending.call.arguments.len())
+        {
+            return self.begin_straight(admitted, pending);
+        }
+        self.begin_with_care(index, pending)
+    }
+
+    #[inline]
+    fn begin_straight<'r>(
+        &self,
+        mut admitted: Admitted<'r>,
+        pending: &mut PendingCall,
+    ) -> Begun<'r> {
+        admitted.gate = pending.mode.gate.take();
+        if !admitted.runs_here() {
+            return Begun::Straight(admitted);
+        }
+        let ending = self.straight(admitted, ToolCallRef::from(&pending.call));
+        let call = &mut pending.call;
+        Begun::Over(ending.of(take(&mut call.id), take(&mut call.name)))
+    }
+
+    /// The same where something may stand in the way, or the call brings more than its arguments.
+    #[inline(never)]
+    fn begin_with_care(
+        self: &Arc<Self>,
+        index: Option<usize>,
+        pending: &mut PendingCall,
+    ) -> Begun<'_> {
+        let outer = ContractScope::inherited().unwrap_or_default();
         if outer.depth >= self.limits.depth {
             let why = nested_too_deep(&pending.call.name, outer.depth, self.limits.depth);
             return self.over_before(pending, OutcomeKind::Failed(why));
@@ -242,7 +330,7 @@ impl Inner {
         {
             return Begun::Refused(self.refused(pending.take_call(), end));
         }
-        let Some(index) = self.position(&pending.call.name) else {
+        let Some(index) = index else {
             return Begun::Over(self.unknown(pending.take_call()));
         };
         let (limit, length) = (self.limits.argument_bytes, pending.call.arguments.len());
@@ -256,11 +344,15 @@ impl Inner {
         if self.entries[index].asks.any() && pending.mode.policy.is_none() {
             return self.begin_asking(index, pending, outer);
         }
+        if pending.is_plain()
+            && let Some(admitted) = self.admit_straight(index, length)
+        {
+            return self.begin_straight(admitted, pending);
+        }
         self.admit(index, pending, outer)
     }
 
     /// Lets a call in whose tool is found, unless there is no room for it.
-    #[inline]
     pub(super) fn admit(
         &self,
         index: usize,
@@ -279,23 +371,7 @@ impl Inner {
             let limit = self.limits.calls.unwrap_or_default();
             return self.over_before(pending, OutcomeKind::Overloaded { limit });
         };
-        let entry = &self.entries[index];
-        let is_straight = entry.is_straight
-            && pending.context.is_empty()
-            && outer.place.is_none()
-            && pending.mode.is_a_call()
-            && pending.mode.asking.is_none()
-            && entry.tool.runs != Runs::Blocking;
-        if !is_straight {
-            return self.begin_job(index, pending, outer, permit);
-        }
-        let (call, gate) = (pending.take_call(), pending.mode.gate.take());
-        if entry.tool.runs == Runs::Here {
-            return Begun::Over(self.straight(entry, call, gate, outer, permit));
-        }
-        Begun::Later(Box::pin(
-            self.straight_later(entry, call, gate, outer, permit),
-        ))
+        self.begin_job(index, pending, outer, permit)
     }
 
     #[cold]
@@ -315,7 +391,6 @@ impl Inner {
         Begun::Over(self.refused(pending.take_call(), end))
     }
 
-    #[inline(never)]
     fn begin_job<'r>(
         &'r self,
         index: usize,
@@ -339,27 +414,54 @@ impl Inner {
             let deadline = job.deadline;
             let scope = job.scope.clone();
             let (ran, coercions) = Box::pin(blocking::off_the_async_threads(self, job)).await;
-            let outcome = outcome::conclude(self, entry, scope, ran, deadline, coercions);
-            permit.conclude(outcome.status());
-            return outcome;
+            let ending = outcome::conclude(self, entry, &scope, ran, deadline, coercions);
+            return finished(ending, scope, permit);
         }
         let (token, deadline) = (job.context.token(), job.deadline);
-        let ran = match body::later(&job.scope, || job.call(self)) {
+        let mut scope = job.scope.clone();
+        let ran = match body::later(&mut scope, || job.call(self)) {
             Err(ran) => ran,
             Ok(body) if token.is_none() && deadline.is_none() => body.await,
             // Boxed, so that the future of every call stays small.
             Ok(body) => Box::pin(body::until(body, token, deadline)).await,
         };
+        drop(scope);
         self.over(job, ran, permit)
     }
 
-    #[inline]
     fn over(&self, job: Job, ran: BodyEnd, permit: CallPermit<'_>) -> Outcome {
         let (entry, deadline) = (&self.entries[job.index], job.deadline);
         let (scope, coercions) = job.conclude();
-        let outcome = outcome::conclude(self, entry, scope, ran, deadline, coercions);
-        permit.conclude(outcome.status());
-        outcome
+        let ending = outcome::conclude(self, entry, &scope, ran, deadline, coercions);
+        finished(ending, scope, permit)
+    }
+}
+
+fn finished(ending: Ending, scope: ContractScope, permit: CallPermit<'_>) -> Outcome {
+    permit.conclude(ending.end.status());
+    let (id, tool) = scope.into_names();
+    ending.of(id, tool)
+}
+
+/// Somebody may listen to spans.
+#[inline]
+fn is_traced() -> bool {
+    LevelFilter::current() >= LevelFilter::INFO
+}
+
+/// The text of a result, or what stands in its place.
+#[inline]
+fn text(ending: Ending, call: ToolCallRef<'_>) -> Result<String, Outcome> {
+    match ending.end {
+        OutcomeKind::Ok(output) => Ok(output.text),
+        _ => Err(ending.of(call.id.to_owned(), call.name.to_owned())),
+    }
+}
+
+fn text_of(outcome: Outcome) -> Result<String, Outcome> {
+    match outcome.end {
+        OutcomeKind::Ok(output) => Ok(output.text),
+        _ => Err(outcome),
     }
 }
 

@@ -27,7 +27,7 @@ use crate::schema::{
 use crate::tool::Tool;
 use crate::tool::call::{Call, Description, Running};
 use crate::tool::context_params::Need;
-use crate::tool::dynamic::{DynamicSchemas, Origin};
+use crate::tool::dynamic::{DynamicSchemas, Origin, Runs};
 use crate::tool::inputs::Inputs;
 use crate::tool::spec::Constant;
 
@@ -53,7 +53,7 @@ pub(crate) struct Entry {
     pub(crate) secrets: Secrets,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
-    /// A call needs nothing but its arguments, and takes as long as it takes.
+    /// A call needs nothing but its arguments, asks nobody, and takes as long as it takes.
     pub(crate) is_straight: bool,
     location: OnceLock<Box<str>>,
     /// The published schema as refusals name it.
@@ -134,12 +134,15 @@ impl Entry {
             },
             output: schemas.output,
             changed,
+            is_straight: timeout.is_none()
+                && needs.is_empty()
+                && !asks.any()
+                && tool.runs != Runs::Blocking,
             asks,
             lowered: OnceLock::new(),
             policy,
             outside,
             timeout,
-            is_straight: timeout.is_none() && needs.is_empty(),
             needs,
             secrets,
             read_only: tool.hints.read_only == Some(true),

@@ -109,6 +109,7 @@ impl Inner {
         }
     }
 
+    #[inline]
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.names.find(name, &self.entries)
     }
@@ -157,6 +158,7 @@ pub(super) struct CallPermit<'r> {
 }
 
 impl<'r> CallPermit<'r> {
+    #[inline]
     pub(super) fn take(inner: &'r Inner) -> Option<Self> {
         if let Some(limit) = inner.limits.calls {
             let before = inner.running.fetch_add(1, Ordering::Relaxed);
@@ -168,6 +170,7 @@ impl<'r> CallPermit<'r> {
         Some(Self { inner, open: true })
     }
 
+    #[inline]
     pub(super) fn conclude(mut self, status: Status) {
         self.open = false;
         // Whoever asks counts the call once it is over.
@@ -178,6 +181,7 @@ impl<'r> CallPermit<'r> {
 }
 
 impl Drop for CallPermit<'_> {
+    #[inline]
     fn drop(&mut self) {
         if self.inner.limits.calls.is_some() {
             self.inner.running.fetch_sub(1, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use crate::contract::history::CallPlace;
 use crate::contract::panics::discard;
 use crate::contract::policy::Resolved;
 use crate::contract::policy::{Policy, PolicyOrigin};
-use crate::contract::scope::{Called, ContractScope, Gate, Inherited, Scope};
+use crate::contract::scope::{ContractScope, Gate, Inherited};
 use crate::schema::Coercion;
 use crate::schema::arguments::Examined;
 use crate::tool::ToolCall;
@@ -55,25 +55,28 @@ impl Job {
             let tool = (call.name.as_str(), entry.tool.function);
             Arc::new(CallPlace::new(history, tool, of_run))
         });
-        let mut scope = Scope::new(
-            Called {
-                id: call.id,
-                tool: call.name,
-                arguments: call.arguments,
-                secrets: entry.secrets.clone(),
-            },
-            mode.policy().or(entry.policy),
-            Some(inner.shards.layer()),
-            own_run.or(outer.run),
-            mode.gate.or(outer.gate),
-        );
-        scope.of_run = of_run;
-        scope.asking = mode.asking;
-        scope.depth = outer.depth + 1;
-        scope.place = place;
+        let policy = mode.policy().or(entry.policy);
+        let mut scope = ContractScope::fresh();
+        if let Some(scope) = scope.filled() {
+            scope.call_id = call.id;
+            scope.tool = call.name;
+            scope.arguments = call.arguments;
+            scope.secrets = entry.secrets.clone();
+            scope.take_up(policy, inner.shards.layer());
+            let outer = Inherited {
+                run: own_run.or(outer.run),
+                gate: mode.gate.or(outer.gate),
+                depth: outer.depth,
+                place: None,
+            };
+            scope.inherit(policy, outer);
+            scope.of_run = of_run;
+            scope.asking = mode.asking;
+            scope.place = place;
+        }
         Self {
             index,
-            scope: ContractScope::reusing(scope),
+            scope,
             context,
             deadline,
             own,
@@ -87,7 +90,7 @@ impl Job {
         let entry: &Entry = &inner.entries[self.index];
         let request = Request {
             contract: entry.tool.contract(),
-            scope: &self.scope,
+            scope: self.scope.clone(),
             only_check: self.only_check,
             text: self.scope.arguments(),
             inputs: &entry.inputs,
@@ -174,6 +177,12 @@ impl Mode {
     /// A call that somebody makes, rather than a check or a trial.
     pub(super) fn is_a_call(&self) -> bool {
         !self.only_check && self.policy().is_none()
+    }
+
+    /// A call that somebody makes, and that asks nothing.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_a_call() && self.asking.is_none()
     }
 
     fn policy(&self) -> Option<Resolved> {

@@ -49,7 +49,7 @@ use inner::Inner;
 use job::Mode;
 
 use crate::contract::policy::Policy;
-use crate::tool::{Context, Outcome, ToolCall};
+use crate::tool::{Context, Outcome, ToolCall, ToolCallRef};
 
 /// A fixed set of tools that can be called by name.
 ///
@@ -100,6 +100,9 @@ impl Registry {
     ///
     /// Inside an async runtime the outcome is `failed`, because waiting here would stop that runtime's other tasks; the
     /// body of a `blocking` tool may wait.
+    ///
+    /// An async body runs in a runtime of this library, which goes on to serve other calls. Tasks that a body leaves behind end
+    /// with its call. A connection or a timer that outlives its call needs a runtime of the program's own.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
         self.inner.call_blocking(call, Context::default())
     }
@@ -107,6 +110,52 @@ impl Registry {
     /// Calls a tool with a context, like [`call_blocking`](Self::call_blocking).
     pub fn call_blocking_with(&self, call: ToolCall, context: Context) -> Outcome {
         self.inner.call_blocking(call, context)
+    }
+
+    /// Calls a tool from text to text: the result as the model gets it, or the outcome of a call that has none.
+    ///
+    /// The texts of the call stay with the caller, and nothing is made of them that the tool does not need, so this is the
+    /// cheapest way to call. Artifacts and observed violations are left out; [`call`](Self::call) has them.
+    ///
+    /// # Errors
+    ///
+    /// The outcome of every call that did not end as [`ok`](crate::Status::Ok).
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Divide one number by another.
+    /// #[tool]
+    /// #[pre(divisor != 0, "cannot divide by zero")]
+    /// async fn divide(dividend: i32, divisor: i32) -> Option<i32> {
+    ///     dividend.checked_div(divisor)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(divide).build()?;
+    /// let divide = async |arguments| {
+    ///     let call = ToolCallRef::new("1", "divide", arguments);
+    ///     let answer = registry.call_text(call).await;
+    ///     answer.unwrap_or_else(|outcome| outcome.error().unwrap_or_default())
+    /// };
+    /// assert_eq!(divide(r#"{"dividend":6,"divisor":3}"#).await, "2");
+    /// assert_eq!(divide(r#"{"dividend":6,"divisor":0}"#).await, "cannot divide by zero, got divisor = 0");
+    /// # Ok(()) }
+    /// ```
+    pub fn call_text<'c>(
+        &'c self,
+        call: ToolCallRef<'c>,
+    ) -> impl Future<Output = Result<String, Outcome>> + Send + use<'c> {
+        self.inner.call_text(call)
+    }
+
+    /// Calls a tool from text to text like [`call_text`](Self::call_text), from a thread that runs no async code.
+    ///
+    /// # Errors
+    ///
+    /// The outcome of every call that did not end as [`ok`](crate::Status::Ok), as [`call_blocking`](Self::call_blocking) has it.
+    pub fn call_text_blocking(&self, call: ToolCallRef<'_>) -> Result<String, Outcome> {
+        self.inner.call_text_blocking(call)
     }
 
     /// Calls a tool with arguments given as a JSON value, as tests do.

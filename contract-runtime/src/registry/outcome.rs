@@ -16,15 +16,34 @@ use crate::tool::Outcome;
 use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
 use crate::tool::reply::{NoOutput, Output};
 
+/// How a call ended, without its names.
+pub(super) struct Ending {
+    pub(super) end: OutcomeKind,
+    pub(super) notes: Option<Box<Notes>>,
+}
+
+impl Ending {
+    #[inline]
+    pub(super) fn of(self, id: String, tool: String) -> Outcome {
+        let Self { end, notes } = self;
+        Outcome {
+            id,
+            tool,
+            end,
+            notes,
+        }
+    }
+}
+
 #[inline]
 pub(super) fn conclude(
     inner: &Inner,
     entry: &Entry,
-    scope: ContractScope,
+    scope: &ContractScope,
     ran: BodyEnd,
     deadline: Option<At>,
     coercions: Vec<Coercion>,
-) -> Outcome {
+) -> Ending {
     let limit = inner.limits.output_chars;
     let place = scope.get().and_then(|scope| {
         scope.conclude();
@@ -33,18 +52,12 @@ pub(super) fn conclude(
     let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
     let (end, notes) = match ran {
         BodyEnd::Replied(Ok(output)) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
-        ran => recorded(entry, &scope, ran, deadline, limit, coercions),
+        ran => recorded(entry, scope, ran, deadline, limit, coercions),
     };
     if let Some(place) = place {
         effect::record(place, &end);
     }
-    let (id, tool) = scope.into_names();
-    Outcome {
-        id,
-        tool,
-        end,
-        notes,
-    }
+    Ending { end, notes }
 }
 
 #[cold]

@@ -1,74 +1,105 @@
-//! The ordinary call of a tool that takes nothing but its arguments, from its scope to its outcome.
+//! The ordinary call of a tool that takes nothing but its arguments, from its scope to how it ended.
 
 use std::sync::{Arc, OnceLock};
 
 use super::body::{self, BodyEnd};
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
-use super::outcome;
-use crate::contract::scope::{Called, ContractScope, Gate, Inherited, Scope};
+use super::outcome::{self, Ending};
+use crate::contract::scope::{ContractScope, Gate, Scope};
 use crate::schema::arguments::Examined;
-use crate::tool::call::{Call, Request, Running};
+use crate::tool::call::{Call, Request};
+use crate::tool::dynamic::Runs;
 use crate::tool::outcome::OutcomeKind;
-use crate::tool::{Outcome, Status, ToolCall};
+use crate::tool::{Status, ToolCallRef};
+
+/// A call that was let in and that nothing interrupts.
+pub(super) struct Admitted<'r> {
+    entry: &'r Entry,
+    permit: CallPermit<'r>,
+    /// The gate that it stands behind itself.
+    pub(super) gate: Option<Arc<Gate>>,
+}
+
+impl Admitted<'_> {
+    /// The body is done at its first poll.
+    #[inline]
+    pub(super) fn runs_here(&self) -> bool {
+        self.entry.tool.runs == Runs::Here
+    }
+}
 
 impl Inner {
-    /// Runs a sync tool on this thread.
+    /// Lets a call in that brings nothing but arguments of this many bytes; nothing, where more must be looked at.
     #[inline]
-    pub(super) fn straight(
-        &self,
-        entry: &Entry,
-        call: ToolCall,
-        gate: Option<Arc<Gate>>,
-        outer: Inherited,
-        permit: CallPermit<'_>,
-    ) -> Outcome {
-        let scope = self.scope(entry, call, gate, outer);
-        let examined = OnceLock::new();
-        let ran = body::inline(&scope, || begun(entry, &scope, &examined));
-        self.ended(entry, scope, ran, examined, permit)
+    pub(super) fn admit_straight(&self, index: usize, length: usize) -> Option<Admitted<'_>> {
+        let entry = self.entries.get(index)?;
+        if !entry.is_straight || length > self.limits.argument_bytes {
+            return None;
+        }
+        if !ContractScope::is_free(self.limits.depth) {
+            return None;
+        }
+        let permit = CallPermit::take(self)?;
+        Some(Admitted {
+            entry,
+            permit,
+            gate: None,
+        })
     }
 
-    /// Runs an async tool that nothing interrupts.
+    /// Runs a sync tool on this thread.
+    #[inline]
+    pub(super) fn straight(&self, admitted: Admitted<'_>, call: ToolCallRef<'_>) -> Ending {
+        let entry = admitted.entry;
+        let mut scope = self.scope(entry, call, admitted.gate);
+        let mut examined = OnceLock::new();
+        let request = request(entry, &scope, call, &examined);
+        let ran = body::inline(&mut scope, || entry.tool.shim.call(Call::new(request)));
+        self.ended(entry, scope, ran, &mut examined, admitted.permit)
+    }
+
+    /// Runs an async tool.
     pub(super) async fn straight_later(
         &self,
-        entry: &Entry,
-        call: ToolCall,
-        gate: Option<Arc<Gate>>,
-        outer: Inherited,
-        permit: CallPermit<'_>,
-    ) -> Outcome {
-        let scope = self.scope(entry, call, gate, outer);
-        let examined = OnceLock::new();
-        let ran = match body::later(&scope, || begun(entry, &scope, &examined)) {
+        admitted: Admitted<'_>,
+        call: ToolCallRef<'_>,
+    ) -> Ending {
+        let Admitted {
+            entry,
+            permit,
+            gate,
+        } = admitted;
+        let mut scope = self.scope(entry, call, gate);
+        let mut examined = OnceLock::new();
+        let request = request(entry, &scope, call, &examined);
+        let ran = match body::later(&mut scope, || entry.tool.shim.call(Call::new(request))) {
             Err(ran) => ran,
             Ok(body) => body.await,
         };
-        self.ended(entry, scope, ran, examined, permit)
+        self.ended(entry, scope, ran, &mut examined, permit)
     }
 
     #[inline]
     fn scope(
         &self,
         entry: &Entry,
-        call: ToolCall,
+        call: ToolCallRef<'_>,
         gate: Option<Arc<Gate>>,
-        outer: Inherited,
     ) -> ContractScope {
-        let mut scope = Scope::new(
-            Called {
-                id: call.id,
-                tool: call.name,
-                arguments: call.arguments,
-                secrets: entry.secrets.clone(),
-            },
-            entry.policy,
-            Some(self.shards.layer()),
-            outer.run,
-            gate.or(outer.gate),
-        );
-        scope.depth = outer.depth + 1;
-        ContractScope::reusing(scope)
+        let is_bare = gate.is_none() && entry.secrets.is_empty() && ContractScope::is_outermost();
+        let mut scope = ContractScope::fresh();
+        if let Some(scope) = scope.filled() {
+            scope.call_id.push_str(call.id);
+            scope.tool.push_str(call.name);
+            // A violation shows what was sent, and secrets are looked for in it.
+            scope.arguments.push_str(call.arguments);
+            scope.take_up(entry.policy, self.shards.layer());
+            if !is_bare {
+                inherit(scope, entry, gate);
+            }
+        }
+        scope
     }
 
     #[inline]
@@ -77,9 +108,9 @@ impl Inner {
         entry: &Entry,
         scope: ContractScope,
         ran: BodyEnd,
-        examined: OnceLock<Examined>,
+        examined: &mut OnceLock<Examined>,
         permit: CallPermit<'_>,
-    ) -> Outcome {
+    ) -> Ending {
         let is_clean = examined.get().is_none() && scope.get().is_none_or(Scope::is_clean);
         match ran {
             // A text has at most as many characters as bytes.
@@ -87,14 +118,9 @@ impl Inner {
                 if is_clean && output.text.len() <= self.limits.output_chars =>
             {
                 permit.conclude(Status::Ok);
-                let (id, tool) = scope.into_names();
+                scope.release();
                 let end = OutcomeKind::Ok(output);
-                Outcome {
-                    id,
-                    tool,
-                    end,
-                    notes: None,
-                }
+                Ending { end, notes: None }
             }
             ran => self.unusual(entry, scope, ran, examined, permit),
         }
@@ -107,31 +133,42 @@ impl Inner {
         entry: &Entry,
         scope: ContractScope,
         ran: BodyEnd,
-        examined: OnceLock<Examined>,
+        examined: &mut OnceLock<Examined>,
         permit: CallPermit<'_>,
-    ) -> Outcome {
-        let coercions = examined.into_inner().map(|examined| examined.coercions);
+    ) -> Ending {
+        let coercions = examined.take().map(|examined| examined.coercions);
         let coercions = coercions.unwrap_or_default();
-        let outcome = outcome::conclude(self, entry, scope, ran, None, coercions);
-        permit.conclude(outcome.status());
-        outcome
+        let ending = outcome::conclude(self, entry, &scope, ran, None, coercions);
+        permit.conclude(ending.end.status());
+        scope.release();
+        ending
     }
 }
 
+/// Gives a scope what more a call has than its names: secrets, a gate, a call around it.
+#[cold]
+#[inline(never)]
+fn inherit(scope: &mut Scope, entry: &Entry, gate: Option<Arc<Gate>>) {
+    scope.secrets = entry.secrets.clone();
+    let mut outer = ContractScope::inherited().unwrap_or_default();
+    outer.gate = gate.or(outer.gate);
+    scope.inherit(entry.policy, outer);
+}
+
 #[inline]
-fn begun<'c>(
+fn request<'c>(
     entry: &'c Entry,
-    scope: &'c ContractScope,
+    scope: &ContractScope,
+    call: ToolCallRef<'c>,
     examined: &'c OnceLock<Examined>,
-) -> Running<'c> {
-    let request = Request {
+) -> Request<'c> {
+    Request {
         contract: entry.tool.contract(),
-        scope,
+        scope: scope.clone(),
         only_check: false,
-        text: scope.arguments(),
+        text: call.arguments,
         inputs: &entry.inputs,
         examined,
         sources: None,
-    };
-    entry.tool.shim.call(Call::new(request))
+    }
 }

@@ -37,7 +37,7 @@ enum Purpose<'c> {
 /// What the dispatcher hands over.
 pub(crate) struct Request<'c> {
     pub(crate) contract: &'static Contract,
-    pub(crate) scope: &'c ContractScope,
+    pub(crate) scope: ContractScope,
     pub(crate) only_check: bool,
     pub(crate) text: &'c str,
     pub(crate) inputs: &'c Inputs,
@@ -56,9 +56,12 @@ impl Request<'_> {
         }
     }
 
-    pub(crate) fn frame(&self) -> Frame {
+    /// Opens the frame, to which the request hands its scope over.
+    #[inline]
+    fn frame(&mut self) -> Frame {
         self.begin();
-        Frame::named(self.contract, self.scope.clone(), self.only_check)
+        let scope = std::mem::replace(&mut self.scope, ContractScope::EMPTY);
+        Frame::named(self.contract, scope, self.only_check)
     }
 }
 
@@ -124,7 +127,7 @@ impl<'c> Call<'c> {
         for context in contexts.iter_mut() {
             context.find(self);
         }
-        let request = match &self.0 {
+        let request = match &mut self.0 {
             Purpose::Run(request) => request,
             Purpose::Describe(into) => return Err(describe(into, arguments, contexts)),
         };

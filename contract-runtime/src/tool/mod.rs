@@ -3,6 +3,7 @@
 mod absent;
 pub(crate) mod backed;
 pub(crate) mod call;
+mod call_ref;
 pub(crate) mod canonical;
 pub(crate) mod content;
 pub(crate) mod context;
@@ -30,6 +31,7 @@ pub(crate) mod spec;
 pub(crate) mod wire;
 
 pub use backed::{Backing, CallError};
+pub use call_ref::ToolCallRef;
 pub use content::{Artifact, Content};
 pub use context::{CallInfo, Context, Deadline};
 pub use dynamic::{DynamicSpec, Tool};

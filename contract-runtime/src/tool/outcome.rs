@@ -271,20 +271,7 @@ impl Outcome {
     /// Returns how the call ended.
     #[must_use]
     pub fn status(&self) -> Status {
-        match &self.end {
-            OutcomeKind::Ok(_) => Status::Ok,
-            OutcomeKind::InvalidArguments(_) => Status::InvalidArguments,
-            OutcomeKind::UnknownTool { .. } => Status::UnknownTool,
-            OutcomeKind::Violation(_) => Status::Violation,
-            OutcomeKind::Asked(_) => Status::Asked,
-            OutcomeKind::Denied { .. } => Status::Denied,
-            OutcomeKind::Failed(_) => Status::Failed,
-            OutcomeKind::Panicked => Status::Panicked,
-            OutcomeKind::TimedOut { .. } => Status::TimedOut,
-            OutcomeKind::Cancelled { .. } => Status::Cancelled,
-            OutcomeKind::Overloaded { .. } => Status::Overloaded,
-            OutcomeKind::Reported { status, .. } => *status,
-        }
+        self.end.status()
     }
 
     /// Returns whether the tool returned a result.
@@ -462,6 +449,25 @@ impl Outcome {
             (_, error) => Err(error.unwrap_or_default()),
         };
         ToolResult::new(self.id, self.tool, answer)
+    }
+}
+
+impl OutcomeKind {
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            Self::Ok(_) => Status::Ok,
+            Self::InvalidArguments(_) => Status::InvalidArguments,
+            Self::UnknownTool { .. } => Status::UnknownTool,
+            Self::Violation(_) => Status::Violation,
+            Self::Asked(_) => Status::Asked,
+            Self::Denied { .. } => Status::Denied,
+            Self::Failed(_) => Status::Failed,
+            Self::Panicked => Status::Panicked,
+            Self::TimedOut { .. } => Status::TimedOut,
+            Self::Cancelled { .. } => Status::Cancelled,
+            Self::Overloaded { .. } => Status::Overloaded,
+            Self::Reported { status, .. } => *status,
+        }
     }
 }
 

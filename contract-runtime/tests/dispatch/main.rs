@@ -22,5 +22,6 @@ mod panics;
 mod parameters;
 mod results;
 mod schemas;
+mod texts;
 mod time;
 mod wire;
