@@ -94,6 +94,19 @@ fn whole(meter: &Meter, name: &str, text: &str, function: Function) -> f64 {
     )
 }
 
+/// The same with both texts lent.
+fn lent(meter: &Meter, name: &str, text: &str, function: Function) -> f64 {
+    let tools = filled(name, function, |_| Err(String::new()));
+    meter.measure(
+        1_000,
+        || (name, text),
+        |(name, text)| match tools.get(name) {
+            Some(function) => function(text),
+            None => Err("there is no such tool".to_owned()),
+        },
+    )
+}
+
 fn measure_async(meter: &Meter, name: &str, text: &str, function: AsyncFunction) -> f64 {
     let tools: HashMap<String, AsyncFunction> =
         filled(name, function, |_| Box::pin(async { Err(String::new()) }));
@@ -130,6 +143,14 @@ pub(crate) fn search(meter: &Meter) -> f64 {
 
 pub(crate) fn search_async(meter: &Meter) -> f64 {
     measure_async(meter, "search_async", SEARCH, call_search_async)
+}
+
+pub(crate) fn lent_add(meter: &Meter) -> f64 {
+    lent(meter, "add", ADD, call_add)
+}
+
+pub(crate) fn lent_search(meter: &Meter) -> f64 {
+    lent(meter, "search", SEARCH, call_search)
 }
 
 pub(crate) fn whole_add(meter: &Meter) -> f64 {

@@ -74,6 +74,30 @@ const CASES: &[Case] = &[
         "search, text to text, by hand",
         registries::whole_search,
     ),
+    baseline("add, lent, by hand", by_hand::lent_add),
+    case("add, lent", "add, lent, by hand", registries::lent_add),
+    case(
+        "add, lent, async",
+        "add, by hand, boxed future",
+        registries::lent_add_async,
+    ),
+    baseline("search, lent, by hand", by_hand::lent_search),
+    case(
+        "search, lent",
+        "search, lent, by hand",
+        registries::lent_search,
+    ),
+    case("add, blocking", "add, by hand", registries::add_blocking),
+    case(
+        "add, lent, blocking",
+        "add, lent, by hand",
+        registries::lent_add_blocking,
+    ),
+    case(
+        "add, async, blocking",
+        "add, by hand, boxed future",
+        registries::add_async_blocking,
+    ),
     baseline("a struct, by hand", arguments::structure_by_hand),
     case("a struct", "a struct, by hand", arguments::structure),
     baseline(

@@ -76,6 +76,59 @@ fn whole(meter: &Meter, registry: &Registry, name: &str, text: &str) -> f64 {
     )
 }
 
+/// From text to text, both lent.
+fn lent(meter: &Meter, name: &str, text: &str) -> f64 {
+    let registry = registry();
+    meter.measure(
+        1_000,
+        || ToolCallRef::new("1", name, text),
+        |call| once(pin!(registry.call_text(call))),
+    )
+}
+
+/// The same on a thread that runs no async code.
+fn lent_blocking(meter: &Meter, name: &str, text: &str) -> f64 {
+    let registry = registry();
+    meter.measure(
+        1_000,
+        || ToolCallRef::new("1", name, text),
+        |call| registry.call_text_blocking(call),
+    )
+}
+
+fn blocking(meter: &Meter, name: &str, text: &str) -> f64 {
+    let registry = registry();
+    meter.measure(
+        1_000,
+        || ToolCall::new("1", name, text),
+        |call| registry.call_blocking(call),
+    )
+}
+
+pub(crate) fn lent_add(meter: &Meter) -> f64 {
+    lent(meter, "add", ADD)
+}
+
+pub(crate) fn lent_search(meter: &Meter) -> f64 {
+    lent(meter, "search", SEARCH)
+}
+
+pub(crate) fn lent_add_async(meter: &Meter) -> f64 {
+    lent(meter, "add_async", ADD)
+}
+
+pub(crate) fn lent_add_blocking(meter: &Meter) -> f64 {
+    lent_blocking(meter, "add", ADD)
+}
+
+pub(crate) fn add_blocking(meter: &Meter) -> f64 {
+    blocking(meter, "add", ADD)
+}
+
+pub(crate) fn add_async_blocking(meter: &Meter) -> f64 {
+    blocking(meter, "add_async", ADD)
+}
+
 pub(crate) fn whole_add(meter: &Meter) -> f64 {
     whole(meter, &registry(), "add", ADD)
 }
