@@ -58,10 +58,12 @@ impl Serve {
         }
         match self.http {
             None => {
-                if io::stdin().is_terminal() && output.err.terminal() {
-                    invite(&connection, output);
-                }
-                block_on(stdio(server))??;
+                let is_attended = io::stdin().is_terminal() && output.err.terminal();
+                block_on(stdio(server, || {
+                    if is_attended {
+                        invite(&connection, output);
+                    }
+                }))??;
             }
             Some(address) => {
                 // A name is meant for clients; of addresses, those of this machine are answered anyway.
@@ -127,8 +129,10 @@ fn invite(connection: &Connection, output: &mut Output) {
     output.note(FAINT, "over HTTP", "add `--http localhost:8080`");
 }
 
-async fn stdio(server: Server) -> Result<(), ServeError> {
+async fn stdio(server: Server, invite: impl FnOnce()) -> Result<(), ServeError> {
     let mut interrupts = Interrupts::new();
+    // Who is told that Ctrl-C ends it can rely on that.
+    invite();
     tokio::select! {
         ended = server.stdio() => ended,
         _ = interrupts.next() => Ok(()),
