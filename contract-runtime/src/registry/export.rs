@@ -146,20 +146,23 @@ impl Serialize for Export {
 /// Why the tools of a registry cannot be exported to a dialect: every reason, together.
 ///
 /// ```
+/// use std::collections::BTreeMap;
+///
 /// use contract_runtime::{Dialect, prelude::*};
-/// use serde_json::json;
 ///
-/// let input = json!({"type": "object", "properties": {"$top": {"type": "integer"}}});
-/// let spec = DynamicSpec::new("list", "List files.").input_schema(input);
-/// let list = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("none")) });
+/// /// Set some options.
+/// #[tool]
+/// fn set(options: BTreeMap<String, String>) -> usize {
+///     options.len()
+/// }
 ///
-/// let registry = Registry::builder().with(vec![list]).build()?;
-/// let error = registry.export(Dialect::Anthropic { strict: false }).unwrap_err();
+/// let registry = Registry::builder().tool(set).build()?;
+/// let error = registry.export(Dialect::GeminiParameters).unwrap_err();
 /// assert_eq!(error.problems().len(), 1);
 /// assert_eq!(
 ///     error.to_string(),
-///     "the tools cannot be exported to `anthropic`:\n  - `list`: the name `$top` is not accepted in this dialect; \
-///      name parameters with 1 to 64 of a-z, A-Z, 0-9, `_`, `.`, `-`",
+///     "the tools cannot be exported to `gemini-parameters`:\n  - `set`: an object without properties at `/properties/options` \
+///      cannot be expressed in this dialect; give it fields, use a list of keys with their values, or export with `parametersJsonSchema`",
 /// );
 /// # Ok::<(), BuildError>(())
 /// ```

@@ -231,7 +231,14 @@ fn the_list_of_functions_has_the_format_of_function_calling() {
         let keys: Vec<_> = function["function"].as_object().unwrap().keys().collect();
         assert_eq!(keys, ["name", "description", "parameters", "strict"]);
         let name = function["function"]["name"].as_str().unwrap();
-        assert_eq!(function["function"]["parameters"], input(name));
+        let mut parameters = input(name);
+        // The ends of wide types say nothing to a model.
+        for wide in ["b", "c", "d", "e"] {
+            if let Some(Value::Object(schema)) = parameters["properties"].get_mut(wide) {
+                schema.retain(|keyword, end| keyword == "type" || *end == 0);
+            }
+        }
+        assert_eq!(function["function"]["parameters"], parameters);
     }
 }
 

@@ -61,7 +61,17 @@ fn without_strict_the_whole_schema_is_a_hint() {
     let registry = registry();
     let exported = registry.export(PLAIN).unwrap().as_array().unwrap();
     for (tool, info) in exported.iter().zip(registry.tools()) {
-        assert_eq!(&tool["input_schema"], info.input_schema());
+        let mut whole = info.input_schema().clone();
+        // The ends of wide types say nothing to a model.
+        for property in whole["properties"].as_object_mut().unwrap().values_mut() {
+            if let Value::Object(keywords) = property {
+                keywords.retain(|keyword, end| {
+                    let is_end = matches!(keyword.as_str(), "minimum" | "maximum");
+                    !is_end || end.as_f64().unwrap().abs() < 9e18
+                });
+            }
+        }
+        assert_eq!(tool["input_schema"], whole);
         assert_eq!(tool["name"], info.name());
         assert_eq!(tool.get("strict"), None);
     }

@@ -36,13 +36,16 @@ pub(crate) fn literal(text: &str) -> Option<String> {
 /// It finds a match in exactly the texts in which `regex-lite` finds one.
 #[must_use]
 pub fn portable(pattern: &str) -> Option<String> {
+    if pattern == ASCII {
+        return Some(pattern.to_owned());
+    }
     let ast = Parser::new().parse(pattern).ok()?;
     let mut writer = Writer { out: String::new() };
     writer.pattern(&ast, 1)?;
     Some(writer.out)
 }
 
-/// What a text of ASCII alone matches, in every engine.
+/// What a text of ASCII alone matches, in every engine: all of them know `\x` with two digits.
 pub(crate) const ASCII: &str = r"^[\x00-\x7F]*$";
 
 /// What ECMA-262 calls syntax characters; it refuses the escape of any other under `u`.

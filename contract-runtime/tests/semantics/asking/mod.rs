@@ -152,7 +152,7 @@ fn a_call_goes_on_with_its_answer() {
 fn refusals_come_before_questions() {
     let registry = shop(&Shop::new());
     let outcome = registry.call_blocking(refund("", 20_000));
-    assert_eq!(outcome.violation().unwrap().contract, "refund.pre[1]");
+    assert_eq!(outcome.violation().unwrap().contract, "refund.pre[0]");
     let outcome = registry.call_blocking(refund("ada", 200_000));
     assert_eq!(outcome.violation().unwrap().contract, "refund.pre[2]");
     let wrong = ToolCall::new("1", "buy", r#"{"thing":3}"#);
