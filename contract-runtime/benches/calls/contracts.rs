@@ -31,15 +31,19 @@ fn scale_five(value: i64, by: i64) -> i64 {
     value.wrapping_mul(by)
 }
 
+fn place(by: i64) -> usize {
+    usize::try_from(by).unwrap_or(usize::MAX)
+}
+
 static FACTORS: Mutex<[i64; 4]> = Mutex::new([2, 3, 5, 7]);
 
 /// Scale a number by a factor, and give the factor up.
 #[tool(name = "scale_given")]
 #[given(mut factors = FACTORS.lock(), else)]
-#[given(factor = factors.get(by as usize).copied(), else "there are four factors")]
+#[given(factor = factors.get(place(by)).copied(), else "there are four factors")]
 #[pre(factor > 0, "the factor is spent")]
 fn scale_given(value: i64, by: i64) -> i64 {
-    factors[by as usize] = factor;
+    factors[place(by)] = factor;
     value.wrapping_mul(factor)
 }
 
@@ -82,13 +86,13 @@ mod checks {
 
     pub(super) fn given(value: i64, by: i64) -> Result<i64, String> {
         let mut factors = super::FACTORS.lock().map_err(|error| error.to_string())?;
-        let Some(factor) = factors.get(by as usize).copied() else {
+        let Some(factor) = factors.get(super::place(by)).copied() else {
             return Err("there are four factors".to_owned());
         };
         if factor <= 0 {
             return Err("the factor is spent".to_owned());
         }
-        factors[by as usize] = factor;
+        factors[super::place(by)] = factor;
         Ok(value.wrapping_mul(factor))
     }
 

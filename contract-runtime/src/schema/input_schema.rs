@@ -78,18 +78,26 @@ impl Parameter {
     }
 }
 
+/// Who wrote a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    /// A macro, from types.
+    InParts,
+    /// Its author.
+    Whole,
+    /// Its author, who says which dialect it is, and it is the one that is enforced.
+    WholeWithDialect,
+}
+
 /// The neutral input schema of a tool: exactly what the dispatcher accepts.
 #[derive(Debug)]
 pub(crate) struct InputSchema {
     stored: StoredSchema,
     parameters: Box<[Parameter]>,
-    /// The author wrote all of it.
-    is_whole: bool,
+    written: Written,
     /// A provider may refuse the name of a property.
     is_renamed: bool,
     ignores_unknown_keys: bool,
-    /// Its author wrote which dialect it is, and it is the one that is enforced.
-    says_dialect: bool,
     /// Made by the first call that the types alone cannot judge.
     compiled: OnceLock<Box<Compiled>>,
 }
@@ -97,10 +105,9 @@ pub(crate) struct InputSchema {
 impl Clone for InputSchema {
     fn clone(&self) -> Self {
         Self {
-            is_whole: self.is_whole,
+            written: self.written,
             is_renamed: self.is_renamed,
             ignores_unknown_keys: self.ignores_unknown_keys,
-            says_dialect: self.says_dialect,
             ..Self::stored(self.stored.clone(), self.parameters.clone())
         }
     }
@@ -149,10 +156,9 @@ impl InputSchema {
         Self {
             stored,
             parameters,
-            is_whole: false,
+            written: Written::InParts,
             is_renamed: false,
             ignores_unknown_keys: false,
-            says_dialect: false,
             compiled: OnceLock::new(),
         }
     }
@@ -165,7 +171,10 @@ impl InputSchema {
     /// # Errors
     /// When it is not the schema of an object, or a part of it could not be enforced.
     pub(crate) fn from_object(mut json: Value) -> Result<Self, SchemaError> {
-        let says_dialect = json.get("$schema").is_some_and(|named| named == DIALECT);
+        let written = match json.get("$schema") {
+            Some(named) if named == DIALECT => Written::WholeWithDialect,
+            _ => Written::Whole,
+        };
         upgrade(&mut json);
         correct(&mut json);
         if json.get("type").and_then(Value::as_str) != Some("object") {
@@ -187,9 +196,8 @@ impl InputSchema {
             constants: None,
         });
         Ok(Self {
-            is_whole: true,
+            written,
             is_renamed: !Renames::of(&rules).is_empty(),
-            says_dialect,
             ..Self::stored(StoredSchema::of(&json), parameters.collect())
         })
     }
@@ -203,7 +211,7 @@ impl InputSchema {
         correct(&mut json);
         compile(&json, true)?;
         Ok(Self {
-            is_whole: true,
+            written: Written::Whole,
             ..Self::stored(StoredSchema::of(&json), Box::default())
         })
     }
@@ -220,21 +228,22 @@ impl InputSchema {
 
     /// The `$schema` that its author wrote, where it is true.
     pub(crate) fn dialect(&self) -> Option<&'static str> {
-        self.says_dialect.then_some(DIALECT)
+        (self.written == Written::WholeWithDialect).then_some(DIALECT)
     }
 
     fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| {
             // It was compiled before it was stored; should it fail all the same, nothing is accepted.
-            let compiled = compile(&self.stored.read(), self.is_whole);
+            let compiled = compile(&self.stored.read(), self.written != Written::InParts);
             let (rules, root) = compiled.unwrap_or_else(|_| Rules::never());
             let object = rules[root].object.as_ref();
             let rule = |one: &Parameter| object?.property(&one.name);
             let of_parameters = self.parameters.iter().map(rule).collect();
             Box::new(Compiled {
-                renames: match self.is_renamed {
-                    true => Renames::of(&rules),
-                    false => Renames::default(),
+                renames: if self.is_renamed {
+                    Renames::of(&rules)
+                } else {
+                    Renames::default()
                 },
                 rules,
                 root,
@@ -299,9 +308,10 @@ impl InputSchema {
 
     /// The names of properties that a provider may refuse.
     pub(crate) fn renames(&self) -> &Renames {
-        match self.is_renamed {
-            true => &self.compiled().renames,
-            false => Renames::NONE,
+        if self.is_renamed {
+            &self.compiled().renames
+        } else {
+            Renames::NONE
         }
     }
 

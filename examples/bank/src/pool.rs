@@ -70,7 +70,7 @@ impl PooledBank {
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
-            .busy_timeout(Duration::from_secs(60));
+            .busy_timeout(Duration::from_mins(1));
         let pool = SqlitePoolOptions::new().connect_with(options).await?;
         sqlx::raw_sql(
             "CREATE TABLE IF NOT EXISTS account (name TEXT PRIMARY KEY, cents INTEGER NOT NULL);

@@ -53,7 +53,6 @@ fn an_account_is_closed_once_the_client_has_read_its_balance() {
         (true, "there is no account cleo".to_owned())
     );
 
-    drop(call);
     drop(to);
     assert!(server.wait().unwrap().success());
 }

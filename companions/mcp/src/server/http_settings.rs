@@ -30,7 +30,7 @@ impl Server {
     /// The closure gets the headers and looks up or verifies what they prove, such as a bearer token; it must check that a token was
     /// issued for this server. A request that is refused is answered with 401, 403 or 503; see [`Refusal`]. The
     /// [context](Principal::context) of the principal is that of its calls, below what [`context`](Self::context) returns, and
-    /// [`CallRequest::principal`] is known to the other hooks. A session belongs to the principal that began it, and does not exist for
+    /// [`CallRequest::principal`](crate::CallRequest::principal) is known to the other hooks. A session belongs to the principal that began it, and does not exist for
     /// others. A client on streams is not checked.
     ///
     /// ```
@@ -75,7 +75,7 @@ impl Server {
     /// where a request is [refused](Self::authorize) for the lack of a valid token.
     ///
     /// For `https://tools.example.com/mcp` the path is `/.well-known/oauth-protected-resource/mcp`. A listener of
-    /// [`bind`](Self::bind) serves it; if the service is mounted in your own server, route [`HttpService::metadata_path`] to it.
+    /// [`bind`](Self::bind) serves it; if the service is mounted in your own server, route [`HttpService::metadata_path`](crate::HttpService::metadata_path) to it.
     pub fn resource_metadata(mut self, metadata: ResourceMetadata) -> Self {
         self.metadata = Some(metadata);
         self

@@ -57,7 +57,7 @@ const STRICT: Subset = Subset {
     finish,
 };
 
-pub(super) fn write(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+pub(super) fn write(tool: &Neutral<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("name", tool.name);
     object.string("description", &tool.told());
@@ -71,7 +71,6 @@ pub(super) fn write(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems
         }
     }
     object.end();
-    Ok(())
 }
 
 pub(super) fn strict(tool: &Neutral<'_>) -> Result<Value, Problems> {

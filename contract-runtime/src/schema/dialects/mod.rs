@@ -105,7 +105,7 @@ pub(crate) enum Exported {
 }
 
 /// Writes one tool behind what is written.
-type Write = fn(&Neutral<'_>, &mut String) -> Result<(), Problems>;
+type Write = fn(&Neutral<'_>, &mut String);
 
 /// How a tool is written in a dialect that takes the neutral schema as it is.
 fn straight(dialect: Dialect) -> Option<Write> {
@@ -123,22 +123,18 @@ pub(crate) fn export<'t>(
     tools: impl Iterator<Item = Neutral<'t>>,
     dialect: Dialect,
 ) -> Result<(Exported, Problems), Problems> {
-    let mut problems = Vec::new();
     if let Some(write) = straight(dialect) {
         let mut text = String::from("[");
         for tool in tools {
             if text.len() > 1 {
                 text.push(',');
             }
-            let written = with_accepted_names(&tool, dialect, |tool| write(tool, &mut text));
-            problems.extend(written.err().into_iter().flatten());
+            with_accepted_names(&tool, dialect, |tool| write(tool, &mut text));
         }
         text.push(']');
-        if problems.is_empty() {
-            return Ok((Exported::Text(text), Vec::new()));
-        }
-        return Err(problems);
+        return Ok((Exported::Text(text), Vec::new()));
     }
+    let mut problems = Vec::new();
     let mut not_strict = Vec::new();
     let mut done = Vec::new();
     for tool in tools {
@@ -208,7 +204,8 @@ fn written(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
         straight => {
             let mut text = String::new();
             let write = self::straight(straight).unwrap_or(neutral);
-            write(tool, &mut text).map(|()| parse(&text))
+            write(tool, &mut text);
+            Ok(parse(&text))
         }
     }
 }
@@ -231,8 +228,7 @@ fn totals(tools: &[Value], dialect: Dialect) -> Problems {
     }
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "other dialects refuse some tools")]
-fn neutral(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+fn neutral(tool: &Neutral<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("name", tool.name);
     if let Some(title) = tool.title {
@@ -244,5 +240,4 @@ fn neutral(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
         object.json("output", output.text());
     }
     object.end();
-    Ok(())
 }

@@ -95,24 +95,20 @@ fn is_integer(node: &Map<String, Value>) -> bool {
         .is_some_and(|types| named(types, "integer"))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "other dialects refuse some tools")]
-pub(super) fn write_chat(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+pub(super) fn write_chat(tool: &Neutral<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("type", "function");
     let mut function = ObjectText::begin(object.key("function"));
     write_function(tool, &mut function);
     function.end();
     object.end();
-    Ok(())
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "other dialects refuse some tools")]
-pub(super) fn write_responses(tool: &Neutral<'_>, out: &mut String) -> Result<(), Problems> {
+pub(super) fn write_responses(tool: &Neutral<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("type", "function");
     write_function(tool, &mut object);
     object.end();
-    Ok(())
 }
 
 fn write_function(tool: &Neutral<'_>, object: &mut ObjectText<'_>) {

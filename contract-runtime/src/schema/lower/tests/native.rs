@@ -110,19 +110,8 @@ fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
             Typed::Double(value) => Typed::Double(-value),
             other => panic!("-{other:?}"),
         },
-        Expression::Absolute(of) => match evaluate(of, scope)? {
-            Typed::Integer(value, ends) => fitting(value.checked_abs(), ends)?,
-            Typed::Double(value) => Typed::Double(value.abs()),
-            Typed::Single(value) => Typed::Single(value.abs()),
-            other => panic!("{other:?} has no absolute value"),
-        },
-        Expression::UnsignedAbsolute(of) => match evaluate(of, scope)? {
-            Typed::Integer(value, ends) => {
-                let ends = ends.map(|(low, high)| (0, high - low));
-                fitting(value.checked_abs(), ends)?
-            }
-            other => panic!("{other:?} has no unsigned absolute value"),
-        },
+        Expression::Absolute(of) => absolute(evaluate(of, scope)?)?,
+        Expression::UnsignedAbsolute(of) => unsigned_absolute(evaluate(of, scope)?)?,
         Expression::IsAscii(of) => Typed::Bool(text(of)?.is_ascii()),
         Expression::Length(of) => count(match evaluate(of, scope)? {
             Typed::Text(text) => text.len(),
@@ -162,11 +151,7 @@ fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
             Typed::Optional(of) => of.is_some(),
             other => panic!("{other:?} is no optional"),
         }),
-        Expression::IsFinite(of) => Typed::Bool(match evaluate(of, scope)? {
-            Typed::Double(value) => value.is_finite(),
-            Typed::Single(value) => value.is_finite(),
-            other => panic!("{other:?} is no float"),
-        }),
+        Expression::IsFinite(of) => Typed::Bool(is_finite(&evaluate(of, scope)?)),
         Expression::Native {
             parameter, holds, ..
         } => {
@@ -240,6 +225,33 @@ fn fitting(value: Option<i128>, ends: Option<(i128, i128)>) -> Answer {
     match ends {
         Some((low, high)) if !(low..=high).contains(&value) => Err(Panicked),
         _ => Ok(Typed::Integer(value, ends)),
+    }
+}
+
+fn is_finite(of: &Typed) -> bool {
+    match of {
+        Typed::Double(value) => value.is_finite(),
+        Typed::Single(value) => value.is_finite(),
+        other => panic!("{other:?} is not a float"),
+    }
+}
+
+fn absolute(of: Typed) -> Answer {
+    match of {
+        Typed::Integer(value, ends) => fitting(value.checked_abs(), ends),
+        Typed::Double(value) => Ok(Typed::Double(value.abs())),
+        Typed::Single(value) => Ok(Typed::Single(value.abs())),
+        other => panic!("{other:?} has no absolute value"),
+    }
+}
+
+fn unsigned_absolute(of: Typed) -> Answer {
+    match of {
+        Typed::Integer(value, ends) => {
+            let ends = ends.map(|(low, high)| (0, high - low));
+            fitting(value.checked_abs(), ends)
+        }
+        other => panic!("{other:?} has no unsigned absolute value"),
     }
 }
 
