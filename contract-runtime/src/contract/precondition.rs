@@ -63,7 +63,9 @@ impl<F: Fn() -> Checked> Precondition for F {
         }
         match frame.scope.guard(self) {
             Ok(Checked::Holds) => Ok(()),
-            failed => frame.fail(index, failed, &details),
+            // Taken apart, so that nothing is left to drop where a condition holds.
+            Ok(Checked::Fails(why)) => frame.fail(index, Ok(Checked::Fails(why)), &details),
+            Err(panicked) => frame.fail(index, Err(panicked), &details),
         }
     }
 
