@@ -94,7 +94,7 @@ fn everybody_is_told_of_them() {
     assert!(
         tool.conditions()
             .iter()
-            .all(|one| one.lowering() == Lowering::Told)
+            .all(|one| one.lowering() == Lowering::Described)
     );
     assert!(registry.lint().is_empty());
     let explained = registry.explain("halve").unwrap();

@@ -58,7 +58,7 @@ fn refusals_are_what_the_page_shows() -> Result<(), Box<dyn Error>> {
             entry("deep", |tool| tool["input_schema"]["properties"] = json!({"x": deep})),
             entry("long", |tool| tool["description"] = "x".repeat(70_000).into()),
             entry("ruled", |tool| tool["conditions"] = json!([{
-                "id": "ruled.pre[0]", "kind": "pre", "predicate": "true", "parameters": [], "lowering": "told",
+                "id": "ruled.pre[0]", "kind": "pre", "predicate": "true", "parameters": [], "lowering": "described",
                 "sentence": "always",
                 "rule": {"id": "ruled.pre[0]", "rule": "open(args.path).size() > 0", "message": "", "paths": []},
             }])),

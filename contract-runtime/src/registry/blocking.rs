@@ -30,7 +30,7 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
     let cancellation = job.context.token().cloned();
     let deadline = job.deadline;
     // The body is told when nobody waits for it any more, in case it looks.
-    let told = job.told();
+    let guard = job.cancel_guard();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
     let start = Start::default();
@@ -70,8 +70,8 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
         BodyEnd::TimedOut(_) => BodyEnd::TimedOut(waiting.0.give_up()),
         BodyEnd::Cancelled(_) => BodyEnd::Cancelled(waiting.0.give_up()),
         ran => {
-            if let Some(told) = told {
-                told.disarm();
+            if let Some(guard) = guard {
+                guard.disarm();
             }
             ran
         }

@@ -119,10 +119,10 @@ fn shown(tool: ToolInfo<'_>, text: &mut String) -> std::fmt::Result {
             .map(|heading| format!("below `{heading}:`"));
         let how = match (published.lowering(), heading) {
             (Lowering::Exact, _) => "in the schema".to_owned(),
-            (Lowering::Implied, None) => "in the schema in part".to_owned(),
-            (Lowering::Implied, Some(below)) => format!("in the schema in part, and {below}"),
-            (Lowering::Told, None) => "not shown".to_owned(),
-            (Lowering::Told, Some(below)) => below,
+            (Lowering::Partial, None) => "in the schema in part".to_owned(),
+            (Lowering::Partial, Some(below)) => format!("in the schema in part, and {below}"),
+            (Lowering::Described, None) => "not shown".to_owned(),
+            (Lowering::Described, Some(below)) => below,
         };
         writeln!(text, "    {how}: {}", published.sentence())?;
     }

@@ -105,7 +105,7 @@ impl Job {
     }
 
     /// A guard that tells a body that looks at its token when nobody waits for it any more.
-    pub(super) fn told(&self) -> Option<tokio_util::sync::DropGuard> {
+    pub(super) fn cancel_guard(&self) -> Option<tokio_util::sync::DropGuard> {
         self.own
             .as_ref()
             .map(|own| own.cancellation.clone().drop_guard())

@@ -56,19 +56,19 @@ tools! {
     #[pre(count > 0 && count <= MOST)] #[pre(count != 7)] #[pre(!EVEN || count % 2 == 0)]
     numbers(count: u32) [Exact, Exact, Exact];
     #[pre((1..10).contains(&count))] #[pre(count * 2 < 15)]
-    ranges(count: u32) [Exact, Told];
+    ranges(count: u32) [Exact, Described];
     #[pre(ratio > 0.0 && ratio <= 1.0 && !ratio.is_nan())] #[pre(single < 0.1)]
-    floats(ratio: f64, single: f32) [Exact, Implied];
+    floats(ratio: f64, single: f32) [Exact, Partial];
     #[pre(!name.is_empty())] #[pre(name.len() <= 5)] #[pre(name.chars().count() >= 2)]
-    texts(name: &str) [Exact, Implied, Exact];
+    texts(name: &str) [Exact, Partial, Exact];
     #[pre(!name.trim().is_empty())]
-    blank(name: String) [Implied];
+    blank(name: String) [Partial];
     #[pre(u64::from(count) > 3)] #[pre(i64::from(count) <= 12)]
     converted(count: u32) [Exact, Exact];
     #[pre(ratio.abs() <= 1.0)] #[pre(ratio.abs() > 0.0)]
     magnitudes(ratio: f64) [Exact, Exact];
     #[pre(whole.abs() <= 5)] #[pre(whole.abs() > 1)] #[pre(whole.unsigned_abs() < 9)]
-    whole_magnitudes(whole: i32) [Told, Implied, Exact];
+    whole_magnitudes(whole: i32) [Described, Partial, Exact];
     #[pre(name.is_ascii())]
     ascii(name: String) [Exact];
     #[pre(letter.is_ascii())]
@@ -76,14 +76,14 @@ tools! {
     #[pre(size as Whole > 3)]
     aliases(size: Small) [Exact];
     #[pre((wide as Byte) < 4)] #[pre(wide as Byte as u32 + 1 < 5)]
-    narrowed(wide: u32) [Told, Told];
+    narrowed(wide: u32) [Described, Described];
     #[pre(NAMES.contains(&name.as_str()) || name.starts_with('x'))] #[pre(name != "bob")]
     names(name: String) [Exact, Exact];
     #[pre(matches_pattern(&name, r"^[a-z]\w*$"))] #[pre(!name.ends_with('_'))] #[pre(name.as_str() < "x")]
-    patterns(name: String) [Exact, Exact, Told];
+    patterns(name: String) [Exact, Exact, Described];
     #[pre(!tags.is_empty() && tags.len() < 4)] #[pre(tags.iter().all(|tag| tag != "bob"))]
     #[pre(tags.iter().any(|tag| tag.len() > 1))]
-    lists(tags: &[String]) [Exact, Exact, Implied];
+    lists(tags: &[String]) [Exact, Exact, Partial];
     #[pre(mode.works())]
     modes(mode: Mode) [Exact];
     #[pre(matches!(mode, Mode::VeryFast | Mode::Slow))] #[pre(*mode != Mode::Slow)]
@@ -91,9 +91,9 @@ tools! {
     #[pre(maybe != Some(Mode::Off))]
     maybe_modes(maybe: Option<Mode>) [Exact];
     #[pre(note.is_some() || limit.is_some())] #[pre(limit.is_none_or(|limit| limit > 3))]
-    optionals(note: Option<String>, limit: Option<u16>) [Told, Exact];
+    optionals(note: Option<String>, limit: Option<u16>) [Described, Exact];
     #[pre(note.as_deref().is_some_and(|note| note.len() < 4))]
-    needed(note: Option<String>) [Implied];
+    needed(note: Option<String>) [Partial];
     #[pre(limit.unwrap_or(5) < 6)]
     unwrapped(#[arg(default = Some(4))] limit: Option<u16>) [Exact];
     #[pre(flag)]
@@ -101,7 +101,7 @@ tools! {
     #[pre(size > 3)]
     defaults(#[arg(default = 5)] size: u8) [Exact];
     #[pre(!flag || count % 2 == 0, "of a flag the count is even")]
-    several(flag: bool, count: u32) [Told];
+    several(flag: bool, count: u32) [Described];
     #[pre(letter == 'a' || letter == 'é')]
     letters(letter: char) [Exact];
 }
@@ -289,7 +289,7 @@ fn a_type_that_hides_one_of_rust_is_what_it_is() {
     }
     let registry = Registry::builder().tool(take).build().unwrap();
     let tool = registry.tool("take").unwrap();
-    assert_eq!(tool.conditions()[0].lowering(), Lowering::Told);
+    assert_eq!(tool.conditions()[0].lowering(), Lowering::Described);
     let outcome = registry.call_blocking(ToolCall::new("1", "take", r#"{"size":257}"#));
     assert_eq!(outcome.output(), Some("257"));
     let schema = tool.input_schema();

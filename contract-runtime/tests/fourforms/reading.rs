@@ -124,19 +124,19 @@ cases! {
     a_static(x: u8) { x < LIMIT } of [6, 7, 8] is Exact ruled;
     lazy(x: u32) { x < *LAZY } of [2, 3, 4] is Exact ruled;
     of_a_const_block(x: u32) { x < const { MAX / 2 } } of [5, 6] is Exact ruled;
-    wide(x: u128) { x < BEYOND } of [0, 18_446_744_073_709_551_615_u64] is Told;
+    wide(x: u128) { x < BEYOND } of [0, 18_446_744_073_709_551_615_u64] is Described;
     alias(x: Count) { x < MAX } of [11, 12, 13] is Exact ruled;
-    ratio(x: f64) { !x.is_nan() && x <= RATIO } of [0.4, 0.5, 0.6, 1] is Implied;
+    ratio(x: f64) { !x.is_nan() && x <= RATIO } of [0.4, 0.5, 0.6, 1] is Partial;
     range(x: u32) { (2..MAX).contains(&x) } of [1, 2, 11, 12] is Exact ruled;
     patterns(x: u32) { matches!(x, 1..=3 | 9) } of [0, 1, 3, 4, 9] is Exact ruled;
     listed(x: &str) { matches!(x, "a" | "b") } of ["a", "b", "c", ""] is Exact ruled;
-    constants(x: &str) { NAMES.contains(&x) } of ["admin", "root", "other"] is Told;
-    not_a_list(x: u32) { PORTS.contains(&x) } of [0, 1, 5, 9, 10] is Told;
+    constants(x: &str) { NAMES.contains(&x) } of ["admin", "root", "other"] is Described;
+    not_a_list(x: u32) { PORTS.contains(&x) } of [0, 1, 5, 9, 10] is Described;
     pattern(x: &str) { matches_pattern(x, r"^[a-z]+\d?$") } of ["a", "ab1", "A", ""] is Exact ruled;
     named_pattern(x: &str) { contract_runtime::matches_pattern(x, CODE) } of ["ABC", "AB", "abc"] is Exact ruled;
-    another_pattern(x: &str) { glob::matches_pattern(x, "a.*") } of ["a.b", "ba"] is Told;
-    half(x: f32) { x < 0.1f32 && x > -0.1 } of [0.0, 0.09, 0.1, 0.2, -0.1] is Implied;
-    length(x: String) { x.len() < LENGTH } of ["", "ab", "abc", "é", "éé"] is Implied ruled;
+    another_pattern(x: &str) { glob::matches_pattern(x, "a.*") } of ["a.b", "ba"] is Described;
+    half(x: f32) { x < 0.1f32 && x > -0.1 } of [0.0, 0.09, 0.1, 0.2, -0.1] is Partial;
+    length(x: String) { x.len() < LENGTH } of ["", "ab", "abc", "é", "éé"] is Partial ruled;
     letters(x: Cow<'_, str>) { x.chars().count() < LENGTH } of ["", "ab", "abc", "éé", "ééé"] is Exact ruled;
     bytes(x: [u8; 2]) { x.iter().all(|&byte| byte < LIMIT) } of [[1, 2], [6, 7]] is Exact;
     items(x: &[String]) { !x.is_empty() && x.iter().all(|item| item != NAME) } of [[], ["a"], ["a", "admin"]] is Exact ruled;
@@ -147,17 +147,17 @@ cases! {
     mapped(x: Note) { x.as_deref().map(|note| !note.is_empty()).unwrap_or(true) } of [null, "", "a"] is Exact;
     sure(x: Option<bool>) { x.unwrap_or(true) } of [null, true, false] is Exact;
     some(x: Option<&str>) { matches!(x, None | Some("a" | "b")) } of [null, "a", "c"] is Exact;
-    either(x: i8) { if x < 0 { x > -5 } else { x != 3 } } of [-5, -4, 0, 3, 4] is Implied;
+    either(x: i8) { if x < 0 { x > -5 } else { x != 3 } } of [-5, -4, 0, 3, 4] is Partial;
     metric(x: Unit) { x.is_metric() } of ["k-g", "half-pound", "KG", "stone"] is Exact ruled;
     unit(x: Unit) { x == Unit::KG || x == Unit::Stone } of ["k-g", "half-pound", "stone"] is Exact ruled;
     default(x: Unit) { x == Unit::DEFAULT } of ["k-g", "half-pound", "stone"] is Exact;
     ordered(x: Unit) { x > Unit::KG } of ["k-g", "half-pound", "stone"] is Exact;
     maybe_unit(x: Option<Unit>) { x.is_none_or(|unit| unit == Unit::KG) && x != Some(Unit::Stone) } of [null, "k-g", "stone"] is Exact;
-    not_a_number(x: Near) { x == 3 && !x.is_empty() } of [1, 2, 3, 4, 5, 6] is Told;
+    not_a_number(x: Near) { x == 3 && !x.is_empty() } of [1, 2, 3, 4, 5, 6] is Described;
     flag(x: bool) { x == true && !!x } of [true, false] is Exact ruled;
     first(x: char) { x != 'a' } of ["a", "b"] is Exact;
-    nested(x: Vec<Vec<u8>>) { x.iter().any(|row| row.iter().all(|&x| x > 1)) } of [[], [[]], [[1]], [[2], [1]]] is Told;
-    divided(x: u32) { x / 2 > 1 } of [3, 4] is Told;
+    nested(x: Vec<Vec<u8>>) { x.iter().any(|row| row.iter().all(|&x| x > 1)) } of [[], [[]], [[1]], [[2], [1]]] is Described;
+    divided(x: u32) { x / 2 > 1 } of [3, 4] is Described;
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn what_only_rust_knows_is_told() {
         let condition = &registry.tool(name).unwrap().conditions()[0];
         assert_eq!(
             (condition.lowering(), condition.rule()),
-            (Lowering::Told, None),
+            (Lowering::Described, None),
             "{name}"
         );
     }

@@ -33,7 +33,7 @@ fn the_tools_come_with_their_contracts() {
     assert_eq!(echo["conditions"][0]["rule"], "int(args.number) > 2");
     assert_eq!(echo["conditions"][0]["policy"], "enforce");
     assert_eq!(echo["conditions"][1]["rule"], serde_json::Value::Null);
-    assert_eq!(echo["conditions"][1]["lowering"], "told");
+    assert_eq!(echo["conditions"][1]["lowering"], "described");
     assert_eq!(echo["conditions"][2]["id"], "echo.post[2]");
     assert_eq!(all["tools"][2]["secrets"][0], "password");
 }

@@ -45,7 +45,7 @@ fn tool(key: &str, value: Value) -> Value {
 
 fn condition(rule: &str) -> Value {
     json!({
-        "id": "tool.pre[0]", "kind": "pre", "predicate": "x", "parameters": ["x"], "lowering": "told", "sentence": "x",
+        "id": "tool.pre[0]", "kind": "pre", "predicate": "x", "parameters": ["x"], "lowering": "described", "sentence": "x",
         "rule": {"id": "tool.pre[0]", "rule": rule, "message": "no", "paths": ["/x"]},
     })
 }

@@ -189,7 +189,7 @@ mod tests {
             let condition = |place| {
                 json!({
                     "id": format!("{name}.pre[{place}]"), "kind": "pre", "predicate": "x", "parameters": [],
-                    "lowering": "told", "sentence": "x",
+                    "lowering": "described", "sentence": "x",
                     "rule": {
                         "id": format!("{name}.pre[{place}]"), "message": "x", "paths": [],
                         "rule": "args.x.matches('^(a|b|c){1,50}[a-z]{1,60}(foo|bar){1,40}$')",

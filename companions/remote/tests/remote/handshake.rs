@@ -46,7 +46,7 @@ async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
         custom("large", |tool| tool["description"] = json!("x".repeat(70_000))),
         custom("array", |tool| schema(tool, json!([]))),
         custom("rule", |tool| tool["conditions"] = json!([{
-            "id": "rule.pre[0]", "kind": "pre", "predicate": "x", "parameters": [], "lowering": "told", "sentence": "x",
+            "id": "rule.pre[0]", "kind": "pre", "predicate": "x", "parameters": [], "lowering": "described", "sentence": "x",
             "rule": {"id": "rule.pre[0]", "rule": "((((", "message": "m", "paths": []},
         }])),
         {"name": "no_schema"},

@@ -60,7 +60,7 @@ const STRICT: Subset = Subset {
 pub(super) fn write(tool: &Neutral<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("name", tool.name);
-    object.string("description", &tool.told());
+    object.string("description", &tool.full_description());
     let input = tool.quiet_text();
     object.json("input_schema", &input);
     // Few tools have any, which takes reading the schema.
@@ -80,7 +80,7 @@ pub(super) fn strict(tool: &Neutral<'_>) -> Result<Value, Problems> {
     let mut exported = Map::new();
     let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
     put("name", json!(tool.name));
-    put("description", json!(tool.told()));
+    put("description", json!(tool.full_description()));
     let examples = examples::whole(tool, &schema);
     put("input_schema", schema);
     put("strict", json!(true));

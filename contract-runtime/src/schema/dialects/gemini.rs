@@ -85,7 +85,7 @@ fn declaration(
 ) -> Result<Value, Problems> {
     let mut declaration = Map::new();
     declaration.insert("name".to_owned(), json!(tool.name));
-    declaration.insert("description".to_owned(), json!(tool.told()));
+    declaration.insert("description".to_owned(), json!(tool.full_description()));
     let properties = tool.input().get("properties").and_then(Value::as_object);
     if properties.is_some_and(|properties| !properties.is_empty()) {
         let quiet = quiet(tool.input(), tool.types(), true);

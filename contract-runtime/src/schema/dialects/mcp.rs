@@ -32,7 +32,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     if let Some(title) = tool.title {
         put("title", json!(title));
     }
-    put("description", json!(tool.told()));
+    put("description", json!(tool.full_description()));
     put("inputSchema", input(tool));
     let output = tool.output.map(StoredSchema::read);
     if let Some(output) = output.filter(|schema| admits(schema, revision)) {

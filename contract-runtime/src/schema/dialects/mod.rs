@@ -63,7 +63,7 @@ impl Neutral<'_> {
     }
 
     /// The author's description, and the conditions that the schema does not say.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn full_description(&self) -> String {
         describe(&self.description, self.conditions, self.confirms)
     }
 
@@ -234,7 +234,7 @@ fn neutral(tool: &Neutral<'_>, out: &mut String) {
     if let Some(title) = tool.title {
         object.string("title", title);
     }
-    object.string("description", &tool.told());
+    object.string("description", &tool.full_description());
     object.json("parameters", &tool.input_text());
     if let Some(output) = tool.output {
         object.json("output", output.text());

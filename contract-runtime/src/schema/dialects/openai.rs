@@ -113,7 +113,7 @@ pub(super) fn write_responses(tool: &Neutral<'_>, out: &mut String) {
 
 fn write_function(tool: &Neutral<'_>, object: &mut ObjectText<'_>) {
     object.string("name", tool.name);
-    object.string("description", &tool.told());
+    object.string("description", &tool.full_description());
     object.json("parameters", &tool.quiet_text());
     object.json("strict", "false");
 }
@@ -139,7 +139,7 @@ fn function(tool: &Neutral<'_>) -> Result<Map<String, Value>, Problems> {
     let parameters = limited(tool.name, schema)?;
     Ok(Map::from_iter([
         ("name".to_owned(), json!(tool.name)),
-        ("description".to_owned(), json!(tool.told())),
+        ("description".to_owned(), json!(tool.full_description())),
         ("parameters".to_owned(), parameters),
         ("strict".to_owned(), json!(true)),
     ]))

@@ -41,8 +41,8 @@ pub(super) fn condition(
     }
     let lowering = match (exact, said) {
         (true, _) => Lowering::Exact,
-        (false, true) => Lowering::Implied,
-        (false, false) => Lowering::Told,
+        (false, true) => Lowering::Partial,
+        (false, false) => Lowering::Described,
     };
     Lowered { lowering, rest }
 }

@@ -132,7 +132,7 @@ fn side(
                 let outside = number::magnitude(comparison, value.checked_neg()?, |by, value| {
                     number::integers(by, value, ends)
                 });
-                outside.map(Fragment::implied)
+                outside.map(Fragment::partial)
             }
             (TypeKind::Float { single }, Constant::Float(value)) => {
                 number::magnitude(comparison, -value, |by, value| {

@@ -19,7 +19,7 @@ pub(super) fn lower(normal: &Normal, place: ValuePath<'_>) -> Option<Fragment> {
             let lowered: Vec<_> = parts.iter().map(|part| lower(part, place)).collect();
             let whole = lowered.iter().all(Option::is_some);
             let all = lowered.into_iter().flatten().reduce(Fragment::and)?;
-            Some(if whole { all } else { all.implied() })
+            Some(if whole { all } else { all.partial() })
         }
         Normal::Or(parts) => {
             let lowered: Option<Vec<_>> = parts.iter().map(|part| lower(part, place)).collect();
@@ -46,7 +46,7 @@ fn quantified(
         return None;
     }
     // Whatever is asked of one item, or of the content, there must be one.
-    let unsaid = || (!every).then(|| Fragment::always().implied());
+    let unsaid = || (!every).then(|| Fragment::always().partial());
     match place.kind {
         TypeKind::Optional(kind) => {
             let body = lower(body, place.content(variable, *kind)).or_else(unsaid)?;
@@ -75,5 +75,5 @@ pub(super) fn each(every: bool, body: Fragment, kind: TypeKind) -> Fragment {
         (false, _, true) => Fragment::never(),
         (false, _, _) => Fragment::one("contains", Value::Object(keywords)),
     };
-    if exact { fragment } else { fragment.implied() }
+    if exact { fragment } else { fragment.partial() }
 }

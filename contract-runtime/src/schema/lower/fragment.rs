@@ -67,7 +67,7 @@ impl Fragment {
         Self::not(Self::among(values).keywords)
     }
 
-    pub(super) fn implied(mut self) -> Self {
+    pub(super) fn partial(mut self) -> Self {
         self.exact = false;
         self
     }

@@ -46,7 +46,7 @@ use crate::contract::type_kind::TypeKind;
 /// let tool = registry.tool("reserve").unwrap();
 /// let said: Vec<_> = tool.conditions().iter().map(|one| one.lowering()).collect();
 /// // `len` counts bytes, and `maxLength` the characters, which may be fewer.
-/// assert_eq!(said, [Lowering::Exact, Lowering::Implied, Lowering::Told]);
+/// assert_eq!(said, [Lowering::Exact, Lowering::Partial, Lowering::Described]);
 /// assert_eq!(tool.input_schema()["properties"]["guests"]["minimum"], 1);
 /// assert_eq!(tool.input_schema()["properties"]["name"]["maxLength"], 40);
 /// # Ok::<(), contract_runtime::BuildError>(())
@@ -58,9 +58,9 @@ pub enum Lowering {
     /// All of it: the keywords accept exactly what the condition accepts.
     Exact,
     /// A part: the keywords accept everything that the condition accepts, and more.
-    Implied,
+    Partial,
     /// None of it; the description may contain its [`sentence`](PublishedCondition::sentence).
-    Told,
+    Described,
 }
 
 /// A condition as it is published.
@@ -201,7 +201,9 @@ pub(crate) fn lower(
             let read = read.map(apply::unapplied);
             let lowered = expression
                 .map(|expression| apply::condition(expression, subjects, input, &mut published));
-            let lowering = lowered.as_ref().map_or(Lowering::Told, |one| one.lowering);
+            let lowering = lowered
+                .as_ref()
+                .map_or(Lowering::Described, |one| one.lowering);
             let rest = lowered
                 .as_ref()
                 .map(|one| one.rest.as_slice())

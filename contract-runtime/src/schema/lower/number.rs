@@ -202,7 +202,7 @@ impl Ends {
         Some(if self.exact {
             fragment
         } else {
-            fragment.implied()
+            fragment.partial()
         })
     }
 }

@@ -41,7 +41,7 @@ impl Count {
                 let exact =
                     first.is_none_or(|first| first <= 1) && last.is_none_or(|last| last == 0);
                 let fragment = Fragment::new(keywords, true);
-                Some(if exact { fragment } else { fragment.implied() })
+                Some(if exact { fragment } else { fragment.partial() })
             }
             Span::Within(first, last) => Some(Fragment::new(self.within(first, last)?, true)),
         }

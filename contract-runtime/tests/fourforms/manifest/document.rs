@@ -124,7 +124,7 @@ fn a_condition_that_ends_no_call_is_in_it_with_its_policy_alone() {
             (ending.policy, observed.policy),
             (Policy::Enforce, Policy::Observe)
         );
-        assert_eq!(observed.lowering, Lowering::Told);
+        assert_eq!(observed.lowering, Lowering::Described);
         assert_eq!((&observed.heading, &observed.rule), (&None, &None));
     }
     let written = serde_json::to_value([strict, lax]).unwrap();

@@ -4,8 +4,8 @@ const clauses = (() => {
   const { el } = dom;
   const CLASSES = {
     exact: 'the schema says all of it',
-    implied: 'the schema says a part of it, and a call checks the rest',
-    told: 'no keyword of a schema says it; the description may, and a call checks it',
+    partial: 'the schema says a part of it, and a call checks the rest',
+    described: 'no keyword of a schema says it; the description may, and a call checks it',
   };
   const WORDS = { pre: 'requires', post: 'promises' };
   const ENDING = ['enforce', 'quick_enforce'];

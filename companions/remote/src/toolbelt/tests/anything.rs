@@ -42,7 +42,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         "writeOnly",
         "paths",
         "/x",
-        "told",
+        "described",
     ]);
     let leaf = prop_oneof![
         Just(Value::Null),

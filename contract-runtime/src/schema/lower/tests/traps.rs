@@ -79,15 +79,15 @@ fn exact(parameter: &Parameter, condition: Expression, keywords: Value) {
     clippy::needless_pass_by_value,
     reason = "calls read better without `&`"
 )]
-fn implied(parameter: &Parameter, condition: Expression, keywords: Value) {
-    assert_shown(parameter, condition, Lowering::Implied, &keywords);
+fn partial(parameter: &Parameter, condition: Expression, keywords: Value) {
+    assert_shown(parameter, condition, Lowering::Partial, &keywords);
 }
 
 /// Nothing is added.
 #[track_caller]
-fn told(parameter: &Parameter, condition: Expression) {
+fn described(parameter: &Parameter, condition: Expression) {
     let shown = shown(parameter, &[condition]);
-    assert_eq!(shown.lowering, Lowering::Told, "{shown:?}");
+    assert_eq!(shown.lowering, Lowering::Described, "{shown:?}");
     assert_eq!(shown.keywords, plain(parameter));
 }
 

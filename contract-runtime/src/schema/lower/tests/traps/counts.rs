@@ -18,32 +18,32 @@ fn len_counts_bytes_and_max_length_characters() {
             .extend(keywords.as_object().unwrap().clone());
         all
     };
-    implied(
+    partial(
         &name,
         Compare(AtMost, LENGTH, &Integer(8)),
         text(json!({"maxLength": 8})),
     );
-    implied(
+    partial(
         &name,
         Compare(AtLeast, LENGTH, &Integer(8)),
         text(json!({"minLength": 2})),
     );
-    implied(
+    partial(
         &name,
         Compare(AtLeast, LENGTH, &Integer(9)),
         text(json!({"minLength": 3})),
     );
-    implied(
+    partial(
         &name,
         Compare(More, LENGTH, &Integer(1)),
         text(json!({"minLength": 1})),
     );
-    implied(
+    partial(
         &name,
         Compare(Equal, LENGTH, &Integer(5)),
         text(json!({"minLength": 2, "maxLength": 5})),
     );
-    told(&name, Compare(NotEqual, LENGTH, &Integer(5)));
+    described(&name, Compare(NotEqual, LENGTH, &Integer(5)));
     exact(
         &name,
         Compare(More, LENGTH, &Integer(0)),
@@ -75,12 +75,12 @@ fn len_counts_bytes_and_max_length_characters() {
 fn a_byte_bound_never_stands_under_not() {
     let name = parameter!("x": String);
     // `!(len <= 8)` is `len > 8`, which has a bound of its own.
-    implied(
+    partial(
         &name,
         Not(&Compare(AtMost, LENGTH, &Integer(8))),
         json!({"type": "string", "minLength": 3}),
     );
-    implied(
+    partial(
         &name,
         Not(&Or(
             &Compare(AtMost, LENGTH, &Integer(3)),
@@ -129,17 +129,17 @@ fn the_length_of_a_list_is_the_number_of_its_items() {
 
 #[test]
 fn the_length_of_a_type_of_the_author_is_unknown() {
-    told(&parameter!("x": Mode), Compare(AtMost, LENGTH, &Integer(3)));
-    told(&parameter!("x": Mode), is!(Equal, &Text("slow")));
-    told(&parameter!("x": Mode), All(X, "v", &Bool(false)));
-    told(&parameter!("x": Mode), StartsWith(X, &Text("s")));
-    told(&parameter!("x": Mode), Matches(X, &Text("^s")));
+    described(&parameter!("x": Mode), Compare(AtMost, LENGTH, &Integer(3)));
+    described(&parameter!("x": Mode), is!(Equal, &Text("slow")));
+    described(&parameter!("x": Mode), All(X, "v", &Bool(false)));
+    described(&parameter!("x": Mode), StartsWith(X, &Text("s")));
+    described(&parameter!("x": Mode), Matches(X, &Text("^s")));
 }
 
 #[test]
 fn what_holds_of_all_items_is_said_of_items() {
     let tags = parameter!("x": Vec<String>);
-    implied(
+    partial(
         &tags,
         All(
             X,
@@ -152,12 +152,12 @@ fn what_holds_of_all_items_is_said_of_items() {
         json!({"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 8}}),
     );
     // A part that is unknown leaves the rest.
-    implied(
+    partial(
         &tags,
         All(X, "v", &And(&Compare(More, &Length(V), &Integer(0)), NONE)),
         json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
     );
-    told(
+    described(
         &tags,
         All(X, "v", &Or(&Compare(More, &Length(V), &Integer(0)), NONE)),
     );
@@ -188,7 +188,7 @@ fn what_holds_of_one_item_is_said_by_contains() {
         json!({"type": "array", "items": {"type": "string", "not": {"const": "a"}}}),
     );
     // Whatever it is that is asked, an empty list does not have it.
-    implied(&tags, Any(X, "v", NONE), with("minItems", json!(1)));
+    partial(&tags, Any(X, "v", NONE), with("minItems", json!(1)));
     exact(
         &tags,
         Not(&All(X, "v", &Compare(Equal, V, &Text("a")))),

@@ -105,8 +105,8 @@ fn null_goes_out_of_the_type_where_it_is_refused() {
 fn an_optional_body_nobody_can_lower_still_needs_a_value() {
     let limit = parameter!("x": Option<u8>);
     let some = shown(&limit, &[SomeAnd(X, "v", NONE)]);
-    assert_eq!((some.lowering, some.required), (Lowering::Implied, true));
-    told(&limit, NoneOr(X, "v", NONE));
+    assert_eq!((some.lowering, some.required), (Lowering::Partial, true));
+    described(&limit, NoneOr(X, "v", NONE));
 }
 
 #[test]

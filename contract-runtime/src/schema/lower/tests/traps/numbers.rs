@@ -19,7 +19,7 @@ fn a_step_that_doubles_cannot_hold_is_told() {
     );
     let tool = tool(&[&parameter!("n": u64)]);
     let published = lower("tool", ENFORCED, &[pre(BY)], &tool.subjects, &tool.input);
-    assert_eq!(published.conditions[0].lowering(), Lowering::Told);
+    assert_eq!(published.conditions[0].lowering(), Lowering::Described);
 }
 
 #[test]
@@ -94,10 +94,10 @@ fn integers_beyond_two_to_the_53_are_not_rounded() {
 #[test]
 fn what_no_json_number_holds_is_told() {
     let huge = parameter!("x": u128);
-    told(&huge, is!(AtMost, &Integer(1 << 100)));
-    told(&huge, is!(Equal, &Integer(1 << 64)));
+    described(&huge, is!(AtMost, &Integer(1 << 100)));
+    described(&huge, is!(Equal, &Integer(1 << 64)));
     // `Expression::u128` keeps what lies beyond at the far end, so that it is no bound that anybody wrote.
-    told(&huge, is!(More, &Integer(i128::MAX)));
+    described(&huge, is!(More, &Integer(i128::MAX)));
     let low = shown(&huge, &[is!(More, &Integer(4))]);
     assert_eq!(
         (low.lowering, &low.keywords["minimum"]),
@@ -115,8 +115,8 @@ fn constants_are_computed_as_rust_does() {
     let range = |high: i128| json!({"type": "integer", "minimum": 0, "maximum": i64::try_from(high).unwrap()});
     exact(&parameter!("x": u16), is!(AtMost, HOURS), range(1440));
     // In a `u8` this sum panics or wraps, so nobody knows what is compared.
-    told(&parameter!("x": u8), is!(AtMost, HOURS));
-    told(
+    described(&parameter!("x": u8), is!(AtMost, HOURS));
+    described(
         &parameter!("x": u16),
         is!(
             AtMost,
@@ -124,7 +124,7 @@ fn constants_are_computed_as_rust_does() {
         ),
     );
     exact(&parameter!("x": u16), is!(AtMost, LIMIT), range(7));
-    told(
+    described(
         &parameter!("x": u16),
         is!(
             AtMost,
@@ -134,7 +134,7 @@ fn constants_are_computed_as_rust_does() {
             }
         ),
     );
-    told(
+    described(
         &parameter!("x": u16),
         is!(
             AtMost,
@@ -153,7 +153,7 @@ fn a_float_constant_is_compared_in_the_width_it_may_have() {
         value: || Some(json!(f64::from(0.1_f32))),
     };
     // As an `f32` it is the same as the literal, and as an `f64` it is not.
-    told(
+    described(
         &parameter!("x": f32),
         Or(&Compare(Equal, LIMIT, &Float(0.1)), &is!(Less, &Float(0.0))),
     );
@@ -168,8 +168,8 @@ fn a_float_constant_is_compared_in_the_width_it_may_have() {
 #[test]
 fn terms_with_a_parameter_are_not_moved() {
     const SUM: &Expression = &Arithmetic(Operation::Add, X, &Integer(1));
-    told(&parameter!("x": u8), Compare(AtMost, SUM, &Integer(10)));
-    told(
+    described(&parameter!("x": u8), Compare(AtMost, SUM, &Integer(10)));
+    described(
         &parameter!("x": i32),
         Compare(More, &Negative(X), &Integer(10)),
     );
@@ -194,14 +194,14 @@ fn multiples_merge_to_their_common_multiple() {
         (odd.lowering, &odd.keywords["not"]),
         (Lowering::Exact, &json!({"multipleOf": 4}))
     );
-    told(&count, Compare(Equal, BY_4, &Integer(1)));
-    told(&count, Compare(Less, BY_4, &Integer(2)));
+    described(&count, Compare(Equal, BY_4, &Integer(1)));
+    described(&count, Compare(Less, BY_4, &Integer(2)));
 }
 
 #[test]
 fn the_remainder_of_a_negative_number_is_negative() {
     const BY_2: &Expression = &Arithmetic(Operation::Remainder, X, &Integer(2));
-    told(&parameter!("x": i32), Compare(Equal, BY_2, &Integer(1)));
+    described(&parameter!("x": i32), Compare(Equal, BY_2, &Integer(1)));
     let odd = shown(&parameter!("x": u32), &[Compare(Equal, BY_2, &Integer(1))]);
     assert_eq!(
         (odd.lowering, &odd.keywords["not"]),
@@ -213,8 +213,8 @@ fn the_remainder_of_a_negative_number_is_negative() {
 fn a_division_by_nothing_is_told() {
     const BY_0: &Expression = &Arithmetic(Operation::Remainder, X, &Integer(0));
     const BY_LESS: &Expression = &Arithmetic(Operation::Remainder, X, &Integer(-1));
-    told(&parameter!("x": i32), Compare(Equal, BY_0, &Integer(0)));
-    told(&parameter!("x": i32), Compare(Equal, BY_LESS, &Integer(0)));
+    described(&parameter!("x": i32), Compare(Equal, BY_0, &Integer(0)));
+    described(&parameter!("x": i32), Compare(Equal, BY_LESS, &Integer(0)));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn every_json_number_is_finite() {
 fn a_large_float_is_what_several_integers_are_read_as() {
     let ratio = parameter!("x": f64);
     let bound = 9_007_199_254_740_992.0;
-    implied(
+    partial(
         &ratio,
         is!(AtMost, &Float(9_007_199_254_740_992.0)),
         json!({"type": "number", "maximum": bound + 2.0}),
@@ -283,7 +283,7 @@ fn a_small_float_is_rounded_before_it_is_compared() {
     let single = parameter!("x": f32);
     let maximum = |condition| shown(&single, &[condition]);
     let at_most = maximum(is!(AtMost, &Float(0.1)));
-    assert_eq!(at_most.lowering, Lowering::Implied);
+    assert_eq!(at_most.lowering, Lowering::Partial);
     let bound = at_most.keywords["maximum"].as_f64().unwrap();
     // This is more than 0.1, and read as the same `f32`.
     let read: f32 = serde_json::from_str("0.1000000015").unwrap();

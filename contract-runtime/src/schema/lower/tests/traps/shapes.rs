@@ -35,14 +35,14 @@ fn clauses_are_split_after_negation_is_pushed_down() {
 #[test]
 fn a_clause_without_keywords_leaves_the_others() {
     let count = parameter!("x": u8);
-    implied(
+    partial(
         &count,
         And(&is!(More, &Integer(0)), NONE),
         json!({"type": "integer", "minimum": 1, "maximum": 255}),
     );
-    told(&count, Or(&is!(More, &Integer(0)), NONE));
-    told(&count, Not(&And(&is!(More, &Integer(0)), NONE)));
-    implied(
+    described(&count, Or(&is!(More, &Integer(0)), NONE));
+    described(&count, Not(&And(&is!(More, &Integer(0)), NONE)));
+    partial(
         &count,
         Or(
             &And(&is!(More, &Integer(200)), NONE),
@@ -116,10 +116,10 @@ fn a_clause_over_two_parameters_is_told() {
     assert_eq!(
         classes,
         [
-            Lowering::Told,
-            Lowering::Told,
+            Lowering::Described,
+            Lowering::Described,
             Lowering::Exact,
-            Lowering::Implied
+            Lowering::Partial
         ]
     );
     assert_eq!(published.input["properties"]["x"]["maximum"], json!(1));
@@ -133,7 +133,7 @@ fn the_variable_of_an_inner_closure_hides_the_outer_one() {
     let items = shown(&table, &[All(X, "v", Box::leak(Box::new(inner)))]).keywords["items"].clone();
     assert_eq!(items["contains"], json!({"const": 3}));
     // A body about another place says nothing of this one.
-    told(
+    described(
         &table,
         All(X, "v", &Compare(Equal, &Length(X), &Integer(3))),
     );
@@ -163,8 +163,8 @@ fn constants_alone_say_nothing() {
         plain(&count),
     );
     exact(&count, Compare(Less, &Text("a"), &Text("b")), plain(&count));
-    told(&count, Not(ON));
-    told(&count, Compare(Less, &Integer(3), &Integer(2)));
+    described(&count, Not(ON));
+    described(&count, Compare(Less, &Integer(3), &Integer(2)));
 }
 
 #[test]

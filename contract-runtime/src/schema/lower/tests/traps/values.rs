@@ -33,8 +33,8 @@ fn a_text_is_compared_and_never_ordered() {
         is!(NotEqual, &Text("a")),
         json!({"type": "string", "not": {"const": "a"}}),
     );
-    told(&name, is!(Less, &Text("b")));
-    told(&parameter!("x": char), is!(Less, &Text("b")));
+    described(&name, is!(Less, &Text("b")));
+    described(&parameter!("x": char), is!(Less, &Text("b")));
     let letter = shown(&parameter!("x": char), &[is!(Equal, &Text("b"))]);
     assert_eq!(
         (letter.lowering, &letter.keywords["const"]),
@@ -60,10 +60,10 @@ fn a_named_list_is_a_list_of_values() {
     let other = shown(&parameter!("x": u16), &[Not(&Contains(PORTS, X))]);
     assert_eq!(other.keywords["not"], json!({"enum": [80, 443]}));
     let name = parameter!("x": String);
-    told(&name, Contains(PORTS, X));
+    described(&name, Contains(PORTS, X));
     // Here the list is one of characters that the text may hold.
-    told(&name, Contains(X, LETTERS));
-    told(&name, StartsWith(X, LETTERS));
+    described(&name, Contains(X, LETTERS));
+    described(&name, StartsWith(X, LETTERS));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_text_in_a_pattern_is_escaped() {
     assert_eq!(pattern(StartsWith(X, &Text("a.b"))), json!(r"^a\.b"));
     assert_eq!(pattern(EndsWith(X, &Text(".rs"))), json!(r"\.rs$"));
     assert_eq!(pattern(Contains(X, &Text("(")),), json!(r"\("));
-    told(&name, StartsWith(X, &Text("é")));
+    described(&name, StartsWith(X, &Text("é")));
     exact(&name, StartsWith(X, &Text("")), plain(&name));
     exact(
         &name,
@@ -90,8 +90,8 @@ fn a_pattern_outside_the_common_subset_is_told() {
         Matches(X, &Text("^[a-z]+$")),
         json!({"type": "string", "pattern": "^[a-z]+$"}),
     );
-    told(&name, Matches(X, &Text("(?i)abc")));
-    told(&name, Matches(X, &Text("(")));
+    described(&name, Matches(X, &Text("(?i)abc")));
+    described(&name, Matches(X, &Text("(")));
     let digits = shown(&name, &[Matches(X, &Text(r"^\d$"))]).keywords;
     assert_eq!(digits["pattern"], json!("^[0-9]$"));
 }
@@ -172,8 +172,8 @@ fn all_values_or_none() {
 #[test]
 fn a_test_without_an_answer_is_told() {
     let mode = parameter!("x": Mode);
-    told(&mode, asked(|_| None));
-    told(
+    described(&mode, asked(|_| None));
+    described(
         &mode,
         asked(|text| {
             if text.contains("off") {
@@ -183,8 +183,8 @@ fn a_test_without_an_answer_is_told() {
             }
         }),
     );
-    told(&mode, asked(|_| panic!("not this one")));
-    told(&parameter!("x": String), asked(|_| Some(true)));
+    described(&mode, asked(|_| panic!("not this one")));
+    described(&parameter!("x": String), asked(|_| Some(true)));
 }
 
 #[test]
