@@ -1,14 +1,5 @@
 //! The runtime half of `contract_assert!`.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::unused_self,
-    clippy::must_use_candidate,
-    clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
-)]
-
 use super::condition::{Condition, ConditionKind};
 use super::condition_result::Checked;
 use super::counts::Counts;

@@ -1,12 +1,5 @@
 //! Details of a violation beyond its condition: values and message.
 
-#![allow(
-    missing_docs,
-    clippy::must_use_candidate,
-    clippy::unused_self,
-    reason = "it is the hidden interface of generated code"
-)]
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -68,6 +61,7 @@ impl<'c> Details<'c> {
         self.question = Some(text);
     }
 
+    /// Sets what the violation says, which is cut where it is too long.
     pub fn message(&mut self, message: std::fmt::Arguments<'_>) {
         self.message = Some(bounded(&message));
     }
@@ -142,12 +136,14 @@ pub struct JsonProbe<'a, T: ?Sized>(&'a T, Unwritable);
 pub struct Unwritable;
 
 impl<'a, T: ?Sized> JsonProbe<'a, T> {
+    /// Looks at a value.
     pub const fn new(value: &'a T) -> Self {
         Self(value, Unwritable)
     }
 }
 
 impl<T: ?Sized + Serialize> JsonProbe<'_, T> {
+    /// Returns the value as JSON, if it can be written.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         serde_json::to_value(self.0).ok()
@@ -163,6 +159,10 @@ impl<T: ?Sized> std::ops::Deref for JsonProbe<'_, T> {
 
 impl Unwritable {
     #[must_use]
+    #[allow(
+        clippy::unused_self,
+        reason = "it is called as the method it stands in for"
+    )]
     pub const fn json(&self) -> Option<Value> {
         None
     }

@@ -12,24 +12,24 @@
 //! It says what the native predicate computes and never more: what has no place here is `Opaque`. Types are unknown to it;
 //! what a `Length` counts is decided by the [`TypeKind`](crate::contract::type_kind::TypeKind) of the parameter.
 
-#![allow(
-    missing_docs,
-    reason = "it is the hidden interface of generated code; each variant says which Rust it stands for"
-)]
-
 use serde_json::Value;
 
 /// A part of a predicate.
 #[derive(Clone, Copy, Debug)]
 pub enum Expression {
+    /// `true` and `false`
     Bool(bool),
+    /// A whole number, of any integer type.
     Integer(i128),
+    /// A number with a point.
     Float(f64),
     /// A string or a character.
     Text(&'static str),
     /// A named constant: its value is found while a program runs; none, if its type has a meaning of its own.
     Named {
+        /// As typed.
         text: &'static str,
+        /// Its value as JSON.
         value: fn() -> Option<Value>,
     },
     /// A parameter, by the name the model knows.
@@ -82,7 +82,9 @@ pub enum Expression {
     IsFinite(&'static Self),
     /// A test of one parameter that only Rust can make, such as `matches!(mode, Mode::Fast)`.
     Native {
+        /// As typed.
         text: &'static str,
+        /// The parameter, by the name the model knows.
         parameter: &'static str,
         /// The answer for the parameter's value as JSON text; `None` if that is not a value of its type.
         holds: fn(&str) -> Option<bool>,
@@ -94,11 +96,17 @@ pub enum Expression {
 /// How two values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
+    /// `a == b`
     Equal,
+    /// `a != b`
     NotEqual,
+    /// `a < b`
     Less,
+    /// `a <= b`
     AtMost,
+    /// `a > b`
     More,
+    /// `a >= b`
     AtLeast,
 }
 
@@ -130,10 +138,13 @@ impl Comparison {
 /// An operation on two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
+    /// `a + b`
     Add,
+    /// `a - b`
     Subtract,
+    /// `a * b`
     Multiply,
-    /// With the sign of the left side, as in Rust.
+    /// `a % b`, with the sign of the left side, as in Rust.
     Remainder,
 }
 

@@ -1,14 +1,5 @@
 //! One execution of a contracted function: the conditions that were reached and their results.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::unused_self,
-    clippy::must_use_candidate,
-    clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
-)]
-
 mod asking;
 mod kept;
 mod over_history;
@@ -38,6 +29,7 @@ const STRIPPED: bool = cfg!(contract_strip);
 /// Why a contracted function gave no result.
 #[derive(Debug)]
 pub enum Stop {
+    /// A condition that is enforced does not hold.
     Violation(Box<Violation>),
     /// Everything before the body holds, and nothing more was asked for.
     BeforeBody,

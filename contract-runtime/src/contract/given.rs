@@ -1,7 +1,5 @@
 //! What `#[given(..)]` looks up, and how it ends a call where there is nothing.
 
-#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
-
 use std::fmt::Display;
 
 use super::frame::Stop;
@@ -13,8 +11,10 @@ use super::frame::Stop;
     note = "a bare `else` opens a `Result`, whose error is the sentence"
 )]
 pub trait Present {
+    /// What is there.
     type Value;
 
+    /// Returns what is there, if anything is.
     fn present(self) -> Option<Self::Value>;
 }
 
@@ -35,6 +35,7 @@ impl<T> Present for Option<T> {
     note = "an `Option` needs a sentence; write `else \"..\"`"
 )]
 pub trait Opened {
+    /// The `Ok` value.
     type Value;
 
     /// The value, or what the error says.
@@ -65,7 +66,9 @@ pub type JudgedForm<F> = Result<Result<<F as Fallible>::Value, Stop>, <F as Fall
     note = "return a `Result`, or open the value with `else`"
 )]
 pub trait Fallible: Sized {
+    /// The `Ok` value.
     type Value;
+    /// The function's own error.
     type Error;
 
     /// The value where `?` leaves the error alone.

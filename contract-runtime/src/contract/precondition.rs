@@ -1,11 +1,5 @@
 //! What a precondition may be in generated code: a closure that only looks at what it names.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    reason = "the hidden interface of generated code"
-)]
-
 use super::condition_result::Checked;
 use super::details::Details;
 use super::frame::{FrameOf, Stop};
@@ -20,6 +14,10 @@ use super::policy::Policy;
 )]
 pub trait Precondition {
     /// Judges a precondition.
+    ///
+    /// # Errors
+    ///
+    /// Why the body does not run.
     fn pre(
         self,
         frame: &mut FrameOf<'_>,
@@ -29,6 +27,10 @@ pub trait Precondition {
     ) -> Result<(), Stop>;
 
     /// Judges a precondition that asks a person.
+    ///
+    /// # Errors
+    ///
+    /// Why the body does not run.
     fn pre_or_ask(
         self,
         frame: &mut FrameOf<'_>,
@@ -38,6 +40,10 @@ pub trait Precondition {
     ) -> Result<(), Stop>;
 
     /// Judges a precondition that asks the history.
+    ///
+    /// # Errors
+    ///
+    /// Why the body does not run.
     fn pre_over_history(
         self,
         frame: &mut FrameOf<'_>,

@@ -1,7 +1,5 @@
 //! The standard type of a parameter, found by the compiler: a schema does not say what `x.len()` counts.
 
-#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
-
 use std::any::{Any as _, TypeId};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -19,26 +17,33 @@ use super::pattern::matches_pattern;
 pub enum TypeKind {
     /// A type of the author's, of which nothing is known.
     Opaque,
+    /// `bool`
     Bool,
     /// An integer of these ends; those of `u128` beyond `i128::MAX` are kept there.
     Integer {
+        /// The least value.
         low: i128,
+        /// The greatest value.
         high: i128,
     },
     /// `f32` where `single`.
     Float {
+        /// Whether it is `f32`, and not `f64`.
         single: bool,
     },
     /// UTF-8: `len()` counts bytes.
     Text,
+    /// `char`
     Character,
     /// `len()` counts items, of this kind.
     List(&'static TypeKind),
+    /// `Option`, of this kind.
     Optional(&'static TypeKind),
 }
 
 /// A type whose kind is known whole.
 pub trait KnownKind {
+    /// The kind of the type.
     const KIND: TypeKind;
 }
 
@@ -49,10 +54,13 @@ pub trait KnownKind {
 pub struct Shape<T: ?Sized>(PhantomData<T>);
 
 impl<T: ?Sized + KnownKind> Shape<T> {
+    /// The kind of the type.
     pub const KIND: TypeKind = T::KIND;
 }
 
+/// A type of which nothing is known.
 pub trait UnknownKind {
+    /// The kind of the type.
     const KIND: TypeKind = TypeKind::Opaque;
 }
 
@@ -63,10 +71,12 @@ impl<T: ?Sized> UnknownKind for Shape<T> {}
 pub struct Returned<T>(PhantomData<T>);
 
 impl<T: KnownKind> Returned<T> {
+    /// The kind of the type.
     pub const KIND: TypeKind = T::KIND;
 }
 
 impl<T: KnownKind, E> Returned<Result<T, E>> {
+    /// The kind of the `Ok` value.
     pub const KIND: TypeKind = T::KIND;
 }
 
@@ -83,6 +93,7 @@ const OPTIONAL: TypeKind = TypeKind::Optional(&TypeKind::Opaque);
 macro_rules! containers {
     ($kind:ident: $([$($n:tt)*] $name:ty,)*) => {$(
         impl<T $($n)*> Container<$name> {
+            /// The kind of the container.
             pub const KIND: TypeKind = $kind;
         }
     )*};
@@ -175,12 +186,14 @@ pub struct Known<'c, T: ?Sized>(&'c T, Unknown);
 pub struct Unknown;
 
 impl<'c, T: ?Sized> Known<'c, T> {
+    /// Looks at a constant.
     pub const fn new(constant: &'c T) -> Self {
         Self(constant, Unknown)
     }
 }
 
 impl<T: ?Sized + KnownKind + Serialize> Known<'_, T> {
+    /// Returns the constant as JSON, if it can be written.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         serde_json::to_value(self.0).ok()

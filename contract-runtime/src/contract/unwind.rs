@@ -1,10 +1,5 @@
 //! Ends code that was not called by name by unwinding, except where that could end the process.
 
-#![allow(
-    missing_docs,
-    reason = "half of it is the hidden interface of generated code"
-)]
-
 use super::frame::Stop;
 use super::in_flight;
 use super::scope::ContractScope;

@@ -1,14 +1,5 @@
 //! A call as generated code sees it: arguments in, reply out.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::unused_self,
-    clippy::must_use_candidate,
-    clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
-)]
-
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Mutex, OnceLock};
@@ -74,7 +65,9 @@ pub(crate) struct Description {
 
 /// A call that has begun.
 pub enum Running<'c> {
+    /// A sync body has ended.
     Done(Reply),
+    /// An async body has to be waited for.
     Later(Pin<Box<dyn Future<Output = Reply> + Send + 'c>>),
 }
 
@@ -119,6 +112,10 @@ impl<'c> Call<'c> {
     }
 
     /// Reads every argument, finds every context value, and opens the frame of the execution.
+    ///
+    /// # Errors
+    ///
+    /// Why the body cannot run.
     pub fn decode(
         &mut self,
         arguments: &mut [&mut dyn Argument<'c>],

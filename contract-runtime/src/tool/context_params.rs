@@ -1,14 +1,5 @@
 //! Resolves `#[context]` parameters by their type.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::unused_self,
-    clippy::must_use_candidate,
-    clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
-)]
-
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
@@ -159,6 +150,10 @@ impl<'c, T: Send + Sync + 'static> ContextValue<'c> for MaybeLent<'c, T> {
 }
 
 impl<'c, T> MaybeLent<'c, T> {
+    #[allow(
+        clippy::unnecessary_wraps,
+        reason = "it stands in for the method of a value that must be there"
+    )]
     pub fn take(&self) -> Result<Option<&'c T>, NoOutput> {
         Ok(self.0)
     }

@@ -1,7 +1,5 @@
 //! Compile-time findings of a tool: its preconditions, and whether its defaults and examples satisfy them.
 
-#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
-
 use super::spec::{Constant, Parameter, Spec};
 use crate::contract::findings::build::Judged;
 use crate::contract::findings::{AbstractState, Value, broken, same};

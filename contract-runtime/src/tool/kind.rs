@@ -1,10 +1,8 @@
 //! The kind of a parameter's type, determined by the compiler and not by its spelling.
 
 #![allow(
-    missing_docs,
     clippy::unused_self,
-    clippy::must_use_candidate,
-    reason = "most of it is the hidden interface of generated code"
+    reason = "generated code calls methods of one name that the compiler picks by the type"
 )]
 
 use std::marker::PhantomData;
@@ -30,6 +28,7 @@ pub struct Type<T>(OtherType<T>);
 pub struct OtherType<T>(PhantomData<fn() -> T>);
 
 impl<T> Type<T> {
+    /// The only value.
     pub const NEW: Self = Self(OtherType(PhantomData));
 }
 
@@ -41,6 +40,7 @@ impl<T> Deref for Type<T> {
 }
 
 impl<T: ?Sized> Type<&T> {
+    /// Sorts a reference.
     #[must_use]
     pub const fn kind(&self) -> Kind<T, Reference<T>> {
         Kind::NEW
@@ -48,6 +48,7 @@ impl<T: ?Sized> Type<&T> {
 }
 
 impl<T: ?Sized> Type<Option<&T>> {
+    /// Sorts a reference that may be missing.
     #[must_use]
     pub const fn kind(&self) -> Kind<T, MaybeReference<T>> {
         Kind::NEW
@@ -190,6 +191,7 @@ impl<T: ?Sized> Unfit<T> {
     note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
 )]
 pub trait ToolArgument {
+    /// Passes on what was asked for.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -206,6 +208,7 @@ impl<T: ?Sized + Lend> ToolArgument for T {}
     note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
 )]
 pub trait Described {
+    /// Passes on what was asked for.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -227,6 +230,7 @@ impl<T: DeserializeOwned + Send> Readable for [T] {}
     note = "write `Arc` for `Rc`, `Mutex` for `RefCell`, an atomic or a `Mutex` for `Cell`, and `dyn Trait + Send + Sync` for `dyn Trait`"
 )]
 pub trait SharedContext {
+    /// Passes on what was asked for.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -242,6 +246,7 @@ impl<T: ?Sized + Send + Sync> SharedContext for T {}
     note = "for a value that may be missing, write `Option<&T>` or `Option<Arc<T>>`"
 )]
 pub trait ContextParameter {
+    /// Passes on what was asked for.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }

@@ -1,7 +1,5 @@
 //! Evaluates a predicate on one value outside any call.
 
-#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
-
 use super::slot::Argument;
 use crate::contract::condition_result::Checked;
 

@@ -1,12 +1,9 @@
 //! Converts what a body returns, by its type.
 
 #![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
     clippy::unused_self,
-    clippy::must_use_candidate,
     clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
+    reason = "generated code calls methods of one name that the compiler picks by the type"
 )]
 
 use std::fmt::Display;
@@ -29,14 +26,21 @@ use crate::schema::arguments::InvalidArguments;
 /// Why a call by name gave no output.
 #[derive(Debug)]
 pub enum NoOutput {
+    /// A condition does not hold.
     Violation(Box<Violation>),
+    /// The arguments cannot be read.
     Invalid(Box<InvalidArguments>),
+    /// The tool said that it failed, with its error.
     Failed(String),
+    /// A person has to be asked.
     Asked(Vec<Question>),
     /// It ended elsewhere, and was said there.
     Reported {
+        /// How it ended.
         status: Status,
+        /// What was said of it.
         error: String,
+        /// Whether the body may still be running.
         may_still_run: bool,
     },
     /// Everything before the body holds, and nothing more was asked for.
@@ -87,6 +91,7 @@ impl Output {
     }
 }
 
+/// What a call by name gives, or why it gave nothing.
 pub type Reply = Result<Output, NoOutput>;
 
 /// A result in view of its conditions, by reference: the `Ok` side of a `Result`, or the whole of anything else.
@@ -97,6 +102,7 @@ pub struct SuccessProbe<'a, T>(NotResult<'a, T>);
 pub struct NotResult<'a, T>(&'a T);
 
 impl<'a, T> SuccessProbe<'a, T> {
+    /// Looks at a result.
     pub const fn new(result: &'a T) -> Self {
         Self(NotResult(result))
     }
@@ -110,6 +116,7 @@ impl<'a, T> Deref for SuccessProbe<'a, T> {
 }
 
 impl<'a, T, E> SuccessProbe<'a, Result<T, E>> {
+    /// Returns what the function gave, unless it failed.
     #[must_use]
     pub fn success(&self) -> Option<&'a T> {
         self.0.0.as_ref().ok()
@@ -130,7 +137,9 @@ impl<'a, T> NotResult<'a, T> {
     note = "write `#[post(|result| ..)]` for the result itself"
 )]
 pub trait Fallible {
+    /// The error of the function.
     type Error;
+    /// Returns the error, if the function failed.
     fn failure(&self) -> Option<&Self::Error>;
 }
 
@@ -141,6 +150,7 @@ impl<T, E> Fallible for Result<T, E> {
     }
 }
 
+/// Returns the error of a function that failed.
 pub fn failure<R: Fallible>(result: &R) -> Option<&R::Error> {
     result.failure()
 }
@@ -153,6 +163,8 @@ pub struct ResultProbe<T>(AnyResult<T>);
 pub struct AnyResult<T>(PhantomData<fn() -> T>);
 
 impl<T> ResultProbe<T> {
+    /// Looks at the type of a result.
+    #[must_use]
     pub const fn of(_: &T) -> Self {
         Self(AnyResult(PhantomData))
     }
@@ -172,6 +184,7 @@ pub struct FallibleResult<T, E>(Result<T, E>);
 pub struct InfallibleResult<T>(T);
 
 impl<T, E> ResultProbe<Result<T, E>> {
+    /// Tells a function that can fail from the others.
     pub const fn split(&self, result: Result<T, E>) -> FallibleResult<T, E> {
         FallibleResult(result)
     }
@@ -214,12 +227,16 @@ impl<T> InfallibleResult<T> {
 }
 
 impl ResultProbe<()> {
+    /// Writes nothing for the unit type.
+    #[must_use]
     pub fn form(&self, (): ()) -> Encoded {
         Encoded(Output::default())
     }
 }
 
 impl ResultProbe<Content> {
+    /// Keeps content as it is.
+    #[must_use]
     pub fn form(&self, content: Content) -> Encoded {
         Encoded(content.into_output())
     }
@@ -258,6 +275,7 @@ impl<T> Json<T> {
 }
 
 impl<T, E> Type<Result<T, E>> {
+    /// Returns the type of the `Ok` value.
     #[must_use]
     pub const fn success(&self) -> ResultType<T> {
         ResultType(Undescribed(PhantomData))

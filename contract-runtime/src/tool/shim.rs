@@ -1,14 +1,5 @@
 //! The interface between a registry and a body, for every kind of tool.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::unused_self,
-    clippy::must_use_candidate,
-    clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
-)]
-
 use std::any::TypeId;
 use std::sync::Arc;
 
@@ -32,9 +23,13 @@ pub(crate) trait Shim: Send + Sync {
 /// A tool made of a free function, as it registers itself.
 #[derive(Debug)]
 pub struct Registered {
+    /// What the author says of it.
     pub spec: &'static Spec,
+    /// Reads the arguments and runs the body.
     pub call: for<'c> fn(Call<'c>) -> Running<'c>,
+    /// Describes the type of its result, if it has a schema.
     pub output: fn() -> Option<Describe>,
+    /// The type of the function, by which a builder recognises it.
     pub function: fn() -> TypeId,
 }
 
@@ -43,11 +38,15 @@ inventory::collect!(Registered);
 /// An `impl` block under `#[tool]`, as it registers itself: its tools come with a state, which only a program can give.
 #[derive(Debug)]
 pub struct RegisteredSet {
+    /// The package that it stands in.
     pub package: &'static str,
     /// The type, as written.
     pub state: &'static str,
+    /// The names of its tools.
     pub tools: &'static [&'static str],
+    /// The source file, as the compiler names it.
     pub file: &'static str,
+    /// Line and column in the file.
     pub position: (u32, u32),
 }
 
@@ -64,6 +63,7 @@ impl Shim for &'static Registered {
 }
 
 /// Returns the type of a function item, by which a builder recognises it.
+#[must_use]
 pub fn type_of<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
@@ -99,6 +99,7 @@ pub trait ToolSet {
 
 /// The half of [`ToolSet`] that the macro implements, for a state that is already shared.
 pub trait SharedToolSet: Send + Sync + 'static {
+    /// Makes the tools over a state.
     fn shared_tools(this: &Arc<Self>) -> Vec<Tool>;
 }
 

@@ -1,12 +1,9 @@
 //! The slot that one argument is decoded into, by the kind of its parameter.
 
 #![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
     clippy::unused_self,
-    clippy::must_use_candidate,
     clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
+    reason = "generated code calls methods of one name that the compiler picks by the type"
 )]
 
 use std::borrow::Cow;

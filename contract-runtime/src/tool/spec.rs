@@ -1,14 +1,5 @@
 //! The static data that generated code states about a tool.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::unused_self,
-    clippy::must_use_candidate,
-    clippy::unnecessary_wraps,
-    reason = "most of it is the hidden interface of generated code"
-)]
-
 use std::any::Any;
 
 use serde::Serialize;
@@ -26,34 +17,47 @@ use crate::schema::Hints;
     reason = "each is a setting of its own"
 )]
 pub struct Spec {
+    /// The name, the file and the conditions.
     pub contract: Contract,
+    /// The title for people.
     pub title: Option<&'static str>,
+    /// What the model reads of it.
     pub description: &'static str,
+    /// What it does to the world, as the author says.
     pub hints: Hints,
+    /// Whether its body is async.
     pub is_async: bool,
+    /// Whether a sync body may block its thread.
     pub blocking: bool,
+    /// Whether arguments of a wrong type are converted where nothing is lost.
     pub coerce: bool,
     /// It must be the only call of its turn.
     pub alone: bool,
     /// In milliseconds.
     pub timeout: Option<u64>,
+    /// Those that the model sees, in order.
     pub parameters: &'static [Parameter],
     /// What a person is asked before every call, with its placeholders unfilled.
     pub confirm: Option<&'static str>,
+    /// What `#[verify(..)]` says of it.
     pub verify: Option<Verify>,
+    /// The package that it stands in.
     pub package: &'static str,
+    /// Line and column in its file.
     pub position: (u32, u32),
 }
 
 /// What `#[verify(..)]` says of running a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verify {
+    /// Whether tests may run the body; without an answer its hints decide.
     pub run: Option<bool>,
     /// A function from a registry's builder to one, which this floor cannot name.
     pub setup: Option<&'static (dyn Any + Send + Sync)>,
 }
 
 impl Verify {
+    /// Says whether tests may run the body.
     #[must_use]
     pub const fn new(run: Option<bool>) -> Self {
         Self { run, setup: None }
@@ -75,10 +79,15 @@ impl Verify {
 /// A parameter that the model sees.
 #[derive(Debug)]
 pub struct Parameter {
+    /// The name that the model knows.
     pub name: &'static str,
+    /// What the model reads of it.
     pub description: &'static str,
+    /// What stands for it where it is missing.
     pub default: Option<Constant>,
+    /// Values that the schema shows.
     pub examples: &'static [Constant],
+    /// Whether its value is kept out of logs and violations.
     pub secret: bool,
     /// What is known of its type, where a portable condition names it.
     pub kind: TypeKind,
@@ -120,6 +129,7 @@ pub trait Shown: Serialize {}
 impl<T: Serialize + ?Sized> Shown for T {}
 
 /// Reads a default given as text, for a parameter whose type is made of text.
+#[must_use]
 pub fn text<'a, T: MadeOfText<'a>>(text: &'a str) -> T {
     T::from(text)
 }

@@ -1,7 +1,5 @@
 //! Entry points for generated code.
 
-#![allow(missing_docs, reason = "it is the hidden interface of generated code")]
-
 use super::abstract_state::AbstractState;
 use super::judge::{Contradiction, contradiction};
 use crate::contract::condition::Condition;

@@ -1,12 +1,5 @@
 //! What postconditions kept from before the body, and their judging.
 
-#![allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    reason = "the hidden interface of generated code"
-)]
-
 use super::{Checked, Details, Detection, FrameOf, Stop};
 
 /// What a postcondition kept from before the body; nothing when it will not be judged.
@@ -29,6 +22,11 @@ pub struct Judge<'f, 'c> {
 }
 
 impl Judge<'_, '_> {
+    /// Evaluates the condition on what was kept, and reports it where it does not hold.
+    ///
+    /// # Errors
+    ///
+    /// The violation, where the condition is enforced.
     #[inline]
     pub fn judge<T: ?Sized>(
         &mut self,
@@ -57,6 +55,7 @@ pub trait Keep: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> Keep for T {}
 
+/// Copies a parameter before the body has it.
 pub fn keep<T: Keep>(value: &T) -> T {
     value.clone()
 }
