@@ -3,9 +3,7 @@
 mod arguments;
 mod block;
 mod conditions;
-mod constant;
 mod givens;
-mod history;
 mod owned;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -58,10 +56,10 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     for clause in &tool.clauses {
         conditions::shown_if_demanded(errors, clause);
         conditions::answerable(errors, clause);
-        history::asked_before(errors, clause);
+        conditions::asked_before(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
         conditions::result_is_opened(errors, clause, &tool.function.sig.output);
-        constant::varies(errors, clause);
+        conditions::varies(errors, clause);
     }
     conditions::ids_differ(errors, &tool.clauses);
     givens::return_to_somebody(errors, &tool.givens, &tool.function);
@@ -79,14 +77,14 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     if sig.abi.is_some() {
         errors.on(&sig.abi, "a violation must not unwind into foreign code; put the contract on a Rust function and call that");
     }
-    history::asked_of_a_tool(errors, &contracted.clauses, &contracted.givens);
+    conditions::asked_of_a_tool(errors, &contracted.clauses, &contracted.givens);
     givens::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
         conditions::never_asking(errors, clause);
         conditions::absence_considered(errors, clause, &contracted.function.params);
         conditions::result_is_opened(errors, clause, &sig.output);
-        constant::varies(errors, clause);
+        conditions::varies(errors, clause);
     }
 }
 

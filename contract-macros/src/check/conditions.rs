@@ -6,7 +6,7 @@ use syn::{ReturnType, Type};
 use super::arguments::generics;
 use super::bare;
 use crate::errors::Errors;
-use crate::model::{Clause, ClauseKind, Opaque, Param, Policy, Portable, Shown};
+use crate::model::{Clause, ClauseKind, Given, Opaque, Param, Policy, Portable, Shown};
 use crate::source::{self, is_punct};
 
 /// What is demanded to be shown must be portable, every part of it.
@@ -237,4 +237,40 @@ fn compared_with_a_literal(trees: &[TokenTree]) -> Option<TokenStream> {
     let next = trees.get(2 + signs);
     let ends = next.is_none() || is_punct(next, '&') || is_punct(next, '|');
     (compares && literal && ends).then(|| trees.iter().take(2 + signs).cloned().collect())
+}
+
+/// A condition over constants alone refuses every call, or none.
+pub(super) fn varies(errors: &mut Errors, clause: &Clause) {
+    if clause.is_constant {
+        errors.on(
+            &clause.predicate,
+            "this condition is the same for every call; refer to a parameter or to state, or write `const { assert!(..) }` in the body",
+        );
+    }
+}
+
+/// A postcondition judges what has happened, when nothing can be refused any more.
+pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
+    if let Some(used) = clause
+        .history
+        .as_ref()
+        .filter(|_| clause.kind != ClauseKind::Pre)
+    {
+        errors.at(
+            used.span,
+            "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call",
+        );
+    }
+}
+
+/// Only calls by name are remembered, and only tools are called by name.
+pub(super) fn asked_of_a_tool(errors: &mut Errors, clauses: &[Clause], givens: &[Given]) {
+    let conditions = clauses.iter().map(|clause| &clause.history);
+    let asked = conditions.chain(givens.iter().map(|given| &given.history));
+    for used in asked.flatten() {
+        errors.at(
+            used.span,
+            "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter",
+        );
+    }
 }

@@ -4,7 +4,6 @@ mod approximation;
 #[cfg(feature = "grammar")]
 mod constrained_decoder;
 mod engine;
-mod error;
 mod gbnf;
 #[cfg(feature = "grammar")]
 mod recognizer;
@@ -14,13 +13,12 @@ mod token_mask;
 
 use std::sync::Arc;
 
-use contract_runtime::{Registry, Validator};
+use contract_runtime::{Registry, SchemaError, Validator};
 use serde_json::Value;
 
 pub use approximation::Approximation;
 #[cfg(feature = "grammar")]
 pub use constrained_decoder::{ConstrainedDecoder, DecodingStep, NextToken, TokenModel};
-pub use error::ConstraintError;
 #[cfg(feature = "grammar")]
 pub use recognizer::{Mismatch, Recognizer};
 #[cfg(feature = "grammar")]
@@ -126,4 +124,19 @@ impl std::fmt::Debug for Constraint {
             .field("schema", &self.0.schema)
             .finish_non_exhaustive()
     }
+}
+
+/// Why a constraint cannot be built or enforced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConstraintError {
+    /// A call could not enforce the schema.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// llguidance cannot compile the schema, or a reply exceeds its limits.
+    #[error("llguidance failed: {message}")]
+    Engine {
+        /// The message of the engine.
+        message: String,
+    },
 }

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use toktrie::{ApproximateTokEnv, TokEnv};
 
 use super::Constraint;
+use super::ConstraintError;
 use super::engine;
-use super::error::ConstraintError;
 
 /// How much of the text before a mismatch is shown, and of each thing that was expected, in characters.
 const SHOWN: usize = 40;

@@ -6,7 +6,7 @@ use llguidance::Matcher;
 use toktrie::{ApproximateTokEnv, SimpleVob, TokEnv, TokRxInfo, TokTrie};
 
 use super::Constraint;
-use super::error::ConstraintError;
+use super::ConstraintError;
 
 /// The token vocabulary of a model.
 #[derive(Clone)]
