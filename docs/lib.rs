@@ -2,6 +2,8 @@
 
 #![allow(clippy::doc_markdown, reason = "names of companies are no code")]
 
+pub mod train;
+
 macro_rules! pages {
     ($($(#[$doc:meta])* $page:ident)*) => {
         $($(#[$doc])* pub mod $page {})*

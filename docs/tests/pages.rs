@@ -100,12 +100,12 @@ fn every_page_is_in_the_summary_and_every_snippet_is_run() {
     }
 }
 
-/// A block whose fence names a file is an excerpt of it: `text,examples/bank/src/lib.rs`.
+/// A block whose fence names a file is an excerpt of it: `rs,examples/bank/src/lib.rs`.
 #[test]
 fn every_excerpt_stands_in_its_file() {
     let mut found = 0;
     for page in pages() {
-        for block in text(&page).split("\n```text,").skip(1) {
+        for block in text(&page).split("\n```rs,").skip(1) {
             let (file, rest) = block.split_once('\n').unwrap_or((block, ""));
             let (excerpt, _) = rest.split_once("\n```").unwrap_or((rest, ""));
             let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
