@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::history::{self, CallArguments};
 use super::panics::ignore_poison;
 use super::scope::PolicyLayer;
 
@@ -269,7 +270,7 @@ pub(crate) struct Asking {
     pub(crate) tool: String,
     /// The registry, by a number that no other has.
     pub(crate) registry: u64,
-    /// The call, as [`digest`] tells calls apart.
+    /// The call, by a number that only calls with the same arguments have.
     pub(crate) call: u128,
     /// The questions that this call has the answer to.
     pub(crate) approved: Vec<u128>,
@@ -389,11 +390,21 @@ impl RunAnswers {
     }
 }
 
-/// Tells texts apart, with keys that this process has drawn and shows nobody.
+/// The keys that this process has drawn and shows nobody.
+static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+
+/// Tells texts apart.
 pub(crate) fn digest(parts: &[&str]) -> u128 {
-    static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
     KEYS.iter().fold(0, |digest, keys| {
         (digest << 64) | u128::from(keys.hash_one(parts))
+    })
+}
+
+/// Tells calls apart, by what their arguments mean; nothing for more arguments than are compared.
+pub(crate) fn call_digest(tool: &str, arguments: &dyn CallArguments) -> Option<u128> {
+    KEYS.iter().try_fold(0, |digest, keys| {
+        let arguments = history::sorted_digest(keys, arguments)?;
+        Some((digest << 64) | u128::from(keys.hash_one((tool, arguments))))
     })
 }
 

@@ -9,7 +9,7 @@ mod tool_function;
 mod turn;
 
 pub use asked_value::AskedValue;
-pub(crate) use digest::CallArguments;
+pub(crate) use digest::{CallArguments, sorted_digest};
 pub(crate) use place::{CallEnd, CallPlace, Unplaced};
 pub(crate) use records::RunHistory;
 pub use tool_function::ToolFunction;

@@ -11,18 +11,20 @@ use tokio_util::sync::CancellationToken;
 use super::Registry;
 use super::body;
 use super::dispatch::{Begun, PendingCall};
+use super::entry::Entry;
 use super::inner::Inner;
 use super::job::{At, GateUse, Mode};
 use crate::contract::approval::{
-    Answer, ApprovalRequest, Approver, Asking, Decision, Question, digest,
+    Answer, ApprovalRequest, Approver, Asking, Decision, Question, call_digest, digest,
 };
 use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, guard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
-use crate::tool::canonical::canonical;
+use crate::schema::arguments::read;
 use crate::tool::context::now;
 use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::sent_arguments::SentArguments;
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
 /// How often one call asks, where each time something has changed when the answer comes.
@@ -37,7 +39,7 @@ pub(super) struct OpenRequests(Mutex<VecDeque<OpenRequest>>);
 
 struct OpenRequest {
     id: String,
-    /// The call, as [`digest`] tells calls apart.
+    /// The call, as [`told_apart`] tells calls apart.
     call: u128,
     questions: Vec<Question>,
     /// What was approved in earlier rounds.
@@ -108,7 +110,7 @@ impl Inner {
             asks: Arc::clone(&entry.asks),
             tool: call.name.clone(),
             registry: self.id,
-            call: digest(&[&call.name, &told_apart(&call.arguments)]),
+            call: told_apart(entry, &call),
             approved: Vec::new(),
             run: context.run_layer().or_else(|| outer.run.clone()),
         };
@@ -361,13 +363,19 @@ async fn until(
     .await
 }
 
-/// The arguments as calls are told apart by them: equal only for arguments that every tool reads alike.
-fn told_apart(arguments: &str) -> String {
+/// What tells a call apart from others: equal only for arguments that its tool reads alike, such as a default that is left out
+/// and one that is spelled out.
+fn told_apart(entry: &Entry, call: &ToolCall) -> u128 {
+    let as_written = || digest(&[&call.name, &call.arguments]);
     // Numbers that a float cannot hold look like others once they are read.
-    if has_long_number(arguments) {
-        return arguments.to_owned();
+    if has_long_number(&call.arguments) {
+        return as_written();
     }
-    canonical(arguments)
+    let inputs = &entry.inputs;
+    let read = read(&call.arguments, &inputs.schema, inputs.coerce).ok();
+    let text = read.as_ref().map_or(&call.arguments, |read| &read.text);
+    let arguments = SentArguments::of(text, &inputs.schema);
+    call_digest(&call.name, &arguments).unwrap_or_else(as_written)
 }
 
 /// Whether more than 15 digits stand together outside of strings.

@@ -24,7 +24,7 @@ pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod reply;
 pub(crate) mod run;
-mod sent_arguments;
+pub(crate) mod sent_arguments;
 pub(crate) mod shim;
 pub(crate) mod slot;
 pub(crate) mod spec;

@@ -7,7 +7,7 @@ use crate::contract::history::CallArguments;
 use crate::schema::InputSchema;
 
 /// The arguments of a call as its body has them, defaults included.
-pub(super) struct SentArguments<'r> {
+pub(crate) struct SentArguments<'r> {
     text: &'r str,
     schema: &'r InputSchema,
 }
@@ -15,10 +15,12 @@ pub(super) struct SentArguments<'r> {
 impl<'r> SentArguments<'r> {
     pub(super) fn new(request: &'r Request<'_>) -> Self {
         let examined = request.examined.get();
-        Self {
-            text: examined.map_or(request.text, |examined| &examined.text),
-            schema: &request.inputs.schema,
-        }
+        let text = examined.map_or(request.text, |examined| &examined.text);
+        Self::of(text, &request.inputs.schema)
+    }
+
+    pub(crate) const fn of(text: &'r str, schema: &'r InputSchema) -> Self {
+        Self { text, schema }
     }
 }
 

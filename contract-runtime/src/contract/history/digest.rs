@@ -53,6 +53,13 @@ pub(super) fn digest(key: &RandomState, arguments: &dyn CallArguments) -> Option
     })
 }
 
+/// The numbers of all arguments, in an order that does not depend on theirs; nothing for more than are kept.
+pub(crate) fn sorted_digest(key: &RandomState, arguments: &dyn CallArguments) -> Option<Vec<u64>> {
+    let mut pairs = digest(key, arguments)?.pairs.into_vec();
+    pairs.sort_unstable();
+    Some(pairs)
+}
+
 /// The number of a name.
 pub(super) fn name(key: &RandomState, name: &str) -> u64 {
     key.hash_one(name)

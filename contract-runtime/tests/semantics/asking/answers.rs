@@ -311,3 +311,36 @@ async fn a_denied_call_is_the_same_however_it_is_spelled() {
         assert_eq!(call(other, None).await.status(), Status::Denied, "{other}");
     }
 }
+
+#[tokio::test]
+async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
+    /// Order some of a thing.
+    #[tool(coerce, confirm = "Order {count} of {thing}?")]
+    fn order(thing: String, #[arg(default = 1)] count: u32, note: Option<String>) -> u32 {
+        count
+    }
+    let registry = Registry::builder().tool(order).build().unwrap();
+    let run = Run::new();
+    let call = async |arguments: &str, answer: Option<Answer>| {
+        let context = Context::new().run(&run);
+        let context = answer.into_iter().fold(context, Context::answer);
+        let call = ToolCall::new("1", "order", arguments);
+        registry.call_with(call, context).await
+    };
+    let denial = request(&call(r#"{"thing":"den"}"#, None).await).deny("no");
+    let denied = call(r#"{"thing":"den"}"#, Some(denial)).await;
+    assert_eq!(denied.status(), Status::Denied);
+    // Whatever is approved for other calls.
+    let other = request(&call(r#"{"thing":"lamp"}"#, None).await);
+    let all = other.answer(Decision::Approved(Approval::SameConditions));
+    assert!(call(r#"{"thing":"lamp"}"#, Some(all)).await.is_ok());
+    for same in [
+        r#"{"thing":"den","count":1}"#,
+        r#"{"thing":"den","count":null}"#,
+        r#"{"note":null,"count":1.0,"thing":"den"}"#,
+        r#"{"thing":"den","count":"1"}"#,
+    ] {
+        assert_eq!(call(same, None).await.status(), Status::Denied, "{same}");
+    }
+    assert!(call(r#"{"thing":"den","count":2}"#, None).await.is_ok());
+}
