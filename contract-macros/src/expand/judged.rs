@@ -91,7 +91,7 @@ impl<'m> Judged<'m> {
         let then = self.givens.iter().filter_map(|given| {
             let then = given.then.as_ref()?;
             Some(quote! {
-                if #runtime::SuccessProbe::new(&#out).success().is_some() {
+                if #frame.is_awaited() && #runtime::SuccessProbe::new(&#out).success().is_some() {
                     #then;
                 }
             })

@@ -8,6 +8,7 @@ pub use kept::{Judge, Kept, keep};
 
 use std::cell::Cell;
 use std::future::Future;
+use std::sync::atomic::Ordering;
 
 use super::approval::{OpenQuestions, QuestionText};
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
@@ -18,7 +19,7 @@ use super::nesting;
 use super::observer::{self, Check, CheckEvent};
 use super::panics::{Panicked, guard};
 use super::policy::{Policy, PolicyOrigin, Resolved};
-use super::scope::ContractScope;
+use super::scope::{ContractScope, Scope};
 use super::unwind::unless_fatal;
 use super::values::Values;
 use super::violation::{Blame, Detection, Location, Violation};
@@ -162,6 +163,14 @@ impl<'c> FrameOf<'c> {
         }
         self.judged();
         Ok(())
+    }
+
+    /// Whether somebody still waits for the call, so that what it did may be made lasting.
+    #[must_use]
+    #[inline]
+    pub fn is_awaited(&self) -> bool {
+        let abandoned = |scope: &Scope| scope.abandoned.load(Ordering::Acquire);
+        !self.named || !self.scope.get().is_some_and(abandoned)
     }
 
     /// Begins to judge again, after the body; false where that is not possible.

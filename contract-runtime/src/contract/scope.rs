@@ -100,6 +100,8 @@ pub(crate) struct Scope {
     pub(crate) of_run: bool,
     /// The call has its outcome. What it left behind may still break something.
     pub(super) concluded: AtomicBool,
+    /// Nobody waits for the call any more, though its body may still run.
+    pub(super) abandoned: AtomicBool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
     /// What the call may ask; nothing, where its tool never does.
@@ -238,6 +240,7 @@ impl Scope {
             run: outer.and_then(|outer| outer.run.clone()),
             of_run: false,
             concluded: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             gate: outer.and_then(|outer| outer.gate.clone()),
             asking: None,
             depth: outer.map_or(0, |outer| outer.depth),
@@ -307,6 +310,12 @@ impl Scope {
             return self.observe(violation);
         }
         self.record(violation);
+    }
+
+    /// Nobody waits for the call any more: what it has not made lasting yet, it does not.
+    #[cold]
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
     }
 
     /// From here on, what is recorded ends no call any more.

@@ -83,6 +83,7 @@ impl Scope {
         self.run = None;
         self.of_run = false;
         *self.concluded.get_mut() = false;
+        *self.abandoned.get_mut() = false;
         self.gate = None;
         self.asking = None;
         self.place = None;

@@ -13,6 +13,7 @@ use super::body::{self, BodyEnd};
 use super::inner::Inner;
 use super::job::Job;
 use crate::contract::panics::ignore_poison;
+use crate::contract::scope::ContractScope;
 use crate::contract::thread;
 use crate::futures;
 use crate::schema::Coercion;
@@ -34,7 +35,7 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
     let start = Start::default();
-    let waiting = Waiting(start.clone());
+    let waiting = Waiting(start.clone(), job.scope.clone());
     let work = move || {
         let place = place;
         if !start.begin() {
@@ -67,8 +68,8 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
         }
     };
     let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
-        BodyEnd::TimedOut(_) => BodyEnd::TimedOut(waiting.0.give_up()),
-        BodyEnd::Cancelled(_) => BodyEnd::Cancelled(waiting.0.give_up()),
+        BodyEnd::TimedOut(_) => BodyEnd::TimedOut(waiting.give_up()),
+        BodyEnd::Cancelled(_) => BodyEnd::Cancelled(waiting.give_up()),
         ran => {
             if let Some(guard) = guard {
                 guard.disarm();
@@ -88,23 +89,27 @@ impl Start {
     fn begin(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }
-
-    /// The body will not run any more, if it has not begun.
-    fn give_up(&self) -> Stopped {
-        if self.begin() {
-            Stopped::NotStarted
-        } else {
-            Stopped::MayStillRun
-        }
-    }
 }
 
 /// A call that waits for its body; when it is dropped, a body that has not begun never will.
-struct Waiting(Start);
+struct Waiting(Start, ContractScope);
+
+impl Waiting {
+    /// The body will not run any more, if it has not begun; if it has, nothing that it does is made lasting.
+    fn give_up(&self) -> Stopped {
+        if self.0.begin() {
+            return Stopped::NotStarted;
+        }
+        if let Some(scope) = self.1.get() {
+            scope.abandon();
+        }
+        Stopped::MayStillRun
+    }
+}
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.give_up();
+        self.give_up();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use contract_runtime::prelude::*;
@@ -465,6 +466,57 @@ async fn a_call_that_is_dropped_leaves_nothing_behind() {
     }
     assert_eq!(database.rolled_back.load(Ordering::Relaxed), 1);
     assert_eq!(database.rows(), [0; 0]);
+}
+
+/// Write a row, on a thread that nobody can stop.
+#[tool(blocking, timeout = "200ms")]
+#[given(mut tx = database.transaction()?, then tx.commit()?)]
+fn write_blocking(
+    /// The row.
+    row: i64,
+    #[context] database: &Database,
+    #[context] steps: &(Sender<()>, Mutex<Receiver<()>>),
+) -> Result<(), Down> {
+    tx.written.push(row);
+    let _ = steps.0.send(());
+    // Until the test has seen the outcome.
+    let _ = steps
+        .1
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .recv();
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_blocking_call_that_nobody_waits_for_leaves_nothing_behind() {
+    let database = Arc::new(Database::default());
+    for (dropped, rolled_back) in [(false, 1), (true, 2)] {
+        let ((began, has_begun), (finish, end)) = (channel::<()>(), channel());
+        let builder = Registry::builder().tool(write_blocking);
+        let builder = builder.context_arc(Arc::clone(&database));
+        let registry = builder.context((began, Mutex::new(end))).build().unwrap();
+        let call = async move {
+            registry
+                .call_json("write_blocking", json!({ "row": 5 }))
+                .await
+        };
+        let call = tokio::spawn(call);
+        while has_begun.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
+        if dropped {
+            call.abort();
+            assert!(call.await.unwrap_err().is_cancelled());
+        } else {
+            assert_eq!(call.await.unwrap().status(), Status::TimedOut);
+        }
+        finish.send(()).unwrap();
+        while database.rolled_back.load(Ordering::Relaxed) < rolled_back {
+            assert_eq!(database.rows(), [0; 0]);
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 static TILL: Mutex<u32> = Mutex::new(5);

@@ -317,6 +317,7 @@ async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
     /// Order some of a thing.
     #[tool(coerce, confirm = "Order {count} of {thing}?")]
     fn order(thing: String, #[arg(default = 1)] count: u32, note: Option<String>) -> u32 {
+        drop((thing, note));
         count
     }
     let registry = Registry::builder().tool(order).build().unwrap();
