@@ -74,11 +74,24 @@ fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
             let message = format!("`{key}` needs a value; write `{key} = ..`");
             return Err(syn::Error::new(key.span(), message));
         }
-        Some(_) => Some(source::expression(input)?),
+        Some(_) => Some(source::expression(input).map_err(|error| keyword(&key, input, error))?),
         None => None,
     };
     let behind = Vec::new();
     Ok(Entry { key, value, behind })
+}
+
+/// Says so where a word of Rust stands for a value.
+fn keyword(key: &Ident, input: ParseStream<'_>, error: syn::Error) -> syn::Error {
+    match input.fork().call(Ident::parse_any) {
+        Ok(word) => {
+            let message = format!(
+                "`{word}` is a keyword of Rust and no value; as a text, write `{key} = \"{word}\"`"
+            );
+            syn::Error::new(word.span(), message)
+        }
+        Err(_) => error,
+    }
 }
 
 fn skip(input: ParseStream<'_>) {
@@ -212,10 +225,11 @@ pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
     let literal = string(errors, entry, "\"..\"")?;
     if literal.value().trim().is_empty() {
         let name = entry.name();
-        errors.on(
-            &literal,
-            format_args!("an empty sentence says nothing; say what holds, or remove `{name}`"),
-        );
+        let advice = match name.as_str() {
+            "id" => "an empty id names nothing; name the condition",
+            _ => "an empty sentence says nothing; say what holds",
+        };
+        errors.on(&literal, format_args!("{advice}, or remove `{name}`"));
         return None;
     }
     Some(literal)

@@ -155,6 +155,7 @@ pub(crate) fn is_flag(input: ParseStream<'_>, word: &str) -> bool {
 
 /// What stands alone in an attribute.
 const FLAGS: &[&str] = &[
+    "ask",
     "shown",
     "read_only",
     "destructive",

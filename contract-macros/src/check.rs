@@ -61,6 +61,12 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         conditions::result_is_opened(errors, clause, &tool.function.sig.output);
         conditions::varies(errors, clause);
     }
+    let of_clauses = tool.clauses.iter();
+    let of_clauses = of_clauses.filter_map(|clause| Some(&clause.question.as_ref()?.value));
+    let of_tool = tool.confirm.iter().map(|(question, _)| question);
+    for question in of_clauses.chain(of_tool) {
+        conditions::question_shows_no_history(errors, question);
+    }
     conditions::ids_differ(errors, &tool.clauses);
     givens::return_to_somebody(errors, &tool.givens, &tool.function);
     one_nature(errors, &tool.options);

@@ -177,6 +177,13 @@ impl Given {
                 );
                 return None;
             }
+            "then" if self.then.is_none() && input.peek(Token![=]) => {
+                errors.on(
+                    word,
+                    "`then` takes its expression without `=`; write `then tx.commit()?`",
+                );
+                return None;
+            }
             "then" if self.then.is_none() => {
                 let read = source::expression(input).map_err(|error| errors.add(error));
                 self.then = Some(read.ok()?.1);

@@ -19,7 +19,7 @@ pub use crate::contract::given::{Fallible, JudgedForm, Opened, Present};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{
     Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, converted, count, either,
-    item, kind, pattern,
+    item, kind, pattern, widened,
 };
 pub use crate::contract::unwind::settle;
 pub use crate::registry::Builder;

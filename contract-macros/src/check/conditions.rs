@@ -6,7 +6,8 @@ use syn::{ReturnType, Type};
 use super::arguments::generics;
 use super::bare;
 use crate::errors::Errors;
-use crate::model::{Clause, ClauseKind, Given, Opaque, Param, Policy, Portable, Shown};
+use crate::history;
+use crate::model::{Clause, ClauseKind, Given, Message, Opaque, Param, Policy, Portable, Shown};
 use crate::source::{self, is_punct};
 
 /// What is demanded to be shown must be portable, every part of it.
@@ -259,6 +260,16 @@ pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
         errors.at(
             used.span,
             "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call",
+        );
+    }
+}
+
+/// A person is asked after the conditions, when the call has no place in the history yet.
+pub(super) fn question_shows_no_history(errors: &mut Errors, question: &Message) {
+    for used in question.args.iter().filter_map(history::find) {
+        errors.at(
+            used.span,
+            "a question cannot ask the history; look it up before, such as `#[given(times = history().count(refund))]`, and show `{times}`",
         );
     }
 }

@@ -7,7 +7,7 @@ use syn::{ReturnType, Type};
 use super::clauses::condition;
 use super::span::SpanRange;
 use super::types::{anonymous_lifetimes, mentions_impl, opened};
-use crate::model::{Clause, KindSource, Param, Portable};
+use crate::model::{Clause, Converted, KindSource, Param, Portable};
 
 /// `rt::Expression::Compare(rt::Comparison::More, &rt::Expression::Parameter("count"), &rt::Expression::Integer(0))`
 pub(super) fn expression(
@@ -16,6 +16,13 @@ pub(super) fn expression(
     runtime: &TokenStream,
 ) -> TokenStream {
     let sub = |part: &Portable| expression(part, params, runtime);
+    let operand = |part: &Portable| match part {
+        Portable::Converted(converted) => {
+            let [from, to, read, opaque] = conversion(converted, params, runtime);
+            quote!(const { #runtime::widened(#from, #to, &#read, #opaque) })
+        }
+        other => sub(other),
+    };
     let ident = |name: &str| Ident::new(name, Span::call_site());
     let head = |name: &str| {
         let name = ident(name);
@@ -53,7 +60,7 @@ pub(super) fn expression(
         }
         Portable::Variable(name) => quote!(#runtime::Expression::Variable(#name)),
         Portable::Unary(operator, of) => {
-            let (head, of) = (head(operator.name()), sub(of));
+            let (head, of) = (head(operator.name()), operand(of));
             quote!(#head(&#of))
         }
         Portable::Binary(operator, a, b) => {
@@ -65,7 +72,7 @@ pub(super) fn expression(
             quote!(#runtime::Expression::Compare(#runtime::Comparison::#by, &#a, &#b))
         }
         Portable::Arithmetic(by, a, b) => {
-            let (by, a, b) = (ident(by.name()), sub(a), sub(b));
+            let (by, a, b) = (ident(by.name()), operand(a), operand(b));
             quote!(#runtime::Expression::Arithmetic(#runtime::Operation::#by, &#a, &#b))
         }
         Portable::InList(of, list) => {
@@ -91,10 +98,7 @@ pub(super) fn expression(
             quote!(const { #runtime::either(#kind, #known, #unknown) })
         }
         Portable::Converted(converted) => {
-            let from = kind_of(&converted.from, params, runtime);
-            let to = kind_written(&converted.to, runtime);
-            let (read, text) = (sub(&converted.of), &converted.text);
-            let opaque = quote!(#runtime::Expression::Opaque(#text));
+            let [from, to, read, opaque] = conversion(converted, params, runtime);
             quote!(const { #runtime::converted(#from, #to, #read, #opaque) })
         }
         Portable::Opaque(opaque) => {
@@ -102,6 +106,17 @@ pub(super) fn expression(
             quote!(#runtime::Expression::Opaque(#text))
         }
     }
+}
+
+/// The kinds of both types, what is converted, and the conversion as typed.
+fn conversion(of: &Converted, params: &[Param], runtime: &TokenStream) -> [TokenStream; 4] {
+    let text = &of.text;
+    [
+        kind_of(&of.from, params, runtime),
+        kind_written(&of.to, runtime),
+        expression(&of.of, params, runtime),
+        quote!(#runtime::Expression::Opaque(#text)),
+    ]
 }
 
 fn kind_of(source: &KindSource, params: &[Param], runtime: &TokenStream) -> TokenStream {

@@ -40,13 +40,26 @@ impl<'c> Details<'c> {
 
     /// Adds the value of a parameter; one that cannot be written as JSON is shown as it was sent.
     pub fn value(&mut self, name: &str, value: Option<Value>) {
-        let value = value.or_else(|| {
-            let sent: Map<String, Value> = serde_json::from_str(&self.sent?.arguments).ok()?;
-            sent.get(name).cloned()
-        });
+        let value = match value {
+            None => self.sent_value(name),
+            Some(Value::Number(number)) if number.is_f64() => {
+                let value = Value::Number(number);
+                let sent = self.sent_value(name);
+                Some(
+                    sent.filter(|sent| is_same_f32(sent, &value))
+                        .unwrap_or(value),
+                )
+            }
+            value => value,
+        };
         if let Some(value) = value {
             self.values.insert(name, value);
         }
+    }
+
+    fn sent_value(&self, name: &str) -> Option<Value> {
+        let mut sent: Map<String, Value> = serde_json::from_str(&self.sent?.arguments).ok()?;
+        sent.remove(name)
     }
 
     /// Names a secret parameter without its value.
@@ -65,6 +78,16 @@ impl<'c> Details<'c> {
     pub fn message(&mut self, message: std::fmt::Arguments<'_>) {
         self.message = Some(bounded(&message));
     }
+}
+
+/// Whether an `f32` is both of them: as an `f64`, it is written with more digits than were sent.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "it is compared as an `f32`"
+)]
+fn is_same_f32(sent: &Value, value: &Value) -> bool {
+    let single = |value: &Value| value.as_f64().map(|wide| wide as f32);
+    sent.is_number() && single(sent) == single(value)
 }
 
 /// What a violation says in words, and what a log may show of it.

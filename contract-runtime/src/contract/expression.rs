@@ -10,9 +10,11 @@
 //! ```
 //!
 //! It says what the native predicate computes and never more: what has no place here is `Opaque`. Types are unknown to it;
-//! what a `Length` counts is decided by the [`TypeKind`](crate::contract::type_kind::TypeKind) of the parameter.
+//! what a `Length` counts is decided by the [`TypeKind`] of the parameter.
 
 use serde_json::Value;
+
+use super::type_kind::TypeKind;
 
 /// A part of a predicate.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,8 @@ pub enum Expression {
     Absolute(&'static Self),
     /// `x.unsigned_abs()`
     UnsignedAbsolute(&'static Self),
+    /// `x as u32` as an operand, where that type holds every value of `x`: the operation is of the wider type.
+    Widened(&'static Self, TypeKind),
     /// `x.len()`: bytes of a text, items of a list.
     Length(&'static Self),
     /// `x.chars().count()`
@@ -166,6 +170,7 @@ impl Expression {
             | Self::Negative(of)
             | Self::Absolute(of)
             | Self::UnsignedAbsolute(of)
+            | Self::Widened(of, _)
             | Self::Length(of)
             | Self::Characters(of)
             | Self::IsAscii(of)

@@ -135,20 +135,39 @@ pub const fn converted(
     read: Expression,
     opaque: Expression,
 ) -> Expression {
-    match (from, to) {
-        (
-            TypeKind::Integer { low, high },
-            TypeKind::Integer {
-                low: least,
-                high: most,
-            },
-        ) if least <= low && high <= most => {
-            // Where the ends of `u128` are kept, they are those of another type.
-            let is_u128 = low == 0 && high == i128::MAX;
-            if is_u128 && least != 0 { opaque } else { read }
-        }
-        _ => opaque,
+    if holds_all(to, from) { read } else { opaque }
+}
+
+/// The same for an operand, whose type is that of the operation.
+#[must_use]
+pub const fn widened(
+    from: TypeKind,
+    to: TypeKind,
+    read: &'static Expression,
+    opaque: Expression,
+) -> Expression {
+    if holds_all(to, from) {
+        Expression::Widened(read, to)
+    } else {
+        opaque
     }
+}
+
+/// Whether every value of one integer type is one of the other.
+const fn holds_all(wide: TypeKind, narrow: TypeKind) -> bool {
+    let TypeKind::Integer { low, high } = narrow else {
+        return false;
+    };
+    let TypeKind::Integer {
+        low: least,
+        high: most,
+    } = wide
+    else {
+        return false;
+    };
+    // Where the ends of `u128` are kept, they are those of another type.
+    let is_u128 = low == 0 && high == i128::MAX;
+    least <= low && high <= most && !(is_u128 && least != 0)
 }
 
 /// Returns the kind of a list's items, or of what an optional holds.

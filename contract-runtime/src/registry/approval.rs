@@ -238,7 +238,11 @@ impl Asked<'_> {
     /// Takes the answer that is to this call, if one is; those to other calls are left to them.
     fn answered(&mut self, answers: Vec<Answer>) -> Result<(), String> {
         let (open_requests, call) = (&self.inner.open_requests, self.asking.call);
-        let mut answers = answers.into_iter();
+        // Of two answers to one question, a denial counts.
+        let (denials, approvals): (Vec<_>, Vec<_>) = answers
+            .into_iter()
+            .partition(|answer| matches!(answer.decision, Decision::Denied(_)));
+        let mut answers = denials.into_iter().chain(approvals);
         let found = answers.find_map(|answer| {
             let open = open_requests.take(&answer.request, |open| open.call == call)?;
             Some((answer.decision, open))

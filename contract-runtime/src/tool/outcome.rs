@@ -342,6 +342,9 @@ impl Outcome {
                 "not started, because a person must be asked first: {}",
                 request.to_string().replace('\n', " ")
             ),
+            OutcomeKind::Denied { reason } if reason.trim().is_empty() => {
+                "not started, because it was denied".to_owned()
+            }
             OutcomeKind::Denied { reason } => {
                 format!("not started, because it was denied: {reason}")
             }

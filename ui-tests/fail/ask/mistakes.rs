@@ -12,6 +12,8 @@ use contract_runtime::prelude::*;
 #[pre(cents < 60, ask = "Refund {}?")]
 #[pre(cents < 70, ask = "Refund?", cents)]
 #[pre(cents < 80, asks = "Refund?")]
+#[pre(cents < 90, "no more", ask)]
+#[pre(cents < 95, id = "")]
 fn refund(cents: u32, #[arg(secret)] pin: String) {}
 
 /// Pay out.

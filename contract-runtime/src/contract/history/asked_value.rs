@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 /// A value by which a question to a [`History`](crate::History) is narrowed: a text, an integer, a boolean, or an `Option` or
-/// list of them.
+/// list of them. An integer of more than 64 bits cannot be told apart from others, and its condition fails.
 ///
 /// Arguments are remembered as they were sent, and each of these can be sent in one way only. A float, a set or a type of your
 /// own may be written otherwise than it was sent, and would then be found in no call.

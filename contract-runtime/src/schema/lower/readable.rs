@@ -288,6 +288,7 @@ impl Reader<'_> {
                 ) => number(Side::code(format!("-{text}"))),
                 _ => None,
             },
+            Expression::Widened(of, _) => self.side(of),
             Expression::Arithmetic(operation, one, other) => self.sum(*operation, one, other),
             constant => literal(constant),
         }

@@ -179,6 +179,7 @@ impl Rules<'_> {
             Expression::UnsignedAbsolute(of) => {
                 self.whole(of, kind_of(self, of)?, guards)?.absolute()
             }
+            Expression::Widened(of, _) => self.whole(of, kind, guards),
             Expression::Arithmetic(operation, left, right) => {
                 let left = self.whole(left, kind, guards)?;
                 let right = self.whole(right, kind, guards)?;
@@ -348,6 +349,7 @@ pub(super) fn kind_of(rules: &Rules<'_>, expression: &Expression) -> Option<Type
         Expression::Parameter(_) | Expression::Variable(_) => Some(rules.place(expression)?.kind),
         Expression::Length(_) | Expression::Characters(_) => Some(COUNT),
         Expression::Negative(of) | Expression::Absolute(of) => kind_of(rules, of),
+        Expression::Widened(_, kind) => Some(*kind),
         Expression::UnsignedAbsolute(of) => match kind_of(rules, of)? {
             TypeKind::Integer { low, high } => Some(TypeKind::Integer {
                 low: 0,

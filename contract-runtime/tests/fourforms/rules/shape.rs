@@ -57,6 +57,26 @@ fn a_condition_that_is_partly_opaque_has_no_rule() {
     assert_eq!(registry.tool("meet").unwrap().conditions()[1].rule(), None);
 }
 
+/// Rent for some days.
+#[tool]
+#[pre(days as u32 * 1000 <= 5000)]
+#[pre(i64::from(until) - i64::from(from) >= 10)]
+fn rent(days: u8, from: u32, until: u32) {}
+
+#[test]
+fn an_operation_on_converted_arguments_is_of_their_new_type() {
+    let registry = Registry::builder().tool(rent).build().unwrap();
+    let rules = registry.tool("rent").unwrap().conditions().iter();
+    let rules: Vec<_> = rules.map(|one| one.rule().unwrap().rule.as_str()).collect();
+    assert_eq!(
+        rules,
+        [
+            "int(args.days) * 1000 <= 5000",
+            "int(args.until) - int(args.from) >= 10"
+        ]
+    );
+}
+
 /// Say nothing.
 #[tool]
 #[post(|length| *length < 10)]

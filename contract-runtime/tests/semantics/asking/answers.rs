@@ -345,3 +345,17 @@ async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
     }
     assert!(call(r#"{"thing":"den","count":2}"#, None).await.is_ok());
 }
+
+#[test]
+fn a_denial_counts_beside_an_approval() {
+    let state = Shop::new();
+    let registry = shop(&state);
+    let asked = request(&registry.call_blocking(refund("ada", 20_000)));
+    let both = answered(asked.approve()).answer(asked.deny(""));
+    let outcome = registry.call_blocking_with(refund("ada", 20_000), both);
+    assert_eq!(
+        outcome.error().unwrap(),
+        "not started, because it was denied"
+    );
+    assert_eq!(state.sold(), [""; 0]);
+}

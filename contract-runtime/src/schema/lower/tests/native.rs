@@ -111,6 +111,12 @@ fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
             other => panic!("-{other:?}"),
         },
         Expression::Absolute(of) => absolute(evaluate(of, scope)?)?,
+        Expression::Widened(of, kind) => match (evaluate(of, scope)?, kind) {
+            (Typed::Integer(value, _), TypeKind::Integer { low, high }) => {
+                Typed::Integer(value, Some((*low, *high)))
+            }
+            other => panic!("{other:?} is not widened"),
+        },
         Expression::UnsignedAbsolute(of) => unsigned_absolute(evaluate(of, scope)?)?,
         Expression::IsAscii(of) => Typed::Bool(text(of)?.is_ascii()),
         Expression::Length(of) => count(match evaluate(of, scope)? {
