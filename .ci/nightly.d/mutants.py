@@ -33,12 +33,17 @@ UNTOLD = "no result says in which column it begins; examples/toolkit/tests/files
 LESS = "a listing that gives less than was asked for breaks no promise; examples/toolkit/tests/files/folder compares whole ones"
 UNMET = "nothing in the folder that they run in is exactly as large as the limit"
 
+EMPTY = "each run begins with no notes, and a note that is refused breaks no promise"
+
 BEYOND_REACH = [
     ("divide", "divisor.abs() < 1.0", "`<` at 32", WEAKER),
     ("divide", "divisor.abs() < 1.0", "becomes `2.0`", WEAKER),
     ("Notes", "*count <= 3", "becomes `4`", WEAKER),
     ("Notes", "notes.len() < 3", "becomes `<=`", WEAKER),
     ("Notes", "notes.len() < 3", "becomes `4`", WEAKER),
+    ("Notes", "notes.len() < 3", "becomes `&&`", EMPTY),
+    ("Notes", "notes.len() < 3", "becomes `2`", EMPTY),
+    ("Notes", "*count >= 1", "becomes `0`", WEAKER),
     ("read_file", "file.last_line <= file.total_lines", "becomes `.max(`", WEAKER),
     ("read_folder", "folder.entries.is_sorted_by", "becomes `<=`", WEAKER),
     ("read_folder", "folder.entries.iter().all(", "becomes `.any(`", WEAKER),

@@ -225,7 +225,9 @@ impl<'s, 'r> Judges<'s, 'r> {
         };
         let excused = |kind| match kind {
             ProblemKind::TooLarge | ProblemKind::TooComplex | ProblemKind::Malformed => true,
-            ProblemKind::Rejected => self.formats || std_types::is_known(&invalid.to_string()),
+            ProblemKind::Rejected | ProblemKind::Format => {
+                self.formats || std_types::is_known(&invalid.to_string())
+            }
             _ => false,
         };
         if !self.is_unsure(input)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, McpRevision};
+use contract_runtime::{Dialect, McpRevision, ProblemKind};
 use serde_json::{Value, json};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -201,4 +201,55 @@ fn an_example_has_exported_names() {
         .export(Dialect::Anthropic { strict: false })
         .unwrap();
     assert_eq!(exported[0]["input_examples"], json!([{"top": 3}]));
+}
+
+/// A tool without a function, of this schema, that gives its arguments back.
+fn echo(schema: Value, ignores: bool) -> Registry {
+    let spec = DynamicSpec::new("echo", "Say the same.").input_schema(schema);
+    let tool = Tool::dynamic(spec, |arguments| async move {
+        let arguments = serde_json::Value::from(arguments);
+        Ok::<_, String>(Content::text(arguments.to_string()))
+    });
+    let builder = Registry::builder().with(vec![tool]);
+    builder.ignore_unknown_keys(ignores).build().unwrap()
+}
+
+#[test]
+fn a_property_that_is_given_twice_is_refused_under_its_exported_name_too() {
+    for open in [true, false] {
+        for ignores in [true, false] {
+            let schema = json!({
+                "type": "object", "properties": {"$top": {"type": "integer"}}, "additionalProperties": open,
+            });
+            let registry = echo(schema, ignores);
+            let call = ToolCall::new("1", "echo", r#"{"top":1,"top":2}"#);
+            let outcome = registry.call_blocking(call);
+            let invalid = outcome
+                .invalid_arguments()
+                .unwrap_or_else(|| panic!("{outcome:?}"));
+            let kinds: Vec<_> = invalid.problems().iter().map(|one| one.kind).collect();
+            assert_eq!(kinds, [ProblemKind::Duplicate], "{invalid}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_left_out_beside_a_secret_is_not_shown() {
+    let schema = json!({
+        "type": "object", "properties": {"a b": {"type": "string", "writeOnly": true}}, "additionalProperties": false,
+    });
+    let registry = echo(schema, true);
+    let call = ToolCall::new("1", "echo", r#"{"a b":"1","a_b":"hunter2"}"#);
+    let outcome = registry.call_blocking(call);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    let [left_out] = outcome.coercions() else {
+        panic!("{:?}", outcome.coercions());
+    };
+    assert!(left_out.secret && left_out.left_out);
+    assert!(
+        !format!("{outcome:?}")
+            .replace("Content", "")
+            .contains("hunter2"),
+        "{outcome:?}"
+    );
 }

@@ -1,5 +1,6 @@
 //! Tools with nothing wrong pass, whatever the seed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::ops::Range;
@@ -7,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use contract_runtime::prelude::*;
 use contract_verify::Verifier;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -230,6 +231,39 @@ fn stay(
     from.len() + to.len()
 }
 
+/// A day whose text must have its format, as the types of `chrono` and `uuid` want it.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct Day(String);
+
+impl JsonSchema for Day {
+    fn schema_name() -> Cow<'static, str> {
+        "Day".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date"})
+    }
+}
+
+impl TryFrom<String> for Day {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if is_day(&text) {
+            Ok(Self(text))
+        } else {
+            Err("YYYY-MM-DD")
+        }
+    }
+}
+
+/// Leave on a day.
+#[tool(read_only)]
+fn leave(#[arg(example = "2024-02-28")] on: Day) -> usize {
+    on.0.len()
+}
+
 /// Ask somebody, for a while.
 #[tool(read_only)]
 fn ask(address: IpAddr, patience: Duration, since: SystemTime, lines: Range<u8>) -> bool {
@@ -251,10 +285,8 @@ fn what_has_no_order_is_no_other_result() {
 fn sizes_depths_and_examples_are_met() {
     for seed in 0..5 {
         let registry = Registry::builder().tool(weigh).tool(climb).tool(stay);
-        Verifier::new(registry.build().unwrap())
-            .seed(seed)
-            .run()
-            .assert();
+        let registry = registry.tool(leave).build().unwrap();
+        Verifier::new(registry).seed(seed).run().assert();
     }
 }
 

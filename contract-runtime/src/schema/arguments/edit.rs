@@ -70,11 +70,14 @@ impl Coercion {
         }
     }
 
-    /// A value under a key that no schema knows.
-    pub(super) fn left_out(path: &Path<'_>, value: &Node) -> Self {
+    /// A value under a key that no schema knows; it is not shown where it may be a secret under a misspelt name.
+    pub(super) fn left_out(path: &Path<'_>, value: &Node, secrets: bool) -> Self {
+        let value = if secrets { &Node::Null } else { value };
+        let shown = Self::new(path, value, &Node::Null);
         Self {
             left_out: true,
-            ..Self::new(path, value, &Node::Null)
+            secret: shown.secret || secrets,
+            ..shown
         }
     }
 }

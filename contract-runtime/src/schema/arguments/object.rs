@@ -119,7 +119,8 @@ impl Walk<'_> {
         }
         if self.ignores_unknown_keys() {
             if found.loud {
-                found.coercions.push(Coercion::left_out(here, node));
+                let left_out = Coercion::left_out(here, node, self.has_secrets());
+                found.coercions.push(left_out);
             }
             found.leave_out(node);
             return;

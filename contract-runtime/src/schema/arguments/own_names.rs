@@ -49,13 +49,15 @@ impl Undo<'_> {
                 }
             }
             Node::Object(entries) => {
-                for index in 0..entries.len() {
-                    let own = self.own(&by, entries, index).map(Box::from);
+                // All of them before any is changed, so that a key that is given twice stays so.
+                let own: Vec<Option<Box<str>>> = (0..entries.len())
+                    .map(|index| self.own(&by, entries, index).map(Box::from))
+                    .collect();
+                for ((name, node), own) in entries.iter_mut().zip(own) {
                     if let Some(own) = own {
-                        entries[index].0 = own;
+                        *name = own;
                         self.changed = true;
                     }
-                    let (name, node) = &mut entries[index];
                     self.value(self.of_member(&by, name), node);
                 }
             }

@@ -75,6 +75,10 @@ impl<'s> Walk<'s> {
         self.schema.ignores_unknown_keys()
     }
 
+    pub(super) fn has_secrets(&self) -> bool {
+        self.schema.secrets().next().is_some()
+    }
+
     pub(super) fn is_secret(&self, path: &Path<'_>, name: &str) -> bool {
         path.is_root() && self.schema.is_secret(name)
     }
