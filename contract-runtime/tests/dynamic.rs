@@ -422,7 +422,7 @@ fn a_schema_of_draft_07_is_read_as_what_it_means() {
     }));
     let refusal = |arguments: &str| {
         let outcome = registry.call_blocking(ToolCall::new("1", "take", arguments));
-        outcome.error().unwrap_or_default()
+        outcome.error().unwrap_or_default().to_owned()
     };
     assert_eq!(
         refusal(r#"{"item":"ab","gift":"cd","card":"1","name":"a","size":[1,"m"]}"#),

@@ -154,7 +154,10 @@ fn main() {
         .unwrap();
     let call = |name: &str, arguments: &str| {
         let outcome = registry.call_blocking(ToolCall::new("1", name, arguments));
-        outcome.output().map(str::to_owned).ok_or(outcome.error())
+        outcome
+            .output()
+            .map(str::to_owned)
+            .ok_or(outcome.error().map(str::to_owned))
     };
     let ok = |text: &str| Ok(text.to_owned());
     let refused = |text: &str| Err(Some(text.to_owned()));

@@ -83,7 +83,7 @@ fn main() {
     let status = |name, text| called(name, text).status();
     assert_eq!(called("aliased", r#"{"number":1}"#).output(), Some("1"));
     assert_eq!(
-        called("aliased", r#"{"number":3}"#).error().as_deref(),
+        called("aliased", r#"{"number":3}"#).error(),
         Some("problem 3")
     );
     assert_eq!(status("aliased", r#"{"number":0}"#), Status::Violation);

@@ -118,10 +118,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::builder().with(imported).build()?;
     for (name, arguments) in calls(&registry)? {
         let outcome = registry.call_json(&name, arguments).await;
-        let said = outcome
-            .output()
-            .map(str::to_owned)
-            .or_else(|| outcome.error());
+        let said = outcome.output().or_else(|| outcome.error());
         writeln!(
             told,
             "{name}: {}, {}",

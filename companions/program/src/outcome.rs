@@ -86,7 +86,7 @@ pub(super) fn notes(outcome: &Outcome, output: &mut Output) {
             Status::Violation | Status::Cancelled | Status::Asked | Status::Denied => CAREFUL,
             _ => BAD,
         };
-        output.note(style, status.name(), &error);
+        output.note(style, status.name(), error);
     }
 }
 

@@ -235,7 +235,7 @@ pub(super) fn judge(
     outcome: &Outcome,
     worker: &Worker,
 ) -> Option<Failure> {
-    let message = || outcome.error().unwrap_or_default();
+    let message = || outcome.error().unwrap_or_default().to_owned();
     match outcome.status() {
         Status::Ok => judge_output(output?, outcome),
         Status::Panicked => Some(Failure::new(Fault::BodyPanicked {

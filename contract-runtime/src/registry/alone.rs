@@ -3,19 +3,19 @@
 use super::dispatch::PendingCall;
 use super::inner::Inner;
 use crate::contract::history::AloneProblem;
-use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::failure::{FailureKind, Stopped};
 
 impl Inner {
     /// How a call ends that its turn has no room for.
     #[inline]
-    pub(super) fn alone_problem(&self, index: usize, pending: &PendingCall) -> Option<OutcomeKind> {
+    pub(super) fn alone_problem(&self, index: usize, pending: &PendingCall) -> Option<FailureKind> {
         if pending.context.is_empty() {
             return None;
         }
         self.problem_of_turn(index, pending)
     }
 
-    fn problem_of_turn(&self, index: usize, pending: &PendingCall) -> Option<OutcomeKind> {
+    fn problem_of_turn(&self, index: usize, pending: &PendingCall) -> Option<FailureKind> {
         let history = pending
             .context
             .history()
@@ -29,8 +29,8 @@ impl Inner {
 }
 
 /// Nothing of the call ran, and the calls beside it go on.
-pub(super) fn refused(problem: AloneProblem) -> OutcomeKind {
-    OutcomeKind::Cancelled {
+pub(super) fn refused(problem: AloneProblem) -> FailureKind {
+    FailureKind::Cancelled {
         reason: problem.reason(),
         stopped: Stopped::NotStarted,
     }

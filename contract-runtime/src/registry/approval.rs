@@ -23,7 +23,7 @@ use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
 use crate::tool::context::now;
-use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::sent_arguments::SentArguments;
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
@@ -141,7 +141,7 @@ impl Asked<'_> {
         for _ in 0..ROUNDS {
             let mut outcome = self.round().await;
             self.between_rounds = true;
-            let OutcomeKind::Asked(request) = &mut outcome.end else {
+            let Some(request) = outcome.end.approval_request_mut() else {
                 return outcome;
             };
             self.complete(request);
@@ -162,11 +162,11 @@ impl Asked<'_> {
                 return outcome;
             };
             let mut questioning = Questioning::begin(self.asking.run.clone(), request);
-            let decision = self.decision(&approver, (**request).clone()).await;
+            let decision = self.decision(&approver, request.clone()).await;
             match &decision {
                 Ok(decision) => questioning.decided(decision),
                 // The question is gone, though nobody has answered it.
-                Err(OutcomeKind::Denied { reason }) => {
+                Err(FailureKind::Denied { reason }) => {
                     questioning.decided(&Decision::Denied(reason.clone()));
                 }
                 Err(_) => {}
@@ -280,7 +280,7 @@ impl Asked<'_> {
         &self,
         approver: &Approver,
         request: ApprovalRequest,
-    ) -> Result<Decision, OutcomeKind> {
+    ) -> Result<Decision, FailureKind> {
         let mut around = Scope::aside(ContractScope::current().get());
         around.depth = self.outer.depth + 1;
         let around = ContractScope::new(around);
@@ -310,10 +310,10 @@ impl Asked<'_> {
     }
 
     fn denied(&self, reason: String) -> Outcome {
-        self.ended(OutcomeKind::Denied { reason })
+        self.ended(FailureKind::Denied { reason })
     }
 
-    fn ended(&self, end: OutcomeKind) -> Outcome {
+    fn ended(&self, end: FailureKind) -> Outcome {
         self.inner.refused(self.call.clone(), end)
     }
 }
@@ -325,21 +325,21 @@ const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
 
 /// A call that nobody decided on, so that its run may ask again.
-fn denied(why: &str) -> OutcomeKind {
-    OutcomeKind::Denied {
+fn denied(why: &str) -> FailureKind {
+    FailureKind::Denied {
         reason: why.to_owned(),
     }
 }
 
 /// What `decided` comes to, unless the caller gives up before.
 async fn until(
-    decided: impl Future<Output = Result<Decision, OutcomeKind>>,
+    decided: impl Future<Output = Result<Decision, FailureKind>>,
     token: Option<CancellationToken>,
     deadline: Option<At>,
-) -> Result<Decision, OutcomeKind> {
+) -> Result<Decision, FailureKind> {
     let mut decided = pin!(decided);
     let Ok(mut timer) = body::timer(deadline) else {
-        return Err(OutcomeKind::Failed(body::NO_TIMER.to_owned()));
+        return Err(FailureKind::Failed(body::NO_TIMER.to_owned()));
     };
     let mut cancelled = pin!(async {
         match &token {
@@ -354,10 +354,10 @@ async fn until(
         }
         if cancelled.as_mut().poll(task).is_ready() {
             let reason = "the call was cancelled";
-            return Poll::Ready(Err(OutcomeKind::Cancelled { reason, stopped }));
+            return Poll::Ready(Err(FailureKind::Cancelled { reason, stopped }));
         }
         match timer.as_mut().map(|timer| timer.as_mut().poll(task)) {
-            Some(Poll::Ready(())) => Poll::Ready(Err(OutcomeKind::TimedOut {
+            Some(Poll::Ready(())) => Poll::Ready(Err(FailureKind::TimedOut {
                 after: deadline.map_or_else(Default::default, |at| at.after),
                 stopped,
             })),

@@ -8,7 +8,7 @@ use super::job::{GateUse, Mode};
 use crate::contract::history::AloneProblem;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
-use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
 pub(super) async fn run(
@@ -148,7 +148,7 @@ impl Batch<'_> {
             return self.inner.refused(call, end);
         }
         let stopped = Stopped::NotStarted;
-        let end = OutcomeKind::Cancelled { reason, stopped };
+        let end = FailureKind::Cancelled { reason, stopped };
         self.inner.refused(call, end)
     }
 }

@@ -17,7 +17,7 @@ use crate::contract::scope::ContractScope;
 use crate::contract::thread;
 use crate::futures;
 use crate::schema::Coercion;
-use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::{Outcome, ToolCall};
 
 type Answer = (BodyEnd, Vec<Coercion>);
@@ -197,5 +197,5 @@ fn put_back(runtime: Runtime) {
 #[cold]
 pub(super) fn no_runtime(call: ToolCall) -> Outcome {
     let why = "no async runtime could be started".to_owned();
-    Outcome::ended(call.id, call.name, OutcomeKind::Failed(why))
+    Outcome::failure(call.id, call.name, FailureKind::Failed(why))
 }

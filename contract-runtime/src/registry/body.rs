@@ -12,7 +12,7 @@ use crate::contract::panics::{Panicked, discard, guard};
 use crate::contract::scope::ContractScope;
 use crate::tool::call::Running;
 use crate::tool::context::now;
-use crate::tool::outcome::Stopped;
+use crate::tool::failure::Stopped;
 use crate::tool::reply::Reply;
 
 /// How a body ended.

@@ -2,7 +2,7 @@
 
 use crate::contract::panics;
 use crate::contract::scope::ContractScope;
-use crate::tool::outcome::OutcomeKind;
+use crate::tool::failure::FailureKind;
 use crate::tool::{Status, ToolCall};
 
 /// What a model is told when nobody can say whether it may call.
@@ -29,7 +29,7 @@ impl CallHook {
 
     /// Asks one after the other, until one refuses.
     #[cold]
-    pub(super) fn ask(&self, call: &ToolCall) -> Result<(), OutcomeKind> {
+    pub(super) fn ask(&self, call: &ToolCall) -> Result<(), FailureKind> {
         for ask in &self.0 {
             // Who cannot answer has not agreed.
             let (status, error) = match ContractScope::deeper(|| panics::guard(|| ask(call))) {
@@ -37,7 +37,7 @@ impl CallHook {
                 Ok(Err(reason)) => (Status::Cancelled, reason),
                 Err(_) => (Status::Panicked, PANICKED.to_owned()),
             };
-            return Err(OutcomeKind::Reported {
+            return Err(FailureKind::Reported {
                 status,
                 error,
                 may_still_run: false,

@@ -20,7 +20,8 @@ use crate::futures;
 use crate::schema::arguments::{InvalidArguments, escaped};
 use crate::tool::context::OutcomeObserver;
 use crate::tool::dynamic::Runs;
-use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::outcome::OutcomeKind;
 use crate::tool::{Context, Outcome, ToolCall, ToolCallRef};
 
 /// A call that was made: refused, let in and already over, or waiting for its body.
@@ -152,11 +153,11 @@ impl Inner {
         match blocking::problem() {
             Some(Problem::Inside) => {
                 let why = "`call_blocking` was used inside an async runtime; await `call` instead";
-                return self.refused(call, OutcomeKind::Failed(why.to_owned()));
+                return self.refused(call, FailureKind::Failed(why.to_owned()));
             }
             Some(Problem::Ending) if self.waits(&call.name) => {
                 let why = too_late_to_wait(&call.name);
-                return self.refused(call, OutcomeKind::Failed(why));
+                return self.refused(call, FailureKind::Failed(why));
             }
             _ => {}
         }
@@ -322,7 +323,7 @@ impl Inner {
         let outer = ContractScope::inherited().unwrap_or_default();
         if outer.depth >= self.limits.depth {
             let why = nested_too_deep(&pending.call.name, outer.depth, self.limits.depth);
-            return self.over_before(pending, OutcomeKind::Failed(why));
+            return self.over_before(pending, FailureKind::Failed(why));
         }
         if self.before.is_some()
             && pending.mode.is_a_call()
@@ -336,7 +337,7 @@ impl Inner {
         let (limit, length) = (self.limits.argument_bytes, pending.call.arguments.len());
         if length > limit {
             let invalid = InvalidArguments::too_large(limit, length);
-            return self.over_before(pending, OutcomeKind::InvalidArguments(Box::new(invalid)));
+            return self.over_before(pending, FailureKind::InvalidArguments(Box::new(invalid)));
         }
         if let Some(problem) = self.alone_problem(index, pending) {
             return self.over_before(pending, problem);
@@ -361,7 +362,7 @@ impl Inner {
     ) -> Begun<'_> {
         if pending.context.run_is_over() {
             let reason = "an earlier call of the run broke a contract";
-            let end = OutcomeKind::Cancelled {
+            let end = FailureKind::Cancelled {
                 reason,
                 stopped: Stopped::NotStarted,
             };
@@ -369,7 +370,7 @@ impl Inner {
         }
         let Some(permit) = CallPermit::take(self) else {
             let limit = self.limits.calls.unwrap_or_default();
-            return self.over_before(pending, OutcomeKind::Overloaded { limit });
+            return self.over_before(pending, FailureKind::Overloaded { limit });
         };
         self.begin_job(index, pending, outer, permit)
     }
@@ -387,7 +388,7 @@ impl Inner {
     }
 
     #[cold]
-    fn over_before(&self, pending: &mut PendingCall, end: OutcomeKind) -> Begun<'_> {
+    fn over_before(&self, pending: &mut PendingCall, end: FailureKind) -> Begun<'_> {
         Begun::Over(self.refused(pending.take_call(), end))
     }
 

@@ -4,32 +4,36 @@ use crate::contract::history::{CallEnd, CallPlace};
 use crate::contract::violation::Blame;
 use crate::contract::{ConditionKind, Violation};
 use crate::tool::Status;
-use crate::tool::outcome::{OutcomeKind, Stopped};
+use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::outcome::OutcomeKind;
 
 pub(super) fn record(place: &CallPlace, end: &OutcomeKind) {
     let end = match (end, place.has_entered()) {
         (OutcomeKind::Ok(_), true) => CallEnd::Succeeded,
-        (end, entered) if may_have_run(end, entered) => CallEnd::MayHaveRun,
-        _ => CallEnd::Refused,
+        (OutcomeKind::Ok(_), false) => CallEnd::Refused,
+        (OutcomeKind::Failure(failure), entered) if may_have_run(&failure.kind, entered) => {
+            CallEnd::MayHaveRun
+        }
+        (OutcomeKind::Failure(_), _) => CallEnd::Refused,
     };
     place.end(end);
 }
 
 /// Whether the body of a call that did not succeed may have had an effect.
-fn may_have_run(end: &OutcomeKind, entered: bool) -> bool {
+fn may_have_run(end: &FailureKind, entered: bool) -> bool {
     match end {
         // A thread may still get to the body.
-        OutcomeKind::TimedOut { stopped, .. } | OutcomeKind::Cancelled { stopped, .. } => {
+        FailureKind::TimedOut { stopped, .. } | FailureKind::Cancelled { stopped, .. } => {
             entered || *stopped == Stopped::MayStillRun
         }
-        OutcomeKind::Reported {
+        FailureKind::Reported {
             status,
             may_still_run,
             ..
         } => *may_still_run || (entered && !is_refusal(*status)),
         // Of a tool that is elsewhere: it was refused there.
-        OutcomeKind::InvalidArguments(_) => false,
-        OutcomeKind::Violation(violation) => entered && !is_own_precondition(violation),
+        FailureKind::InvalidArguments(_) => false,
+        FailureKind::Violation(violation) => entered && !is_own_precondition(violation),
         _ => entered,
     }
 }

@@ -13,7 +13,7 @@ use super::statistics::Statistics;
 use crate::contract::scope::PolicyLayer;
 use crate::schema::arguments::{nearest, own_names};
 use crate::tool::context::Shared;
-use crate::tool::outcome::OutcomeKind;
+use crate::tool::failure::FailureKind;
 use crate::tool::{Outcome, Status, ToolCall};
 
 pub(crate) struct Inner {
@@ -137,8 +137,8 @@ impl Inner {
 
     /// The outcome of a call that ended before it had begun.
     #[cold]
-    pub(super) fn refused(&self, call: ToolCall, end: OutcomeKind) -> Outcome {
-        let outcome = Outcome::ended(call.id, call.name, end);
+    pub(super) fn refused(&self, call: ToolCall, end: FailureKind) -> Outcome {
+        let outcome = Outcome::failure(call.id, call.name, end);
         self.shards.count(outcome.status());
         outcome
     }
@@ -147,7 +147,7 @@ impl Inner {
     pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
         let known = self.entries.iter().map(|entry| entry.tool.name());
         let nearest = nearest(&call.name, known).map(str::to_owned);
-        self.refused(call, OutcomeKind::UnknownTool { nearest })
+        self.refused(call, FailureKind::UnknownTool { nearest })
     }
 }
 

@@ -136,7 +136,7 @@ impl Registry {
     /// let divide = async |arguments| {
     ///     let call = ToolCallRef::new("1", "divide", arguments);
     ///     let answer = registry.call_text(call).await;
-    ///     answer.unwrap_or_else(|outcome| outcome.error().unwrap_or_default())
+    ///     answer.unwrap_or_else(|outcome| outcome.error().unwrap_or_default().to_owned())
     /// };
     /// assert_eq!(divide(r#"{"dividend":6,"divisor":3}"#).await, "2");
     /// assert_eq!(divide(r#"{"dividend":6,"divisor":0}"#).await, "cannot divide by zero, got divisor = 0");

@@ -13,6 +13,7 @@ use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::Coercion;
 use crate::tool::Outcome;
+use crate::tool::failure::FailureKind;
 use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
 use crate::tool::reply::{NoOutput, Output};
 
@@ -71,16 +72,16 @@ fn recorded(
 ) -> (OutcomeKind, Option<Box<Notes>>) {
     let mut end = match scope.get().and_then(Scope::recorded) {
         // What ended the call is the violation, whatever was made of its panic on the way.
-        Some(violation) => OutcomeKind::Violation(Box::new(violation)),
+        Some(violation) => Err(FailureKind::Violation(Box::new(violation))),
         None => ended(ran, deadline, limit),
     };
     match &mut end {
-        OutcomeKind::InvalidArguments(invalid) => entry.name_bounds(invalid),
-        OutcomeKind::Violation(violation) => entry.name_demand(violation),
+        Err(FailureKind::InvalidArguments(invalid)) => entry.name_bounds(invalid),
+        Err(FailureKind::Violation(violation)) => entry.name_demand(violation),
         _ => {}
     }
     let observed = scope.get().map(Scope::observed).unwrap_or_default();
-    if let OutcomeKind::Violation(violation) = &end {
+    if let Err(FailureKind::Violation(violation)) = &end {
         let of_run = scope.get().filter(|scope| scope.of_run);
         if let Some(scope) = of_run {
             scope.end_run();
@@ -92,44 +93,45 @@ fn recorded(
         observed,
         coercions,
     };
+    let end = end.map_or_else(OutcomeKind::from, OutcomeKind::Ok);
     (end, any.then(|| Box::new(notes)))
 }
 
-fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> OutcomeKind {
-    match ran {
-        BodyEnd::Replied(Ok(output)) => OutcomeKind::Ok(capped(output, limit)),
+fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> Result<Output, FailureKind> {
+    Err(match ran {
+        BodyEnd::Replied(Ok(output)) => return Ok(capped(output, limit)),
         BodyEnd::Replied(Err(NoOutput::Checked | NoOutput::Described)) => {
-            OutcomeKind::Ok(Output::default())
+            return Ok(Output::default());
         }
-        BodyEnd::Replied(Err(NoOutput::Violation(violation))) => OutcomeKind::Violation(violation),
-        BodyEnd::Replied(Err(NoOutput::Invalid(invalid))) => OutcomeKind::InvalidArguments(invalid),
+        BodyEnd::Replied(Err(NoOutput::Violation(violation))) => FailureKind::Violation(violation),
+        BodyEnd::Replied(Err(NoOutput::Invalid(invalid))) => FailureKind::InvalidArguments(invalid),
         BodyEnd::Replied(Err(NoOutput::Failed(message))) => {
-            OutcomeKind::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
+            FailureKind::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
         }
         BodyEnd::Replied(Err(NoOutput::Reported {
             status,
             error,
             may_still_run,
-        })) => OutcomeKind::Reported {
+        })) => FailureKind::Reported {
             status,
             error: head_and_tail(Cow::Owned(error), limit).into_owned(),
             may_still_run,
         },
         BodyEnd::Replied(Err(NoOutput::Asked(questions))) => {
-            OutcomeKind::Asked(Box::new(ApprovalRequest::about(questions)))
+            FailureKind::Asked(Box::new(ApprovalRequest::about(questions)))
         }
-        BodyEnd::Panicked => OutcomeKind::Panicked,
-        BodyEnd::TimedOut(stopped) => OutcomeKind::TimedOut {
+        BodyEnd::Panicked => FailureKind::Panicked,
+        BodyEnd::TimedOut(stopped) => FailureKind::TimedOut {
             after: deadline.map_or(Duration::ZERO, |deadline| deadline.after),
             stopped,
         },
-        BodyEnd::Cancelled(stopped) => OutcomeKind::Cancelled {
+        BodyEnd::Cancelled(stopped) => FailureKind::Cancelled {
             reason: "the call was cancelled",
             stopped,
         },
-        BodyEnd::Overloaded { limit } => OutcomeKind::Overloaded { limit },
-        BodyEnd::Impossible(why) => OutcomeKind::Failed(why.to_owned()),
-    }
+        BodyEnd::Overloaded { limit } => FailureKind::Overloaded { limit },
+        BodyEnd::Impossible(why) => FailureKind::Failed(why.to_owned()),
+    })
 }
 
 fn capped(mut output: Output, limit: usize) -> Output {

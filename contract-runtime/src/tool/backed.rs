@@ -11,7 +11,8 @@ use super::content::Content;
 use super::context_params::Need;
 use super::dynamic::{DynamicSpec, Tool};
 use super::dynamic_context::{DynamicContext, of_call};
-use super::outcome::{OutcomeKind, Status};
+use super::failure::FailureKind;
+use super::outcome::Status;
 use super::reply::{NoOutput, Reply};
 use super::shim::Shim;
 use crate::contract::frame::FrameOf;
@@ -125,7 +126,7 @@ pub enum CallError {
     },
 }
 
-impl From<CallError> for OutcomeKind {
+impl From<CallError> for FailureKind {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Failed(message) => Self::Failed(message),

@@ -12,6 +12,7 @@ pub(crate) mod dynamic;
 pub(crate) mod dynamic_context;
 pub(crate) mod dynamic_contract;
 pub(crate) mod encode;
+pub(crate) mod failure;
 pub(crate) mod fast_decode;
 pub(crate) mod findings;
 pub(crate) mod inputs;

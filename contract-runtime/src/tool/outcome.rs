@@ -1,13 +1,13 @@
 //! How a call ended: its status, result and violations.
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::backed::CallError;
 use super::content::{Artifact, Content};
+use super::failure::{Failure, FailureKind, Stopped};
 use super::reply::Output;
 use super::wire::ToolResult;
 use crate::contract::approval::ApprovalRequest;
@@ -182,43 +182,8 @@ pub(crate) struct Notes {
 #[derive(Clone, Debug)]
 pub(crate) enum OutcomeKind {
     Ok(Output),
-    InvalidArguments(Box<InvalidArguments>),
-    UnknownTool {
-        nearest: Option<String>,
-    },
-    Violation(Box<Violation>),
-    Asked(Box<ApprovalRequest>),
-    Denied {
-        reason: String,
-    },
-    Failed(String),
-    Panicked,
-    TimedOut {
-        after: Duration,
-        stopped: Stopped,
-    },
-    Cancelled {
-        reason: &'static str,
-        stopped: Stopped,
-    },
-    Overloaded {
-        limit: usize,
-    },
-    /// In the words of whoever ended it: a hook before the call, or the other side of a connection.
-    Reported {
-        status: Status,
-        error: String,
-        may_still_run: bool,
-    },
-}
-
-/// How far the body had come when its call was given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    NotStarted,
-    CutOff,
-    /// Nothing can stop it.
-    MayStillRun,
+    /// Boxed, so that the sentence costs a call with a result nothing.
+    Failure(Box<Failure>),
 }
 
 impl Outcome {
@@ -242,16 +207,21 @@ impl Outcome {
     ) -> Self {
         let end = match answer {
             Ok(content) => OutcomeKind::Ok(content.into_output()),
-            Err(error) => error.into(),
+            Err(error) => FailureKind::from(error).into(),
         };
-        Self::ended(id.into(), tool.into(), end)
+        Self {
+            id: id.into(),
+            tool: tool.into(),
+            end,
+            notes: None,
+        }
     }
 
-    pub(crate) fn ended(id: String, tool: String, end: OutcomeKind) -> Self {
+    pub(crate) fn failure(id: String, tool: String, kind: FailureKind) -> Self {
         Self {
             id,
             tool,
-            end,
+            end: kind.into(),
             notes: None,
         }
     }
@@ -326,61 +296,18 @@ impl Outcome {
 
     /// Returns what went wrong, as a sentence for the model; `None` if nothing did.
     #[must_use]
-    pub fn error(&self) -> Option<String> {
-        let tool = &self.tool;
-        Some(match &self.end {
-            OutcomeKind::Ok(_) => return None,
-            OutcomeKind::InvalidArguments(invalid) => invalid.to_string(),
-            OutcomeKind::UnknownTool { nearest } => match nearest {
-                Some(nearest) => {
-                    format!("there is no tool of that name; did you mean `{nearest}`?")
-                }
-                None => "there is no tool of that name".to_owned(),
-            },
-            OutcomeKind::Violation(violation) => violation.refusal(),
-            OutcomeKind::Asked(request) => format!(
-                "not started, because a person must be asked first: {}",
-                request.to_string().replace('\n', " ")
-            ),
-            OutcomeKind::Denied { reason } if reason.trim().is_empty() => {
-                "not started, because it was denied".to_owned()
-            }
-            OutcomeKind::Denied { reason } => {
-                format!("not started, because it was denied: {reason}")
-            }
-            OutcomeKind::Failed(message) if message.trim().is_empty() => {
-                format!("`{tool}` failed and did not say why")
-            }
-            OutcomeKind::Failed(message) => message.clone(),
-            OutcomeKind::Panicked => {
-                format!("`{tool}` panicked; this is a fault of the tool, not of the arguments")
-            }
-            OutcomeKind::TimedOut {
-                stopped: Stopped::NotStarted,
-                ..
-            } => format!("`{tool}` was not started, because its time was over"),
-            OutcomeKind::TimedOut { after, stopped } => format!(
-                "`{tool}` did not end within {}{}",
-                seconds(*after),
-                stopped.doubt()
-            ),
-            OutcomeKind::Cancelled {
-                reason,
-                stopped: Stopped::NotStarted,
-            } => format!("not started, because {reason}"),
-            OutcomeKind::Cancelled { reason, stopped } => format!("{reason}{}", stopped.doubt()),
-            OutcomeKind::Overloaded { limit } => {
-                format!("{limit} calls are running, which is the limit; try again later")
-            }
-            OutcomeKind::Reported { error, .. } => error.clone(),
-        })
+    pub fn error(&self) -> Option<&str> {
+        match &self.end {
+            OutcomeKind::Ok(_) => None,
+            OutcomeKind::Failure(failure) => Some(failure.sentence(&self.tool)),
+        }
     }
 
     /// Returns the violation that ended the call, if one did.
     #[must_use]
     pub fn violation(&self) -> Option<&Violation> {
-        match &self.end {
-            OutcomeKind::Violation(violation) => Some(violation),
+        match self.failure_kind() {
+            Some(FailureKind::Violation(violation)) => Some(violation),
             _ => None,
         }
     }
@@ -388,8 +315,8 @@ impl Outcome {
     /// Returns what a person must be asked before the call may go on, if that ended it.
     #[must_use]
     pub fn approval_request(&self) -> Option<&ApprovalRequest> {
-        match &self.end {
-            OutcomeKind::Asked(request) => Some(request),
+        match self.failure_kind() {
+            Some(FailureKind::Asked(request)) => Some(request),
             _ => None,
         }
     }
@@ -397,8 +324,8 @@ impl Outcome {
     /// Returns what is wrong with the arguments, if that ended the call.
     #[must_use]
     pub fn invalid_arguments(&self) -> Option<&InvalidArguments> {
-        match &self.end {
-            OutcomeKind::InvalidArguments(invalid) => Some(invalid),
+        match self.failure_kind() {
+            Some(FailureKind::InvalidArguments(invalid)) => Some(invalid),
             _ => None,
         }
     }
@@ -426,32 +353,40 @@ impl Outcome {
     #[must_use]
     pub fn may_still_be_running(&self) -> bool {
         matches!(
-            self.end,
-            OutcomeKind::TimedOut {
-                stopped: Stopped::MayStillRun,
-                ..
-            } | OutcomeKind::Cancelled {
-                stopped: Stopped::MayStillRun,
-                ..
-            } | OutcomeKind::Reported {
-                may_still_run: true,
-                ..
-            }
+            self.failure_kind(),
+            Some(
+                FailureKind::TimedOut {
+                    stopped: Stopped::MayStillRun,
+                    ..
+                } | FailureKind::Cancelled {
+                    stopped: Stopped::MayStillRun,
+                    ..
+                } | FailureKind::Reported {
+                    may_still_run: true,
+                    ..
+                }
+            )
         )
     }
 
     /// Converts the outcome to the result that goes back to the model.
     #[must_use]
     pub fn into_result(self) -> ToolResult {
-        let error = self.error();
-        let answer = match (self.end, error) {
-            (OutcomeKind::Ok(output), _) => Ok((
+        let answer = match self.end {
+            OutcomeKind::Ok(output) => Ok((
                 output.text,
                 output.artifacts.map_or_else(Vec::new, |list| *list),
             )),
-            (_, error) => Err(error.unwrap_or_default()),
+            OutcomeKind::Failure(failure) => Err(failure.into_sentence(&self.tool)),
         };
         ToolResult::new(self.id, self.tool, answer)
+    }
+
+    fn failure_kind(&self) -> Option<&FailureKind> {
+        match &self.end {
+            OutcomeKind::Ok(_) => None,
+            OutcomeKind::Failure(failure) => Some(&failure.kind),
+        }
     }
 }
 
@@ -459,36 +394,15 @@ impl OutcomeKind {
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::Ok(_) => Status::Ok,
-            Self::InvalidArguments(_) => Status::InvalidArguments,
-            Self::UnknownTool { .. } => Status::UnknownTool,
-            Self::Violation(_) => Status::Violation,
-            Self::Asked(_) => Status::Asked,
-            Self::Denied { .. } => Status::Denied,
-            Self::Failed(_) => Status::Failed,
-            Self::Panicked => Status::Panicked,
-            Self::TimedOut { .. } => Status::TimedOut,
-            Self::Cancelled { .. } => Status::Cancelled,
-            Self::Overloaded { .. } => Status::Overloaded,
-            Self::Reported { status, .. } => *status,
+            Self::Failure(failure) => failure.kind.status(),
         }
     }
-}
 
-impl Stopped {
-    /// What a caller has to look at before the call is made again.
-    fn doubt(self) -> &'static str {
+    /// The request of a call that ended as asked, to be completed before anybody sees it.
+    pub(crate) fn approval_request_mut(&mut self) -> Option<&mut ApprovalRequest> {
         match self {
-            Self::NotStarted => "",
-            Self::CutOff => "; whether it took effect is not known",
-            Self::MayStillRun => "; it may still be running",
+            Self::Ok(_) => None,
+            Self::Failure(failure) => failure.approval_request_mut(),
         }
-    }
-}
-
-fn seconds(duration: Duration) -> String {
-    // What is left of a limit is a little less than the limit.
-    match duration.as_micros().div_ceil(1000) {
-        millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
-        millis => format!("{millis} ms"),
     }
 }

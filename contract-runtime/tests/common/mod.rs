@@ -71,5 +71,6 @@ pub(crate) fn output(registry: &Registry, name: &str, arguments: &str) -> String
 /// How a call ended, and what was said about it.
 pub(crate) fn ended(registry: &Registry, name: &str, arguments: &str) -> (Status, String) {
     let outcome = call(registry, name, arguments);
-    (outcome.status(), outcome.error().unwrap_or_default())
+    let error = outcome.error().unwrap_or_default();
+    (outcome.status(), error.to_owned())
 }

@@ -89,6 +89,9 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
         assert_eq!(outcome.is_ok(), status == Status::Ok);
         assert_eq!(outcome.output().is_some(), status == Status::Ok);
         assert_eq!(outcome.error().is_none(), status == Status::Ok);
+        // The sentence is composed once, and goes into the result as it is.
+        let sentence = outcome.error().map(str::as_ptr);
+        assert_eq!(outcome.error().map(str::as_ptr), sentence);
         assert_eq!(outcome.violation().is_some(), status == Status::Violation);
         assert_eq!(
             outcome.approval_request().is_some(),
@@ -101,7 +104,7 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
         let result = outcome.into_result();
         assert_eq!(result.success, status == Status::Ok);
         assert_eq!(result.output.is_some(), result.success);
-        assert_eq!(result.error.is_some(), !result.success);
+        assert_eq!(result.error.as_deref().map(str::as_ptr), sentence);
         assert!(!result.text().is_empty());
         assert_eq!(registry.statistics().ended(status), 1);
     }

@@ -137,7 +137,7 @@ async fn hooks_and_limits_hold_from_text_to_text() {
         .unwrap();
     let call = ToolCallRef::new("7", "divide", CALLS[0].0);
     let refused = registry.call_text(call).await.unwrap_err();
-    assert_eq!(refused.error().as_deref(), Some("not today"));
+    assert_eq!(refused.error(), Some("not today"));
     assert_eq!(*seen.lock().unwrap(), [ToolCall::from(call)]);
 
     let registry = Registry::builder().tool(divide_later).max_calls(1).build();

@@ -250,7 +250,7 @@ async fn a_call_that_was_cut_off_says_that_nobody_knows_whether_it_took_effect()
             .iter()
             .all(|outcome| outcome.status() == Status::Cancelled)
     );
-    let said: Vec<String> = outcomes.iter().filter_map(Outcome::error).collect();
+    let said: Vec<_> = outcomes.iter().filter_map(Outcome::error).collect();
     assert_eq!(
         said,
         [

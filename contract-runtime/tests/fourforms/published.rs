@@ -309,7 +309,7 @@ fn a_refusal_shows_a_predicate_only_as_its_reader_can_evaluate_it() {
             arguments[name] = value.clone();
         }
         let call = ToolCall::new("1", "order", arguments.to_string());
-        registry.call_blocking(call).error().unwrap()
+        registry.call_blocking(call).error().unwrap().to_owned()
     };
     assert_eq!(
         refusal(json!({"items": ["1", "2", "3", "4"]})),

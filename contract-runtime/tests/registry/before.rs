@@ -90,7 +90,7 @@ async fn a_refused_call_is_cancelled_with_the_reason_and_counted() -> Result<(),
         let outcome = registry.call(ToolCall::new("7", name, "{}")).await;
         assert_eq!(outcome.status(), Status::Cancelled);
         let why = format!("`{name}` may not be called");
-        assert_eq!(outcome.error(), Some(why));
+        assert_eq!(outcome.error(), Some(&*why));
         assert_eq!((outcome.id(), outcome.tool()), ("7", name));
         assert!(!outcome.may_still_be_running());
         assert!(outcome.into_result().error.is_some());
@@ -105,7 +105,7 @@ fn a_call_from_a_plain_thread_is_asked_for() -> Result<(), BuildError> {
     let registry = builder().before_call(noting(&asked)).build()?;
     for name in ["add", "later", "count"] {
         let outcome = registry.call_blocking(ToolCall::new("no", name, "{}"));
-        assert_eq!(outcome.error(), Some(format!("not {name}")));
+        assert_eq!(outcome.error(), Some(&*format!("not {name}")));
     }
     assert_eq!(taken(&asked), ["add {}", "later {}", "count {}"]);
     Ok(())
@@ -148,8 +148,8 @@ async fn each_call_of_a_batch_is_asked_for_also_when_it_is_not_started() -> Resu
         cancelled,
     ];
     assert_eq!(ends, statuses);
-    assert_eq!(outcomes[1].error().as_deref(), Some("not add"));
-    assert_eq!(outcomes[4].error().as_deref(), Some("not halve"));
+    assert_eq!(outcomes[1].error(), Some("not add"));
+    assert_eq!(outcomes[4].error(), Some("not halve"));
     assert_eq!(taken(&asked), expected);
     Ok(())
 }
@@ -167,7 +167,7 @@ async fn the_first_refusal_stands_and_a_panic_is_one() -> Result<(), BuildError>
         .build()?;
     let error = |id: &'static str| {
         let call = registry.call(ToolCall::new(id, "add", r#"{"a":1,"b":2}"#));
-        async { call.await.error().unwrap_or_default() }
+        async { call.await.error().unwrap_or_default().to_owned() }
     };
     assert_eq!(error("no").await, "not add");
     assert_eq!(error("1").await, "the second");

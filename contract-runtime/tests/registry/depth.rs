@@ -45,8 +45,8 @@ impl Way {
 /// What the innermost call was told goes out unchanged.
 fn told(outcome: &Outcome) -> String {
     assert_ne!(outcome.status(), Status::Violation, "{outcome:?}");
-    let text = outcome.output().map(str::to_owned);
-    text.or_else(|| outcome.error()).unwrap_or_default()
+    let text = outcome.output().or_else(|| outcome.error());
+    text.unwrap_or_default().to_owned()
 }
 
 fn refusal(name: &str) -> String {
@@ -220,13 +220,13 @@ fn what_is_asked_before_a_call_comes_to_an_end_too() {
     let ask = move |_: &ToolCall| {
         count.up();
         let outcome = call(ASKED.get().unwrap(), "here", "");
-        Err(outcome.error().unwrap_or_default())
+        Err(outcome.error().unwrap_or_default().to_owned())
     };
     let builder = Registry::builder().tool(here).before_call(ask);
     let registry = ASKED.get_or_init(|| builder.build().unwrap());
     let outcome = call(registry, "here", "");
     assert_eq!(outcome.status(), Status::Cancelled);
-    assert_eq!(outcome.error(), Some(refusal("here")));
+    assert_eq!(outcome.error(), Some(&*refusal("here")));
     assert_eq!(asked.get(), LIMIT);
 }
 
@@ -241,7 +241,7 @@ async fn sum(to: u32, #[context] registries: &OnceLock<Registry>) -> Result<u32,
     let outcome = inner.call(ToolCall::new("", "sum", arguments)).await;
     let sum = outcome
         .output()
-        .ok_or_else(|| outcome.error().unwrap_or_default())?;
+        .ok_or_else(|| outcome.error().unwrap_or_default().to_owned())?;
     sum.parse::<u32>()
         .map(|sum| sum + to)
         .map_err(|error| error.to_string())

@@ -143,7 +143,7 @@ fn a_value_is_looked_up_once_and_seen_everywhere() {
 fn absence_ends_the_call_whatever_the_policy() {
     let (_, registry) = shop();
     let outcome = call(&registry, "cancel", &json!({"order_id": "W9"}));
-    assert_eq!(outcome.error().as_deref(), Some("there is no order W9"));
+    assert_eq!(outcome.error(), Some("there is no order W9"));
     let violation = outcome.violation().unwrap();
     assert_eq!(violation.kind, ConditionKind::Given);
     assert_eq!(violation.contract, "cancel.given[3]");
@@ -182,7 +182,7 @@ fn a_message_shows_what_was_found() {
     let (_, registry) = shop();
     let outcome = call(&registry, "cancel", &json!({"order_id": "W2"}));
     assert_eq!(
-        outcome.error().as_deref(),
+        outcome.error(),
         Some("W2 is delivered; only a pending order can be cancelled")
     );
     let violation = outcome.violation().unwrap();
@@ -201,19 +201,13 @@ fn an_error_is_the_sentence() {
         "take_out",
         &json!({"order_id": "W9", "item": "lamp"}),
     );
-    assert_eq!(
-        outcome.error().as_deref(),
-        Some("no order has the number W9")
-    );
+    assert_eq!(outcome.error(), Some("no order has the number W9"));
     let outcome = call(
         &registry,
         "take_out",
         &json!({"order_id": "W1", "item": "desk"}),
     );
-    assert_eq!(
-        outcome.error().as_deref(),
-        Some("desk is not among lamp and chair")
-    );
+    assert_eq!(outcome.error(), Some("desk is not among lamp and chair"));
     let violation = outcome.violation().unwrap();
     assert_eq!(violation.contract, "take_out.pre[0]");
     assert_eq!(violation.masked().message, None, "it may hold any value");
@@ -230,7 +224,7 @@ fn an_error_of_the_function_fails_the_call() {
     let (_, registry) = shop();
     let outcome = call(&registry, "status", &json!({"order_id": "W9"}));
     assert_eq!(outcome.status(), Status::Failed);
-    assert_eq!(outcome.error().as_deref(), Some("the database is down"));
+    assert_eq!(outcome.error(), Some("the database is down"));
     let outcome = call(&registry, "status", &json!({"order_id": "W1"}));
     assert_eq!(outcome.output(), Some("pending"));
     assert_eq!(Shop::new().status("W9"), Err(Down));
@@ -245,7 +239,7 @@ fn nothing_is_looked_up_behind_a_broken_condition() {
     });
     let registry = Registry::builder().with(Arc::clone(&shop)).build().unwrap();
     let outcome = call(&registry, "cancel", &json!({"order_id": "W9"}));
-    assert_eq!(outcome.error().as_deref(), Some("the shop is closed"));
+    assert_eq!(outcome.error(), Some("the shop is closed"));
     assert_eq!(shop.looked_up.load(Ordering::Relaxed), 0);
 }
 
@@ -255,7 +249,7 @@ async fn a_check_looks_up_too() {
     let check = |id: &str| ToolCall::new("1", "cancel", json!({"order_id": id}).to_string());
     assert!(registry.check(check("W1")).await.is_ok());
     let refused = registry.check(check("W9")).await;
-    assert_eq!(refused.error().as_deref(), Some("there is no order W9"));
+    assert_eq!(refused.error(), Some("there is no order W9"));
     assert_eq!(shop.looked_up.load(Ordering::Relaxed), 2);
     assert!(shop.lock().contains_key("W1"), "the body did not run");
 }
@@ -315,7 +309,7 @@ async fn a_guard_spans_check_and_act() {
         assert_eq!(paid, 1, "{outcomes:?}");
         let refused = outcomes.iter().find(|outcome| !outcome.is_ok()).unwrap();
         assert_eq!(
-            refused.error().as_deref(),
+            refused.error(),
             Some("only 100 cents are left, got cents = 400")
         );
         assert_eq!(*account.0.lock().await, 100);
@@ -449,7 +443,7 @@ async fn a_broken_promise_leaves_nothing_behind() {
     let registry = Registry::builder().with(down).build().unwrap();
     let outcome = registry.call_json("write", json!({"row": 7})).await;
     assert_eq!(outcome.status(), Status::Failed);
-    assert_eq!(outcome.error().as_deref(), Some("the database is down"));
+    assert_eq!(outcome.error(), Some("the database is down"));
 }
 
 #[tokio::test]

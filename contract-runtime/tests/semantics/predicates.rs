@@ -252,10 +252,7 @@ fn an_error_is_the_sentence_that_the_model_reads() {
     let registry = Registry::builder().tool(order).build().unwrap();
     assert!(call(&registry, "order", r#"{"item":"lamp"}"#).is_ok());
     let outcome = call(&registry, "order", r#"{"item":"desk"}"#);
-    assert_eq!(
-        outcome.error().as_deref(),
-        Some("desk is sold out; try lamp")
-    );
+    assert_eq!(outcome.error(), Some("desk is sold out; try lamp"));
     let masked = outcome.violation().unwrap().masked();
     assert_eq!(masked.message, None, "it may hold any value");
     assert!(!masked.to_string().contains("desk"));
@@ -279,7 +276,7 @@ fn enter_house() {}
 fn a_condition_may_speak_of_state_alone() {
     let registry = Registry::builder().tool(enter_house).build().unwrap();
     let outcome = call(&registry, "enter_house", "{}");
-    assert_eq!(outcome.error().as_deref(), Some("the house is closed"));
+    assert_eq!(outcome.error(), Some("the house is closed"));
     OPEN.store(true, Ordering::Relaxed);
     assert!(call(&registry, "enter_house", "{}").is_ok());
 }

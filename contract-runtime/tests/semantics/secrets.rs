@@ -157,7 +157,7 @@ fn registry(policy: Policy) -> Registry {
 fn texts(outcome: &Outcome) -> Vec<String> {
     let mut texts = vec![
         format!("{outcome:?}"),
-        outcome.error().unwrap_or_default(),
+        outcome.error().unwrap_or_default().to_owned(),
         format!("{:?}", outcome.coercions()),
     ];
     for violation in outcome.violation().into_iter().chain(outcome.observed()) {

@@ -171,7 +171,7 @@ fn a_call_that_would_wait_while_a_thread_ends_is_not_started() {
         let log = at_thread_end(|log| {
             let registry = registry();
             for name in ["lock_later", "lock_slowly"] {
-                log.add(call(&registry, name, "").error().unwrap());
+                log.add(call(&registry, name, "").error().unwrap().to_owned());
             }
         });
         let said = |name| {

@@ -141,7 +141,7 @@ async fn play_under(
             )
             .await;
         if let Some(sentence) = outcome.error() {
-            refused.push((call.clone(), sentence));
+            refused.push((call.clone(), sentence.to_owned()));
         }
     }
     Ok((refused, airline))

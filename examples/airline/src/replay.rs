@@ -150,7 +150,7 @@ fn breaks(outcome: &Outcome) -> Vec<(String, String)> {
         breaks.extend(
             outcome
                 .error()
-                .map(|sentence| (outcome.status().to_string(), sentence)),
+                .map(|sentence| (outcome.status().to_string(), sentence.to_owned())),
         );
     }
     breaks

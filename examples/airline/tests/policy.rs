@@ -65,10 +65,8 @@ impl Desk {
     #[track_caller]
     fn stops(&self, tool: &str, arguments: Value, user: User, sentence: &str) {
         let before = self.airline.contents().unwrap();
-        let error = self
-            .call(tool, &arguments, user)
-            .error()
-            .expect("the call is refused");
+        let outcome = self.call(tool, &arguments, user);
+        let error = outcome.error().expect("the call is refused");
         assert!(error.contains(sentence), "{error}");
         assert_eq!(
             self.airline.contents().unwrap(),

@@ -31,7 +31,7 @@ fn refusals_say_what_the_state_is() {
     let refused = |from: &str, to: &str, cents: i64| {
         let outcome = transfer(&registry, from, to, cents);
         assert_eq!(outcome.status(), Status::Violation);
-        outcome.error().unwrap()
+        outcome.error().unwrap().to_owned()
     };
     assert_eq!(
         refused("ben", "ada", 20_000),
@@ -124,7 +124,8 @@ fn an_account_is_closed_once_its_balance_was_read() {
         registry.call_blocking_with(ToolCall::new("1", tool, arguments), context)
     };
     assert!(call("balance", "ada").is_ok());
-    let unread = call("close", "cleo").error().unwrap();
+    let closed = call("close", "cleo");
+    let unread = closed.error().unwrap();
     assert!(
         unread.starts_with("read the balance of cleo first"),
         "{unread}"

@@ -117,7 +117,7 @@ fn prepare(folder: &Path, entries: usize) -> Result<(), Box<dyn Error>> {
 /// The answer without its text.
 fn said(outcome: &Outcome) -> String {
     let Some(output) = outcome.output() else {
-        return outcome.error().unwrap_or_default();
+        return outcome.error().unwrap_or_default().to_owned();
     };
     let Ok(mut answer) = serde_json::from_str::<Value>(output) else {
         return format!("no JSON: {output:.80}");

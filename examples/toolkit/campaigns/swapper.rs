@@ -168,7 +168,7 @@ impl Operation {
                 let outcome = race.runtime.block_on(call);
                 match outcome.output() {
                     Some(output) => Ok(output.to_owned()),
-                    None => Err(outcome.error().unwrap_or_default()),
+                    None => Err(outcome.error().unwrap_or_default().to_owned()),
                 }
             }
             Self::CheckThenOpen => {

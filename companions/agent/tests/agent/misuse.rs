@@ -123,7 +123,7 @@ async fn no_tool_runs_after_the_violation_that_ends_the_run() {
             let _ = registry.call_with(call(0), turn.context.clone()).await;
             for number in 1..6 {
                 let outcome = registry.call_with(call(number), turn.context.clone()).await;
-                let _ = said.send(outcome.error());
+                let _ = said.send(outcome.error().map(str::to_owned));
             }
             emitter
                 .emit(Event::Answer {

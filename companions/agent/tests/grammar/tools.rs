@@ -156,7 +156,7 @@ pub(crate) fn judge(registry: &Registry, tool: &str, arguments: &str) -> Result<
         .build()
         .expect("a runtime");
     let outcome = runtime.block_on(registry.check(ToolCall::new("1", tool, arguments)));
-    outcome.error().map_or(Ok(()), Err)
+    outcome.error().map_or(Ok(()), |why| Err(why.to_owned()))
 }
 
 /// Numbers that look random and are the same every time.

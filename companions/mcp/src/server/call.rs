@@ -113,7 +113,7 @@ pub(super) async fn answer(
     }
     if outcome.status() == Status::UnknownTool {
         let why = outcome.error().unwrap_or_default();
-        return Err(ErrorData::invalid_params(why, None));
+        return Err(ErrorData::invalid_params(why.to_owned(), None));
     }
     let promise = tools.list.promise(revision, outcome.tool());
     Ok(answer::result(outcome, original, promise, revision).into())

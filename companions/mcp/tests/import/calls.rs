@@ -119,7 +119,8 @@ async fn errors_of_the_protocol_say_what_the_server_said() {
         vec![refusal(request, -32602, "not \u{1b}[2J today")]
     });
     let (registry, _heard) = fake.registry().await;
-    let error = call(&registry, "tool", "").await.error().unwrap();
+    let outcome = call(&registry, "tool", "").await;
+    let error = outcome.error().unwrap();
     assert!(
         error.contains("not \\u{1b}[2J today (code -32602)"),
         "{error}"

@@ -101,11 +101,8 @@ impl CallReporter {
     pub(super) fn end(&self, outcome: &Outcome) -> Value {
         let mut shown = page_json::outcome(outcome, self.began.elapsed());
         shown["call"] = json!(self.number);
-        let text = match outcome.output() {
-            Some(text) => clipped(text),
-            None => clipped(&outcome.error().unwrap_or_default()),
-        };
-        self.over(&json!(outcome.status()), &text);
+        let text = outcome.output().or_else(|| outcome.error());
+        self.over(&json!(outcome.status()), &clipped(text.unwrap_or_default()));
         shown
     }
 

@@ -38,7 +38,9 @@ impl ToolReply {
                 .filter(|_| outcome.output_kind() != Some(OutputKind::Nothing))
                 .map(str::to_owned),
             is_json: outcome.output_kind() == Some(OutputKind::Json),
-            error: asked.map(unanswered).or_else(|| outcome.error()),
+            error: asked
+                .map(unanswered)
+                .or_else(|| outcome.error().map(str::to_owned)),
             artifacts: outcome.artifacts().iter().map(Into::into).collect(),
             violation: outcome
                 .violation()

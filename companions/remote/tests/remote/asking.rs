@@ -57,7 +57,7 @@ async fn what_asks_is_denied_where_nobody_may_answer() -> Tested {
     let outcome = call(session, 500, Context::new().approver(yes)).await;
     assert_eq!(outcome.status(), Status::Denied);
     assert_eq!(
-        outcome.error().as_deref(),
+        outcome.error(),
         Some(
             "not started, because it was denied: nobody at the executor may answer what it asks: Pay back 500 cents?"
         )
@@ -93,7 +93,7 @@ async fn the_approver_of_the_executor_decides() -> Tested {
     let outcome = call(session, 600, Context::new()).await;
     assert_eq!(outcome.status(), Status::Denied);
     let told = "not started, because it was denied: too much";
-    assert_eq!(outcome.error().as_deref(), Some(told));
+    assert_eq!(outcome.error(), Some(told));
     assert_eq!(paid.all(), [500]);
     Ok(())
 }

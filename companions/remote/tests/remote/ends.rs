@@ -28,7 +28,7 @@ fn begin(registry: &Registry) -> JoinHandle<Outcome> {
 
 fn error(outcome: &Outcome) -> String {
     assert_eq!(outcome.status(), Status::Failed, "{outcome:?}");
-    outcome.error().unwrap_or_default()
+    outcome.error().unwrap_or_default().to_owned()
 }
 
 #[tokio::test]

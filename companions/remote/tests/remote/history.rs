@@ -40,8 +40,8 @@ fn call(tool: &str) -> ToolCall {
     ToolCall::new("1", tool, "{}")
 }
 
-fn said(outcome: &Outcome) -> String {
-    outcome.error().unwrap_or_else(|| "ok".to_owned())
+fn said(outcome: &Outcome) -> &str {
+    outcome.error().unwrap_or("ok")
 }
 
 #[tokio::test]

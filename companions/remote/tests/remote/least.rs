@@ -61,7 +61,7 @@ async fn a_call_a_status_and_a_text_are_enough_for_a_result() -> Tested {
 
     let (outcome, has_fault) = ended(json!({"status": "error", "error": "no disk"})).await?;
     assert_eq!(outcome.status(), Status::Failed, "{outcome:?}");
-    assert_eq!(outcome.error().as_deref(), Some("no disk"));
+    assert_eq!(outcome.error(), Some("no disk"));
     assert!(!has_fault);
     let fields = json!({"status": "error", "result": null, "error": "no disk"});
     assert_eq!(ended(fields).await?.0.status(), Status::Failed);

@@ -105,7 +105,7 @@ async fn no_text_of_an_executor_moves_a_cursor() -> Tested {
     let failed = json!({"status": "error", "outcome": "failed", "error": HOSTILE});
     let reported = json!({"done": 1.0, "message": HOSTILE});
     let came = answered(&[("tool_progress", reported), ("tool_result", failed)]).await?;
-    assert_eq!(came.outcome.error().as_deref(), Some(PROSE));
+    assert_eq!(came.outcome.error(), Some(PROSE));
     assert_eq!(came.progress, [PROSE]);
 
     let violation = json!({

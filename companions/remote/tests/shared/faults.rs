@@ -215,7 +215,7 @@ async fn call(registry: Registry, number: u64) -> (u64, Result<Told, String>) {
     let told = match outcome.error().unwrap_or_default() {
         told if told.contains("was not run") => Ok(Told::NotRun),
         told if told.contains("unknown outcome") => Ok(Told::Unknown),
-        told => Err(told),
+        told => Err(told.to_owned()),
     };
     (number, told)
 }

@@ -78,7 +78,7 @@ impl Boundaries {
                 .violation()
                 .map(|violation| violation.contract.clone());
             if problems.iter().all(|known| known.clause != clause) {
-                let message = outcome.error().unwrap_or_default();
+                let message = outcome.error().unwrap_or_default().to_owned();
                 problems.push(problem(clause, input, Fault::NowRefused { message }));
             }
         }

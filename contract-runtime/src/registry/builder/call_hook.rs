@@ -34,7 +34,7 @@ impl Builder {
     /// let call = || registry.call_blocking(ToolCall::new("1", "hello", ""));
     /// assert_eq!(call().output(), Some("hello"));
     /// assert_eq!(call().status(), Status::Cancelled);
-    /// assert_eq!(call().error().as_deref(), Some("no calls are left"));
+    /// assert_eq!(call().error(), Some("no calls are left"));
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn before_call(

@@ -46,7 +46,7 @@ async fn the_nearest_approver_is_asked() {
     let run = Run::new().approver(named("run"));
     let error = async |context| {
         let outcome = registry.call_with(refund("ada", 20_000), context).await;
-        outcome.error().unwrap()
+        outcome.error().unwrap().to_owned()
     };
     assert!(error(Context::new()).await.ends_with("registry"));
     assert!(error(Context::new().run(&run)).await.ends_with("run"));

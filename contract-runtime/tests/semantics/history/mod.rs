@@ -54,6 +54,6 @@ async fn in_run(registry: &Registry, run: &Run, call: ToolCall) -> Outcome {
     registry.call_with(call, Context::new().run(run)).await
 }
 
-fn said(outcome: &Outcome) -> String {
-    outcome.error().unwrap_or_else(|| "ok".into())
+fn said(outcome: &Outcome) -> &str {
+    outcome.error().unwrap_or("ok")
 }

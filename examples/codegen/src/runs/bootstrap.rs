@@ -82,8 +82,8 @@ fn attached(session: &Session) -> Happening {
 }
 
 fn text_of(outcome: &Outcome) -> String {
-    let text = outcome.output().map(str::to_owned);
-    text.or_else(|| outcome.error()).unwrap_or_default()
+    let text = outcome.output().or_else(|| outcome.error());
+    text.unwrap_or_default().to_owned()
 }
 
 fn result_of(outcome: &Outcome) -> Happening {

@@ -202,6 +202,6 @@ async fn changes_since(
     Some(match read {
         Some(Ok(changes)) => Ok(changes),
         Some(Err(error)) => Err(format!("`{DIFF}` has answered something else: {error}")),
-        None => Err(outcome.error().unwrap_or_default()),
+        None => Err(outcome.error().unwrap_or_default().to_owned()),
     })
 }

@@ -85,7 +85,7 @@ fn contracts_cost_a_model_few_tokens() {
     let (mut refusals, mut whole, mut count) = (0, 0, 0);
     for (tool, arguments) in crate::violating(&registry) {
         let outcome = crate::common::check(&registry, &tool, &arguments.to_string());
-        refusals += tokens(&outcome.error().unwrap());
+        refusals += tokens(outcome.error().unwrap());
         whole += tokens(&outcome.violation().unwrap().to_string());
         count += 1;
     }

@@ -40,7 +40,7 @@ pub(crate) fn done(registry: &Registry, tool: &str, arguments: &Value) -> Value 
 pub(crate) fn refused(registry: &Registry, tool: &str, arguments: &Value) -> String {
     let outcome = call(registry, tool, arguments);
     assert_eq!(outcome.status(), Status::Failed, "{:?}", outcome.output());
-    outcome.error().unwrap()
+    outcome.error().unwrap().to_owned()
 }
 
 /// Everything below a folder: its content if it is a file, what it points to if it is a link.

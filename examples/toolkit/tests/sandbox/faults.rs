@@ -272,7 +272,7 @@ fn a_program_that_is_not_there_is_named() {
         .shell()
         .call(&json!({ "argv": ["no-such-program", "-x"] }));
     assert_eq!(
-        outcome.error().as_deref(),
+        outcome.error(),
         Some(
             "`no-such-program` cannot be run: there is no such program; give a program that is installed, by its name or its whole path"
         )

@@ -38,10 +38,8 @@ fn nested_counted_repeats_are_refused_soon() {
         );
     }
     let deep = format!("{}a{}", "(".repeat(490), ")".repeat(490));
-    let error = tree
-        .call(json!({"pattern": deep}))
-        .error()
-        .unwrap_or_default();
+    let outcome = tree.call(json!({"pattern": deep}));
+    let error = outcome.error().unwrap_or_default();
     assert!(error.contains("nested parentheses"), "{error}");
 }
 

@@ -142,7 +142,7 @@ fn a_glob_narrows_from_the_searched_folder_on() {
     );
     let outcome = tree.call(json!({"pattern": "x", "glob": "*.rs src/[a"}));
     assert_eq!(
-        outcome.error().as_deref(),
+        outcome.error(),
         Some(
             "`src/[a` is not a glob: unclosed character class; missing ']'; write it as in `*.rs` or `!docs/**`"
         )

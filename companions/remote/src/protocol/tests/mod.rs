@@ -106,7 +106,7 @@ fn what_asks_arrives_as_denied_whatever_the_executor_makes_of_it() -> Tested {
     let here = outcome(other.into_content());
     assert_eq!(
         (here.status(), here.error()),
-        (Status::Denied, Some("ask somebody".to_owned()))
+        (Status::Denied, Some("ask somebody"))
     );
     Ok(())
 }

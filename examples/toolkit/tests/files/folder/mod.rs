@@ -228,7 +228,7 @@ fn what_is_no_folder_is_refused() {
     for (path, message) in cases {
         let outcome = call(&registry, "read_folder", &json!({"path": path}));
         assert_eq!(
-            (outcome.status(), outcome.error().unwrap().as_ref()),
+            (outcome.status(), outcome.error().unwrap()),
             (Status::Failed, message)
         );
     }

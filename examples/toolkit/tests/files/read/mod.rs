@@ -71,7 +71,7 @@ fn refusal(registry: &Registry, arguments: &Value) -> String {
         "{arguments}: {:?}",
         outcome.output()
     );
-    outcome.error().unwrap()
+    outcome.error().unwrap().to_owned()
 }
 
 /// Reads a file as a model would: from each `next` on, until there is none.

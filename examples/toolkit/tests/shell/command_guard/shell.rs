@@ -51,7 +51,7 @@ impl GuardedShell {
             _ => panic!("{outcome:?}"),
         };
         if error.starts_with("nothing was run: ") {
-            return Some(error);
+            return Some(error.to_owned());
         }
         assert!(error.contains("there is no such program"), "{error}");
         None

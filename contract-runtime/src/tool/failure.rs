@@ -1,0 +1,174 @@
+//! The end of a call without a result, and the sentence that says why.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::outcome::{OutcomeKind, Status};
+use crate::contract::approval::ApprovalRequest;
+use crate::contract::violation::Violation;
+use crate::schema::arguments::InvalidArguments;
+
+/// The end of a call without a result.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: FailureKind,
+    /// Composed when it is asked for.
+    sentence: OnceLock<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum FailureKind {
+    InvalidArguments(Box<InvalidArguments>),
+    UnknownTool {
+        nearest: Option<String>,
+    },
+    Violation(Box<Violation>),
+    Asked(Box<ApprovalRequest>),
+    Denied {
+        reason: String,
+    },
+    Failed(String),
+    Panicked,
+    TimedOut {
+        after: Duration,
+        stopped: Stopped,
+    },
+    Cancelled {
+        reason: &'static str,
+        stopped: Stopped,
+    },
+    Overloaded {
+        limit: usize,
+    },
+    /// In the words of whoever ended it: a hook before the call, or the other side of a connection.
+    Reported {
+        status: Status,
+        error: String,
+        may_still_run: bool,
+    },
+}
+
+/// How far the body had come when its call was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    NotStarted,
+    CutOff,
+    /// Nothing can stop it.
+    MayStillRun,
+}
+
+impl From<FailureKind> for OutcomeKind {
+    #[cold]
+    fn from(kind: FailureKind) -> Self {
+        Self::Failure(Box::new(Failure {
+            kind,
+            sentence: OnceLock::new(),
+        }))
+    }
+}
+
+impl Failure {
+    pub(super) fn sentence(&self, tool: &str) -> &str {
+        self.sentence.get_or_init(|| self.kind.sentence(tool))
+    }
+
+    pub(super) fn into_sentence(mut self, tool: &str) -> String {
+        let composed = self.sentence.take();
+        composed.unwrap_or_else(|| self.kind.sentence(tool))
+    }
+
+    /// The request of a call that ended as asked, to be completed.
+    pub(super) fn approval_request_mut(&mut self) -> Option<&mut ApprovalRequest> {
+        self.sentence = OnceLock::new();
+        match &mut self.kind {
+            FailureKind::Asked(request) => Some(request),
+            _ => None,
+        }
+    }
+}
+
+impl FailureKind {
+    pub(super) fn status(&self) -> Status {
+        match self {
+            Self::InvalidArguments(_) => Status::InvalidArguments,
+            Self::UnknownTool { .. } => Status::UnknownTool,
+            Self::Violation(_) => Status::Violation,
+            Self::Asked(_) => Status::Asked,
+            Self::Denied { .. } => Status::Denied,
+            Self::Failed(_) => Status::Failed,
+            Self::Panicked => Status::Panicked,
+            Self::TimedOut { .. } => Status::TimedOut,
+            Self::Cancelled { .. } => Status::Cancelled,
+            Self::Overloaded { .. } => Status::Overloaded,
+            Self::Reported { status, .. } => *status,
+        }
+    }
+
+    /// What went wrong, as a sentence for the model.
+    fn sentence(&self, tool: &str) -> String {
+        match self {
+            Self::InvalidArguments(invalid) => invalid.to_string(),
+            Self::UnknownTool { nearest } => match nearest {
+                Some(nearest) => {
+                    format!("there is no tool of that name; did you mean `{nearest}`?")
+                }
+                None => "there is no tool of that name".to_owned(),
+            },
+            Self::Violation(violation) => violation.refusal(),
+            Self::Asked(request) => format!(
+                "not started, because a person must be asked first: {}",
+                request.to_string().replace('\n', " ")
+            ),
+            Self::Denied { reason } if reason.trim().is_empty() => {
+                "not started, because it was denied".to_owned()
+            }
+            Self::Denied { reason } => {
+                format!("not started, because it was denied: {reason}")
+            }
+            Self::Failed(message) if message.trim().is_empty() => {
+                format!("`{tool}` failed and did not say why")
+            }
+            Self::Failed(message) => message.clone(),
+            Self::Panicked => {
+                format!("`{tool}` panicked; this is a fault of the tool, not of the arguments")
+            }
+            Self::TimedOut {
+                stopped: Stopped::NotStarted,
+                ..
+            } => format!("`{tool}` was not started, because its time was over"),
+            Self::TimedOut { after, stopped } => format!(
+                "`{tool}` did not end within {}{}",
+                seconds(*after),
+                stopped.doubt()
+            ),
+            Self::Cancelled {
+                reason,
+                stopped: Stopped::NotStarted,
+            } => format!("not started, because {reason}"),
+            Self::Cancelled { reason, stopped } => format!("{reason}{}", stopped.doubt()),
+            Self::Overloaded { limit } => {
+                format!("{limit} calls are running, which is the limit; try again later")
+            }
+            Self::Reported { error, .. } => error.clone(),
+        }
+    }
+}
+
+impl Stopped {
+    /// What a caller has to look at before the call is made again.
+    fn doubt(self) -> &'static str {
+        match self {
+            Self::NotStarted => "",
+            Self::CutOff => "; whether it took effect is not known",
+            Self::MayStillRun => "; it may still be running",
+        }
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    // What is left of a limit is a little less than the limit.
+    match duration.as_micros().div_ceil(1000) {
+        millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
+        millis => format!("{millis} ms"),
+    }
+}
