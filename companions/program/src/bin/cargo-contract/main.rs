@@ -184,7 +184,10 @@ fn diff(
         None => one.directory.join(file),
         Some(revision) => match at_revision(one, program, file, revision) {
             Ok(old) => old,
-            Err(text) => return Ok(Some(Verdict { ok: false, text })),
+            Err(text) => {
+                let failed = Verdict { ok: false, text };
+                return Ok(program.has_tools(one)?.then_some(failed));
+            }
         },
     };
     if !old.exists() {

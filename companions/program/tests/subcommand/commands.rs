@@ -1,0 +1,216 @@
+//! What each command reports of the workspace, and its exit code.
+
+use std::path::Path;
+
+use libtest_mimic::{Failed, Trial};
+
+use super::program::BROKEN;
+use super::workspace::{Said, Workspace};
+
+pub(crate) fn tests() -> Vec<Trial> {
+    let test = |name: &str, test: fn()| {
+        let run = move || -> Result<(), Failed> {
+            test();
+            Ok(())
+        };
+        Trial::test(name, run)
+    };
+    vec![
+        test("every_crate_is_in_the_report", every_crate_is_in_the_report),
+        test(
+            "crates_are_chosen_and_built_with_features",
+            crates_are_chosen_and_built_with_features,
+        ),
+        test(
+            "a_finding_fails_and_a_job_shows_it",
+            a_finding_fails_and_a_job_shows_it,
+        ),
+        test(
+            "a_broken_promise_is_found_and_recorded",
+            a_broken_promise_is_found_and_recorded,
+        ),
+        test(
+            "a_change_says_which_version_comes_next",
+            a_change_says_which_version_comes_next,
+        ),
+    ]
+}
+
+const LEFT_OUT: &str = "tool: left out
+  it is a program, which nothing can link; run the commands of the program itself
+";
+const WITHOUT_TOOLS: &str = "plain: left out
+  none of its functions is a tool
+";
+
+/// The whole report, of which `kit` is the part that changes.
+#[track_caller]
+fn assert_said(said: &Said, code: i32, kit: &str) {
+    let report = format!("{LEFT_OUT}{kit}{WITHOUT_TOOLS}");
+    assert_eq!((said.code, &*said.out), (code, &*report), "{}", said.err);
+}
+
+fn every_crate_is_in_the_report() {
+    let workspace = Workspace::new("report");
+    let said = workspace.run(&["check", "--", "--for", "openai"]);
+    assert_said(&said, 0, "kit: ok\n  ok: 2 tools\n");
+    // From the folder of a crate, too.
+    let below = workspace.root.join("plain/Cargo.toml");
+    let below = below.to_str().unwrap();
+    let said = workspace.run(&["check", "--manifest-path", below, "--", "--for", "openai"]);
+    assert_said(&said, 0, "kit: ok\n  ok: 2 tools\n");
+    assert_eq!(
+        workspace.read("target/contract/src/main.rs"),
+        "//! Written by `cargo contract`.\n\nuse crate0 as _;\nuse crate1 as _;\n\n\
+         fn main() -> std::process::ExitCode {\n    contract_program::__run_package()\n}\n"
+    );
+}
+
+fn crates_are_chosen_and_built_with_features() {
+    let workspace = Workspace::new("features");
+    let said = workspace.run(&["check", "-p", "kit", "-F", "fast", "--", "--for", "openai"]);
+    assert_eq!(
+        (said.code, &*said.out),
+        (0, "kit: ok\n  ok: 2 tools\n"),
+        "{}",
+        said.err
+    );
+    assert!(
+        workspace
+            .read("target/contract/Cargo.toml")
+            .contains(r#"features = ["fast"]"#)
+    );
+    let said = workspace.run(&["check", "-p", "plain"]);
+    let nothing = format!("{WITHOUT_TOOLS}no crate has tools, so nothing was looked at\n");
+    assert_eq!((said.code, said.out), (1, nothing));
+    let said = workspace.run(&["check", "-p", "kitt"]);
+    assert_eq!(
+        (said.code, &*said.err),
+        (2, "error: the workspace has no package `kitt`\n")
+    );
+    let said = workspace.run(&["check", "-F", "slow"]);
+    assert_eq!((said.code, &*said.out), (2, ""));
+    let end = "error: the crates could not be built into one program\n";
+    assert!(
+        said.err.contains("`slow`") && said.err.ends_with(end),
+        "{}",
+        said.err
+    );
+}
+
+fn a_finding_fails_and_a_job_shows_it() {
+    let workspace = Workspace::new("finding");
+    let summary = workspace.root.join("summary.md");
+    let job = [
+        ("GITHUB_ACTIONS", Path::new("true")),
+        ("GITHUB_STEP_SUMMARY", &summary),
+    ];
+    let said = workspace.run_with(&["check"], &job);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.out.contains("kit: failed\n  export: "), "{said:?}");
+    let annotation = "\n::error title=cargo contract check, kit::export: ";
+    assert!(said.out.contains(annotation), "{said:?}");
+    let summary = workspace.read("summary.md");
+    assert!(
+        summary.starts_with("### cargo contract check\n\n**tool**: left out\n"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("\n**kit**: failed\n\n```text\nexport: "),
+        "{summary}"
+    );
+}
+
+fn a_broken_promise_is_found_and_recorded() {
+    let workspace = Workspace::new("verify");
+    let words = ["verify", "-p", "kit", "--", "--cases", "40"];
+    let said = workspace.run(&words);
+    if !cfg!(feature = "verify") {
+        assert_eq!(said.code, 1, "{said:?}");
+        return;
+    }
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.starts_with("kit: ok\n"), "{said:?}");
+    assert!(!workspace.root.join("kit/verify-regressions").exists());
+    let said = workspace.run_with(&words, &[(BROKEN, Path::new("1"))]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.out.starts_with("kit: failed\n"), "{said:?}");
+    assert!(
+        said.out.contains(r#""double", json!({"number": 11})"#),
+        "{said:?}"
+    );
+    // The input is tried first from now on.
+    assert!(
+        workspace
+            .read("kit/verify-regressions/double.json")
+            .contains("11")
+    );
+
+    // So are boundaries, when somebody asks.
+    let said = workspace.run_with(&words, &[("UPDATE_CONTRACTS", Path::new("1"))]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let boundaries = workspace.read("kit/verify-boundaries/double.json");
+    assert_eq!(workspace.run(&words).code, 0);
+    workspace.write(
+        "kit/verify-boundaries/double.json",
+        &boundaries.replace("101", "99"),
+    );
+    let said = workspace.run(&words);
+    assert_eq!(said.code, 1, "{said:?}");
+}
+
+fn a_change_says_which_version_comes_next() {
+    let workspace = Workspace::new("freeze");
+    let said = workspace.run(&["diff"]);
+    assert_said(
+        &said,
+        1,
+        "kit: failed\n  the contracts are not frozen: there is no `contracts.json`; run `cargo contract freeze`, and commit it\n",
+    );
+    let said = workspace.run(&["freeze"]);
+    assert_said(&said, 0, "kit: ok\n  wrote `contracts.json`; commit it\n");
+    let said = workspace.run(&["freeze"]);
+    assert_said(&said, 0, "kit: ok\n  `contracts.json` is as before\n");
+    let said = workspace.run(&["diff"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(
+        said.out.contains("\n  the version may stay as it is\n"),
+        "{said:?}"
+    );
+
+    // What was released had a wider tool.
+    let wide = workspace.read("kit/contracts.json").replace("100", "200");
+    workspace.write("kit/contracts.json", &wide);
+    let said = workspace.run(&["diff"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let next = "the difference is major: after 1.2.0 comes 2.0.0";
+    assert!(said.out.contains(next), "{said:?}");
+
+    workspace.git(&["init", "--quiet"]);
+    workspace.git(&["add", "kit/contracts.json"]);
+    workspace.git(&["commit", "--quiet", "--message", "Release"]);
+    workspace.git(&["tag", "v1.2.0"]);
+    assert_eq!(workspace.run(&["freeze"]).code, 0);
+    assert_eq!(workspace.run(&["diff"]).code, 0);
+    let since = |revision| workspace.run(&["diff", "--since", revision]);
+    let said = since("v1.2.0");
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(
+        said.out.contains(&format!("{next}; 1.2.0 is not enough\n")),
+        "{said:?}"
+    );
+    workspace.release("2.0.0");
+    let said = since("v1.2.0");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(
+        said.out.contains(&format!("{next}; 2.0.0 is enough\n")),
+        "{said:?}"
+    );
+    let said = since("v9.0.0");
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(
+        said.out
+            .contains("there is no `contracts.json` at v9.0.0: "),
+        "{said:?}"
+    );
+}
