@@ -22,7 +22,7 @@ pub(super) enum CommandError {
         name: String,
         nearest: Option<String>,
     },
-    #[error("{problem}; write {}", written(.forms))]
+    #[error("{}", advised(.problem, .forms))]
     Arguments {
         problem: String,
         /// How to write them.
@@ -121,9 +121,15 @@ fn message(error: &clap::Error) -> String {
     first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
-fn written(forms: &[String]) -> String {
+fn advised(problem: &str, forms: &[String]) -> String {
     let forms: Vec<_> = forms.iter().map(|form| format!("`{form}`")).collect();
-    forms.join(" or ")
+    // A question is a sentence of its own.
+    let write = if problem.ends_with('?') {
+        " Write"
+    } else {
+        "; write"
+    };
+    format!("{problem}{write} {}", forms.join(" or "))
 }
 
 fn hint(nearest: Option<&str>) -> String {
