@@ -6,6 +6,7 @@ pub(crate) mod catch;
 pub(crate) mod condition;
 pub(crate) mod condition_result;
 pub(crate) mod counts;
+pub(crate) mod decide;
 pub(crate) mod details;
 pub(crate) mod expression;
 pub(crate) mod findings;

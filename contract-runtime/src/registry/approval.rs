@@ -17,9 +17,10 @@ use super::job::{At, GateUse, Mode};
 use crate::contract::approval::{
     Answer, ApprovalRequest, Approver, Asking, Decision, Question, call_digest, digest,
 };
+use crate::contract::decide::{decide, new_id};
 use crate::contract::observer::Questioning;
-use crate::contract::panics::{discard, guard, ignore_poison};
-use crate::contract::scope::{ContractScope, Inherited, Scope};
+use crate::contract::panics::{discard, ignore_poison};
+use crate::contract::scope::Inherited;
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
 use crate::tool::context::now;
@@ -281,32 +282,14 @@ impl Asked<'_> {
         approver: &Approver,
         request: ApprovalRequest,
     ) -> Result<Decision, FailureKind> {
-        let mut around = Scope::aside(ContractScope::current().get());
-        around.depth = self.outer.depth + 1;
-        let around = ContractScope::new(around);
-        let asked = around.clone().enter(|| guard(|| approver.decide(request)));
-        let Ok(mut deciding) = asked else {
-            return Err(denied(PANICKED));
-        };
-        let is_nested = self.outer.depth > 0;
-        let decided = poll_fn(|task| {
-            let polled = around
-                .clone()
-                .enter(|| guard(|| deciding.as_mut().poll(task)));
-            match polled {
-                Ok(Poll::Pending) if is_nested => Poll::Ready(Err(denied(NOT_AT_ONCE))),
-                Ok(decision) => decision.map(Ok),
-                Err(_) => Poll::Ready(Err(denied(PANICKED))),
-            }
-        });
+        let depth = self.outer.depth + 1;
+        let decided = async { decide(approver, request, depth).await.map_err(denied) };
         let token = self.context.token().cloned();
         let deadline = self.context.deadline().map(|at| At {
             at,
             after: at.saturating_duration_since(now()),
         });
-        let decision = until(decided, token, deadline).await;
-        around.enter(|| discard(deciding));
-        decision
+        until(decided, token, deadline).await
     }
 
     fn denied(&self, reason: String) -> Outcome {
@@ -319,8 +302,6 @@ impl Asked<'_> {
 }
 
 const NOBODY: &str = "there is nobody to ask about a call that a tool makes";
-const NOT_AT_ONCE: &str = "a call that a tool makes cannot wait for an answer";
-const PANICKED: &str = "the program that asks about it failed";
 const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
 
@@ -398,11 +379,4 @@ fn has_long_number(arguments: &str) -> bool {
         escaped = byte == b'\\' && inside && !escaped;
     }
     false
-}
-
-/// An id that nobody can guess, and that no other request of this process has.
-fn new_id() -> String {
-    static COUNT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    format!("{:032x}", digest(&["request", &count.to_string()]))
 }

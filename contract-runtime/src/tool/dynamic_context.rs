@@ -1,6 +1,7 @@
 //! What the handler of a dynamic tool can read of its call.
 
 use std::any::{Any, TypeId};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,9 @@ use super::context::{CallInfo, Deadline};
 use super::context_params::{Need, Sources};
 use super::log::Log;
 use super::progress::Progress;
+use crate::contract::approval::{Approver, Decision};
+use crate::contract::decide;
+use crate::contract::scope::ContractScope;
 
 /// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) knows about its call besides the arguments.
 ///
@@ -28,6 +32,8 @@ pub struct DynamicContext {
     pub progress: Progress,
     /// Tells people what the handler does.
     pub log: Log,
+    /// That of the call itself.
+    approver: Option<Approver>,
     values: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -46,6 +52,41 @@ impl DynamicContext {
         self.deadline.remaining()
     }
 
+    /// Asks a person about something that came up while the handler runs, such as a question of another server; `None` if nobody
+    /// can be asked.
+    ///
+    /// The approver of the call, its run or its registry decides (see [`Builder::approver`](crate::Builder::approver)), and gets
+    /// an [`ApprovalRequest`](crate::ApprovalRequest) with one question, whose text is cleaned and has 2,000 characters at most. The
+    /// time of the call goes on meanwhile, and no answer is remembered. What must be asked before anything happens is better asked by
+    /// a condition. As with conditions, a call that another tool makes asks only an approver that answers at once, and a task that
+    /// the handler has started asks nobody.
+    ///
+    /// ```
+    /// use contract_runtime::{Approval, Decision};
+    /// use contract_runtime::prelude::*;
+    ///
+    /// let send = Tool::dynamic_with(DynamicSpec::new("send", "Send the draft."), |_, context| async move {
+    ///     match context.ask("The mailbox is full; send it anyway?").await {
+    ///         Some(Decision::Approved(_)) => Ok(Content::text("sent")),
+    ///         Some(Decision::Denied(why)) => Err(why),
+    ///         _ => Err("the mailbox is full".to_owned()),
+    ///     }
+    /// });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().with(vec![send]).build()?;
+    /// let call = || ToolCall::new("1", "send", "{}");
+    /// assert_eq!(registry.call(call()).await.error(), Some("the mailbox is full"));
+    /// let yes = Context::new().approver(async |_| Decision::Approved(Approval::Once));
+    /// assert_eq!(registry.call_with(call(), yes).await.output(), Some("sent"));
+    /// # Ok(()) }
+    /// ```
+    pub async fn ask(&self, question: impl fmt::Display) -> Option<Decision> {
+        let question = question.to_string();
+        let scope = ContractScope::current();
+        decide::during_call(scope.get()?, self.approver.as_ref(), &question).await
+    }
+
     pub(super) fn new(sources: &Sources<'_>, needs: &[Need]) -> Self {
         let own = sources.own;
         let value = |need: &Need| {
@@ -58,6 +99,7 @@ impl DynamicContext {
             deadline: own.deadline,
             progress: own.progress.clone(),
             log: own.log.clone(),
+            approver: sources.context.own_approver(),
             values: needs.iter().filter_map(value).collect(),
         }
     }

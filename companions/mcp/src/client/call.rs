@@ -2,24 +2,33 @@
 
 use std::sync::Arc;
 
-use contract_runtime::{Content, Progress, Validator};
+use contract_runtime::{Content, DynamicContext, Validator};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ElicitRequestParams, InputRequest,
-    InputRequiredResult, ProgressToken, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequest, InputRequests,
+    ProgressToken, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 
-use super::cause;
 use super::connection::Connection;
 use super::names::shortened;
 use super::result::content;
+use super::{cause, elicitation};
+
+/// How often a server may ask for more input before it answers.
+const ROUNDS: usize = 10;
+
+const TASK: &str =
+    "the server made a task of the call instead of answering it, which is not supported";
+const NO_RESULT: &str = "the server answered with something that is not a tool result";
 
 /// A tool on another server.
 #[derive(Debug)]
 pub(super) struct Remote {
     /// Its name on that server.
     pub(super) name: String,
+    /// The server, as people are told of it.
+    pub(super) server: Arc<str>,
     /// Validates its results.
     pub(super) output: Option<Validator>,
     pub(super) connection: Connection,
@@ -30,9 +39,36 @@ impl Remote {
     pub(super) async fn call(
         self: Arc<Self>,
         arguments: Map<String, Value>,
-        progress: Progress,
+        context: DynamicContext,
     ) -> Result<Content, String> {
-        let params = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
+        for _ in 0..ROUNDS {
+            let asked = match self.result(params.clone(), &context).await? {
+                ServerResult::CallToolResult(result) => {
+                    return content(result, self.output.as_ref());
+                }
+                ServerResult::InputRequiredResult(asked) => asked,
+                ServerResult::CreateTaskResult(_) => return Err(TASK.to_owned()),
+                _ => return Err(NO_RESULT.to_owned()),
+            };
+            let requests = asked.input_requests.as_ref();
+            let Some(requests) = requests.filter(|requests| !requests.is_empty()) else {
+                return Err(unanswered("there is nobody to ask", &InputRequests::new()));
+            };
+            let answers = elicitation::answer_each(requests, &self.server, &context).await;
+            let answers = answers.map_err(|why| unanswered(&why, requests))?;
+            params = params.with_input_responses(answers);
+            params.request_state = asked.request_state;
+        }
+        Err(format!("the server asked {ROUNDS} times for more input"))
+    }
+
+    /// Sends one request, and waits for what the server answers.
+    async fn result(
+        &self,
+        params: CallToolRequestParams,
+        context: &DynamicContext,
+    ) -> Result<ServerResult, String> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sending = self.connection.listener().sending().await;
         let handle = self
@@ -41,22 +77,18 @@ impl Remote {
             .send_cancellable_request(request, PeerRequestOptions::no_options())
             .await
             .map_err(|error| message(&error))?;
-        sending.register(&handle.progress_token, progress);
+        let asked = sending.register(&handle.progress_token, context);
         let mut pending = Pending {
             token: handle.progress_token.clone(),
             connection: self.connection.clone(),
             handle: Some(handle),
         };
-        let result = pending.result().await.map_err(|error| message(&error))?;
-        match result {
-            ServerResult::CallToolResult(result) => content(result, self.output.as_ref()),
-            ServerResult::InputRequiredResult(asked) => Err(unanswered(&asked)),
-            ServerResult::CreateTaskResult(_) => Err(
-                "the server made a task of the call instead of answering it, which is not supported"
-                    .to_owned(),
-            ),
-            _ => Err("the server answered with something that is not a tool result".to_owned()),
-        }
+        let result = tokio::select! {
+            biased;
+            result = pending.result() => result,
+            never = elicitation::answer_all(asked, &self.server, context) => match never {},
+        };
+        result.map_err(|error| message(&error))
     }
 }
 
@@ -95,22 +127,18 @@ impl Drop for Pending {
     }
 }
 
-/// A call that asks for more input, which this client has nobody to ask for.
-fn unanswered(asked: &InputRequiredResult) -> String {
-    let requests = asked.input_requests.iter().flat_map(|all| all.values());
+/// A call that asks for more input than anybody here gives.
+fn unanswered(why: &str, requests: &InputRequests) -> String {
     let questions: Vec<&str> = requests
+        .values()
         .filter_map(|request| match request {
-            InputRequest::Elicitation(request) => match &request.params {
-                ElicitRequestParams::FormElicitationParams { message, .. }
-                | ElicitRequestParams::UrlElicitationParams { message, .. } => Some(&**message),
-                _ => None,
-            },
+            InputRequest::Elicitation(request) => Some(elicitation::message(&request.params)),
             _ => None,
         })
         .collect();
-    let why = "not started, because the server asks for more input, and there is nobody to ask";
+    let why = format!("not started, because the server asks for more input, and {why}");
     if questions.is_empty() {
-        why.to_owned()
+        why
     } else {
         format!("{why}: {}", shortened(&questions.join(" ")))
     }

@@ -4,13 +4,19 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use contract_runtime::Progress;
+use contract_runtime::{DynamicContext, Log, Progress};
 use parking_lot::Mutex;
 use rmcp::handler::client::ClientHandler;
-use rmcp::model::{ClientConfig, NumberOrString, ProgressNotificationParam, ProgressToken};
-use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
+use rmcp::model::{
+    ClientConfig, ElicitRequestParams, ElicitResult, ErrorData, NumberOrString,
+    ProgressNotificationParam, ProgressToken,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleClient, RunningService};
 use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+
+use super::elicitation::{Elicitation, declined};
 
 /// A connection to an MCP server, shared by the tools that were imported over it.
 #[derive(Clone)]
@@ -110,21 +116,26 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// The client side of the protocol: dispatches progress reports to their calls, and declines every request of the server.
+/// The client side of the protocol: dispatches progress reports and questions to their calls, and declines every other request
+/// of the server.
 #[derive(Clone)]
 pub(super) struct Listener {
     config: ClientConfig,
-    calls: Arc<tokio::sync::Mutex<HashMap<u64, ProgressSink>>>,
+    calls: Arc<tokio::sync::Mutex<HashMap<u64, RunningCall>>>,
     /// Cancelled when the list of tools has changed.
     changed: CancellationToken,
 }
 
-/// A call whose progress is reported.
-struct ProgressSink {
+/// A call that the server has not answered.
+struct RunningCall {
     progress: Progress,
     /// The last reported value; reports that go back are dropped.
     done: f64,
+    log: Log,
+    asked: mpsc::UnboundedSender<Elicitation>,
 }
+
+const SEVERAL: &str = "the server asked, and its question was declined, because several calls are running and it does not say which one asks";
 
 /// The longest message of a report, in characters.
 const MESSAGE: usize = 2_000;
@@ -162,6 +173,24 @@ impl Listener {
         }
     }
 
+    /// Has a question of the server answered by the call that it is about; `None` if it is declined.
+    async fn ask(&self, asked: ElicitRequestParams) -> Option<ElicitResult> {
+        let (answer, answered) = oneshot::channel();
+        {
+            let calls = self.calls.lock().await;
+            let mut running = calls.values();
+            match (running.next(), running.next()) {
+                (Some(call), None) => call.asked.send(Elicitation { asked, answer }).ok()?,
+                // The protocol does not say which of them asks.
+                _ => {
+                    calls.values().for_each(|call| call.log.warning(SEVERAL));
+                    return None;
+                }
+            }
+        }
+        answered.await.ok()
+    }
+
     pub(super) async fn forget(&self, token: &ProgressToken) {
         if let Some(token) = number(token) {
             self.calls.lock().await.remove(&token);
@@ -169,14 +198,26 @@ impl Listener {
     }
 }
 
-pub(super) struct Sending<'l>(tokio::sync::MutexGuard<'l, HashMap<u64, ProgressSink>>);
+pub(super) struct Sending<'l>(tokio::sync::MutexGuard<'l, HashMap<u64, RunningCall>>);
 
 impl Sending<'_> {
-    pub(super) fn register(mut self, token: &ProgressToken, progress: Progress) {
+    /// Registers a call, and returns what the server asks while it runs.
+    pub(super) fn register(
+        mut self,
+        token: &ProgressToken,
+        context: &DynamicContext,
+    ) -> mpsc::UnboundedReceiver<Elicitation> {
+        let (asked, questions) = mpsc::unbounded_channel();
         if let Some(token) = number(token) {
-            let done = f64::NEG_INFINITY;
-            self.0.insert(token, ProgressSink { progress, done });
+            let call = RunningCall {
+                progress: context.progress.clone(),
+                done: f64::NEG_INFINITY,
+                log: context.log.clone(),
+                asked,
+            };
+            self.0.insert(token, call);
         }
+        questions
     }
 }
 
@@ -191,6 +232,14 @@ fn number(token: &ProgressToken) -> Option<u64> {
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         self.config.clone()
+    }
+
+    async fn create_elicitation(
+        &self,
+        asked: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.ask(asked).await.unwrap_or_else(declined))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use contract_runtime::Tool;
 use rmcp::RoleClient;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
+    Implementation, ProtocolVersion,
+};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};
 use rmcp::transport::{IntoTransport, Transport};
 
@@ -38,6 +41,7 @@ pub struct Importer {
     implementation: Implementation,
     start: Duration,
     call: Duration,
+    elicitation: bool,
 }
 
 impl Default for Importer {
@@ -54,6 +58,7 @@ impl Importer {
             implementation: Implementation::new(program::name(), program::NO_VERSION),
             start: Duration::from_secs(30),
             call: Duration::from_secs(60),
+            elicitation: false,
         }
     }
 
@@ -72,6 +77,17 @@ impl Importer {
     /// Sets how long each call may take.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call = timeout;
+        self
+    }
+
+    /// Tells the server that it may ask people during a call (elicitation).
+    ///
+    /// A question that can be answered by yes or no is put to the approver of the call, its run or its registry, in the words of
+    /// the server; any other is declined, and so is each without an approver, in a call that another tool makes, or while several
+    /// calls run and an older server does not say which one asks. The log of the call says why. The time of the call goes on
+    /// while a person thinks, so give it enough with [`call_timeout`](Self::call_timeout).
+    pub fn elicitation(mut self) -> Self {
+        self.elicitation = true;
         self
     }
 
@@ -110,7 +126,12 @@ impl Importer {
         self,
         transport: impl Transport<RoleClient> + 'static,
     ) -> Result<Imported, ImportError> {
-        let config = ClientConfig::new(ClientCapabilities::default(), self.implementation)
+        let mut capabilities = ClientCapabilities::default();
+        if self.elicitation {
+            let forms = FormElicitationCapability::new();
+            capabilities.elicitation = Some(ElicitationCapability::new().with_form(forms));
+        }
+        let config = ClientConfig::new(capabilities, self.implementation)
             .with_protocol_version(ProtocolVersion::V_2025_11_25);
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -123,7 +144,7 @@ impl Importer {
             .await
             .map_err(cause::of_handshake)?;
         let connection = Connection::new(running, tokio::runtime::Handle::current());
-        let source = source(&connection);
+        let source: Arc<str> = source(&connection).into();
         let listed = listed::all(connection.peer()).await?;
         let mut names = Names::default();
         let mut skipped = listed.unreadable;
@@ -131,11 +152,12 @@ impl Importer {
         for tool in listed.tools {
             match convert(&tool, legal(&tool.name), Some(self.call)) {
                 Ok(mut converted) => {
-                    converted.spec = converted.spec.source(&source);
+                    converted.spec = converted.spec.source(&*source);
                     names.take(&tool.name)?;
                     tools.push(imported_tool(
                         converted,
                         tool.name.into_owned(),
+                        &source,
                         connection.clone(),
                     ));
                 }
@@ -166,13 +188,19 @@ fn source(connection: &Connection) -> String {
     }
 }
 
-fn imported_tool(converted: ConvertedTool, theirs: String, connection: Connection) -> Tool {
+fn imported_tool(
+    converted: ConvertedTool,
+    theirs: String,
+    server: &Arc<str>,
+    connection: Connection,
+) -> Tool {
     let remote = Arc::new(call::Remote {
         name: theirs,
+        server: Arc::clone(server),
         output: converted.output,
         connection,
     });
     Tool::dynamic_with(converted.spec, move |arguments, context| {
-        Arc::clone(&remote).call(arguments, context.progress)
+        Arc::clone(&remote).call(arguments, context)
     })
 }

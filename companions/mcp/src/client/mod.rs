@@ -10,6 +10,7 @@
 //! | `connection` | the connection that the imported tools share, and how it ends |
 //! | `ordered` | progress reports in order, before the result; servers of older revisions |
 //! | `call` | one call: progress, cancellation, errors |
+//! | `elicitation` | what a server asks during a call, put to the approver of the call |
 //! | `result` | a `CallToolResult` as [`Content`](contract_runtime::Content) |
 //! | `transport` | transports: a child process, a URL |
 //! | `child` | a child process as a server, and how it ended |
@@ -21,6 +22,7 @@ mod cause;
 mod child;
 mod connection;
 mod convert;
+mod elicitation;
 mod error;
 mod imported;
 mod importer;

@@ -4,6 +4,7 @@
 mod addresses;
 mod bounds;
 mod calls;
+mod elicitation;
 mod ends;
 mod fake;
 mod listing;

@@ -2,6 +2,7 @@
 
 mod answers;
 mod approvers;
+mod bodies;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,102 @@
+//! What a server asks during a call, put to the approver of the call.
+
+use std::convert::Infallible;
+
+use contract_runtime::{Decision, DynamicContext};
+use rmcp::model::{
+    ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequests,
+    InputResponses, PrimitiveSchemaDefinition,
+};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::names::shortened;
+
+/// A question of a server that asks while the call runs, and where the answer goes.
+pub(super) struct Elicitation {
+    pub(super) asked: ElicitRequestParams,
+    pub(super) answer: oneshot::Sender<ElicitResult>,
+}
+
+pub(super) fn declined() -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Decline)
+}
+
+/// Answers whatever comes while the call runs, and never ends.
+pub(super) async fn answer_all(
+    mut asked: mpsc::UnboundedReceiver<Elicitation>,
+    server: &str,
+    context: &DynamicContext,
+) -> Infallible {
+    while let Some(elicitation) = asked.recv().await {
+        let answer = answer(&elicitation.asked, server, context).await;
+        let answer = answer.unwrap_or_else(|why| {
+            context.log.warning(format_args!(
+                "the server asked, and its question was declined, because {why}: {}",
+                shortened(message(&elicitation.asked))
+            ));
+            declined()
+        });
+        // If nobody waits for it, the server has disconnected.
+        let _ = elicitation.answer.send(answer);
+    }
+    std::future::pending().await
+}
+
+/// Answers everything that a call needs before it is made again; the error says why it cannot be.
+pub(super) async fn answer_each(
+    requests: &InputRequests,
+    server: &str,
+    context: &DynamicContext,
+) -> Result<InputResponses, String> {
+    let mut answers = InputResponses::new();
+    for (key, request) in requests {
+        let answer = match request {
+            InputRequest::Elicitation(request) => answer(&request.params, server, context).await?,
+            _ => return Err("it asks for more than people can answer here".to_owned()),
+        };
+        answers.insert(key.clone(), json!(answer));
+    }
+    Ok(answers)
+}
+
+/// Answers one question: it is accepted or declined by a person. The error says why nobody was asked.
+async fn answer(
+    asked: &ElicitRequestParams,
+    server: &str,
+    context: &DynamicContext,
+) -> Result<ElicitResult, String> {
+    let accepted = yes(asked)?;
+    let question = format!("{server} asks: {}", message(asked));
+    match context.ask(&question).await {
+        None => Err("there is nobody to ask".to_owned()),
+        Some(Decision::Approved(_)) => {
+            Ok(ElicitResult::new(ElicitationAction::Accept).with_content(accepted))
+        }
+        Some(_) => Ok(declined()),
+    }
+}
+
+/// The content that says yes to a question that can be answered by yes or no.
+fn yes(asked: &ElicitRequestParams) -> Result<Value, String> {
+    let ElicitRequestParams::FormElicitationParams {
+        requested_schema, ..
+    } = asked
+    else {
+        return Err("it wants a person to visit a page".to_owned());
+    };
+    let mut fields = requested_schema.properties.iter();
+    match (fields.next(), fields.next()) {
+        (None, _) => Ok(json!({})),
+        (Some((name, PrimitiveSchemaDefinition::Boolean(_))), None) => Ok(json!({ name: true })),
+        _ => Err("it asks for more than yes or no".to_owned()),
+    }
+}
+
+pub(super) fn message(asked: &ElicitRequestParams) -> &str {
+    match asked {
+        ElicitRequestParams::FormElicitationParams { message, .. }
+        | ElicitRequestParams::UrlElicitationParams { message, .. } => message,
+        _ => "",
+    }
+}

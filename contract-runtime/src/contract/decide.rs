@@ -1,0 +1,115 @@
+//! Puts a request to an approver, aside of the call that it is about.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use serde_json::Value;
+
+use super::approval::{ApprovalRequest, Approver, Deciding, Decision, QuestionText, digest};
+use super::observer::Questioning;
+use super::panics::{Panicked, discard, guard};
+use super::scope::{ContractScope, Scope, Secrets};
+use super::violation::MASK;
+
+const NOT_AT_ONCE: &str = "a call that a tool makes cannot wait for an answer";
+const PANICKED: &str = "the program that asks about it failed";
+
+/// Waits for the decision on a request about a call at this depth, or says why there is none. A call inside of another does not
+/// wait at all.
+pub(crate) async fn decide(
+    approver: &Approver,
+    request: ApprovalRequest,
+    depth: usize,
+) -> Result<Decision, &'static str> {
+    let mut aside = Scope::aside(ContractScope::current().get());
+    aside.depth = depth;
+    let aside = ContractScope::new(aside);
+    let deciding = aside
+        .clone()
+        .enter(|| guard(|| approver.decide(request)))
+        .map_err(|_| PANICKED)?;
+    let mut deciding = DecidingAside {
+        aside,
+        deciding: Some(deciding),
+    };
+    poll_fn(|task| match deciding.poll(task) {
+        Ok(Poll::Pending) if depth > 1 => Poll::Ready(Err(NOT_AT_ONCE)),
+        Ok(decision) => decision.map(Ok),
+        Err(_) => Poll::Ready(Err(PANICKED)),
+    })
+    .await
+}
+
+/// Decides on a question that came up in the body of a call; `None` if there is nobody to ask.
+pub(crate) async fn during_call(
+    scope: &Scope,
+    of_call: Option<&Approver>,
+    question: &str,
+) -> Option<Decision> {
+    let layers = [scope.run.as_deref(), scope.registry.as_deref()];
+    let of_layer = || {
+        let mut layers = layers.into_iter().flatten();
+        layers.find_map(|layer| layer.approver.as_ref())
+    };
+    let approver = of_call.or_else(of_layer)?;
+    let contract = format!("{}.body", scope.tool);
+    let question = QuestionText::of_sentence(question).into_question(contract);
+    let mut request = ApprovalRequest::about(vec![question]);
+    request.id = new_id();
+    request.call_id.clone_from(&scope.call_id);
+    request.tool.clone_from(&scope.tool);
+    request.arguments = masked(scope);
+    let mut questioning = Questioning::begin(scope.run.clone(), &request);
+    let decided = decide(approver, request.clone(), scope.depth).await;
+    let decision = decided.unwrap_or_else(|why| Decision::Denied(why.to_owned()));
+    questioning.decided(&decision);
+    Some(decision)
+}
+
+/// The arguments of a call as they were sent, those that are secret masked.
+fn masked(scope: &Scope) -> Value {
+    let sent = serde_json::from_str(&scope.arguments);
+    let mut sent = sent.unwrap_or_else(|_| Value::from(&*scope.arguments));
+    let is_secret = |name: &str| match &scope.secrets {
+        Secrets::Declared(names) => names.contains(&name),
+        Secrets::Said(names) => names.iter().any(|secret| secret == name),
+    };
+    for (name, value) in sent.as_object_mut().into_iter().flatten() {
+        if is_secret(name) {
+            *value = MASK.into();
+        }
+    }
+    sent
+}
+
+/// A decision that somebody may still be thinking about.
+struct DecidingAside {
+    aside: ContractScope,
+    /// `None` when it is dropped.
+    deciding: Option<Deciding>,
+}
+
+impl DecidingAside {
+    fn poll(&mut self, task: &mut Context<'_>) -> Result<Poll<Decision>, Panicked> {
+        let Some(deciding) = &mut self.deciding else {
+            return Ok(Poll::Pending);
+        };
+        let aside = self.aside.clone();
+        aside.enter(|| guard(|| deciding.as_mut().poll(task)))
+    }
+}
+
+impl Drop for DecidingAside {
+    fn drop(&mut self) {
+        let deciding = self.deciding.take();
+        self.aside.clone().enter(|| discard(deciding));
+    }
+}
+
+/// An id of a request that nobody can guess, and that no other request of this process has.
+pub(crate) fn new_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{:032x}", digest(&["request", &count.to_string()]))
+}
