@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contract_runtime::{Content, DynamicContext, Validator};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequest, InputRequests,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, InputRequest, InputRequests,
     ProgressToken, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
@@ -157,7 +157,14 @@ fn message(error: &ServiceError) -> String {
         }
         ServiceError::McpError(error) => {
             let (code, message) = (error.code.0, shortened(&error.message));
-            format!("the server refused the call: {message} (code {code})")
+            // What revision 2025-11-25 has servers answer where they make a call only as a task. That a tool is such a one stands in
+            // their list, but rmcp 3.11 does not hand it on.
+            let hint = if error.code == ErrorCode::METHOD_NOT_FOUND {
+                "; it may make this call only as a task, which is not supported"
+            } else {
+                ""
+            };
+            format!("the server refused the call: {message} (code {code}){hint}")
         }
         other => shortened(&format!("the call failed: {other}")),
     }

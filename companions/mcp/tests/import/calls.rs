@@ -122,8 +122,28 @@ async fn errors_of_the_protocol_say_what_the_server_said() {
     let outcome = call(&registry, "tool", "").await;
     let error = outcome.error().unwrap();
     assert!(
-        error.contains("not \\u{1b}[2J today (code -32602)"),
+        error.ends_with("not \\u{1b}[2J today (code -32602)"),
         "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_whose_calls_are_tasks_says_so_when_it_is_called() {
+    let tool = json!({
+        "name": "tool",
+        "inputSchema": {"type": "object"},
+        "execution": {"taskSupport": "required"},
+    });
+    let fake = Fake::new(json!([tool])).on("tools/call", |request| {
+        vec![refusal(request, -32601, "a task is required")]
+    });
+    let (registry, _heard) = fake.registry().await;
+    let outcome = call(&registry, "tool", "").await;
+    assert_eq!(
+        outcome.error(),
+        Some(
+            "the server refused the call: a task is required (code -32601); it may make this call only as a task, which is not supported"
+        )
     );
 }
 
