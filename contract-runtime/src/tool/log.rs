@@ -123,7 +123,9 @@ impl Log {
         }
     }
 
-    pub(super) fn is_heard(&self) -> bool {
+    /// Returns whether anybody listens.
+    #[must_use]
+    pub fn is_heard(&self) -> bool {
         self.listener.is_some()
     }
 

@@ -147,6 +147,11 @@ impl OpenTask {
                     self.watchdog.record_activity();
                 }
             }
+            ExecutorMessage::ToolLog(record) => {
+                if self.calls.handle_log(record) {
+                    self.watchdog.record_activity();
+                }
+            }
             ExecutorMessage::Fault(_) => {
                 tracing::warn!(task = %self.id, "the executor could not read a message");
             }

@@ -83,6 +83,7 @@ impl Backing for RemoteTool {
             idempotent: self.idempotent,
             until: context.deadline.at(),
             progress: context.progress,
+            log: context.log,
         };
         let answer = match self.calls.call(request).await {
             AttemptOutcome::Reply(reply) => {

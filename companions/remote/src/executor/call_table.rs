@@ -16,7 +16,7 @@ use super::task_run::TaskRun;
 use crate::connection::QUEUE;
 use crate::journal::{Admission, ArgumentsHash, Journal, JournalError, State};
 use crate::protocol::{
-    CallKey, Cancelled, Entry, EntryState, ExecutorMessage, RunTool, TaskId, ToolProgress,
+    CallKey, Cancelled, Entry, EntryState, ExecutorMessage, RunTool, TaskId, ToolLog, ToolProgress,
     ToolReply,
 };
 
@@ -211,6 +211,7 @@ impl CallTable {
     async fn run(&self, call: RunTool, token: CancellationToken) -> contract_runtime::Outcome {
         let key = call.key;
         let connection = self.connection.lock().clone();
+        let logged = connection.clone();
         let progress = Progress::new(move |report| {
             let told = ToolProgress {
                 key,
@@ -228,6 +229,17 @@ impl CallTable {
             .cancellation(token)
             .progress(progress)
             .run(&run);
+        if let (true, Some(connection)) = (call.log, logged) {
+            context = context.log(move |record| {
+                let (level, message) = (record.level, record.message.clone());
+                // Dropped if the queue is full: a body never waits for whoever reads its log.
+                let _ = connection.try_send(ExecutorMessage::ToolLog(ToolLog {
+                    key,
+                    level,
+                    message,
+                }));
+            });
+        }
         if let Some(limit) = call.deadline_ms {
             context = context.timeout(Duration::from_millis(limit));
         }

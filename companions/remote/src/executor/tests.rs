@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, Decision, Status};
+use contract_runtime::{Approval, Decision, LogLevel, Status};
 use futures_util::StreamExt as _;
 use serde_json::json;
 use tokio::io::{DuplexStream, duplex};
@@ -20,7 +20,7 @@ use super::call_table::CallTable;
 use super::{Executor, ExecutorEvent, Reconnect};
 use crate::journal::ArgumentsHash;
 use crate::protocol::{
-    CallId, CallKey, EntryState, ExecutorMessage, RunTool, TaskId, ToolReply, WireArtifact,
+    CallId, CallKey, EntryState, ExecutorMessage, RunTool, TaskId, ToolLog, ToolReply, WireArtifact,
 };
 use crate::{Journal, RemoteError};
 
@@ -40,6 +40,7 @@ fn run(key: CallKey, number: u32) -> RunTool {
         generation_id: 0,
         parameters: json!({ "number": number }),
         deadline_ms: None,
+        log: false,
     }
 }
 
@@ -113,6 +114,39 @@ async fn a_call_that_asks_has_not_run_and_its_end_stands() {
     calls.handle_request(run(self::key(), 1));
     assert_eq!(told(&mut queue).await.outcome, Status::Ok);
     assert_eq!(RAN.load(Ordering::Relaxed), 1);
+}
+
+/// A backend that knows no log messages would take them for faults.
+#[tokio::test]
+async fn log_messages_are_sent_only_to_a_backend_that_listens() {
+    /// Do nothing, and say so.
+    #[tool]
+    fn nothing(number: u32, #[context] log: &Log) {
+        log.warning(format_args!("nothing, {number} times"));
+    }
+    let calls = CallTable::new(
+        Registry::builder().tool(nothing).build().unwrap(),
+        Journal::in_memory(),
+        TaskId::random(),
+        CancellationToken::new(),
+        Arc::default(),
+        Arc::new(|_| {}),
+    );
+    let (mut queue, key) = (calls.attach(), key());
+    calls.handle_request(run(self::key(), 1));
+    assert_eq!(told(&mut queue).await.outcome, Status::Ok);
+    calls.handle_request(RunTool {
+        log: true,
+        ..run(key, 2)
+    });
+    let first = timeout(SOON, queue.recv()).await.unwrap();
+    let expected = ToolLog {
+        key,
+        level: LogLevel::Warning,
+        message: "nothing, 2 times".to_owned(),
+    };
+    assert_eq!(first, Some(ExecutorMessage::ToolLog(expected)));
+    assert_eq!(told(&mut queue).await.outcome, Status::Ok);
 }
 
 /// Results that are large by what goes along with them: a handshake that held them all would end its connection.

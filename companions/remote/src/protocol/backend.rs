@@ -76,6 +76,9 @@ pub struct RunTool {
     /// The time limit of the call, in milliseconds from its arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
+    /// Whether somebody listens to the log of the call: only then may `tool_log` be sent. `false` if omitted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log: bool,
 }
 
 /// A piece of the model's answer.

@@ -1,6 +1,6 @@
 //! Messages from an executor to its backend.
 
-use contract_runtime::Status;
+use contract_runtime::{LogLevel, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -20,6 +20,8 @@ pub enum ExecutorMessage {
     ToolResult(Box<ToolReply>),
     /// The progress of a running call; optional, and as often as the tool likes.
     ToolProgress(ToolProgress),
+    /// A log message of a running call whose `run_tool` has `log`; optional, and it may be lost.
+    ToolLog(ToolLog),
     /// A call was cancelled and has ended: the answer to `cancel_tool`, instead of `tool_result`.
     Cancelled(Cancelled),
     /// Asks for a `pong`.
@@ -201,6 +203,21 @@ pub struct ToolProgress {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// What is being done.
+    pub message: String,
+}
+
+/// A log message of a running call, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ToolLog {
+    /// The key of the attempt.
+    #[serde(flatten, deserialize_with = "received_key")]
+    #[schemars(with = "ReceivedKey")]
+    pub key: CallKey,
+    /// `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency` (RFC 5424, section 6.2.1).
+    #[schemars(with = "String")]
+    pub level: LogLevel,
+    /// The message.
     pub message: String,
 }
 

@@ -23,8 +23,8 @@ mod tests;
 pub use artifact::WireArtifact;
 pub use backend::{Accepted, AgentDelta, BackendMessage, Finished, Refusal, RunTool};
 pub use executor::{
-    Cancelled, Entry, EntryState, ExecutorMessage, Handshake, Platform, ToolProgress, ToolReply,
-    Verdict,
+    Cancelled, Entry, EntryState, ExecutorMessage, Handshake, Platform, ToolLog, ToolProgress,
+    ToolReply, Verdict,
 };
 pub(crate) use ids::received_key;
 pub use ids::{CallId, CallKey, JournalId, TaskId};

@@ -34,6 +34,7 @@ impl Sanitize for ExecutorMessage {
             }
             Self::ToolResult(reply) => reply.sanitize(),
             Self::ToolProgress(report) => clean_prose(&mut report.message, REMARK),
+            Self::ToolLog(record) => clean_prose(&mut record.message, REMARK),
             Self::Fault(fault) => clean_prose(&mut fault.message, REMARK),
             Self::Cancelled(_) | Self::Ping | Self::Pong => {}
         }

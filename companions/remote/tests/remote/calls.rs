@@ -114,6 +114,26 @@ async fn a_dropped_call_is_dropped_there_after_its_progress_was_heard() -> Teste
 }
 
 #[tokio::test]
+async fn what_a_tool_logs_there_is_heard_here() -> Tested {
+    let house = house(registry(&Arc::default())?).await?;
+    let (heard, mut records) = tokio::sync::mpsc::unbounded_channel();
+    let context = Context::new().log(move |record| drop(heard.send(record.clone())));
+    let call = house
+        .session
+        .registry()
+        .call_with(ToolCall::new("mine", "wait", ""), context);
+    tokio::select! {
+        outcome = call => return Err(format!("ended: {outcome:?}").into()),
+        record = timeout(SOON, records.recv()) => {
+            let record = record?.ok_or("nothing was logged")?;
+            assert_eq!(record.to_string(), "notice: wait: see you in an hour");
+            assert_eq!(record.call_id, "mine");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_deadline_is_kept_on_both_sides() -> Tested {
     let signals = Arc::new(Signals::default());
     let house = house(registry(&signals)?).await?;

@@ -37,7 +37,8 @@ fn moves_a_cursor(text: &str) -> bool {
 /// What came of one call of `echo`.
 struct Came {
     outcome: Outcome,
-    progress: Vec<String>,
+    /// Progress reports and log messages.
+    heard: Vec<String>,
     ended: Vec<Status>,
     /// What the backend said until the call was acknowledged.
     said: Vec<Value>,
@@ -54,10 +55,15 @@ async fn answered(frames: &[(&str, Value)]) -> Result<Came, Box<dyn std::error::
     let mut events = session.events();
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let progress = Arc::clone(&heard);
-    let context = Context::new().progress(Progress::new(move |report| {
+    let logged = Arc::clone(&heard);
+    let progress = Progress::new(move |report| {
         let mut heard = progress.lock().unwrap_or_else(PoisonError::into_inner);
         heard.push(report.message);
-    }));
+    });
+    let context = Context::new().progress(progress).log(move |record| {
+        let mut heard = logged.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.push(record.to_string());
+    });
     let tools = session.registry().clone();
     let call = ToolCall::new("1", "echo", r#"{"text":"x"}"#);
     let call = tokio::spawn(async move { tools.call_with(call, context).await });
@@ -91,10 +97,10 @@ async fn answered(frames: &[(&str, Value)]) -> Result<Came, Box<dyn std::error::
             ended.push(status);
         }
     }
-    let progress = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
+    let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(Came {
         outcome,
-        progress,
+        heard,
         ended,
         said,
     })
@@ -104,9 +110,18 @@ async fn answered(frames: &[(&str, Value)]) -> Result<Came, Box<dyn std::error::
 async fn no_text_of_an_executor_moves_a_cursor() -> Tested {
     let failed = json!({"status": "error", "outcome": "failed", "error": HOSTILE});
     let reported = json!({"done": 1.0, "message": HOSTILE});
-    let came = answered(&[("tool_progress", reported), ("tool_result", failed)]).await?;
+    let logged = json!({"level": "warning", "message": HOSTILE});
+    let frames = [
+        ("tool_progress", reported),
+        ("tool_log", logged),
+        ("tool_result", failed),
+    ];
+    let came = answered(&frames).await?;
     assert_eq!(came.outcome.error(), Some(PROSE));
-    assert_eq!(came.progress, [PROSE]);
+    assert_eq!(
+        came.heard,
+        [PROSE.to_owned(), format!("warning: echo: {PROSE}")]
+    );
 
     let violation = json!({
         "contract": HOSTILE, "kind": "pre", "tool": HOSTILE, "predicate": HOSTILE, "message": HOSTILE,

@@ -65,8 +65,13 @@ pub(crate) fn panic_now() {
 
 /// Wait for an hour, and say so.
 #[tool]
-pub(crate) async fn wait(#[context] signals: &Signals, #[context] progress: &Progress) {
+pub(crate) async fn wait(
+    #[context] signals: &Signals,
+    #[context] progress: &Progress,
+    #[context] log: &Log,
+) {
     let _tell = Tell(signals);
+    log.log(contract_runtime::LogLevel::Notice, "see you in an hour");
     progress.report(1.0, Some(2.0), "half way");
     signals.begun.notify_one();
     tokio::time::sleep(Duration::from_secs(3600)).await;

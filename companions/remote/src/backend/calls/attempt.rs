@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract_runtime::__family::now;
-use contract_runtime::Progress;
+use contract_runtime::{Log, Progress};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
@@ -25,6 +25,7 @@ pub(crate) struct CallRequest {
     pub(crate) idempotent: bool,
     pub(crate) until: Option<Instant>,
     pub(crate) progress: Progress,
+    pub(crate) log: Log,
 }
 
 impl CallRequest {
@@ -78,6 +79,7 @@ pub(super) fn run_tool(record: StoredCall) -> RunTool {
         generation_id: record.generation_id,
         parameters: record.parameters,
         deadline_ms: None,
+        log: false,
     }
 }
 
@@ -90,6 +92,7 @@ impl OpenCall {
             until: None,
             end,
             progress: ProgressReporter::default(),
+            log: Log::default(),
             orphaned: true,
         }
     }

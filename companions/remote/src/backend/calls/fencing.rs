@@ -81,6 +81,7 @@ mod tests {
             idempotent: true,
             until: None,
             progress: Progress::default(),
+            log: contract_runtime::Log::default(),
         }
     }
 

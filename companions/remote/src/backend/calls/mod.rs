@@ -8,7 +8,7 @@
 //! | `fencing` | whether this process still owns the task |
 //! | `write_retry` | ends whose write is retried |
 //! | `history` | ended calls, of which the latest are kept |
-//! | `progress` | progress reports |
+//! | `progress` | progress reports and log messages |
 //! | `reconcile` | reconciliation with the executor's journal after a handshake |
 
 mod attempt;
@@ -24,6 +24,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use contract_runtime::Log;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -92,6 +93,7 @@ struct OpenCall {
     sent: Option<JournalId>,
     end: oneshot::Sender<AttemptOutcome>,
     progress: ProgressReporter,
+    log: Log,
     /// An earlier process sent it: its end is stored, and it is not sent again.
     orphaned: bool,
 }
@@ -205,6 +207,7 @@ impl Calls {
             generation_id: self.generation(),
             parameters: Value::Object(request.parameters.clone()),
             deadline_ms: None,
+            log: request.log.is_heard(),
         };
         let open = OpenCall {
             run,
@@ -212,6 +215,7 @@ impl Calls {
             sent: None,
             end,
             progress: ProgressReporter::new(&request.call_id, &request.progress),
+            log: request.log.clone(),
             orphaned: false,
         };
         let refused = self.state().insert(key, open);

@@ -1,4 +1,4 @@
-//! Rate-limited progress reports of a call.
+//! What a running call reports: its progress, of which events are rate-limited, and its log.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use contract_runtime::Progress;
 
 use super::Calls;
 use crate::backend::event::SessionEvent;
-use crate::protocol::ToolProgress;
+use crate::protocol::{ToolLog, ToolProgress};
 
 /// The shortest time between two progress events of a call: the event queue is bounded, and no tool may fill it.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
@@ -61,6 +61,19 @@ impl Calls {
             });
         }
         progress.report(report.done, report.total, report.message);
+        true
+    }
+
+    /// Passes a log message to whoever listens; `false` if the call is not in flight.
+    pub(in crate::backend) fn handle_log(&self, record: ToolLog) -> bool {
+        let log = {
+            let state = self.state();
+            let Some(open) = state.open.get(&state.resolve_key(record.key)) else {
+                return false;
+            };
+            open.log.clone()
+        };
+        log.log(record.level, record.message);
         true
     }
 }

@@ -34,6 +34,7 @@ fn request(tool: &str, text: &str) -> CallRequest {
         idempotent: false,
         until: None,
         progress: Progress::default(),
+        log: contract_runtime::Log::default(),
     }
 }
 
