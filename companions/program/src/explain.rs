@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use contract_runtime::{
-    CheckEvent, ConditionKind, Context, Outcome, PublishedCondition, Registry, Run, ToolCall,
-    ToolInfo,
+    CheckEvent, ConditionKind, Context, Outcome, PublishedCondition, Registry, Run, Status,
+    ToolCall, ToolInfo,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(super) fn run(
     let code = exit::of(ended.status());
     let (judged, all) = evaluate_all(registry, call)?;
     let conditions = registry.tool(&call.name).map(|tool| tool.conditions());
-    let verdicts = conditions.unwrap_or_default().iter();
+    let verdicts = in_order(conditions.unwrap_or_default()).into_iter();
     let verdicts: Vec<_> = verdicts.map(|one| verdict(one, &judged, &all)).collect();
     if output.json() {
         let mut data = outcome::data(&ended, asked.as_ref(), &[], code);
@@ -55,6 +55,22 @@ pub(super) fn run(
     print(&verdicts, output)?;
     outcome::print_check(&ended, asked.as_ref(), output)?;
     Ok(code)
+}
+
+/// The conditions as they are judged: each lookup in its place in the source, and the promises last.
+fn in_order(conditions: &[PublishedCondition]) -> Vec<&PublishedCondition> {
+    let of = |kind| {
+        let all = conditions.iter();
+        all.filter(move |one| one.condition().kind() == kind)
+    };
+    let place = |one: &PublishedCondition| one.condition().position();
+    let mut ordered: Vec<_> = of(ConditionKind::Pre).collect();
+    for given in of(ConditionKind::Given) {
+        let next = ordered.iter().position(|one| place(one) > place(given));
+        ordered.insert(next.unwrap_or(ordered.len()), given);
+    }
+    ordered.extend(of(ConditionKind::Post));
+    ordered
 }
 
 /// The ids of the conditions that were evaluated, and the outcome, which holds what does not hold.
@@ -84,18 +100,46 @@ fn verdict<'r>(
     outcome: &Outcome,
 ) -> Verdict<'r> {
     let id = condition.id();
+    if condition.condition().kind() == ConditionKind::Given {
+        return looked_up(condition, judged, outcome);
+    }
     let broken = outcome.observed().iter().find(|one| one.contract == id);
     let word = match (condition.condition().kind(), broken) {
         (ConditionKind::Post, _) => "after the call",
         (_, Some(_)) if condition.condition().asks() => "asks",
         (_, Some(_)) => "does not hold",
         (_, None) if judged.contains(&id.to_owned()) => "holds",
-        (_, None) => "not reached",
+        (_, None) => NOT_REACHED,
     };
     Verdict {
         condition,
         word,
         text: broken.map(ToString::to_string),
+    }
+}
+
+const NOT_REACHED: &str = "not reached";
+
+/// What a lookup found; the last one that was made may have ended the call, because there was nothing or because it failed.
+fn looked_up<'r>(
+    condition: &'r PublishedCondition,
+    judged: &[String],
+    outcome: &Outcome,
+) -> Verdict<'r> {
+    let id = condition.id();
+    let is_last = judged.last().is_some_and(|last| last == id);
+    let (word, text) = match (outcome.violation(), outcome.status()) {
+        (Some(absent), _) if absent.contract == id => ("nothing there", Some(absent.to_string())),
+        (_, Status::Failed) if is_last => ("failed", outcome.error()),
+        (_, Status::Panicked) if is_last => ("panicked", outcome.error()),
+        (_, Status::TimedOut) if is_last => ("timed out", outcome.error()),
+        _ if judged.iter().any(|one| one == id) => ("found", None),
+        _ => (NOT_REACHED, None),
+    };
+    Verdict {
+        condition,
+        word,
+        text,
     }
 }
 
@@ -122,14 +166,15 @@ fn print(verdicts: &[Verdict<'_>], output: &mut Output) -> Result<(), CommandErr
     output.out.write(&format!("{title}\n"))?;
     for verdict in verdicts {
         let style = match verdict.word {
-            "holds" => GOOD,
-            "does not hold" => BAD,
+            "holds" | "found" => GOOD,
+            "does not hold" | "nothing there" | "failed" | "panicked" | "timed out" => BAD,
             "asks" => CAREFUL,
             _ => FAINT,
         };
         let condition = verdict.condition.condition();
         let verb = match condition.kind() {
             ConditionKind::Post => "promises",
+            ConditionKind::Given => "looks up",
             _ => "requires",
         };
         let policy = match verdict.condition.policy() {

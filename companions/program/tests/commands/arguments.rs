@@ -13,6 +13,7 @@ tests![
     they_come_from_a_file_or_standard_input,
     an_invalid_call_is_shown_its_form,
     each_condition_of_a_call_is_explained,
+    a_lookup_is_explained_in_its_place,
 ];
 
 fn plan(words: &[&str]) -> Said {
@@ -256,4 +257,82 @@ conditions
     );
     let said = plan(&["city=a", "pin=x", "--explain"]);
     assert!(!said.out.contains('x'), "{said:?}");
+}
+
+fn a_lookup_is_explained_in_its_place() {
+    let explained = |from: &str, to: &str| {
+        let (from, to) = (format!("from={from}"), format!("to={to}"));
+        run_as(
+            "bank",
+            &["call", "transfer", &from, &to, "cents=10", "--explain"],
+        )
+    };
+    let conditions = |said: &Said| {
+        let (_, conditions) = said.out.split_once("\nconditions\n").unwrap();
+        conditions.to_owned()
+    };
+    let said = explained("ada", "eve");
+    assert_eq!(
+        conditions(&said),
+        "\
+\x20   holds: requires `cents > 0`
+    found: looks up `balance = balance_of(&from)?`
+    holds: requires `balance >= cents`
+    found: looks up `_other = balance_of(&to)?`
+    holds: requires `cents <= limit(&from)`, policy observe
+    after the call: promises `|left| *left < 1_000`
+ok: `transfer` would run
+"
+    );
+    let nobody = explained("nobody", "eve");
+    assert_eq!(nobody.code, 5, "{nobody:?}");
+    assert_eq!(
+        conditions(&nobody),
+        "\
+\x20   holds: requires `cents > 0`
+    nothing there: looks up `balance = balance_of(&from)?`
+        there is no account nobody; `transfer` looks up `balance = balance_of(&from)?`, got from = \"nobody\"
+    not reached: requires `balance >= cents`
+    not reached: looks up `_other = balance_of(&to)?`
+    not reached: requires `cents <= limit(&from)`, policy observe
+    after the call: promises `|left| *left < 1_000`
+"
+    );
+    let offline = explained("ada", "offline");
+    assert_eq!(offline.code, 6, "{offline:?}");
+    assert_eq!(
+        conditions(&offline),
+        "\
+\x20   holds: requires `cents > 0`
+    found: looks up `balance = balance_of(&from)?`
+    holds: requires `balance >= cents`
+    failed: looks up `_other = balance_of(&to)?`
+        the bank is closed
+    not reached: requires `cents <= limit(&from)`, policy observe
+    after the call: promises `|left| *left < 1_000`
+"
+    );
+    let broken = explained("broken", "eve");
+    assert_eq!(broken.code, 7, "{broken:?}");
+    assert!(
+        broken.out.contains("    panicked: looks up `balance"),
+        "{broken:?}"
+    );
+    // A violation before it is not what it found.
+    let said = explained("eve", "nobody");
+    let lines = "    does not hold: requires `balance >= cents`\n        eve has 5 cents";
+    assert!(said.out.contains(lines), "{said:?}");
+    let json = run_as(
+        "bank",
+        &[
+            "call",
+            "transfer",
+            "from=x",
+            "to=y",
+            "cents=1",
+            "--explain",
+            "--json",
+        ],
+    );
+    assert_eq!(json.json()["conditions"][1]["verdict"], "nothing_there");
 }

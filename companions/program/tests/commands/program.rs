@@ -224,6 +224,39 @@ fn plan(
         .collect()
 }
 
+/// Move cents from one account to another.
+#[tool]
+#[pre(cents > 0)]
+#[given(balance = balance_of(&from)?, else "there is no account {from}")]
+#[pre(balance >= cents, "{from} has {} cents", balance)]
+#[given(_other = balance_of(&to)?, else "there is no account {to}")]
+#[pre(cents <= limit(&from), policy = observe)]
+#[post(|left| *left < 1_000)]
+fn transfer(
+    /// Who pays.
+    from: String,
+    /// Who gets it.
+    to: String,
+    cents: u32,
+) -> Result<u32, String> {
+    Ok(balance - cents)
+}
+
+fn balance_of(account: &str) -> Result<Option<u32>, String> {
+    match account {
+        "ada" => Ok(Some(900)),
+        "eve" => Ok(Some(5)),
+        "offline" => Err("the bank is closed".to_owned()),
+        "broken" => panic!("no such bank"),
+        _ => Ok(None),
+    }
+}
+
+fn limit(account: &str) -> u32 {
+    assert!(account != "eve", "eve has no limit");
+    500
+}
+
 struct Store;
 
 /// Count what is stored.
@@ -270,7 +303,9 @@ fn say(word: &str) {
 
 fn tools() -> contract_runtime::Builder {
     registry!()
-        .without(["doubly", "echo", "count", "same", "refund", "buy", "plan"])
+        .without([
+            "doubly", "echo", "count", "same", "refund", "buy", "plan", "transfer",
+        ])
         .coerce(true)
         .max_output_chars(10_000_000)
 }
@@ -296,6 +331,7 @@ pub(crate) fn main() -> ExitCode {
         Ok("untyped") => contract_program::run(Registry::builder().tool(echo)),
         Ok("asking") => contract_program::run(Registry::builder().tool(refund).tool(buy)),
         Ok("journeys") => contract_program::run(Registry::builder().tool(plan).tool(divide)),
+        Ok("bank") => contract_program::run(Registry::builder().tool(transfer)),
         Ok("empty") => contract_program::run(Registry::builder()),
         Ok("stateful") => contract_program::run(Registry::builder().tool(count)),
         Ok("own options") => Options::parse().run(),
