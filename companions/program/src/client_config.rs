@@ -83,8 +83,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// By the program that runs, started in the same way; at the address, if it has one.
-    pub(super) fn new(registry: &Registry, address: Option<&str>) -> Self {
+    /// By the program that runs, started in the same way; at the URL, if it has one.
+    pub(super) fn new(registry: &Registry, url: Option<String>) -> Self {
         let command = std::env::current_exe().unwrap_or_else(|_| "program".into());
         let stem = command
             .file_stem()
@@ -98,7 +98,7 @@ impl Connection {
                     .skip(1)
                     .map(|word| word.to_string_lossy().into_owned()),
             ),
-            url: address.map(|address| format!("http://{address}/mcp")),
+            url,
         }
     }
 

@@ -38,8 +38,11 @@ const PATIENCE: Duration = Duration::from_secs(300);
 impl Serve {
     /// Serves until the client disconnects, or until Ctrl-C.
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
-        let connection = Connection::new(registry, self.http.as_deref());
+        let url = self.http.as_ref();
+        let url = url.map(|address| url_of(address, &self.allow_host));
+        let connection = Connection::new(registry, url);
         if let Some(client) = self.print_config {
+            self.knows_port()?;
             output.data(&client.config(&connection))?;
             if !output.json() {
                 output.note(FAINT, "it belongs in", client.place());
@@ -47,8 +50,8 @@ impl Serve {
             return Ok(exit::DONE);
         }
         let mut server = Server::new(registry.clone());
-        for host in self.allow_host {
-            server = server.allow_host(host);
+        for host in &self.allow_host {
+            server = server.allow_host(host.as_str());
         }
         for origin in self.allow_origin {
             server = server.allow_origin(origin);
@@ -66,17 +69,33 @@ impl Serve {
                 }))??;
             }
             Some(address) => {
-                // A name is meant for clients; of addresses, those of this machine are answered anyway.
-                if let Some((host, _)) = address.rsplit_once(':').filter(|(host, _)| is_name(host))
+                // It is meant for clients, unless it stands for all addresses.
+                let host = address.rsplit_once(':').map(|(host, _)| host);
+                if let Some(host) =
+                    host.filter(|host| ip(host).is_none_or(|ip| !ip.is_unspecified()))
                 {
                     server = server.allow_host(host);
                 }
                 let addresses =
                     resolve(&address).map_err(|source| ServeError::Bind { address, source })?;
-                block_on(http(server, &addresses, output))??;
+                block_on(http(server, &addresses, &self.allow_host, output))??;
             }
         }
         Ok(exit::DONE)
+    }
+
+    /// Refuses to say where a client finds a server that has another port each time.
+    fn knows_port(&self) -> Result<(), CommandError> {
+        let address = self.http.as_deref().and_then(|http| http.rsplit_once(':'));
+        match address {
+            Some((host, port)) if port.parse() == Ok(0_u16) => Err(CommandError::Arguments {
+                problem:
+                    "port 0 is another port each time, which the settings of a client cannot name"
+                        .to_owned(),
+                forms: vec![format!("--http {host}:8080")],
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -92,8 +111,30 @@ fn address(text: &str) -> Result<String, String> {
     }
 }
 
-fn is_name(host: &str) -> bool {
-    host.parse::<IpAddr>().is_err() && !host.starts_with('[')
+/// The address that a host is, if it is not a name.
+fn ip(host: &str) -> Option<IpAddr> {
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    bare.unwrap_or(host).parse().ok()
+}
+
+/// Where clients find a server that listens at this address. No request names all addresses of a machine, so those stand for the
+/// first host that was allowed, or for this machine.
+fn url_of(address: &str, allowed: &[String]) -> String {
+    let (host, port) = address.rsplit_once(':').unwrap_or((address, "80"));
+    let all = ip(host).filter(IpAddr::is_unspecified);
+    let authority = match (all, allowed.first()) {
+        (None, _) => address.to_owned(),
+        (Some(_), Some(other)) => match ip(other) {
+            Some(IpAddr::V6(ip)) => format!("[{ip}]:{port}"),
+            _ if other.contains(':') => other.clone(),
+            _ => format!("{other}:{port}"),
+        },
+        (Some(IpAddr::V4(_)), None) => format!("127.0.0.1:{port}"),
+        (Some(IpAddr::V6(_)), None) => format!("[::1]:{port}"),
+    };
+    format!("http://{authority}/mcp")
 }
 
 /// The addresses of a host, those of IPv4 first: most clients try `127.0.0.1` for `localhost`.
@@ -142,11 +183,12 @@ async fn stdio(server: Server, invite: impl FnOnce()) -> Result<(), ServeError> 
 async fn http(
     server: Server,
     addresses: &[SocketAddr],
+    allowed: &[String],
     output: &mut Output,
 ) -> Result<(), CommandError> {
     let mut interrupts = Interrupts::new();
     let listening = server.bind(addresses)?;
-    let url = format!("http://{}/mcp", listening.address());
+    let url = url_of(&listening.address().to_string(), allowed);
     if output.json() {
         output.data(&serde_json::json!({ "listening": url }))?;
         output.flush()?;
