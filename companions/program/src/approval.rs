@@ -47,6 +47,13 @@ impl<'o> Request<'o> {
         })
     }
 
+    /// What is asked about every call of the tool, if it is among the questions.
+    pub(super) fn confirmation(&self) -> Option<&str> {
+        let mut questions = self.request.questions.iter();
+        let found = questions.find(|question| question.contract.ends_with(".confirm"));
+        found.map(|question| &*question.text)
+    }
+
     pub(super) fn approve(&self) -> Answer {
         self.request.answer(Decision::Approved(Approval::Once))
     }

@@ -7,19 +7,21 @@ use contract_runtime::{
     ToolCall, ToolInfo,
 };
 use parking_lot::Mutex;
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use super::approval::Request;
 use super::output::{BAD, BOLD, CAREFUL, FAINT, GOOD, Output};
 use super::runtime::block_on;
 use super::{CommandError, exit, outcome};
 
-/// How a condition stands.
+/// How a condition stands, or the question about every call.
 struct Verdict<'r> {
-    condition: &'r PublishedCondition,
+    /// `None` for the question.
+    condition: Option<&'r PublishedCondition>,
     /// A word for it.
     word: &'static str,
-    /// What its violation says.
+    /// What its violation says, or what the question asks.
     text: Option<String>,
 }
 
@@ -36,18 +38,23 @@ pub(super) fn run(
     let asked = Request::of(&ended, &call.arguments);
     let code = exit::of(ended.status());
     let (judged, all) = evaluate_all(registry, call)?;
-    let conditions = registry.tool(&call.name).map(|tool| tool.conditions());
-    let verdicts = in_order(conditions.unwrap_or_default()).into_iter();
-    let verdicts: Vec<_> = verdicts.map(|one| verdict(one, &judged, &all)).collect();
+    let tool = registry.tool(&call.name);
+    let verdicts = match tool {
+        Some(tool) => verdicts(tool, &judged, &all, asked.as_ref()),
+        None => Vec::new(),
+    };
+    let arguments = shown(tool, &call.arguments);
     if output.json() {
         let mut data = outcome::data(&ended, asked.as_ref(), &[], code);
+        if let Some(arguments) = arguments.and_then(|text| RawValue::from_string(text).ok()) {
+            data["arguments"] = json!(arguments);
+        }
         data["conditions"] = verdicts.iter().map(as_json).collect();
         output.data(&data)?;
         return Ok(code);
     }
-    let has_secrets = registry.tool(&call.name).is_some_and(ToolInfo::has_secrets);
-    if !has_secrets {
-        let arguments = output.out.safe(&call.arguments).into_owned();
+    if let Some(arguments) = arguments {
+        let arguments = output.out.safe(&arguments).into_owned();
         let title = output.out.painted(BOLD, "arguments");
         let text = format!("{title}\n    {arguments}\n");
         output.out.write(&text)?;
@@ -55,6 +62,49 @@ pub(super) fn run(
     print(&verdicts, output)?;
     outcome::print_check(&ended, asked.as_ref(), output)?;
     Ok(code)
+}
+
+/// The arguments with every secret masked, and with them what no parameter is named, because it may be a secret whose name is
+/// misspelt; `None` if they are not an object.
+fn shown(tool: Option<ToolInfo<'_>>, sent: &str) -> Option<String> {
+    let Some(tool) = tool.filter(|tool| tool.has_secrets()) else {
+        return Some(sent.to_owned());
+    };
+    let mut arguments: Map<String, Value> = serde_json::from_str(sent).ok()?;
+    for (name, value) in &mut arguments {
+        let is_known = tool.input_schema()["properties"].get(name).is_some();
+        if tool.is_secret(name) || !is_known {
+            *value = "***".into();
+        }
+    }
+    Some(Value::from(arguments).to_string())
+}
+
+/// Everything before the body and behind it that a call goes through.
+fn verdicts<'r>(
+    tool: ToolInfo<'r>,
+    judged: &[String],
+    all: &Outcome,
+    asked: Option<&Request<'_>>,
+) -> Vec<Verdict<'r>> {
+    let conditions = in_order(tool.conditions()).into_iter();
+    let mut verdicts: Vec<_> = conditions.map(|one| verdict(one, judged, all)).collect();
+    if tool.confirms() {
+        let question = asked.and_then(Request::confirmation).map(str::to_owned);
+        let is_promise = |one: &Verdict<'_>| one.word == AFTER;
+        let place = verdicts.iter().position(is_promise);
+        let verdict = Verdict {
+            condition: None,
+            word: if question.is_some() {
+                "asks"
+            } else {
+                NOT_REACHED
+            },
+            text: question,
+        };
+        verdicts.insert(place.unwrap_or(verdicts.len()), verdict);
+    }
+    verdicts
 }
 
 /// The conditions as they are judged: each lookup in its place in the source, and the promises last.
@@ -105,20 +155,21 @@ fn verdict<'r>(
     }
     let broken = outcome.observed().iter().find(|one| one.contract == id);
     let word = match (condition.condition().kind(), broken) {
-        (ConditionKind::Post, _) => "after the call",
+        (ConditionKind::Post, _) => AFTER,
         (_, Some(_)) if condition.condition().asks() => "asks",
         (_, Some(_)) => "does not hold",
         (_, None) if judged.contains(&id.to_owned()) => "holds",
         (_, None) => NOT_REACHED,
     };
     Verdict {
-        condition,
+        condition: Some(condition),
         word,
         text: broken.map(ToString::to_string),
     }
 }
 
 const NOT_REACHED: &str = "not reached";
+const AFTER: &str = "after the call";
 
 /// What a lookup found; the last one that was made may have ended the call, because there was nothing or because it failed.
 fn looked_up<'r>(
@@ -137,21 +188,23 @@ fn looked_up<'r>(
         _ => (NOT_REACHED, None),
     };
     Verdict {
-        condition,
+        condition: Some(condition),
         word,
         text,
     }
 }
 
 fn as_json(verdict: &Verdict<'_>) -> Value {
-    let condition = verdict.condition.condition();
-    let mut data = json!({
-        "id": verdict.condition.id(),
-        "kind": condition.kind(),
-        "predicate": condition.predicate(),
-        "policy": verdict.condition.policy(),
-        "verdict": verdict.word.replace(' ', "_"),
-    });
+    let mut data = match verdict.condition {
+        Some(published) => json!({
+            "id": published.id(),
+            "kind": published.condition().kind(),
+            "predicate": published.condition().predicate(),
+            "policy": published.policy(),
+        }),
+        None => json!({ "kind": "confirm" }),
+    };
+    data["verdict"] = verdict.word.replace(' ', "_").into();
     if let Some(text) = &verdict.text {
         data["message"] = text.as_str().into();
     }
@@ -171,21 +224,8 @@ fn print(verdicts: &[Verdict<'_>], output: &mut Output) -> Result<(), CommandErr
             "asks" => CAREFUL,
             _ => FAINT,
         };
-        let condition = verdict.condition.condition();
-        let verb = match condition.kind() {
-            ConditionKind::Post => "promises",
-            ConditionKind::Given => "looks up",
-            _ => "requires",
-        };
-        let policy = match verdict.condition.policy() {
-            policy if policy.ends_the_call() => String::new(),
-            policy => format!(", policy {policy}"),
-        };
-        let mut line = format!(
-            "    {}: {verb} `{}`{policy}",
-            output.out.painted(style, verdict.word),
-            output.out.safe(condition.predicate())
-        );
+        let stated = output.out.safe(&stated(verdict)).into_owned();
+        let mut line = format!("    {}: {stated}", output.out.painted(style, verdict.word));
         if let Some(text) = &verdict.text {
             line.push_str("\n        ");
             line.push_str(&output.out.safe(text));
@@ -194,4 +234,22 @@ fn print(verdicts: &[Verdict<'_>], output: &mut Output) -> Result<(), CommandErr
         output.out.write(&line)?;
     }
     Ok(())
+}
+
+/// What the condition says, and what becomes of a call that breaks it.
+fn stated(verdict: &Verdict<'_>) -> String {
+    let Some(published) = verdict.condition else {
+        return "about every call".to_owned();
+    };
+    let condition = published.condition();
+    let verb = match condition.kind() {
+        ConditionKind::Post => "promises",
+        ConditionKind::Given => "looks up",
+        _ => "requires",
+    };
+    let policy = match published.policy() {
+        policy if policy.ends_the_call() => String::new(),
+        policy => format!(", policy {policy}"),
+    };
+    format!("{verb} `{}`{policy}", condition.predicate())
 }

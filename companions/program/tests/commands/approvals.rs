@@ -9,6 +9,7 @@ tests![
     an_id_is_of_everything_that_was_asked,
     what_changes_while_it_is_asked_is_asked_again,
     a_check_says_that_it_would_ask,
+    what_asks_is_explained,
     a_terminal_is_asked,
     nothing_but_y_is_a_yes,
     what_a_model_wrote_moves_no_terminal,
@@ -157,6 +158,55 @@ fn a_check_says_that_it_would_ask() {
     assert_eq!(json["request"]["id"], id(&["refund", REFUND]));
 }
 
+fn what_asks_is_explained() {
+    let said = call(&["remove", "path=x", "key=s3cret", "--explain"]);
+    assert_eq!(said.code, 11, "{said:?}");
+    assert_eq!(
+        said.out,
+        "\
+arguments
+    {\"path\":\"x\",\"key\":\"***\"}
+conditions
+    holds: requires `!path.is_empty()`
+    asks: about every call
+        Remove x?
+    after the call: promises `|left| *left < 9`
+"
+    );
+    assert_eq!(
+        said.err,
+        "asked: not started, because a person must be asked first: Remove x?\n"
+    );
+    let json = call(&["remove", "path=x", "key=s3cret", "--explain", "--json"]);
+    assert!(!json.out.contains("s3cret"), "{json:?}");
+    let json = json.json();
+    assert_eq!(json["arguments"], json!({"path": "x", "key": "***"}));
+    assert_eq!(
+        json["conditions"][1],
+        json!({"kind": "confirm", "verdict": "asks", "message": "Remove x?"})
+    );
+    // Nobody is asked about what is refused anyway.
+    let said = call(&["remove", "path=", "--explain"]);
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(
+        said.out.contains("    not reached: about every call\n"),
+        "{said:?}"
+    );
+    // A secret under a name that is misspelt, or in what is not JSON, is not shown either.
+    for arguments in [
+        r#"{"path":"x","kye":"s3cret"}"#,
+        r#"{"path":"x","key":"s3cret"#,
+    ] {
+        let said = call(&["remove", arguments, "--explain"]);
+        assert_eq!(said.code, 3, "{said:?}");
+        assert!(!said.out.contains("s3cret"), "{said:?}");
+    }
+    let said = call(&["refund", REFUND, "--explain"]);
+    let lines =
+        format!("arguments\n    {REFUND}\nconditions\n    asks: requires `cents <= 10_000`\n");
+    assert!(said.out.starts_with(&lines), "{said:?}");
+}
+
 fn a_terminal_is_asked() {
     let settings = [("VARIANT", "asking"), ("NO_COLOR", "1")];
     let words = ["call", "refund", REFUND];
@@ -231,7 +281,8 @@ fn what_asks_is_told() {
     let listed = run_as("asking", &["list"]);
     assert_eq!(
         listed.out,
-        "buy\tasks\tBuy a lamp, at the price of the day\nrefund\tasks\tRefund cents to somebody\n"
+        "buy\tasks\tBuy a lamp, at the price of the day\nrefund\tasks\tRefund cents to somebody\n\
+         remove\tdestructive,asks\tRemove a file\n"
     );
     let listed = run_as("asking", &["list", "--json"]).json();
     assert_eq!(listed[0]["approval"], "always");

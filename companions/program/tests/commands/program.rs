@@ -170,6 +170,14 @@ fn buy() -> String {
     format!("bought for {price}")
 }
 
+/// Remove a file.
+#[tool(destructive, confirm = "Remove {path}?")]
+#[pre(!path.is_empty(), "a path must be given")]
+#[post(|left| *left < 9)]
+fn remove(path: String, #[arg(secret)] key: Option<String>) -> usize {
+    key.map_or(path.len(), |key| key.len())
+}
+
 /// The first time it is asked; each further time it is higher, if it is to rise.
 fn price_of_the_day() -> u32 {
     static ASKED: AtomicU32 = AtomicU32::new(0);
@@ -304,7 +312,7 @@ fn say(word: &str) {
 fn tools() -> contract_runtime::Builder {
     registry!()
         .without([
-            "doubly", "echo", "count", "same", "refund", "buy", "plan", "transfer",
+            "doubly", "echo", "count", "same", "refund", "buy", "plan", "transfer", "remove",
         ])
         .coerce(true)
         .max_output_chars(10_000_000)
@@ -329,7 +337,9 @@ pub(crate) fn main() -> ExitCode {
         Ok("superfluous") => contract_program::run(Registry::builder().tool(doubly)),
         Ok("wrong") => contract_program::run(Registry::builder().tool(same)),
         Ok("untyped") => contract_program::run(Registry::builder().tool(echo)),
-        Ok("asking") => contract_program::run(Registry::builder().tool(refund).tool(buy)),
+        Ok("asking") => {
+            contract_program::run(Registry::builder().tool(refund).tool(buy).tool(remove))
+        }
         Ok("journeys") => contract_program::run(Registry::builder().tool(plan).tool(divide)),
         Ok("bank") => contract_program::run(Registry::builder().tool(transfer)),
         Ok("empty") => contract_program::run(Registry::builder()),
