@@ -1,5 +1,7 @@
 //! `call --explain`: how the arguments are read, and whether each condition holds.
 
+use std::collections::HashSet;
+use std::panic::{self, PanicHookInfo};
 use std::sync::Arc;
 
 use contract_runtime::{
@@ -32,12 +34,13 @@ pub(super) fn run(
     run: &Run,
     output: &mut Output,
 ) -> Result<u8, CommandError> {
-    let context = Context::new().run(run);
-    let checked = call.clone();
-    let ended = block_on(async { registry.check_with(checked, context).await })?;
+    let (ended, (judged, all)) = with_each_panic_once(|| {
+        let (checked, context) = (call.clone(), Context::new().run(run));
+        let ended = block_on(async { registry.check_with(checked, context).await })?;
+        Ok::<_, CommandError>((ended, evaluate_all(registry, call)?))
+    })?;
     let asked = Request::of(&ended, &call.arguments);
     let code = exit::of(ended.status());
-    let (judged, all) = evaluate_all(registry, call)?;
     let tool = registry.tool(&call.name);
     let verdicts = match tool {
         Some(tool) => verdicts(tool, &judged, &all, asked.as_ref()),
@@ -62,6 +65,20 @@ pub(super) fn run(
     print(&verdicts, output)?;
     outcome::print_check(&ended, asked.as_ref(), output)?;
     Ok(code)
+}
+
+/// Runs what evaluates conditions twice, and prints a panic of theirs once.
+fn with_each_panic_once<T>(run: impl FnOnce() -> T) -> T {
+    let before: Arc<dyn Fn(&PanicHookInfo<'_>) + Send + Sync> = Arc::from(panic::take_hook());
+    let (hook, printed) = (Arc::clone(&before), Mutex::new(HashSet::new()));
+    panic::set_hook(Box::new(move |info| {
+        if printed.lock().insert(info.to_string()) {
+            hook(info);
+        }
+    }));
+    let done = run();
+    panic::set_hook(Box::new(move |info| before(info)));
+    done
 }
 
 /// The arguments with every secret masked, and with them what no parameter is named, because it may be a secret whose name is

@@ -14,6 +14,7 @@ tests![
     an_invalid_call_is_shown_its_form,
     each_condition_of_a_call_is_explained,
     a_lookup_is_explained_in_its_place,
+    a_condition_that_panics_is_explained_once,
 ];
 
 fn plan(words: &[&str]) -> Said {
@@ -335,4 +336,16 @@ ok: `transfer` would run
         ],
     );
     assert_eq!(json.json()["conditions"][1]["verdict"], "nothing_there");
+}
+
+fn a_condition_that_panics_is_explained_once() {
+    let words = ["call", "transfer", "from=eve", "to=ada", "cents=5"];
+    let said = run_as("bank", &[&words[..], &["--explain"]].concat());
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(
+        said.out
+            .contains("does not hold: requires `cents <= limit(&from)`, policy observe"),
+        "{said:?}"
+    );
+    assert_eq!(said.err.matches("eve has no limit").count(), 1, "{said:?}");
 }
