@@ -25,7 +25,9 @@ pub(super) fn file(limit: usize, path: &Path) -> Result<Option<String>, CommandE
     })
 }
 
-/// Reads the whole input as text; `None` if it is longer than the limit, beyond which nothing is read.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Reads the whole input as text, without a byte order mark; `None` if it is longer than the limit, beyond which nothing is read.
 fn at_most(limit: usize, source: impl Read) -> Result<Option<String>, CommandError> {
     let mut bytes = Vec::new();
     let one_more = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -33,8 +35,12 @@ fn at_most(limit: usize, source: impl Read) -> Result<Option<String>, CommandErr
     if bytes.len() > limit {
         return Ok(None);
     }
-    let text = String::from_utf8(bytes).map_err(|error| CommandError::NotUtf8 {
+    let mut text = String::from_utf8(bytes).map_err(|error| CommandError::NotUtf8 {
         at: error.utf8_error().valid_up_to(),
     })?;
+    // Editors on Windows write one, and a reader of JSON may ignore it (RFC 8259, section 8.1).
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.drain(..BYTE_ORDER_MARK.len_utf8());
+    }
     Ok(Some(text))
 }

@@ -6,6 +6,7 @@ use super::started::{Said, program, run, run_with};
 tests![
     arguments_come_from_standard_input,
     input_that_is_not_utf8_is_refused_with_its_place,
+    a_byte_order_mark_is_skipped,
     large_input_is_refused_by_the_registry,
     endless_input_is_read_up_to_the_limit,
     of_a_tool_that_is_not_there_no_input_is_read,
@@ -42,6 +43,23 @@ fn input_that_is_not_utf8_is_refused_with_its_place() {
     );
     let said = run_with(input, &["call", "fail", "-", "--json"]);
     assert_eq!(said.json_error()["error"]["kind"], "input");
+}
+
+fn a_byte_order_mark_is_skipped() {
+    let marked = |text: &str| format!("\u{feff}{text}").into_bytes();
+    let said = run_with(&marked(r#"{"why":"x"}"#), &["call", "fail", "-"]);
+    assert_eq!((said.code, &*said.err), (6, "failed: x\n"));
+    let path = std::env::temp_dir().join(format!("marked-{}.json", std::process::id()));
+    std::fs::write(&path, marked(r#"{"why":"y"}"#)).unwrap();
+    let said = run(&["call", "fail", &format!("@{}", path.display())]);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!((said.code, &*said.err), (6, "failed: y\n"));
+    let manifest = run(&["manifest"]).out;
+    assert_eq!(run_with(&marked(&manifest), &["diff", "-"]).code, 0);
+    // One, and at the beginning.
+    for text in ["\u{feff}{}", "{}\u{feff}"] {
+        assert_eq!(run_with(&marked(text), &["call", "nothing", "-"]).code, 3);
+    }
 }
 
 fn large_input_is_refused_by_the_registry() {
