@@ -110,8 +110,9 @@ pub(super) async fn prompt(
         _ = interrupts.next() => return Ok(None),
     };
     let line = read.map_err(io::Error::other)??;
-    let decision = match line.trim_end_matches(['\r', '\n']) {
-        "y" | "Y" => return Ok(Some(asked.approve())),
+    let typed = line.trim_end_matches(['\r', '\n']).to_ascii_lowercase();
+    let decision = match &*typed {
+        "y" | "yes" => return Ok(Some(asked.approve())),
         "" if !line.ends_with('\n') => "nobody answered",
         _ => "the user said no",
     };

@@ -40,8 +40,8 @@ Exit codes:
   11 asked
   12 denied
 
-Where a call asks a person, a terminal shows the questions and waits for `y`. Elsewhere it ends as `asked`, and standard
-output gets the request, whose id `--approve` takes.
+Where a call asks a person, a terminal shows the questions and waits for `y` or `yes`. Elsewhere it ends as `asked`, and
+standard output gets the request, whose id `--approve` takes.
 
 Ctrl-C cancels the call; a second one stops waiting for it.")]
 pub(super) struct Call {

@@ -11,7 +11,7 @@ tests![
     a_check_says_that_it_would_ask,
     what_asks_is_explained,
     a_terminal_is_asked,
-    nothing_but_y_is_a_yes,
+    nothing_but_yes_is_a_yes,
     what_a_model_wrote_moves_no_terminal,
     what_asks_is_told,
     a_server_asks_its_client_only_if_it_is_told_to,
@@ -230,12 +230,21 @@ fn a_terminal_is_asked() {
     assert_eq!((&*said, code), ("refunded 20000 to ada\n", 0));
 }
 
-fn nothing_but_y_is_a_yes() {
+fn nothing_but_yes_is_a_yes() {
     let settings = [("VARIANT", "asking"), ("NO_COLOR", "1")];
+    for typed in ["Y\n", "yes\n", "YES\r\n"] {
+        let typed_on = typed_on_a_terminal(&settings, &["call", "refund", REFUND], Some(typed));
+        let Some((said, code)) = typed_on else {
+            return;
+        };
+        assert_eq!(code, 0, "{typed:?}: {said}");
+    }
     for typed in [
         "\n",
         "n\n",
         "yes please\n",
+        "ye\n",
+        "\u{443}\n",
         " y\n",
         "yy\n",
         "approved\n",
