@@ -31,12 +31,15 @@ enum Given {
 
 /// Reads the words.
 pub(super) fn read(tool: ToolInfo<'_>, words: &[String]) -> Result<Source, CommandError> {
+    let reader = Reader { tool };
     match words {
         [] => Ok(Source::Json("{}".to_owned())),
         [only] if only == "-" => Ok(Source::File("-".into())),
         [only] if only.starts_with('@') => Ok(Source::File(only[1..].into())),
-        [only] if !is_named(only) => Ok(Source::Json(only.clone())),
-        _ => Reader { tool }.named(words).map(Source::Json),
+        [only] if !is_named(only) && reader.forgotten(only).is_none() => {
+            Ok(Source::Json(only.clone()))
+        }
+        _ => reader.named(words).map(Source::Json),
     }
 }
 
@@ -110,7 +113,13 @@ impl<'t> Reader<'t> {
                 return Ok((name, Given::Word(value)));
             }
             if self.shape(&name).only() == Some(Kind::Boolean) {
-                return Ok((name, Given::Nothing));
+                return match next.clone().next().map(String::as_str) {
+                    Some(value @ ("true" | "false")) => Err(CommandError::Arguments {
+                        problem: format!("`{value}` behind `--{flag}` has no name"),
+                        forms: vec![format!("--{flag}={value}")],
+                    }),
+                    _ => Ok((name, Given::Nothing)),
+                };
             }
             return match next.clone().next().filter(|word| !word.starts_with("--")) {
                 Some(value) => {
@@ -124,7 +133,7 @@ impl<'t> Reader<'t> {
             };
         }
         let Some((name, value)) = word.split_once('=') else {
-            return Err(self.refused("an argument has no name".to_owned()));
+            return Err(self.nameless(word));
         };
         match name.strip_suffix(':') {
             Some(json) if !self.knows(name) => {
@@ -134,14 +143,39 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// What is wrong with a word that gives no argument by its name.
+    fn nameless(&self, word: &str) -> CommandError {
+        if let Some(name) = self.forgotten(word) {
+            return CommandError::Arguments {
+                problem: format!("`{word}` has no value"),
+                forms: vec![self.form(&name, self.property(&name))],
+            };
+        }
+        let whole = match word.trim_start() {
+            "-" => "`-`",
+            file if file.starts_with('@') => "`@FILE`",
+            json if json.starts_with(['{', '[', '"']) => "JSON",
+            // It may be a part of a secret.
+            _ if self.tool.has_secrets() => {
+                return self.refused("an argument has no name".to_owned());
+            }
+            _ => return self.refused(format!("`{word}` has no name")),
+        };
+        self.refused(format!(
+            "{whole} gives all arguments, so no other can stand beside it"
+        ))
+    }
+
+    /// The argument whose name this word is, without the `=` behind it, or behind one hyphen.
+    fn forgotten(&self, word: &str) -> Option<String> {
+        let name = word.strip_prefix('-').unwrap_or(word);
+        self.known(name)
+    }
+
     /// The name of an argument; `start-at` is `start_at` where nothing else is.
     fn name(&self, written: &str) -> Result<String, CommandError> {
-        let with_underscores = written.replace('-', "_");
-        let found = [written, &with_underscores]
-            .into_iter()
-            .find(|name| self.knows(name));
-        if let Some(name) = found {
-            return Ok(name.to_owned());
+        if let Some(name) = self.known(written) {
+            return Ok(name);
         }
         let is_open = self.schema()["additionalProperties"] != json!(false);
         if is_open && !written.is_empty() {
@@ -152,6 +186,11 @@ impl<'t> Reader<'t> {
         let hint = nearest(written, names).map(|near| format!("; did you mean `{near}`?"));
         let (tool, hint) = (self.tool.name(), hint.unwrap_or_default());
         Err(self.refused(format!("`{tool}` has no argument `{written}`{hint}")))
+    }
+
+    fn known(&self, written: &str) -> Option<String> {
+        let mut names = [written.to_owned(), written.replace('-', "_")].into_iter();
+        names.find(|name| self.knows(name))
     }
 
     fn knows(&self, name: &str) -> bool {

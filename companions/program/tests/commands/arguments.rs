@@ -157,8 +157,39 @@ fn what_cannot_be_said_is_refused_with_the_form_that_is_wanted() {
         ),
         (&["city=a", "city=b"], "`city` is given 2 times", FORM),
         (&["town=a"], "`plan` has no argument `town`", FORM),
+        // A word without a name may be a part of a secret, where there are any.
         (&["city=a", "3"], "an argument has no name", FORM),
-        (&["--urgent", "false"], "an argument has no name", FORM),
+        (
+            &["--urgent", "false"],
+            "`false` behind `--urgent` has no name",
+            "--urgent=false",
+        ),
+        (&["city"], "`city` has no value", "city=TEXT"),
+        (
+            &["city=a", "-days", "3"],
+            "`-days` has no value",
+            "days=NUMBER",
+        ),
+        (
+            &["city=a", "start-at"],
+            "`start-at` has no value",
+            "start_at=TEXT",
+        ),
+        (
+            &[r#"{"city":"a"}"#, "days=3"],
+            "JSON gives all arguments, so no other can stand beside it",
+            FORM,
+        ),
+        (
+            &["days=3", "@call.json"],
+            "`@FILE` gives all arguments, so no other can stand beside it",
+            FORM,
+        ),
+        (
+            &["-", "days=3"],
+            "`-` gives all arguments, so no other can stand beside it",
+            FORM,
+        ),
     ] {
         let said = plan(words);
         let expected = format!("error: {problem}; write `{form}`\n");
@@ -167,6 +198,11 @@ fn what_cannot_be_said_is_refused_with_the_form_that_is_wanted() {
     let said = plan(&["--dayz", "3"]);
     let question = "`plan` has no argument `dayz`; did you mean `days`?";
     assert_eq!(said.err, format!("error: {question} Write `{FORM}`\n"));
+    let said = run_as("journeys", &["call", "divide", "dividend=1", "2"]);
+    assert_eq!(
+        said.err,
+        "error: `2` has no name; write `call divide dividend=NUMBER divisor=NUMBER`\n"
+    );
     let said = plan(&["days=many", "--json"]);
     assert_eq!(said.json_error()["error"]["kind"], "usage");
 }
