@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::CommandError;
 use super::shape::{Kind, Shape, sample};
+use super::words::CallOption;
 
 /// Where the arguments are.
 pub(super) enum Source {
@@ -29,17 +30,27 @@ enum Given {
     Nothing,
 }
 
-/// Reads the words.
-pub(super) fn read(tool: ToolInfo<'_>, words: &[String]) -> Result<Source, CommandError> {
+/// Reads the words; `behind` are the options of the command that stand among them.
+pub(super) fn read(
+    tool: ToolInfo<'_>,
+    words: &[String],
+    behind: &[CallOption],
+) -> Result<Source, CommandError> {
     let reader = Reader { tool };
     match words {
-        [] => Ok(Source::Json("{}".to_owned())),
+        [] => {
+            reader.distinct(behind)?;
+            Ok(Source::Json("{}".to_owned()))
+        }
         [only] if only == "-" => Ok(Source::File("-".into())),
         [only] if only.starts_with('@') => Ok(Source::File(only[1..].into())),
         [only] if !is_named(only) && reader.forgotten(only).is_none() => {
             Ok(Source::Json(only.clone()))
         }
-        _ => reader.named(words).map(Source::Json),
+        _ => {
+            reader.distinct(behind)?;
+            reader.named(words).map(Source::Json)
+        }
     }
 }
 
@@ -78,6 +89,28 @@ impl<'t> Reader<'t> {
     fn refused(&self, problem: String) -> CommandError {
         let forms = vec![form(self.tool)];
         CommandError::Arguments { problem, forms }
+    }
+
+    /// Refuses an option that may be meant as an argument; beside JSON it cannot be.
+    fn distinct(&self, options: &[CallOption]) -> Result<(), CommandError> {
+        let Some(&(option, value)) = options.iter().find(|(option, _)| self.knows(option)) else {
+            return Ok(());
+        };
+        let property = self.property(option);
+        let mut forms = vec![self.form(option, property)];
+        match self.shape(option).placeholder() {
+            _ if self.shape(option).only() == Some(Kind::Boolean) => {
+                forms.push(format!("-- --{option}"));
+            }
+            Some(value) => forms.push(format!("-- --{option} {value}")),
+            None => {}
+        }
+        Err(CommandError::OptionOrArgument {
+            option,
+            value,
+            tool: self.tool.name().to_owned(),
+            forms,
+        })
     }
 
     /// The arguments as one JSON object.

@@ -13,7 +13,7 @@ use super::arguments::{self, Source};
 use super::artifacts::SavedArtifact;
 use super::output::{CAREFUL, FAINT, Output};
 use super::runtime::{Interrupt, Interrupts, block_on};
-use super::words::Words;
+use super::words::{OptionsBehind, Words};
 use super::{CommandError, exit, explain, input, outcome};
 
 #[derive(Debug, clap::Args)]
@@ -25,6 +25,7 @@ Arguments by name are read by the schema of the tool:
   tags=new tags=red    a list of texts
   --urgent             `true`
   room:='[1, 2]'       JSON, for everything else
+  out=x, -- --out x    an argument with the name of an option of `call`, which belongs before the name of such a tool
 What can be read in two ways is refused, with the JSON for each.
 
 Exit codes:
@@ -45,6 +46,8 @@ standard output gets the request, whose id `--approve` takes.
 
 Ctrl-C cancels the call; a second one stops waiting for it.")]
 pub(super) struct Call {
+    #[command(flatten)]
+    behind: OptionsBehind,
     /// The name of the tool.
     // Any text, because the registry reports unknown names.
     #[arg(id = super::completions::TOOL, value_name = "NAME")]
@@ -108,7 +111,7 @@ impl Call {
         let Some(tool) = registry.tool(&self.name) else {
             return Ok(("{}".to_owned(), None));
         };
-        match arguments::read(tool, &self.words.0)? {
+        match arguments::read(tool, &self.words.0, &self.behind.0)? {
             Source::Json(text) => Ok((text, None)),
             Source::File(path) => {
                 let limit = registry.max_argument_bytes();

@@ -1,6 +1,9 @@
 //! The words behind the name of a tool, as the command line takes them.
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
+
+use super::completions::TOOL;
 
 /// How many words are taken one by one: clap knows the options that stand behind a single word, but takes everything behind the
 /// first of several for words.
@@ -9,6 +12,20 @@ const SINGLE: usize = 64;
 /// The words that give the arguments of a call.
 #[derive(Debug, Default)]
 pub(super) struct Words(pub(super) Vec<String>);
+
+/// An option of `call`, which is its id as well, and what stands behind it.
+pub(super) type CallOption = (&'static str, &'static str);
+
+/// All options of `call` but `--help`, behind which nothing is called.
+const OPTIONS: [CallOption; 7] = [
+    ("approve", " ID"),
+    ("check", ""),
+    ("explain", ""),
+    ("json", ""),
+    ("out", " FOLDER"),
+    ("policy", " POLICY"),
+    ("timeout", " DURATION"),
+];
 
 impl clap::Args for Words {
     fn augment_args(command: Command) -> Command {
@@ -30,6 +47,40 @@ impl clap::FromArgMatches for Words {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let words = (0..=SINGLE).filter_map(|index| matches.get_many::<String>(&id(index)));
         Ok(Self(words.flatten().cloned().collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The options of `call` that stand behind the name of the tool, where an argument of that name could stand as well.
+///
+/// It adds nothing to the command, and must be the first field: each field takes its values away.
+#[derive(Debug, Default)]
+pub(super) struct OptionsBehind(pub(super) Vec<CallOption>);
+
+impl clap::Args for OptionsBehind {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl clap::FromArgMatches for OptionsBehind {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let name = matches.index_of(TOOL);
+        let is_behind = |(id, _): &CallOption| {
+            // `--json` is added by the program around the command.
+            matches.try_contains_id(id).unwrap_or(false)
+                && matches.value_source(id) == Some(ValueSource::CommandLine)
+                && matches.index_of(id) > name
+        };
+        Ok(Self(OPTIONS.into_iter().filter(is_behind).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -67,4 +118,13 @@ pub(super) fn without_hidden(command: Command) -> Command {
         .about(command.get_about().cloned().unwrap_or_default())
         .after_help(command.get_after_help().cloned().unwrap_or_default())
         .args(shown.cloned().collect::<Vec<_>>())
+}
+
+#[test]
+fn all_options_of_a_call_are_known() {
+    let command = <super::call::Call as clap::Args>::augment_args(Command::new("call"));
+    let names = command.get_opts().filter_map(Arg::get_long);
+    let mut names: Vec<_> = names.chain(["json"]).collect();
+    names.sort_unstable();
+    assert_eq!(names, OPTIONS.map(|(name, _)| name));
 }

@@ -9,6 +9,7 @@ tests![
     what_can_be_read_in_two_ways_is_refused_with_the_json_for_each,
     what_cannot_be_said_is_refused_with_the_form_that_is_wanted,
     options_of_the_command_may_stand_anywhere,
+    what_may_be_an_option_or_an_argument_is_refused,
     a_secret_is_not_repeated,
     they_come_from_a_file_or_standard_input,
     an_invalid_call_is_shown_its_form,
@@ -220,6 +221,65 @@ fn options_of_the_command_may_stand_anywhere() {
     );
     let script = run(&["completions", "zsh"]).out;
     assert!(!script.contains("word-1"), "hidden words are not completed");
+}
+
+fn what_may_be_an_option_or_an_argument_is_refused() {
+    let send = |words: &[&str]| run_as("letters", words);
+    for (words, option, forms, value) in [
+        (
+            &["--approve", "x"][..],
+            "approve",
+            "`approve=TEXT` or `-- --approve TEXT`",
+            " ID",
+        ),
+        (
+            &["approve=y", "--approve=x"],
+            "approve",
+            "`approve=TEXT` or `-- --approve TEXT`",
+            " ID",
+        ),
+        (
+            &["approve=y", "--check"],
+            "check",
+            "`check=true|false` or `-- --check`",
+            "",
+        ),
+        (&["--out", "x"], "out", "`out:=null`", " FOLDER"),
+    ] {
+        let said = send(&[&["call", "send"], words].concat());
+        let expected = format!(
+            "error: `--{option}` is an option of `call` and an argument of `send`; write {forms} for the argument, or \
+             `call --{option}{value} send` for the option\n"
+        );
+        assert_eq!((said.code, &*said.err), (2, &*expected), "{words:?}");
+    }
+    let said = send(&["call", "send", "--json"]);
+    assert_eq!(said.json_error()["error"]["kind"], "usage");
+    for (words, out) in [
+        (&["approve=x"][..], "Some(\"x\") None None None\n"),
+        (&["--", "--approve", "x"], "Some(\"x\") None None None\n"),
+        (
+            &["approve=x", "--", "--check"],
+            "Some(\"x\") Some(true) None None\n",
+        ),
+        // Beside JSON it is the option, and an option that no argument is named like is one anywhere.
+        (&[r#"{"approve":"x"}"#, "--check"], "ok: `send` would run\n"),
+        (
+            &["approve=x", "--timeout", "5s"],
+            "Some(\"x\") None None None\n",
+        ),
+    ] {
+        let said = send(&[&["call", "send"], words].concat());
+        assert_eq!((said.code, &*said.out), (0, out), "{words:?}: {said:?}");
+    }
+    // Before the name of the tool it is the option.
+    assert_eq!(
+        send(&["call", "--check", "send", "check=true"]).out,
+        "ok: `send` would run\n"
+    );
+    for words in [["--json", "call", "send"], ["call", "--json", "send"]] {
+        assert_eq!(send(&words).json()["status"], "ok");
+    }
 }
 
 fn a_secret_is_not_repeated() {

@@ -232,6 +232,17 @@ fn plan(
         .collect()
 }
 
+/// Send a letter, with arguments that are named like options.
+#[tool]
+fn send(
+    approve: Option<String>,
+    check: Option<bool>,
+    out: Option<serde_json::Value>,
+    json: Option<bool>,
+) -> String {
+    format!("{approve:?} {check:?} {out:?} {json:?}")
+}
+
 /// Move cents from one account to another.
 #[tool]
 #[pre(cents > 0)]
@@ -313,6 +324,7 @@ fn tools() -> contract_runtime::Builder {
     registry!()
         .without([
             "doubly", "echo", "count", "same", "refund", "buy", "plan", "transfer", "remove",
+            "send",
         ])
         .coerce(true)
         .max_output_chars(10_000_000)
@@ -342,6 +354,7 @@ pub(crate) fn main() -> ExitCode {
         }
         Ok("journeys") => contract_program::run(Registry::builder().tool(plan).tool(divide)),
         Ok("bank") => contract_program::run(Registry::builder().tool(transfer)),
+        Ok("letters") => contract_program::run(Registry::builder().tool(send)),
         Ok("empty") => contract_program::run(Registry::builder()),
         Ok("stateful") => contract_program::run(Registry::builder().tool(count)),
         Ok("own options") => Options::parse().run(),
