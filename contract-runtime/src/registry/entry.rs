@@ -19,7 +19,7 @@ use crate::futures;
 use crate::schema::InvalidArguments;
 use crate::schema::arguments::{Bounds, examine};
 use crate::schema::lower::sentence::requirement;
-use crate::schema::lower::{PublishedCondition, Subject, lower, refuses};
+use crate::schema::lower::{Published, PublishedCondition, Subject, Subjects, lower, refuses};
 use crate::schema::{
     ArgumentProblem, Constants, DescribedParameter, InputSchema, Parameter, ProblemKind,
     StoredSchema, TypeSchemas,
@@ -182,13 +182,9 @@ impl Entry {
 
     fn lowered(&self) -> &Lowered {
         self.lowered.get_or_init(|| {
-            let schema = self.inputs.schema.as_stored().read();
-            let subjects = subjects(&self.tool, &self.inputs.schema);
-            let name = self.tool.contract_name();
-            let conditions = self.conditions();
-            let published = lower(name, self.outside, conditions, &subjects, &schema);
+            let published = self.lower(self.conditions());
             Box::new(Lowered {
-                narrowed: (published.input != *schema).then_some(published.input),
+                narrowed: published.is_narrowed.then_some(published.input),
                 conditions: published.conditions,
             })
         })
@@ -201,10 +197,20 @@ impl Entry {
 
     /// The same with one condition alone.
     pub(super) fn input_with(&self, condition: Condition) -> Value {
-        let schema = self.inputs.schema.as_stored().read();
-        let subjects = subjects(&self.tool, &self.inputs.schema);
-        let name = self.tool.contract_name();
-        lower(name, self.outside, &[condition], &subjects, &schema).input
+        self.lower(&[condition]).input
+    }
+
+    fn lower(&self, conditions: &[Condition]) -> Published {
+        let subjects = Arc::new(Subjects {
+            all: subjects(&self.tool, &self.inputs.schema),
+            input: self.inputs.schema.as_stored().clone(),
+        });
+        lower(
+            self.tool.contract_name(),
+            self.outside,
+            conditions,
+            &subjects,
+        )
     }
 
     pub(super) fn output(&self) -> Option<&StoredSchema> {

@@ -20,11 +20,14 @@ mod tests;
 mod text;
 mod value_path;
 
+use std::sync::{Arc, OnceLock};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::heading::Heading;
 use super::portable::{self, PortableRule};
+use super::stored::StoredSchema;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::policy::{Policy, Resolved};
 use crate::contract::type_kind::TypeKind;
@@ -91,7 +94,9 @@ pub struct PublishedCondition {
     sentence: String,
     /// A call may be refused by it, and neither the schema nor the description says so.
     is_unexplained: bool,
-    rule: Option<PortableRule>,
+    /// What its rule is made from when somebody asks, if it may have one.
+    ruled: Option<Arc<Subjects>>,
+    rule: OnceLock<Option<Box<PortableRule>>>,
 }
 
 impl PublishedCondition {
@@ -149,9 +154,13 @@ impl PublishedCondition {
     }
 
     /// Returns the condition as a rule that a peer without Rust can evaluate, if it has one and ends calls.
+    ///
+    /// The first call makes the rule, which takes as long as the rest of the condition: a manifest needs it, and a listing does not.
     #[must_use]
-    pub const fn rule(&self) -> Option<&PortableRule> {
-        self.rule.as_ref()
+    pub fn rule(&self) -> Option<&PortableRule> {
+        let make = |subjects: &Arc<Subjects>| portable::rule(&self.id, &self.condition, subjects);
+        let rule = || self.ruled.as_ref().and_then(make).map(Box::new);
+        self.rule.get_or_init(rule).as_deref()
     }
 }
 
@@ -164,11 +173,21 @@ pub(crate) struct Subject {
     pub(crate) default: Option<Value>,
 }
 
+/// All parameters of a tool, for the lowering of its conditions.
+#[derive(Debug)]
+pub(crate) struct Subjects {
+    pub(crate) all: Vec<Subject>,
+    /// The schema of the arguments before any condition.
+    pub(crate) input: StoredSchema,
+}
+
 /// A contract as it is published.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     /// The schema of the arguments, conditions included.
     pub(crate) input: Value,
+    /// Whether conditions have changed it.
+    pub(crate) is_narrowed: bool,
     /// All conditions, in source order.
     pub(crate) conditions: Vec<PublishedCondition>,
 }
@@ -179,10 +198,10 @@ pub(crate) fn lower(
     tool: &str,
     outside: Resolved,
     conditions: &[Condition],
-    subjects: &[Subject],
-    input: &Value,
+    of: &Arc<Subjects>,
 ) -> Published {
-    let mut published = input.clone();
+    let (subjects, input) = (of.all.as_slice(), of.input.read());
+    let mut published = Value::clone(&input);
     let conditions = conditions
         .iter()
         .enumerate()
@@ -200,7 +219,7 @@ pub(crate) fn lower(
                 .filter(|_| is_published && condition.asks());
             let read = read.map(apply::unapplied);
             let lowered = expression
-                .map(|expression| apply::condition(expression, subjects, input, &mut published));
+                .map(|expression| apply::condition(expression, subjects, &input, &mut published));
             let lowering = lowered
                 .as_ref()
                 .map_or(Lowering::Described, |one| one.lowering);
@@ -209,9 +228,6 @@ pub(crate) fn lower(
                 .map(|one| one.rest.as_slice())
                 .or(read.as_deref());
             let is_said = rest.is_some_and(<[_]>::is_empty);
-            let rule = stated
-                .then(|| portable::rule(&id, condition, subjects, input))
-                .flatten();
             let (heading, sentence) = if is_published && !is_said {
                 sentence::of(condition, rest, subjects)
             } else {
@@ -224,12 +240,14 @@ pub(crate) fn lower(
                 is_unexplained: stated && !is_said && heading.is_none(),
                 heading,
                 sentence,
-                rule,
+                ruled: stated.then(|| Arc::clone(of)),
+                rule: OnceLock::new(),
                 id,
             }
         })
         .collect();
     Published {
+        is_narrowed: published != *input,
         input: published,
         conditions,
     }

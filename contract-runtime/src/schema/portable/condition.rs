@@ -9,24 +9,21 @@ use super::value_path::{ValuePath, variable};
 use crate::contract::expression::{Comparison, Expression};
 use crate::contract::panics::guard;
 use crate::contract::type_kind::TypeKind;
-use crate::schema::lower::Subject;
 use crate::schema::lower::constant::Constant;
+use crate::schema::lower::{Subject, Subjects};
 
 /// What the rules of one condition are made from.
 pub(super) struct Rules<'s> {
-    pub(super) subjects: &'s [Subject],
-    /// The schema of all of them.
-    pub(super) input: &'s Value,
+    pub(super) subjects: &'s Subjects,
     scope: Vec<(&'static str, ValuePath)>,
     /// The variables of the comprehensions around the current place.
     variables: Vec<String>,
 }
 
 impl<'s> Rules<'s> {
-    pub(super) fn new(subjects: &'s [Subject], input: &'s Value) -> Self {
+    pub(super) fn new(subjects: &'s Subjects) -> Self {
         Self {
             subjects,
-            input,
             scope: Vec::new(),
             variables: Vec::new(),
         }
@@ -308,11 +305,8 @@ impl<'s> Rules<'s> {
     }
 
     pub(super) fn subject(&self, name: &str) -> Option<&'s Subject> {
-        self.subjects.iter().find(|subject| subject.name == name)
-    }
-
-    pub(super) fn schema(&self, name: &str) -> Option<&'s Value> {
-        self.input.get("properties")?.get(name)
+        let mut all = self.subjects.all.iter();
+        all.find(|subject| subject.name == name)
     }
 
     fn text(&self, expression: &Expression) -> Option<Cel> {

@@ -24,10 +24,9 @@ pub(crate) mod tests;
 mod value_path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use self::condition::Rules;
-use super::lower::{Subject, sentence};
+use super::lower::{Subjects, sentence};
 use crate::contract::condition::Condition;
 
 /// A longer rule is worth nobody's time.
@@ -84,21 +83,16 @@ impl PortableRule {
     pub const VERSION: u32 = 1;
 }
 
-/// The rule of a precondition, if all of it is portable; `input` is the schema of the subjects.
-pub(crate) fn rule(
-    id: &str,
-    condition: &Condition,
-    subjects: &[Subject],
-    input: &Value,
-) -> Option<PortableRule> {
-    let rule = Rules::new(subjects, input)
+/// The rule of a precondition, if all of it is portable.
+pub(crate) fn rule(id: &str, condition: &Condition, of: &Subjects) -> Option<PortableRule> {
+    let rule = Rules::new(of)
         .condition(condition.expression()?, true)?
         .to_string();
     let message = sentence::of_message(condition);
     let paths = condition
         .parameters()
         .iter()
-        .filter(|name| subjects.iter().any(|subject| subject.name == **name))
+        .filter(|name| of.all.iter().any(|subject| subject.name == **name))
         .map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1")))
         .collect();
     (rule.len() <= LONGEST).then(|| PortableRule {

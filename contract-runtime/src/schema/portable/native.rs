@@ -16,7 +16,9 @@ impl Rules<'_> {
         expected: bool,
     ) -> Option<Cel> {
         let subject = self.subject(parameter)?;
-        let mut values = finite::values(self.schema(parameter)?, self.input)?;
+        let input = self.subjects.input.read();
+        let schema = input.get("properties")?.get(parameter)?;
+        let mut values = finite::values(schema, &input)?;
         let absent = !subject.required && subject.default.is_none();
         if absent && !values.contains(&Value::Null) {
             values.push(Value::Null);

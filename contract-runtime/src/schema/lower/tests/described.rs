@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::ENFORCED;
+use super::lower;
 use super::property::pre;
 use super::subjects::{Parameter, parameter, tool};
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::{Comparison, Expression};
 use crate::contract::type_kind::{Container, Shape, TypeKind, UnknownKind as _, kind};
+use crate::schema::lower::PublishedCondition;
 use crate::schema::lower::sentence::{code, describe, message};
-use crate::schema::lower::{PublishedCondition, lower};
 
 const MORE: &Expression = &Expression::Compare(
     Comparison::More,
@@ -35,7 +35,7 @@ fn described(author: &str, conditions: &[Condition]) -> String {
     ]);
     describe(
         author,
-        &lower("tool", ENFORCED, conditions, &tool.subjects, &tool.input).conditions,
+        &lower(conditions, &tool.subjects, &tool.input).conditions,
         false,
     )
 }
@@ -180,7 +180,7 @@ fn a_demand_is_one_line_of_bounded_length() {
     );
     let tool = tool(&[&parameter!("word": String), &parameter!("y": u8)]);
     let condition = condition(ConditionKind::Pre, "either", None).reading(EITHER);
-    let conditions = lower("tool", ENFORCED, &[condition], &tool.subjects, &tool.input).conditions;
+    let conditions = lower(&[condition], &tool.subjects, &tool.input).conditions;
     let text = describe("", &conditions, false);
     assert!(
         text.starts_with("Requires:\n- `word` is not one of \"one two\""),
@@ -280,7 +280,7 @@ fn what_is_long_is_cut_between_characters() {
 fn every_condition_has_a_sentence() {
     let tool = tool(&[&parameter!("x": u8)]);
     let conditions = [pre(*MORE), condition(ConditionKind::Post, "y", None)];
-    let published = lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input);
+    let published = lower(&conditions, &tool.subjects, &tool.input);
     let sentences: Vec<_> = published
         .conditions
         .iter()

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Map, Value};
 
-use super::ENFORCED;
 use super::arguments::arguments;
+use super::lower;
 use super::native::{Scope, decode, holds};
 use super::subjects::{Parameter, every_form, tool};
 use super::trees::predicate;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
 use crate::schema::arguments::examine;
-use crate::schema::lower::{Lowering, Subject, lower};
+use crate::schema::lower::{Lowering, Subject};
 use crate::schema::portable::tests::Judge;
 use crate::schema::{InputSchema, compile};
 
@@ -53,7 +53,7 @@ struct Side {
 }
 
 fn side(conditions: &[Condition], subjects: &[Subject], input: &Value) -> Side {
-    let published = lower("tool", ENFORCED, conditions, subjects, input);
+    let published = lower(conditions, subjects, input);
     let all = published.conditions.iter();
     Side {
         lowering: all
@@ -74,8 +74,7 @@ fn judge(parameters: &[&Parameter], trees: &[Expression], cases: &[Map<String, V
         .map(|one| side(std::slice::from_ref(one), &tool.subjects, &tool.input))
         .collect();
     let together = side(&conditions, &tool.subjects, &tool.input);
-    let rules =
-        Judge::new(&lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input).conditions);
+    let rules = Judge::new(&lower(&conditions, &tool.subjects, &tool.input).conditions);
     let walked = InputSchema::from_object(together.published.clone()).unwrap();
     let mut judged = 0;
     for case in cases {

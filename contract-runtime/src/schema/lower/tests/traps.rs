@@ -15,12 +15,12 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
-use super::ENFORCED;
+use super::lower;
 use super::property::pre;
 use super::subjects::{Parameter, tool};
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
 use crate::contract::expression::Expression::{self, *};
-use crate::schema::lower::{Lowering, PublishedCondition, lower};
+use crate::schema::lower::{Lowering, PublishedCondition};
 
 /// What one condition adds to the schema of a parameter, and whether it must be given.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct Shown {
 fn shown(parameter: &Parameter, conditions: &[Expression]) -> Shown {
     let tool = tool(&[parameter]);
     let conditions: Vec<_> = conditions.iter().map(|one| pre(*one)).collect();
-    let published = lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input);
+    let published = lower(&conditions, &tool.subjects, &tool.input);
     super::property::validator(&published.input);
     let property = published.input["properties"][parameter.name].clone();
     let keywords: Map<String, Value> = serde_json::from_value(property).unwrap();

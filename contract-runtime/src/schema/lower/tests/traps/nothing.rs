@@ -13,13 +13,7 @@ const MORE: &Expression = &Compare(More, V, &Integer(5));
 #[track_caller]
 fn states(parameter: &Parameter, condition: Expression, expected: [bool; 4]) {
     let tool = tool(&[parameter]);
-    let published = lower(
-        "tool",
-        ENFORCED,
-        &[pre(condition)],
-        &tool.subjects,
-        &tool.input,
-    );
+    let published = lower(&[pre(condition)], &tool.subjects, &tool.input);
     assert_eq!(published.conditions[0].lowering(), Lowering::Exact);
     let validator = validator(&published.input);
     let cases = [

@@ -18,7 +18,7 @@ fn a_step_that_doubles_cannot_hold_is_told() {
         &Expression::Integer(0),
     );
     let tool = tool(&[&parameter!("n": u64)]);
-    let published = lower("tool", ENFORCED, &[pre(BY)], &tool.subjects, &tool.input);
+    let published = lower(&[pre(BY)], &tool.subjects, &tool.input);
     assert_eq!(published.conditions[0].lowering(), Lowering::Described);
 }
 

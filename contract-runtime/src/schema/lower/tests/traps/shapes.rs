@@ -107,7 +107,7 @@ fn a_clause_over_two_parameters_is_told() {
     );
     let part = And(&is!(Less, &Integer(2)), &Compare(Less, X, &Parameter("y")));
     let conditions = [pre(both), pre(order), pre(each), pre(part)];
-    let published = lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input);
+    let published = lower(&conditions, &tool.subjects, &tool.input);
     let classes: Vec<_> = published
         .conditions
         .iter()
@@ -192,7 +192,7 @@ fn the_order_of_properties_and_the_words_of_the_author_stay() {
         &parameter!("a": u8),
     ]);
     let conditions = [pre(is!(More, &Integer(0))), pre(IsSome(&Parameter("b")))];
-    let published = lower("tool", ENFORCED, &conditions, &tool.subjects, &tool.input);
+    let published = lower(&conditions, &tool.subjects, &tool.input);
     assert_eq!(
         published.input.to_string(),
         concat!(
