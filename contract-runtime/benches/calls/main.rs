@@ -12,6 +12,7 @@ mod held;
 mod memory;
 mod meter;
 mod registries;
+mod spawned;
 mod table;
 mod threads;
 mod tools;
@@ -97,6 +98,12 @@ const CASES: &[Case] = &[
         "add, async, blocking",
         "add, by hand, boxed future",
         registries::add_async_blocking,
+    ),
+    baseline("10,000 calls at once, by hand", spawned::by_hand),
+    case(
+        "10,000 calls at once",
+        "10,000 calls at once, by hand",
+        spawned::calls,
     ),
     baseline("a struct, by hand", arguments::structure_by_hand),
     case("a struct", "a struct, by hand", arguments::structure),
