@@ -5,7 +5,7 @@
 //! which nobody can guess and the registry takes once, for the same call (Model Context Protocol, "Client Features:
 //! Elicitation", 2025-11-25, and "Multi Round-Trip Requests", 2026-07-28).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,6 @@ use contract_runtime::__family::{escaped, now};
 use contract_runtime::{
     Answer, Approval, ApprovalRequest, CallError, Context, Decision, Outcome, Registry, Status,
 };
-use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
@@ -28,14 +27,11 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::open_questions::{OPEN, Owner, SentQuestions};
 use super::revision::Revision;
 
 /// How often one call asks, where each time something has changed when the answer comes.
 pub(super) const ROUNDS: usize = 3;
-
-/// How many questions of either kind are open at once, fewer than half of those that a registry keeps. One more elicitation is
-/// denied; in 2026-07-28 the oldest question is forgotten, and its call asks again.
-const OPEN: usize = 400;
 
 /// The longest arguments in a question, and the longest reason of a person, in characters.
 const ARGUMENTS: usize = 2_000;
@@ -63,8 +59,7 @@ pub(super) enum Channel {
 pub(super) struct ClientQuestions {
     /// How long an answer is waited for; `None` if clients are not asked.
     patience: Option<Duration>,
-    /// The questions that were sent as results, and until when their answers are taken.
-    sent: Mutex<VecDeque<(Instant, ApprovalRequest)>>,
+    sent: SentQuestions,
     /// How many elicitations are waited for.
     waiting: Arc<AtomicUsize>,
 }
@@ -96,6 +91,7 @@ impl ClientQuestions {
         &self,
         registry: &Registry,
         request: &ApprovalRequest,
+        owner: Owner,
     ) -> InputRequiredResult {
         let asked = InputRequest::Elicitation(ElicitRequest::new(form(request)));
         let id = request.id.clone();
@@ -103,25 +99,19 @@ impl ClientQuestions {
         kept.arguments = Value::Null;
         kept.questions = Vec::new();
         let until = Instant::now() + self.patience.unwrap_or_default();
-        let mut sent = self.sent.lock();
-        let is_over = |until: &Instant| *until <= Instant::now();
-        while let Some((until, oldest)) = sent.front()
-            && (sent.len() >= OPEN || is_over(until))
-        {
-            registry.withdraw(oldest);
-            sent.pop_front();
-        }
-        sent.push_back((until, kept));
+        self.sent.put(registry, owner, kept, until);
         InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), asked)])), Some(id))
     }
 
-    /// The answer that a client brings with a call that it makes again; `None` if it brings none to a question that is open.
+    /// The answer that a client brings with a call that it makes again; `None` if it brings none to a question of its own that is
+    /// open.
     ///
-    /// A state that no server of this kind has made is an error. One of a question that was forgotten, such as at a restart, is
-    /// no answer, and the call asks again.
+    /// A state that no server of this kind has made is an error. One of a question that was forgotten, such as at a restart, or
+    /// that somebody else was asked, is no answer, and the call asks again.
     pub(super) fn answer(
         &self,
         call: &mut CallToolRequestParams,
+        owner: &Owner,
     ) -> Result<Option<Answer>, ErrorData> {
         if let Some(state) = &call.request_state
             && !is_state(state)
@@ -129,17 +119,15 @@ impl ClientQuestions {
             let why = "`requestState` is not one that this server has sent";
             return Err(ErrorData::invalid_params(why, None));
         }
-        Ok(self.answer_to(call))
+        Ok(self.answer_to(call, owner))
     }
 
-    fn answer_to(&self, call: &mut CallToolRequestParams) -> Option<Answer> {
+    fn answer_to(&self, call: &mut CallToolRequestParams, owner: &Owner) -> Option<Answer> {
         let response = call.input_responses.take()?.remove(KEY)?;
         let state = call.request_state.take()?;
         let given: ElicitResult = serde_json::from_value(response).ok()?;
-        let mut sent = self.sent.lock();
-        let place = sent.iter().position(|(_, one)| one.id == state)?;
-        let (until, request) = sent.remove(place)?;
-        (Instant::now() < until).then(|| request.answer(decision(given)))
+        let request = self.sent.take(&state, owner)?;
+        Some(request.answer(decision(given)))
     }
 
     /// Asks, and waits for as long as the caller does.

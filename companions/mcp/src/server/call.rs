@@ -16,6 +16,7 @@ use super::hooks::CallRequest;
 use super::limits::CallPermit;
 use super::message::RawArguments;
 use super::notifications::{Audience, Notifications, WantedLevel, of_client};
+use super::open_questions::Owner;
 use super::revision::Revision;
 use crate::original;
 
@@ -69,7 +70,10 @@ pub(super) async fn answer(
     };
     let channel = shared.questions.channel(&context, revision);
     let brought = match channel {
-        Channel::InputRequired => shared.questions.answer(&mut request)?,
+        Channel::InputRequired => {
+            let owner = Owner::of(&context.extensions);
+            shared.questions.answer(&mut request, &owner)?
+        }
         _ => None,
     };
     let arguments = arguments(&mut context.extensions, &request);
@@ -106,10 +110,11 @@ pub(super) async fn answer(
     ));
     let (outcome, original) = original::during(calling).await;
     if let Some(asked) = outcome.approval_request() {
-        return Ok(shared
+        let owner = Owner::of(&context.extensions);
+        let result = shared
             .questions
-            .input_required(&tools.registry, asked)
-            .into());
+            .input_required(&tools.registry, asked, owner);
+        return Ok(result.into());
     }
     if outcome.status() == Status::UnknownTool {
         let why = outcome.error().unwrap_or_default();

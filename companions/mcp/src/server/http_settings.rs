@@ -30,8 +30,8 @@ impl Server {
     /// The closure gets the headers and looks up or verifies what they prove, such as a bearer token; it must check that a token was
     /// issued for this server. A request that is refused is answered with 401, 403 or 503; see [`Refusal`]. The
     /// [context](Principal::context) of the principal is that of its calls, below what [`context`](Self::context) returns, and
-    /// [`CallRequest::principal`](crate::CallRequest::principal) is known to the other hooks. A session belongs to the principal that began it, and does not exist for
-    /// others. A client on streams is not checked.
+    /// [`CallRequest::principal`](crate::CallRequest::principal) is known to the other hooks. A session belongs to the principal that began it, and a
+    /// [question](Self::ask_client) to the one that was asked; they do not exist for others. A client on streams is not checked.
     ///
     /// ```
     /// use contract_mcp::{Principal, Refusal, ResourceMetadata, Server};

@@ -9,6 +9,7 @@
 //! | `call` | `tools/call`: its limits, its context, its cancellation, and the call itself |
 //! | `notifications` | progress reports and log messages |
 //! | `ask` | questions to the person at the client |
+//! | `open_questions` | those without an answer, and who may give it |
 //! | `beside` | a handler of the host for what is not about tools |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
 //! | `batch` | JSON-RPC batches, which revision 2025-03-26 has |
@@ -36,6 +37,7 @@ mod list;
 mod message;
 mod ndjson_transport;
 mod notifications;
+mod open_questions;
 mod revision;
 mod served;
 mod stdio;

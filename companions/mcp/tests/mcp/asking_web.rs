@@ -1,5 +1,6 @@
 //! Questions over HTTP, in both revisions.
 
+use contract_mcp::{Principal, Refusal};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -95,4 +96,46 @@ async fn a_session_that_ends_takes_its_question_along() {
     let mut rest = Vec::new();
     within(stream.read_to_end(&mut rest)).await.unwrap();
     assert_eq!(shop.sold(), [""; 0]);
+}
+
+/// A server that knows each user by the token.
+fn protected(shop: &std::sync::Arc<Shop>) -> Server {
+    let server = server(shop).authorize(|credentials| async move {
+        let user = credentials.bearer().ok_or(Refusal::NoToken)?;
+        Ok(Principal::new(user))
+    });
+    Server::start(server)
+}
+
+/// Makes a call of 2026-07-28 as a user, with more parameters, and returns its result.
+async fn refunded(server: &Server, user: &str, more: Value) -> Value {
+    let call = july_call(1, "refund", refund("ada", 20_000), more);
+    let headers = format!(
+        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: refund\r\nAuthorization: Bearer {user}\r\n"
+    );
+    let text = server.post(&headers, &call.to_string());
+    server.raw(text.as_bytes()).await.json()["result"].take()
+}
+
+/// What a client sends that approves a question.
+fn approved(asked: &Value) -> Value {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    json!({"requestState": asked["requestState"], "inputResponses": {"approval": approval()}})
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_the_principal_that_was_asked() {
+    let shop = Shop::new();
+    let server = protected(&shop);
+    let asked = refunded(&server, "ada", json!({})).await;
+    // For anybody else it does not exist, so that the call asks them.
+    let other = refunded(&server, "bob", approved(&asked)).await;
+    assert_ne!(other["requestState"], asked["requestState"]);
+    assert_eq!(other["resultType"], "input_required", "{other}");
+    assert_eq!(shop.sold(), [""; 0]);
+    // And they have used up nothing of hers.
+    let answer = refunded(&server, "ada", approved(&asked)).await;
+    assert_eq!(answer["content"][0]["text"], "20000 to ada", "{answer}");
+    let answer = refunded(&server, "bob", approved(&other)).await;
+    assert_eq!(answer["content"][0]["text"], "20000 to ada", "{answer}");
 }

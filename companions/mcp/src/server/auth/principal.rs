@@ -61,7 +61,7 @@ pub struct Principal {
 impl Principal {
     /// Creates a principal with an id that nobody else has, such as the issuer and the subject of a token.
     ///
-    /// A session belongs to the id that began it, so it must stay the same when a token is renewed.
+    /// A session belongs to the id that began it, and a question to the id that was asked, so it must stay the same when a token is renewed.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self {
             id: id.into(),
