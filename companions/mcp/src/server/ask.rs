@@ -7,8 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use contract_runtime::__family::{escaped, now};
@@ -27,7 +25,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::open_questions::{OPEN, Owner, SentQuestions};
+use super::open_questions::{Elicitations, Owner, SentQuestions};
 use super::revision::Revision;
 
 /// How often one call asks, where each time something has changed when the answer comes.
@@ -60,8 +58,7 @@ pub(super) struct ClientQuestions {
     /// How long an answer is waited for; `None` if clients are not asked.
     patience: Option<Duration>,
     sent: SentQuestions,
-    /// How many elicitations are waited for.
-    waiting: Arc<AtomicUsize>,
+    elicitations: Elicitations,
 }
 
 impl ClientQuestions {
@@ -138,8 +135,9 @@ impl ClientQuestions {
         call: &Context,
     ) -> Elicited {
         let patience = self.patience.unwrap_or_default();
-        let Some(_waiting) = Waiting::begin(&self.waiting) else {
-            let why = "too many questions of this server are open; try again later";
+        let owner = Owner::of(&context.extensions);
+        let Some(_open) = self.elicitations.begin(owner) else {
+            let why = "too many questions are open; try again later";
             return Elicited::Unanswered(why.to_owned());
         };
         let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(request)));
@@ -203,22 +201,6 @@ async fn given_up(token: Option<&CancellationToken>, deadline: Option<std::time:
     tokio::select! {
         () = over => {}
         () = cancelled => {}
-    }
-}
-
-/// An elicitation that is waited for.
-struct Waiting(Arc<AtomicUsize>);
-
-impl Waiting {
-    fn begin(waiting: &Arc<AtomicUsize>) -> Option<Self> {
-        let one = Self(Arc::clone(waiting));
-        (waiting.fetch_add(1, Ordering::Relaxed) < OPEN).then_some(one)
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

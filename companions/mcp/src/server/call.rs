@@ -1,6 +1,7 @@
 //! Handles `tools/call`.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 use hyper::http::request::Parts;
@@ -23,6 +24,8 @@ use crate::original;
 /// The session of a call; among the extensions of its HTTP request.
 #[derive(Clone, Debug)]
 pub(super) struct CallSession {
+    /// Its id over HTTP; one pair of streams has one session.
+    pub(super) id: Option<Arc<str>>,
     /// Cancelled when it ends.
     pub(super) end: CancellationToken,
     pub(super) run: Run,
@@ -34,10 +37,16 @@ impl CallSession {
     /// The same session, for calls that its client has sent together, because its model asked for them together.
     pub(super) fn turn(&self) -> Self {
         Self {
+            id: self.id.clone(),
             end: self.end.clone(),
             run: self.run.turn(),
             level: self.level.clone(),
         }
+    }
+
+    /// Who is asked what its calls ask.
+    pub(super) fn owner(&self) -> Owner {
+        self.id.clone().map_or(Owner::Anybody, Owner::Session)
     }
 }
 
@@ -46,7 +55,8 @@ pub(super) fn session_run<'s>(shared: &'s Shared, extensions: &'s Extensions) ->
     session(extensions).map_or(shared.connection.as_ref(), |session| Some(&session.run))
 }
 
-fn session(extensions: &Extensions) -> Option<&CallSession> {
+/// The session of a request, if it has one.
+pub(super) fn session(extensions: &Extensions) -> Option<&CallSession> {
     let parts = extensions.get::<Parts>();
     let over_http = parts.and_then(|parts| parts.extensions.get::<CallSession>());
     over_http.or_else(|| extensions.get::<CallSession>())

@@ -21,6 +21,7 @@ pub(super) async fn serve(
     // However this future ends, no call outlives it.
     let _guard = end.clone().drop_guard();
     let session = handler.0.connection.clone().map(|run| CallSession {
+        id: None,
         end: end.clone(),
         run,
         level: handler.0.level.clone(),

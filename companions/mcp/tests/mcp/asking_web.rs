@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use super::resumed::until;
 use super::shop::*;
 use super::tools::within;
 use super::web::Server;
@@ -21,14 +22,18 @@ async fn session(server: &Server) -> String {
     answer.header("mcp-session-id").unwrap().to_owned()
 }
 
+/// A call that asks.
+fn asking(id: usize) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": "refund", "arguments": refund("ada", 20_000),
+    }})
+}
+
 /// Makes a call, and reads its stream up to the question.
 async fn question(server: &Server, session: &str) -> (TcpStream, Value) {
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "refund", "arguments": refund("ada", 20_000),
-    }});
-    let headers = format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n");
     let mut stream = server.connect().await;
-    let text = server.post(&headers, &call.to_string());
+    let headers = format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n");
+    let text = server.post(&headers, &asking(1).to_string());
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut read = String::new();
     within(async {
@@ -138,4 +143,48 @@ async fn a_question_is_answered_by_the_principal_that_was_asked() {
     assert_eq!(answer["content"][0]["text"], "20000 to ada", "{answer}");
     let answer = refunded(&server, "bob", approved(&other)).await;
     assert_eq!(answer["content"][0]["text"], "20000 to ada", "{answer}");
+}
+
+#[tokio::test]
+async fn the_questions_of_one_principal_push_out_those_of_nobody_else() {
+    let shop = Shop::new();
+    let server = protected(&shop);
+    let first = refunded(&server, "ada", json!({})).await;
+    let mut of_eve = Vec::new();
+    for _ in 0..101 {
+        of_eve.push(refunded(&server, "eve", json!({})).await);
+    }
+    // The oldest of her own was forgotten for the last one.
+    let again = refunded(&server, "eve", approved(&of_eve[0])).await;
+    assert_eq!(again["resultType"], "input_required", "{again}");
+    let answer = refunded(&server, "eve", approved(&of_eve[100])).await;
+    assert_eq!(answer["resultType"], "complete", "{answer}");
+    // Nor do many together push out the one of somebody who has few.
+    for user in ["fay", "gus", "hal", "ian"] {
+        for _ in 0..100 {
+            refunded(&server, user, json!({})).await;
+        }
+    }
+    let answer = refunded(&server, "ada", approved(&first)).await;
+    assert_eq!(answer["resultType"], "complete", "{answer}");
+}
+
+#[tokio::test]
+async fn the_open_questions_of_one_session_leave_room_for_others() {
+    let shop = Shop::new();
+    let server = Server::start(server(&shop));
+    let (ours, theirs) = (session(&server).await, session(&server).await);
+    let mut open = Vec::new();
+    let headers = format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {ours}\r\n");
+    for id in 1..=101 {
+        let mut stream = server.connect().await;
+        let text = server.post(&headers, &asking(id).to_string());
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let heard = until(&mut stream, "}").await;
+        let denied = heard.contains("too many questions are open");
+        assert_eq!(denied, id > 100, "{id} {heard}");
+        open.push(stream);
+    }
+    question(&server, &theirs).await;
+    drop(open);
 }

@@ -9,7 +9,7 @@ use super::tools::{Seen, within};
 use super::web::{Answer, Server, call};
 
 /// Reads until something is there.
-async fn until(stream: &mut TcpStream, wanted: &str) -> String {
+pub(crate) async fn until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut heard = String::new();
     let mut piece = [0; 4096];
     within(async {

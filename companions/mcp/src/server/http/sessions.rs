@@ -148,8 +148,9 @@ impl Sessions {
     /// Returns what a call needs of its session.
     pub(super) fn of_call(&self, id: &str) -> Option<CallSession> {
         let table = self.table();
-        let session = table.get(id)?;
+        let (id, session) = table.get_key_value(id)?;
         Some(CallSession {
+            id: Some(Arc::clone(id)),
             end: session.end.clone(),
             run: session.run.clone(),
             level: session.level.clone(),
