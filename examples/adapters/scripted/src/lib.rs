@@ -1,8 +1,10 @@
 //! A model that follows a script, and what every adapter must do with it.
 
 mod scene;
+mod server;
 
 pub use scene::{Heard, Person, Reply, Scene, asks, corrects, denied, misspelt, not_json};
+pub use server::Server;
 
 /// Makes a test of each promise, for an adapter whose host and model are `async fn talk(scene: Scene) -> Heard`.
 #[macro_export]
