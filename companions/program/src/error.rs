@@ -134,15 +134,19 @@ fn message(error: &clap::Error) -> String {
     first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
-fn advised(problem: &str, forms: &[String]) -> String {
+fn written(forms: &[String]) -> String {
     let forms: Vec<_> = forms.iter().map(|form| format!("`{form}`")).collect();
+    forms.join(" or ")
+}
+
+fn advised(problem: &str, forms: &[String]) -> String {
     // A question is a sentence of its own.
     let write = if problem.ends_with('?') {
         " Write"
     } else {
         "; write"
     };
-    format!("{problem}{write} {}", forms.join(" or "))
+    format!("{problem}{write} {}", written(forms))
 }
 
 fn hint(nearest: Option<&str>) -> String {

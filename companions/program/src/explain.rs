@@ -196,11 +196,12 @@ fn looked_up<'r>(
 ) -> Verdict<'r> {
     let id = condition.id();
     let is_last = judged.last().is_some_and(|last| last == id);
+    let error = || outcome.error().map(str::to_owned);
     let (word, text) = match (outcome.violation(), outcome.status()) {
         (Some(absent), _) if absent.contract == id => ("nothing there", Some(absent.to_string())),
-        (_, Status::Failed) if is_last => ("failed", outcome.error()),
-        (_, Status::Panicked) if is_last => ("panicked", outcome.error()),
-        (_, Status::TimedOut) if is_last => ("timed out", outcome.error()),
+        (_, Status::Failed) if is_last => ("failed", error()),
+        (_, Status::Panicked) if is_last => ("panicked", error()),
+        (_, Status::TimedOut) if is_last => ("timed out", error()),
         _ if judged.iter().any(|one| one == id) => ("found", None),
         _ => (NOT_REACHED, None),
     };
