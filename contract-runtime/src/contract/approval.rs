@@ -166,6 +166,33 @@ pub enum Decision {
 }
 
 /// How far an approval reaches. Outside of a [`Run`](crate::Run) each reaches no further than its call.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// use contract_runtime::prelude::*;
+/// use contract_runtime::{Approval, Decision, Run};
+///
+/// /// Water a plant.
+/// #[tool(confirm = "Water the {plant}?")]
+/// fn water(plant: String) {}
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let asked = Arc::new(AtomicU32::new(0));
+/// let count = Arc::clone(&asked);
+/// let run = Run::new().approver(move |_| {
+///     count.fetch_add(1, Ordering::Relaxed);
+///     async { Decision::Approved(Approval::SameArguments) }
+/// });
+/// let registry = Registry::builder().tool(water).build()?;
+/// for plant in ["fern", "fern", "palm"] {
+///     let call = ToolCall::new("1", "water", format!(r#"{{"plant": "{plant}"}}"#));
+///     assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+/// }
+/// assert_eq!(asked.load(Ordering::Relaxed), 2, "the second fern needs no question");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -76,6 +76,17 @@ impl std::fmt::Display for Policy {
 }
 
 /// The error for a text that is not one of `ignore`, `observe`, `enforce`, `quick_enforce`.
+///
+/// ```
+/// use contract_runtime::Policy;
+///
+/// assert_eq!("observe".parse(), Ok(Policy::Observe));
+/// let unknown = "off".parse::<Policy>().unwrap_err();
+/// assert_eq!(
+///     unknown.to_string(),
+///     "unknown policy `off`; write `ignore`, `observe`, `enforce` or `quick_enforce`",
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown policy `{given}`; write `ignore`, `observe`, `enforce` or `quick_enforce`")]
 pub struct UnknownPolicy {

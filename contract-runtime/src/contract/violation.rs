@@ -75,6 +75,18 @@ pub struct Violation {
 }
 
 /// Where a condition is defined; [`default`](Self::default) where nobody knows.
+///
+/// ```
+/// use contract_runtime::Location;
+/// use contract_runtime::prelude::*;
+///
+/// #[pre(amount > 0)]
+/// fn pay(amount: u32) {}
+///
+/// let broken = contract_runtime::catch(|| pay(0)).unwrap_err();
+/// assert_eq!(broken.location.file, Location::caller().file);
+/// assert_eq!(broken.location.column, 7);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
@@ -107,6 +119,18 @@ impl fmt::Display for Location {
 }
 
 /// How a failure was detected.
+///
+/// ```
+/// use contract_runtime::Detection;
+/// use contract_runtime::prelude::*;
+///
+/// #[pre(prices[0] > 0)]
+/// fn pay(prices: &[u32]) {}
+///
+/// let detection = |prices: &[u32]| contract_runtime::catch(|| pay(prices)).unwrap_err().detection;
+/// assert_eq!(detection(&[0]), Detection::PredicateFalse);
+/// assert_eq!(detection(&[]), Detection::Panicked, "there is no first price");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

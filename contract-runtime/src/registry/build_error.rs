@@ -65,6 +65,23 @@ impl fmt::Debug for BuildError {
 impl std::error::Error for BuildError {}
 
 /// One error in building a registry.
+///
+/// ```
+/// use contract_runtime::BuildProblem;
+/// use contract_runtime::prelude::*;
+///
+/// /// Say hello.
+/// #[tool]
+/// fn hello() -> &'static str {
+///     "hello"
+/// }
+///
+/// let error = Registry::builder().tool(hello).without(["helo"]).build().unwrap_err();
+/// let BuildProblem::NoSuchTool { name, nearest, .. } = &error.problems()[0] else {
+///     panic!("{error}");
+/// };
+/// assert_eq!((name.as_str(), nearest.as_deref()), ("helo", Some("hello")));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildProblem {

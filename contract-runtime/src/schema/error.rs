@@ -3,6 +3,15 @@
 /// An error in a schema that the dispatcher could not enforce, found when the tool is registered.
 ///
 /// Every pointer is an RFC 6901 JSON pointer into the input schema of the tool.
+///
+/// ```
+/// use contract_runtime::{SchemaError, Validator};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"user": {"$ref": "#/$defs/user"}}});
+/// let error = Validator::of_arguments(schema).unwrap_err();
+/// assert!(matches!(&error, SchemaError::Reference { pointer, .. } if pointer == "/properties/user"), "{error}");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {

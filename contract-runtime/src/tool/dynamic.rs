@@ -18,6 +18,19 @@ use crate::contract::condition::Contract;
 use crate::schema::{Hints, InputSchema, SchemaError, StoredSchema};
 
 /// A tool that is not in a registry yet: made by `#[tool]`, or at run time with [`Tool::dynamic`].
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// let greet = Tool::dynamic(DynamicSpec::new("greet", "Greet everybody."), |_| async {
+///     Ok::<_, String>(Content::text("hello"))
+/// });
+/// let greet = greet.pre("the shop is open", |_| true);
+/// assert_eq!(greet.name(), "greet");
+/// let registry = Registry::builder().with(vec![greet]).build()?;
+/// assert!(registry.tool("greet").is_some());
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone)]
 #[allow(
     clippy::struct_excessive_bools,

@@ -62,6 +62,30 @@ pub enum LogLevel {
 }
 
 /// One log message of a running call.
+///
+/// ```
+/// use contract_runtime::LogLevel;
+/// use contract_runtime::prelude::*;
+///
+/// /// Water the plants.
+/// #[tool]
+/// fn water(#[context] log: &Log) {
+///     log.info("the can is full");
+///     log.warning("the fern is dry");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(water).build()?;
+/// let (sender, heard) = std::sync::mpsc::channel();
+/// let context = Context::new().log(move |record| {
+///     if record.level >= LogLevel::Warning {
+///         let _ = sender.send(format!("[{}] {}", record.call_id, record.message));
+///     }
+/// });
+/// registry.call_with(ToolCall::new("7", "water", ""), context).await;
+/// assert_eq!(heard.iter().collect::<Vec<_>>(), ["[7] the fern is dry"]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LogRecord {

@@ -83,6 +83,13 @@ const SHAPE: &str =
     "expected an object with `id`, `name` and `arguments`, or with `id` and `function`";
 
 /// The error for a text that is not a tool call; its message repeats nothing of the text.
+///
+/// ```
+/// use contract_runtime::{MalformedCall, ToolCall};
+///
+/// let nameless = br#"{"id": "1", "arguments": "{}"}"#;
+/// assert_eq!(ToolCall::from_json(nameless).unwrap_err(), MalformedCall::NoName);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MalformedCall {

@@ -9,6 +9,14 @@ use serde_json::{Map, Value};
 use super::{Manifest, ManifestVersion, ToolManifest};
 
 /// Why a text is not a manifest.
+///
+/// ```
+/// use contract_runtime::{Manifest, ManifestError};
+///
+/// let older = r#"{"version": "0.1", "rules": 1, "tools": []}"#;
+/// let error = Manifest::from_json(older).unwrap_err();
+/// assert!(matches!(&error, ManifestError::Version { found } if found == "0.1"), "{error}");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {

@@ -68,6 +68,26 @@ pub struct Manifest {
 }
 
 /// One tool in a [`Manifest`].
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Book seats.
+/// #[tool(destructive)]
+/// #[pre(seats <= 9, "nine at most")]
+/// fn book(seats: u32) {}
+///
+/// let manifest = Registry::builder().tool(book).build()?.manifest();
+/// let book = manifest.tool("book").unwrap();
+/// assert_eq!(book.description, "Book seats.");
+/// assert_eq!(book.hints.destructive, Some(true));
+/// assert_eq!(book.input_schema["properties"]["seats"]["maximum"], 9);
+///
+/// let condition = &book.conditions[0];
+/// assert_eq!(condition.id, "book.pre[0]");
+/// assert_eq!(condition.rule.as_ref().unwrap().rule, "int(args.seats) <= 9");
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolManifest {
