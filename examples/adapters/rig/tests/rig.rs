@@ -49,7 +49,7 @@ async fn talk(scene: Scene) -> Heard {
     let answer = agent.prompt("Go.").max_turns(9).await.unwrap();
     Heard {
         results: results(&model).iter().map(text).collect(),
-        answer: answer.output().to_owned(),
+        answer: answer.output(),
     }
 }
 
