@@ -20,8 +20,8 @@ const OUTCOME: &str = "rs.docs.contract-runtime/outcome";
 /// The most bytes of artifacts in one result.
 const ARTIFACT_BYTES: usize = 8 << 20;
 
-const NOT_AS_PROMISED: &str =
-    "the result is too long or is not JSON, so it is given as text and not as its schema promises:";
+/// Such a result has `isError`, because clients refuse one that lacks what its schema promises; a model must not repeat the call.
+const NOT_AS_PROMISED: &str = "the call has succeeded, so do not repeat it; its result is too long or is not JSON, so it is given as text and not as its schema promises:";
 
 /// Converts an outcome to the protocol's result.
 ///
