@@ -14,11 +14,12 @@ const HALF: [&str; 2] = ["uint32", "int32"];
 pub(super) fn quiet(input: &Value, types: &Value, has_numbers: bool) -> Value {
     let mut quiet = input.clone();
     let names = WIDE.iter().chain(HALF.iter().filter(|_| !has_numbers));
-    let ends: Vec<Value> = names
+    let ends: Vec<Decimal> = names
         .filter_map(|name| integer_range(name))
         .flat_map(|(low, high)| [low, high])
-        .filter(|end| *end != 0)
-        .chain([-f32_end(), f32_end()].map(Value::from))
+        .filter_map(|end| Some(Decimal::of(end.as_number()?)))
+        .filter(|end| *end != Decimal::of_float(0.0))
+        .chain([-f32_end(), f32_end()].map(Decimal::of_float))
         .collect();
     silence(&mut quiet, types, &ends);
     quiet
@@ -34,7 +35,7 @@ fn f32_end() -> f64 {
     super::super::normalize::F32_MAX
 }
 
-fn silence(schema: &mut Value, types: &Value, ends: &[Value]) {
+fn silence(schema: &mut Value, types: &Value, ends: &[Decimal]) {
     let (Value::Object(keywords), Value::Object(types)) = (schema, types) else {
         return;
     };
@@ -70,11 +71,11 @@ fn from_type(
     keyword: &str,
     keywords: &Map<String, Value>,
     types: &Map<String, Value>,
-    ends: &[Value],
+    ends: &[Decimal],
 ) -> bool {
     let number = |value: &Value| value.as_number().map(Decimal::of);
-    let here = keywords.get(keyword).and_then(number);
-    here.is_some()
-        && here == types.get(keyword).and_then(number)
-        && ends.iter().any(|end| number(end) == here)
+    let Some(here) = keywords.get(keyword).and_then(number) else {
+        return false;
+    };
+    types.get(keyword).and_then(number) == Some(here) && ends.contains(&here)
 }

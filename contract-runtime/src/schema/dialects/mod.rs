@@ -79,11 +79,10 @@ impl Neutral<'_> {
 
     /// The same as text, without the ends of 64-bit types.
     fn quiet_text(&self) -> Cow<'_, str> {
-        let text = self.enforced.as_stored().text();
-        match self.narrowed {
-            None if !integer_bounds::may_have_wide_ends(text) => Cow::Borrowed(text),
-            _ => Cow::Owned(integer_bounds::quiet(self.input(), self.types(), true).to_string()),
+        if !integer_bounds::may_have_wide_ends(self.enforced.as_stored().text()) {
+            return self.input_text();
         }
+        Cow::Owned(integer_bounds::quiet(self.input(), self.types(), true).to_string())
     }
 
     /// The same as text.
