@@ -164,7 +164,7 @@ fn the_same_lines_as_ripgrep() {
     };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let tree = Searched::new(&[]);
-    for folder in ["place", "workspace", "search"] {
+    for folder in ["path", "workspace", "search"] {
         for entry in std::fs::read_dir(source.join(folder))
             .expect("a folder")
             .flatten()
