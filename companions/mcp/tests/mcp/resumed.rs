@@ -135,3 +135,47 @@ async fn what_is_kept_is_bounded() {
     let answer = fetch(&server, &session, &last).await;
     assert_eq!((answer.status, &*answer.body), (200, ""));
 }
+
+/// Reads until the server ends the stream.
+async fn ended(mut stream: TcpStream) {
+    let mut rest = Vec::new();
+    within(stream.read_to_end(&mut rest)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stream_that_is_opened_again_ends_the_earlier_one() {
+    let (server, _) = Server::with(|server| server);
+    let session = server.session().await.ok().unwrap();
+    let resumed = get(&server, &session, "0");
+    let plain = resumed.replace("Last-Event-ID: 0\r\n", "");
+    let mut before: Option<TcpStream> = None;
+    for request in [&resumed, &resumed, &plain, &plain, &resumed] {
+        let mut stream = server.connect().await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        until(&mut stream, "200 OK").await;
+        if let Some(earlier) = before.replace(stream) {
+            ended(earlier).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_streams_of_one_session_are_few() {
+    let (server, seen) = Server::with(|server| server);
+    let session = server.session().await.ok().unwrap();
+    let mut open = Vec::new();
+    for id in 1..=17 {
+        let last = left(&server, &seen, &session, id).await;
+        let mut stream = server.connect().await;
+        let request = get(&server, &session, &last);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        until(&mut stream, "200 OK").await;
+        open.push(stream);
+    }
+    ended(open.remove(0)).await;
+    // The others still hear of their answers.
+    seen.0.go.notify_waiters();
+    for mut stream in open {
+        until(&mut stream, "gone").await;
+    }
+}

@@ -195,6 +195,24 @@ impl SessionEvents {
     pub(super) fn whole(&self, stream: &str) -> EventStream {
         self.reader(stream, 0, false)
     }
+
+    /// Returns the stream of an event by its name, and what came after the event and what comes, until the stream has ended.
+    pub(super) fn after(&self, last: &str) -> Result<(String, EventStream), EventStoreError> {
+        let not_kept = || NotKept(last.chars().take(40).collect());
+        let number: u64 = last.parse().map_err(|_| not_kept())?;
+        let (stream, ended) = {
+            let kept = self.all.kept.lock();
+            let at = kept
+                .events
+                .binary_search_by_key(&number, |event| event.number);
+            let event = at.ok().and_then(|at| kept.events.get(at));
+            let event = event.filter(|event| event.session == self.session);
+            let event = event.ok_or_else(not_kept)?;
+            (event.stream.clone(), is_last(&event.message))
+        };
+        let events = self.reader(&stream, number, ended);
+        Ok((stream, events))
+    }
 }
 
 impl Drop for SessionEvents {
@@ -213,21 +231,8 @@ impl EventStore for SessionEvents {
         Ok(self.all.keep(self.session, stream, event).to_string())
     }
 
-    /// What came after an event on its stream, and what comes, until the stream has ended.
     async fn replay_events_after(&self, last: &str) -> Result<EventStream, EventStoreError> {
-        let not_kept = || NotKept(last.chars().take(40).collect());
-        let number: u64 = last.parse().map_err(|_| not_kept())?;
-        let (stream, ended) = {
-            let kept = self.all.kept.lock();
-            let at = kept
-                .events
-                .binary_search_by_key(&number, |event| event.number);
-            let event = at.ok().and_then(|at| kept.events.get(at));
-            let event = event.filter(|event| event.session == self.session);
-            let event = event.ok_or_else(not_kept)?;
-            (event.stream.clone(), is_last(&event.message))
-        };
-        Ok(self.reader(&stream, number, ended))
+        self.after(last).map(|(_, events)| events)
     }
 }
 

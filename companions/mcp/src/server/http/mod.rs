@@ -11,6 +11,7 @@
 //! | `session_error` | why a request cannot have its session |
 //! | `in_flight` | requests in flight |
 //! | `events` | the events of sessions, kept for clients that were away |
+//! | `open_streams` | the streams of a session, up to a limit |
 //! | `sessions` | sessions, for revisions that have them, up to a limit |
 
 mod authorization;
@@ -19,6 +20,7 @@ mod cors;
 mod events;
 mod in_flight;
 mod listen;
+mod open_streams;
 mod origin_check;
 mod service;
 mod session_error;

@@ -17,12 +17,13 @@ use rmcp::transport::streamable_http_server::session::local::{
     SessionError as RmcpSessionError, StreamableHttpMessageReceiver,
 };
 use rmcp::transport::streamable_http_server::session::{
-    EventStore as _, EventStoreError, EventStream, ServerSseMessage, SessionId, SessionManager,
+    EventStoreError, EventStream, ServerSseMessage, SessionId, SessionManager,
 };
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::events::{Events, SessionEvents};
+use super::open_streams::OpenStreams;
 use super::session_error::SessionError;
 use crate::server::call::CallSession;
 use crate::server::hooks::Hooks;
@@ -71,6 +72,7 @@ struct Session {
     events: Arc<SessionEvents>,
     /// Whether its client has opened a stream that belongs to no request.
     was_listened_to: bool,
+    streams: OpenStreams,
     at: Instant,
     open: Arc<AtomicUsize>,
     /// The ids of pending requests.
@@ -216,7 +218,10 @@ impl Sessions {
 
     /// What was sent to a client before it listened for the first time, which must not be lost, and what it is to hear next.
     async fn listen(&self, id: &SessionId) -> Result<EventStream, SessionsError> {
-        let heard = self.handle(id)?.establish_common_channel().await?;
+        let handle = self.handle(id)?;
+        // rmcp would let the earlier stream go on and tell the new one nothing.
+        handle.close_standalone_sse_stream(None).await?;
+        let heard = handle.establish_common_channel().await?;
         let (first, events) = {
             let mut table = self.table();
             let session = table.get_mut(id);
@@ -233,6 +238,27 @@ impl Sessions {
         // What came in between is on both.
         let heard = received(heard).filter(move |event| ready(number(event) > last));
         Ok(Box::pin(stream::iter(missed).chain(heard)))
+    }
+
+    /// Gives a stream that was opened by `GET` its place, which ends the streams that it displaces.
+    fn opened(
+        &self,
+        id: &SessionId,
+        name: String,
+        events: EventStream,
+    ) -> Result<SessionStream, SessionsError> {
+        let mut table = self.table();
+        let session = table.get_mut(id);
+        let session = session.ok_or_else(|| SessionError::Ended.record())?;
+        let end = session.streams.open(name);
+        Ok(SessionStream {
+            first: None,
+            stream: Box::pin(events.take_until(end.clone().cancelled_owned())),
+            empty_events: session.revision.is_none_or(Revision::has_empty_events),
+            _busy: None,
+            _waiting: None,
+            _open: Some(end.drop_guard()),
+        })
     }
 
     /// Returns the session to evict, if there is no room for another.
@@ -320,6 +346,7 @@ struct SessionStream {
     empty_events: bool,
     _busy: Option<BusyGuard>,
     _waiting: Option<PendingRequest>,
+    _open: Option<DropGuard>,
 }
 
 impl Stream for SessionStream {
@@ -359,6 +386,7 @@ impl SessionManager for Sessions {
             handle: handle.ok_or_else(|| SessionError::Ended.record())?,
             events,
             was_listened_to: false,
+            streams: OpenStreams::default(),
             at: Instant::now(),
             open: Arc::default(),
             waiting: Arc::default(),
@@ -413,6 +441,7 @@ impl SessionManager for Sessions {
             empty_events: self.has_empty_events(id),
             _busy: Some(busy),
             _waiting: waiting,
+            _open: None,
         })
     }
 
@@ -431,12 +460,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         drop(self.busy(id));
+        let events = self.listen(id).await?;
         Ok(SessionStream {
             first: Some(ServerSseMessage::priming(START, RETRY)),
-            stream: self.listen(id).await?,
-            empty_events: self.has_empty_events(id),
-            _busy: None,
-            _waiting: None,
+            ..self.opened(id, common(id), events)?
         })
     }
 
@@ -446,18 +473,16 @@ impl SessionManager for Sessions {
         last: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let events = self.events_of(id)?;
-        let (stream, busy) = if last == START {
-            (events.whole(&common(id)), None)
+        let common = common(id);
+        let (name, stream) = if last == START {
+            (common.clone(), events.whole(&common))
         } else {
-            let missed = events.replay_events_after(&last).await;
-            (missed.map_err(SessionsError::Events)?, Some(self.busy(id)))
+            events.after(&last).map_err(SessionsError::Events)?
         };
+        let busy = self.busy(id);
         Ok(SessionStream {
-            first: None,
-            stream,
-            empty_events: self.has_empty_events(id),
-            _busy: busy,
-            _waiting: None,
+            _busy: (name != common).then_some(busy),
+            ..self.opened(id, name, stream)?
         })
     }
 }
