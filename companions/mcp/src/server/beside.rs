@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use contract_runtime::__family::guard;
 use futures_util::future::BoxFuture;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -18,8 +19,23 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 
+use super::guarded::guarded;
+
 type Answer<'a, T> = BoxFuture<'a, Result<T, ErrorData>>;
 type Context = RequestContext<RoleServer>;
+
+/// What a handler answers; a panic is an error, because the client would wait without end.
+fn answered<'a, T, F>(make: impl FnOnce() -> F + Send + 'a) -> Answer<'a, T>
+where
+    F: Future<Output = Result<T, ErrorData>> + Send + 'a,
+{
+    Box::pin(async move {
+        guarded(make).await.unwrap_or_else(|_| {
+            let why = "the handler of this request panicked; this is a fault of the server";
+            Err(ErrorData::internal_error(why, None))
+        })
+    })
+}
 
 /// One request of the protocol that is answered by the handler of the host.
 macro_rules! requests {
@@ -40,16 +56,16 @@ macro_rules! requests {
 
         impl<H: ServerHandler> Beside for H {
             $(fn $name(&self, params: $params, context: Context) -> Answer<'_, $result> {
-                Box::pin(ServerHandler::$name(self, params, context))
+                answered(move || ServerHandler::$name(self, params, context))
             })*
             fn config(&self) -> ServerConfig {
                 ServerHandler::get_info(self)
             }
             fn filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-                self.accepted_subscription_filter(requested)
+                guard(|| self.accepted_subscription_filter(requested)).unwrap_or_default()
             }
             fn listen(&self, subscription: SubscriptionContext) -> Answer<'_, ()> {
-                Box::pin(ServerHandler::listen(self, subscription))
+                answered(move || ServerHandler::listen(self, subscription))
             }
             fn initialized(&self, context: NotificationContext<RoleServer>) -> BoxFuture<'_, ()> {
                 Box::pin(self.on_initialized(context))

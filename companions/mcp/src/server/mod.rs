@@ -11,6 +11,7 @@
 //! | `ask` | questions to the person at the client |
 //! | `open_questions` | those without an answer, and who may give it |
 //! | `beside` | a handler of the host for what is not about tools |
+//! | `guarded` | futures of the host that may panic |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
 //! | `batch` | JSON-RPC batches, which revision 2025-03-26 has |
 //! | `message` | parsing a message, with the exact text of its arguments |
@@ -28,6 +29,7 @@ mod auth;
 mod batch;
 mod beside;
 mod call;
+mod guarded;
 mod handler;
 mod hooks;
 mod http;
@@ -216,7 +218,8 @@ impl Server {
     }
 
     /// Puts a handler of the protocol library beside the tools: its prompts, resources, completions and own requests are served, with
-    /// the capabilities that it declares for them. Its tools are not: they would have no contracts.
+    /// the capabilities that it declares for them. Its tools are not: they would have no contracts. A request whose handler panics is
+    /// answered with an internal error.
     ///
     /// ```
     /// use contract_mcp::Server;

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::line::{Client, july};
 use super::tools::{Seen, point, within};
+use super::web::Server;
 
 #[derive(Default)]
 struct Prompts {
@@ -43,6 +44,7 @@ impl ServerHandler for Prompts {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        assert_ne!(request.name, "panics", "a secret of the handler");
         if request.name != "review" {
             return Err(ErrorData::invalid_params("there is no such prompt", None));
         }
@@ -144,4 +146,30 @@ async fn a_tool_can_ask_its_client_itself() {
     let result = within(client.call_tool(params)).await.unwrap();
     let text = result.content[0].as_text().map(|text| text.text.as_str());
     assert_eq!(text, Some("it is there"));
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_is_answered_and_the_server_goes_on() {
+    let is_internal = |answer: &serde_json::Value| {
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert!(!answer.to_string().contains("secret"), "{answer}");
+    };
+    let ask =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "panics"}});
+    let mut client = Client::of(
+        server().beside(Prompts::default()),
+        1 << 16,
+        Seen::default(),
+    );
+    client.begin().await;
+    client.say(ask.to_string()).await;
+    is_internal(&client.hear().await);
+    client.lives().await;
+
+    let web = Server::start(server().beside(Prompts::default()));
+    let session = web.session().await.ok().unwrap();
+    is_internal(&web.november(&session, &ask).await.json());
+    let answer = web.july("prompts/get", json!({"name": "panics"}), "").await;
+    is_internal(&answer.json());
+    web.lives().await;
 }
