@@ -28,7 +28,8 @@ impl Server {
     /// Checks who sends each HTTP request, before its body is read.
     ///
     /// The closure gets the headers and looks up or verifies what they prove, such as a bearer token; it must check that a token was
-    /// issued for this server. A request that is refused is answered with 401, 403 or 503; see [`Refusal`]. The
+    /// issued for this server. A request that is refused is answered with 401, 403 or 503; see [`Refusal`]. If the
+    /// closure or its future panics, the request is answered with 500 and goes no further. The
     /// [context](Principal::context) of the principal is that of its calls, below what [`context`](Self::context) returns, and
     /// [`CallRequest::principal`](crate::CallRequest::principal) is known to the other hooks. A session belongs to the principal that began it, and a
     /// [question](Self::ask_client) to the one that was asked; they do not exist for others. A client on streams is not checked.

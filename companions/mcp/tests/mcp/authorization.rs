@@ -269,3 +269,28 @@ async fn pages_of_an_allowed_origin_can_read_the_answers() {
     let answer = ask(&server, "who", "of-ada").await;
     assert_eq!(answer.header("access-control-allow-origin"), None);
 }
+
+#[tokio::test]
+async fn a_check_that_panics_refuses_and_the_server_goes_on() {
+    let server = protected().authorize(|credentials| {
+        let token = credentials.bearer().map(str::to_owned);
+        assert_ne!(token.as_deref(), Some("early"), "a secret of the check");
+        async move {
+            tokio::task::yield_now().await;
+            assert_ne!(token.as_deref(), Some("late"), "a secret of the check");
+            check(token).await
+        }
+    });
+    let server = Server::start(server);
+    for token in ["early", "late"] {
+        let answer = ask(&server, "who", token).await;
+        assert_eq!(answer.status, 500, "{}", answer.head);
+        assert!(
+            answer.body.contains("a fault of the server"),
+            "{}",
+            answer.body
+        );
+        assert!(!answer.body.contains("secret"), "{}", answer.body);
+    }
+    assert_eq!(ask(&server, "who", "of-ada").await.status, 200);
+}

@@ -11,7 +11,11 @@ use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 
 use super::super::auth::{Authorizer, Credentials, Principal, Refusal, ServedMetadata};
+use super::super::guarded::guarded;
 use super::service::{HttpResponse, text_response};
+
+const PANICKED: &str =
+    "it could not be checked who sends this request; this is a fault of the server";
 
 /// Who may send requests, and what clients are told about it.
 #[derive(Clone, Debug, Default)]
@@ -54,10 +58,11 @@ impl Authorization {
         let Some(check) = &self.check else {
             return Ok(None);
         };
-        let checking = check.check(Credentials::new(&request.headers));
-        match checking.await {
-            Ok(principal) => Ok(Some(principal)),
-            Err(refusal) => Err(self.refused(&refusal)),
+        let credentials = Credentials::new(&request.headers);
+        match guarded(|| check.check(credentials)).await {
+            Ok(Ok(principal)) => Ok(Some(principal)),
+            Ok(Err(refusal)) => Err(self.refused(&refusal)),
+            Err(_) => Err(text_response(StatusCode::INTERNAL_SERVER_ERROR, PANICKED)),
         }
     }
 
