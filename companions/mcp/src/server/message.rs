@@ -194,6 +194,11 @@ pub(super) fn extract_arguments(
         let id = id(&envelope)?;
         if envelope.method.as_deref() != Some(CALL) {
             cursor(&envelope, id.as_ref())?;
+            if envelope.method.is_none() {
+                // rmcp would answer it in no form of the protocol, if it is not a response.
+                serde_json::from_slice::<ClientJsonRpcMessage>(text)
+                    .map_err(|error| not_a_message(id, &error))?;
+            }
             return Ok(None);
         }
         params(&envelope, id.as_ref())?

@@ -116,6 +116,8 @@ async fn what_is_no_message_is_refused() {
     let headers = format!("Mcp-Session-Id: {session}\r\n");
     for (body, code) in [
         ("garbage", -32700),
+        (r#"{"jsonrpc":"2.0"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
         ("[]", -32600),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
