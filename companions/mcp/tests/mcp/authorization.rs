@@ -108,7 +108,7 @@ async fn a_refusal_says_where_to_get_access() {
 
 #[tokio::test]
 async fn the_metadata_are_for_everybody() {
-    let server = Server::start(protected());
+    let server = Server::start(protected().allow_host("tools.example"));
     for path in [
         "/.well-known/oauth-protected-resource/mcp",
         "/.well-known/oauth-protected-resource",
@@ -116,6 +116,9 @@ async fn the_metadata_are_for_everybody() {
         let get = format!(
             "GET {path} HTTP/1.1\r\nHost: tools.example\r\nOrigin: https://inspector.example\r\nConnection: close\r\n\r\n"
         );
+        // Under another host there is nothing, as everywhere.
+        let other = get.replace("Host: tools.example", "Host: evil.example");
+        assert_eq!(server.raw(other.as_bytes()).await.status, 403);
         let answer = server.raw(get.as_bytes()).await;
         assert_eq!(answer.status, 200, "{}", answer.head);
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"));

@@ -61,4 +61,13 @@ impl OriginCheck {
         let host = target.authority().map(Authority::as_str);
         self.0.check(values(HOST), host, values(ORIGIN))
     }
+
+    /// Checks the `Host` alone, of a request that pages of any origin may make.
+    pub(super) fn check_host(&self, target: &Uri, headers: &HeaderMap) -> Result<(), OriginError> {
+        let mut only = HeaderMap::new();
+        for value in headers.get_all(HOST) {
+            only.append(HOST, value.clone());
+        }
+        self.check(target, &only)
+    }
 }

@@ -191,10 +191,11 @@ impl HttpService {
         let service = &self.0;
         let (mut parts, body) = request.into_parts();
         if let Some(answer) = service.authorization.metadata(&parts) {
-            return answer;
+            let checked = service.origin_check.check_host(&parts.uri, &parts.headers);
+            return checked.map_or_else(|error| origin_response(&error), |()| answer);
         }
-        if let Err((status, why)) = service.admit(&parts) {
-            return text_response(status, why);
+        if let Err(refused) = service.admit(&parts) {
+            return refused;
         }
         let origin = parts.headers.get(ORIGIN).cloned();
         let mut answer = match cors::preflight(&parts) {
@@ -316,18 +317,13 @@ impl HttpService {
 
 impl Inner {
     /// Checks the headers, before the body is read.
-    fn admit(&self, request: &Parts) -> Result<(), (StatusCode, String)> {
-        if let Err(error) = self.origin_check.check(&request.uri, &request.headers) {
-            let status = match error {
-                OriginError::InvalidHost => StatusCode::BAD_REQUEST,
-                _ => StatusCode::FORBIDDEN,
-            };
-            return Err((status, error.to_string()));
-        }
+    fn admit(&self, request: &Parts) -> Result<(), HttpResponse> {
+        let checked = self.origin_check.check(&request.uri, &request.headers);
+        checked.map_err(|error| origin_response(&error))?;
         for name in ONCE {
             if request.headers.get_all(name).iter().nth(1).is_some() {
                 let why = "a request names its session and its revision at most once";
-                return Err((StatusCode::BAD_REQUEST, why.to_owned()));
+                return Err(text_response(StatusCode::BAD_REQUEST, why));
             }
         }
         Ok(())
@@ -413,6 +409,14 @@ pub(super) fn text_response(status: StatusCode, why: impl Into<Bytes>) -> HttpRe
     let mut answer = Response::new(BoxBody::new(Full::new(why.into())));
     *answer.status_mut() = status;
     answer
+}
+
+fn origin_response(error: &OriginError) -> HttpResponse {
+    let status = match error {
+        OriginError::InvalidHost => StatusCode::BAD_REQUEST,
+        _ => StatusCode::FORBIDDEN,
+    };
+    text_response(status, error.to_string())
 }
 
 fn session_error_response(why: &SessionError, revision: Option<Revision>) -> HttpResponse {
