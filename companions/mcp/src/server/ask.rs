@@ -104,7 +104,7 @@ impl ClientQuestions {
     /// open.
     ///
     /// A state that no server of this kind has made is an error. One of a question that was forgotten, such as at a restart, or
-    /// that somebody else was asked, is no answer, and the call asks again.
+    /// that somebody else was asked, does not count, and the call asks again.
     pub(super) fn answer(
         &self,
         call: &mut CallToolRequestParams,
