@@ -80,14 +80,16 @@ impl<'c> Details<'c> {
     }
 }
 
-/// Whether an `f32` is both of them: as an `f64`, it is written with more digits than were sent.
+/// Whether they differ, and an `f32` is both of them: as an `f64`, it is written with more digits than were sent.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "it is compared as an `f32`"
 )]
 fn is_same_f32(sent: &Value, value: &Value) -> bool {
-    let single = |value: &Value| value.as_f64().map(|wide| wide as f32);
-    sent.is_number() && single(sent) == single(value)
+    match (sent.as_f64(), value.as_f64()) {
+        (Some(sent), Some(value)) => sent.total_cmp(&value).is_ne() && sent as f32 == value as f32,
+        _ => false,
+    }
 }
 
 /// What a violation says in words, and what a log may show of it.

@@ -174,3 +174,21 @@ fn a_number_too_large_for_a_small_float_never_becomes_infinite() {
     );
     assert_eq!(outcome.status(), Status::InvalidArguments);
 }
+
+/// Want more than a little.
+#[tool]
+#[pre(ratio > 0.1)]
+fn more(ratio: f32, #[arg(default = 1.0)] of: f64) -> f64 {
+    f64::from(ratio) * of
+}
+
+#[test]
+fn a_refused_f32_is_shown_with_the_digits_that_were_sent() {
+    let registry = Registry::builder().tool(more).build().unwrap();
+    for (sent, shown) in [("0.1", "0.1"), ("0", "0.0"), ("-1.5", "-1.5")] {
+        let call = ToolCall::new("1", "more", format!(r#"{{"ratio":{sent}}}"#));
+        let outcome = registry.call_blocking(call);
+        let expected = format!("`more` requires `ratio > 0.1`, got ratio = {shown}");
+        assert_eq!(outcome.error(), Some(&*expected));
+    }
+}
