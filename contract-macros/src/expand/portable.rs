@@ -19,7 +19,7 @@ pub(super) fn expression(
     let operand = |part: &Portable| match part {
         Portable::Converted(converted) => {
             let [from, to, read, opaque] = conversion(converted, params, runtime);
-            quote!(const { #runtime::widened(#from, #to, &#read, #opaque) })
+            quote!(const { #runtime::widened(#from, &#to, &#read, #opaque) })
         }
         other => sub(other),
     };

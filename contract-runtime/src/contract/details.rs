@@ -87,7 +87,10 @@ impl<'c> Details<'c> {
 )]
 fn is_same_f32(sent: &Value, value: &Value) -> bool {
     match (sent.as_f64(), value.as_f64()) {
-        (Some(sent), Some(value)) => sent.total_cmp(&value).is_ne() && sent as f32 == value as f32,
+        (Some(sent), Some(value)) => {
+            let single = (sent as f32).total_cmp(&(value as f32));
+            single.is_eq() && sent.total_cmp(&value).is_ne()
+        }
         _ => false,
     }
 }

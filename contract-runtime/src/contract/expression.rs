@@ -55,7 +55,7 @@ pub enum Expression {
     /// `x.unsigned_abs()`
     UnsignedAbsolute(&'static Self),
     /// `x as u32` as an operand, where that type holds every value of `x`: the operation is of the wider type.
-    Widened(&'static Self, TypeKind),
+    Widened(&'static Self, &'static TypeKind),
     /// `x.len()`: bytes of a text, items of a list.
     Length(&'static Self),
     /// `x.chars().count()`

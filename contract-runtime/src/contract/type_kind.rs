@@ -142,11 +142,11 @@ pub const fn converted(
 #[must_use]
 pub const fn widened(
     from: TypeKind,
-    to: TypeKind,
+    to: &'static TypeKind,
     read: &'static Expression,
     opaque: Expression,
 ) -> Expression {
-    if holds_all(to, from) {
+    if holds_all(*to, from) {
         Expression::Widened(read, to)
     } else {
         opaque

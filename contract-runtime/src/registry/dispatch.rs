@@ -477,7 +477,7 @@ fn noted_text(ending: Ending, call: &ToolCallRef<'_>) -> Result<String, Outcome>
 fn text_of(outcome: Outcome) -> Result<String, Outcome> {
     match outcome.end {
         OutcomeKind::Ok(output) => Ok(output.text),
-        _ => Err(outcome),
+        OutcomeKind::Failure(_) => Err(outcome),
     }
 }
 

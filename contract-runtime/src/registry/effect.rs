@@ -10,11 +10,10 @@ use crate::tool::outcome::OutcomeKind;
 pub(super) fn record(place: &CallPlace, end: &OutcomeKind) {
     let end = match (end, place.has_entered()) {
         (OutcomeKind::Ok(_), true) => CallEnd::Succeeded,
-        (OutcomeKind::Ok(_), false) => CallEnd::Refused,
         (OutcomeKind::Failure(failure), entered) if may_have_run(&failure.kind, entered) => {
             CallEnd::MayHaveRun
         }
-        (OutcomeKind::Failure(_), _) => CallEnd::Refused,
+        _ => CallEnd::Refused,
     };
     place.end(end);
 }

@@ -255,7 +255,7 @@ impl Outcome {
     pub fn output(&self) -> Option<&str> {
         match &self.end {
             OutcomeKind::Ok(output) => Some(&output.text),
-            _ => None,
+            OutcomeKind::Failure(_) => None,
         }
     }
 
@@ -281,7 +281,7 @@ impl Outcome {
     pub fn output_kind(&self) -> Option<OutputKind> {
         match &self.end {
             OutcomeKind::Ok(output) => Some(output.kind),
-            _ => None,
+            OutcomeKind::Failure(_) => None,
         }
     }
 
@@ -290,7 +290,7 @@ impl Outcome {
     pub fn artifacts(&self) -> &[Artifact] {
         match &self.end {
             OutcomeKind::Ok(output) => output.artifacts.as_deref().map_or(&[], Vec::as_slice),
-            _ => &[],
+            OutcomeKind::Failure(_) => &[],
         }
     }
 

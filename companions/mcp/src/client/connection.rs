@@ -179,14 +179,12 @@ impl Listener {
         {
             let calls = self.calls.lock().await;
             let mut running = calls.values();
-            match (running.next(), running.next()) {
-                (Some(call), None) => call.asked.send(Elicitation { asked, answer }).ok()?,
+            let (Some(call), None) = (running.next(), running.next()) else {
                 // The protocol does not say which of them asks.
-                _ => {
-                    calls.values().for_each(|call| call.log.warning(SEVERAL));
-                    return None;
-                }
-            }
+                calls.values().for_each(|call| call.log.warning(SEVERAL));
+                return None;
+            };
+            call.asked.send(Elicitation { asked, answer }).ok()?;
         }
         answered.await.ok()
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::fake::{Fake, Log, bare, call, result, text, within};
 
 /// The parameters of a question with these fields.
-fn form(fields: Value) -> Value {
+fn form(fields: &Value) -> Value {
     json!({
         "message": "Cancel order W1?\n\u{1b}[2J",
         "requestedSchema": {"type": "object", "properties": fields},
@@ -55,10 +55,10 @@ async fn outcome(registry: &Registry, context: Context) -> Outcome {
 /// What an outcome says of the answer that the server was given.
 #[track_caller]
 fn answer(outcome: &Outcome) -> Value {
-    outcome
-        .value()
-        .map(|value| serde_json::from_str(value.as_str().unwrap()).unwrap())
-        .unwrap_or_else(|| panic!("{outcome:?}"))
+    outcome.value().map_or_else(
+        || panic!("{outcome:?}"),
+        |value| serde_json::from_str(value.as_str().unwrap()).unwrap(),
+    )
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_plain_question_is_put_to_the_approver_of_the_call_its_run_or_its_regi
             (json!({}), json!({})),
             (json!({"sure": {"type": "boolean"}}), json!({"sure": true})),
         ] {
-            let (imported, _heard) = asking(form(fields)).import().await.unwrap();
+            let (imported, _heard) = asking(form(&fields)).import().await.unwrap();
             let builder = Registry::builder().with(imported);
             let (asked, approve) = yes();
             let (builder, context) = match level {
@@ -96,7 +96,7 @@ async fn a_plain_question_is_put_to_the_approver_of_the_call_its_run_or_its_regi
 
 #[tokio::test]
 async fn whoever_says_no_declines_and_the_server_goes_on() {
-    let (registry, _heard) = asking(form(json!({}))).registry().await;
+    let (registry, _heard) = asking(form(&json!({}))).registry().await;
     let no = Context::new().approver(async |_| Decision::Denied("it has been sent".to_owned()));
     let outcome = outcome(&registry, no).await;
     assert_eq!(answer(&outcome), json!({"action": "decline"}));
@@ -108,10 +108,10 @@ async fn what_is_no_question_of_yes_or_no_is_declined_with_a_reason() {
     let two = json!({"sure": {"type": "boolean"}, "really": {"type": "boolean"}});
     for (question, why) in [
         (
-            form(json!({"name": {"type": "string"}})),
+            form(&json!({"name": {"type": "string"}})),
             "it asks for more than yes or no: Cancel",
         ),
-        (form(two), "it asks for more than yes or no: Cancel"),
+        (form(&two), "it asks for more than yes or no: Cancel"),
         (url, "it wants a person to visit a page: Log in"),
     ] {
         let (registry, _heard) = asking(question).registry().await;
@@ -140,7 +140,7 @@ async fn with_several_calls_nobody_knows_which_one_asks() {
         .on("tools/call", move |request| {
             let mut called = called.lock().unwrap();
             called.push(request.clone());
-            let asks = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": form(json!({}))});
+            let asks = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": form(&json!({}))});
             if called.len() == 2 { vec![asks] } else { Vec::new() }
         })
         .on("", move |answer| {
@@ -162,7 +162,7 @@ async fn with_several_calls_nobody_knows_which_one_asks() {
 
 #[tokio::test]
 async fn a_call_that_is_given_up_asks_nobody_any_more() {
-    let (registry, mut heard) = asking(form(json!({}))).registry().await;
+    let (registry, mut heard) = asking(form(&json!({}))).registry().await;
     let token = CancellationToken::new();
     let stop = token.clone();
     // Whoever was asked gives up instead of answering.
@@ -180,7 +180,7 @@ async fn a_call_that_needs_an_answer_is_made_again_with_it() {
     let asks = |state: &str| {
         json!({
             "resultType": "input_required",
-            "inputRequests": {"sure": {"method": "elicitation/create", "params": form(json!({"ok": {"type": "boolean"}}))}},
+            "inputRequests": {"sure": {"method": "elicitation/create", "params": form(&json!({"ok": {"type": "boolean"}}))}},
             "requestState": state,
         })
     };
@@ -212,8 +212,8 @@ async fn a_call_that_needs_an_answer_is_made_again_with_it() {
 #[tokio::test]
 async fn a_server_that_needs_more_than_yes_or_no_fails_its_call() {
     let (_, approve) = yes();
-    let endless = json!({"sure": {"method": "elicitation/create", "params": form(json!({}))}});
-    let wider = json!({"name": {"method": "elicitation/create", "params": form(json!({"name": {"type": "string"}}))}});
+    let endless = json!({"sure": {"method": "elicitation/create", "params": form(&json!({}))}});
+    let wider = json!({"name": {"method": "elicitation/create", "params": form(&json!({"name": {"type": "string"}}))}});
     let roots = json!({"roots": {"method": "roots/list"}});
     let registry = |requests: Value| {
         let server = Fake::new(json!([bare("cancel")])).on("tools/call", move |request| {
@@ -246,7 +246,7 @@ async fn a_server_learns_that_it_may_ask_only_if_the_host_says_so() {
             json!({"elicitation": {"form": {}}}),
         ),
     ] {
-        let (client, mut heard) = asking(form(json!({}))).start();
+        let (client, mut heard) = asking(form(&json!({}))).start();
         let imported = within(importer.import(client)).await.unwrap();
         let hello = heard.next("initialize").await;
         assert_eq!(hello["params"]["capabilities"], told);

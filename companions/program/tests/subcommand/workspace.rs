@@ -102,6 +102,7 @@ fn manifest(name: &str, version: &str) -> String {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contract-runtime");
     format!(
         "[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2024\"\n\n\
-         [features]\nfast = []\n\n[dependencies]\ncontract-runtime = {{ path = {runtime:?} }}\n"
+         [features]\nfast = []\n\n[dependencies]\ncontract-runtime = {{ path = '{}' }}\n",
+        runtime.display()
     )
 }

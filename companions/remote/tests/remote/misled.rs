@@ -149,7 +149,7 @@ async fn no_text_of_an_executor_moves_a_cursor() -> Tested {
     let came = answered(&[("tool_result", refused)]).await?;
     assert_eq!(came.outcome.status(), Status::InvalidArguments);
     let told = came.outcome.error().unwrap_or_default();
-    assert!(!moves_a_cursor(&told), "{told:?}");
+    assert!(!moves_a_cursor(told), "{told:?}");
     Ok(())
 }
 

@@ -349,7 +349,7 @@ pub(super) fn kind_of(rules: &Rules<'_>, expression: &Expression) -> Option<Type
         Expression::Parameter(_) | Expression::Variable(_) => Some(rules.place(expression)?.kind),
         Expression::Length(_) | Expression::Characters(_) => Some(COUNT),
         Expression::Negative(of) | Expression::Absolute(of) => kind_of(rules, of),
-        Expression::Widened(_, kind) => Some(*kind),
+        Expression::Widened(_, kind) => Some(**kind),
         Expression::UnsignedAbsolute(of) => match kind_of(rules, of)? {
             TypeKind::Integer { low, high } => Some(TypeKind::Integer {
                 low: 0,

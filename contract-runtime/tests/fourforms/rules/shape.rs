@@ -3,6 +3,7 @@
 #![allow(
     unused_variables,
     clippy::needless_pass_by_value,
+    clippy::cast_lossless,
     clippy::float_cmp,
     clippy::manual_is_multiple_of,
     reason = "what authors may write, not what they should"

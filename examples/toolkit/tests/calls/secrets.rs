@@ -268,7 +268,7 @@ fn no_log_and_no_message_moves_the_cursor() {
             assert!(!moves(&log), "{said}\n{log:?}");
             assert!(!log.contains("\noutcome = ok"), "{said}\n{log}");
             let error = outcome.error().unwrap_or_default();
-            assert!(!moves(&error), "{said}\n{error:?}");
+            assert!(!moves(error), "{said}\n{error:?}");
             // A list has one line for each problem.
             let further = error.lines().skip(1).all(|line| line.starts_with("- "));
             assert!(further, "{said}\n{error:?}");

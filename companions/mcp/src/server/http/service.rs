@@ -192,7 +192,7 @@ impl HttpService {
         let (mut parts, body) = request.into_parts();
         if let Some(answer) = service.authorization.metadata(&parts) {
             let checked = service.origin_check.check_host(&parts.uri, &parts.headers);
-            return checked.map_or_else(|error| origin_response(&error), |()| answer);
+            return checked.map_or_else(origin_response, |()| answer);
         }
         if let Err(refused) = service.admit(&parts) {
             return refused;
@@ -317,9 +317,13 @@ impl HttpService {
 
 impl Inner {
     /// Checks the headers, before the body is read.
+    #[expect(
+        clippy::result_large_err,
+        reason = "it is the answer, and made at most once"
+    )]
     fn admit(&self, request: &Parts) -> Result<(), HttpResponse> {
         let checked = self.origin_check.check(&request.uri, &request.headers);
-        checked.map_err(|error| origin_response(&error))?;
+        checked.map_err(origin_response)?;
         for name in ONCE {
             if request.headers.get_all(name).iter().nth(1).is_some() {
                 let why = "a request names its session and its revision at most once";
@@ -411,7 +415,7 @@ pub(super) fn text_response(status: StatusCode, why: impl Into<Bytes>) -> HttpRe
     answer
 }
 
-fn origin_response(error: &OriginError) -> HttpResponse {
+fn origin_response(error: OriginError) -> HttpResponse {
     let status = match error {
         OriginError::InvalidHost => StatusCode::BAD_REQUEST,
         _ => StatusCode::FORBIDDEN,

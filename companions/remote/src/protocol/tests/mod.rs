@@ -241,7 +241,7 @@ fn a_result_or_a_violation_that_is_too_large_is_said_in_words() -> Tested {
     assert!(violation.values.is_empty());
     let there = outcome(Err(failed("x".repeat(2 * MAX_MESSAGE_BYTES))));
     let here = there_and_back(&there)?;
-    assert_eq!(here.error().map(|error| error.len()), Some(10_000));
+    assert_eq!(here.error().map(str::len), Some(10_000));
     Ok(())
 }
 

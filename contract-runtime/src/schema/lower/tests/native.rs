@@ -75,6 +75,16 @@ pub(super) fn holds(expression: &Expression, scope: &Scope) -> bool {
     matches!(evaluate(expression, scope), Ok(Typed::Bool(true)))
 }
 
+/// A value of a type of the author's, or the absence of one.
+fn own(value: &Typed) -> Value {
+    match value {
+        Typed::Own(value) => value.clone(),
+        Typed::Optional(None) => Value::Null,
+        Typed::Optional(Some(content)) => own(content),
+        other => panic!("{other:?} is no type of the author's"),
+    }
+}
+
 fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
     let truth = |of: &Expression| match evaluate(of, scope)? {
         Typed::Bool(value) => Ok(value),
@@ -160,18 +170,7 @@ fn evaluate(expression: &Expression, scope: &Scope) -> Answer {
         Expression::IsFinite(of) => Typed::Bool(is_finite(&evaluate(of, scope)?)),
         Expression::Native {
             parameter, holds, ..
-        } => {
-            let value = match &scope.parameters[parameter] {
-                Typed::Own(value) => value.clone(),
-                Typed::Optional(None) => Value::Null,
-                Typed::Optional(Some(content)) => match &**content {
-                    Typed::Own(value) => value.clone(),
-                    other => panic!("{other:?} is no type of the author's"),
-                },
-                other => panic!("{other:?} is no type of the author's"),
-            };
-            Typed::Bool(holds(&value.to_string()).unwrap())
-        }
+        } => Typed::Bool(holds(&own(&scope.parameters[parameter]).to_string()).unwrap()),
         // Something that depends on everything in a way that nobody can tell.
         Expression::Opaque(text) => {
             let mut hasher = DefaultHasher::new();
