@@ -54,6 +54,8 @@ pages! {
     proving
     #[doc = include_str!("src/mcp.md")]
     mcp
+    #[doc = include_str!("src/importing.md")]
+    importing
     #[doc = include_str!("src/program.md")]
     program
     #[doc = include_str!("src/remote.md")]
