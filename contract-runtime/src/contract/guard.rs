@@ -19,7 +19,7 @@ impl ContractScope {
     }
 
     #[cold]
-    pub(super) fn retracted(&self, payload: Box<dyn Any + Send>) -> Panicked {
+    fn retracted(&self, payload: Box<dyn Any + Send>) -> Panicked {
         let panicked = Panicked::new(payload);
         if let Some(scope) = self.get() {
             scope.retract(&panicked);
