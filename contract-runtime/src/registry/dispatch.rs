@@ -455,7 +455,7 @@ fn is_traced() -> bool {
 fn text(ending: Ending, call: ToolCallRef<'_>) -> Result<String, Outcome> {
     match ending.end {
         OutcomeKind::Ok(output) => Ok(output.text),
-        _ => Err(ending.of(call.id.to_owned(), call.name.to_owned())),
+        OutcomeKind::Failure(_) => Err(ending.of(call.id.to_owned(), call.name.to_owned())),
     }
 }
 
