@@ -65,6 +65,7 @@ impl DynamicContext {
     /// use contract_runtime::{Approval, Decision};
     /// use contract_runtime::prelude::*;
     ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
     /// let send = Tool::dynamic_with(DynamicSpec::new("send", "Send the draft."), |_, context| async move {
     ///     match context.ask("The mailbox is full; send it anyway?").await {
     ///         Some(Decision::Approved(_)) => Ok(Content::text("sent")),
@@ -73,7 +74,6 @@ impl DynamicContext {
     ///     }
     /// });
     ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
     /// let registry = Registry::builder().with(vec![send]).build()?;
     /// let call = || ToolCall::new("1", "send", "{}");
     /// assert_eq!(registry.call(call()).await.error(), Some("the mailbox is full"));
