@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::approval::{ApprovalRequest, Approver, Deciding, Decision, QuestionText, digest};
 use super::observer::Questioning;
 use super::panics::{Panicked, discard, guard};
-use super::scope::{ContractScope, Scope, Secrets};
+use super::scope::{ContractScope, Scope};
+use super::secrets::Secrets;
 use super::violation::MASK;
 
 const NOT_AT_ONCE: &str = "a call that a tool makes cannot wait for an answer";

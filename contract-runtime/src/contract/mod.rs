@@ -24,6 +24,7 @@ pub(crate) mod pattern;
 pub(crate) mod policy;
 pub(crate) mod precondition;
 pub(crate) mod scope;
+pub(crate) mod secrets;
 mod spare;
 pub(crate) mod thread;
 pub(crate) mod type_kind;

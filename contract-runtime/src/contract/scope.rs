@@ -14,6 +14,7 @@ use super::observed::Observed;
 use super::observer::{self, CheckEvent, Watch};
 use super::panics::{Panicked, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
+use super::secrets::Secrets;
 use super::thread::{polled_within, with_current, within};
 use super::violation::Violation;
 
@@ -123,44 +124,6 @@ pub(crate) struct Inherited {
     pub(crate) depth: usize,
     /// The place of the outer call.
     pub(crate) place: Option<Arc<CallPlace>>,
-}
-
-/// The arguments whose values are shown nowhere, by name.
-#[derive(Clone, Debug)]
-pub(crate) enum Secrets {
-    /// As the author of a function declared them.
-    Declared(&'static [&'static str]),
-    /// As the schema of a tool says that no macro made.
-    Said(Arc<[String]>),
-}
-
-impl Secrets {
-    pub(super) const NONE: Self = Self::Declared(&[]);
-
-    pub(crate) fn said<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let names: Vec<String> = names.map(str::to_owned).collect();
-        // Each call holds its secrets, and none are held without counting.
-        if names.is_empty() {
-            return Self::NONE;
-        }
-        Self::Said(names.into())
-    }
-
-    /// Their values among the arguments.
-    fn of<'a>(&self, sent: &'a Map<String, Value>) -> Vec<&'a Value> {
-        let value = |name: &str| sent.get(name);
-        match self {
-            Self::Declared(names) => names.iter().filter_map(|name| value(name)).collect(),
-            Self::Said(names) => names.iter().filter_map(|name| value(name)).collect(),
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            Self::Declared(names) => names.is_empty(),
-            Self::Said(names) => names.is_empty(),
-        }
-    }
 }
 
 /// A registry whose batch is running, by address, and the gates outside that one.

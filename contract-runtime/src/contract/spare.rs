@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::mem::take;
 use std::sync::Arc;
 
-use super::scope::{ContractScope, Scope, Secrets};
+use super::scope::{ContractScope, Scope};
+use super::secrets::Secrets;
 
 thread_local! {
     /// A scope that nothing holds any more, and that holds nothing.
@@ -95,7 +96,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::SPARE;
-    use crate::contract::scope::{ContractScope, Inherited, PolicyLayer, Secrets};
+    use crate::contract::scope::{ContractScope, Inherited, PolicyLayer};
+    use crate::contract::secrets::Secrets;
 
     fn opened(registry: &Arc<PolicyLayer>) -> ContractScope {
         let mut opened = ContractScope::fresh();

@@ -12,6 +12,7 @@
 //! | `in_flight` | requests in flight |
 //! | `events` | the events of sessions, kept for clients that were away |
 //! | `open_streams` | the streams of a session, up to a limit |
+//! | `session_stream` | a stream of a session's events, and what it holds while it is open |
 //! | `sessions` | sessions, for revisions that have them, up to a limit |
 
 mod authorization;
@@ -24,6 +25,7 @@ mod open_streams;
 mod origin_check;
 mod service;
 mod session_error;
+mod session_stream;
 mod sessions;
 
 pub use listen::BoundServer;

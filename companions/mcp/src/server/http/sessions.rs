@@ -1,10 +1,8 @@
 //! HTTP sessions, with a limit, an idle timeout and eviction.
 
 use std::collections::{HashMap, HashSet};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use contract_runtime::Run;
@@ -20,11 +18,12 @@ use rmcp::transport::streamable_http_server::session::{
     EventStoreError, EventStream, ServerSseMessage, SessionId, SessionManager,
 };
 use tokio::time::Instant;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use super::events::{Events, SessionEvents};
 use super::open_streams::OpenStreams;
 use super::session_error::SessionError;
+use super::session_stream::{BusyGuard, PendingRequest, SessionStream};
 use crate::server::call::CallSession;
 use crate::server::hooks::Hooks;
 use crate::server::limits::Limits;
@@ -314,56 +313,6 @@ impl Sessions {
 impl Session {
     fn is_idle(&self) -> bool {
         self.open.load(Ordering::Relaxed) == 0
-    }
-}
-
-struct BusyGuard(Arc<AtomicUsize>);
-
-impl Drop for BusyGuard {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A pending request; a second one with its id would receive its response.
-struct PendingRequest {
-    id: RequestId,
-    ids: Arc<Mutex<HashSet<RequestId>>>,
-}
-
-impl Drop for PendingRequest {
-    fn drop(&mut self) {
-        let mut ids = self.ids.lock();
-        ids.remove(&self.id);
-    }
-}
-
-/// A stream of events, which keeps its session busy.
-struct SessionStream {
-    /// The first event.
-    first: Option<ServerSseMessage>,
-    stream: EventStream,
-    empty_events: bool,
-    _busy: Option<BusyGuard>,
-    _waiting: Option<PendingRequest>,
-    _open: Option<DropGuard>,
-}
-
-impl Stream for SessionStream {
-    type Item = ServerSseMessage;
-
-    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let empty_events = self.empty_events;
-        let may_be_sent = |event: &ServerSseMessage| empty_events || event.message.is_some();
-        if let Some(first) = self.first.take_if(|first| may_be_sent(first)) {
-            return Poll::Ready(Some(first));
-        }
-        loop {
-            match std::task::ready!(self.stream.as_mut().poll_next(task)) {
-                Some(event) if !may_be_sent(&event) => {}
-                other => return Poll::Ready(other),
-            }
-        }
     }
 }
 
