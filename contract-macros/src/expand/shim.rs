@@ -21,7 +21,7 @@ pub(super) fn running(
     if function.is_async {
         return later(function, &call, &reply, runtime);
     }
-    quote!(#runtime::ready(#call, |#call| { #reply }))
+    quote!(#runtime::ready(&#call, |#call| { #reply }))
 }
 
 /// The statements and the final expression that turn a `call` into a reply.
@@ -74,7 +74,7 @@ fn later(
 ) -> TokenStream {
     let written = function.sig.asyncness.as_ref();
     let span = written.map_or_else(Span::call_site, Spanned::span);
-    let body = quote!(let mut #call = #call; #reply);
+    let body = quote!(let #call = #call; #reply);
     let block = quote_spanned!(span=> async move { #body });
     let place = SpanRange::of(written);
     let (later, block) = (place.begin(quote!(#runtime::later)), place.holding(block));

@@ -51,7 +51,7 @@ pub fn assert(
                 },
             );
         }
-        Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why),
+        Ok(Checked::Fails(why)) => (Detection::PredicateFalse, why.map(|why| *why)),
         Err(panicked) => (panicked.detection(), None),
     };
     let mut seen = Details::new(None);

@@ -10,7 +10,11 @@ use super::details::bounded;
 pub enum Checked {
     Holds,
     /// With the sentence that the condition itself gave, if it gave one.
-    Fails(Option<String>),
+    #[allow(
+        clippy::box_collection,
+        reason = "so small, an answer stays in registers"
+    )]
+    Fails(Option<Box<String>>),
 }
 
 /// What a condition may be: a `bool`, or a `Result<(), E>` whose error is the sentence of the violation.
@@ -68,6 +72,6 @@ impl Checked {
     #[cold]
     fn fails(error: &dyn Display) -> Self {
         let sentence = bounded(&format_args!("{error}"));
-        Self::Fails((!sentence.trim().is_empty()).then_some(sentence))
+        Self::Fails((!sentence.trim().is_empty()).then(|| Box::new(sentence)))
     }
 }

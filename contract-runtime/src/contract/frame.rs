@@ -2,22 +2,25 @@
 
 mod asking;
 mod kept;
+mod opened;
 mod over_history;
 
 pub use kept::{Judge, Kept, keep};
 
+use std::any::Any;
 use std::cell::Cell;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use super::approval::{OpenQuestions, QuestionText};
-use super::condition::{Condition, ConditionKind, Contract, ContractOf};
+use super::condition::{Condition, ConditionKind, ContractOf};
 use super::condition_result::Checked;
 use super::counts::Counts;
 use super::details::{Details, Sentence};
 use super::nesting;
 use super::observer::{self, Check, CheckEvent};
-use super::panics::{Panicked, guard};
+use super::panics::guard;
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::scope::{ContractScope, Scope};
 use super::unwind::unless_fatal;
@@ -48,6 +51,7 @@ pub type Frame = FrameOf<'static>;
 #[allow(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub struct FrameOf<'c> {
     contract: &'c ContractOf<'c>,
+    /// The scope around the function. Empty in a call by name that brought nothing but its arguments: there it is the current one.
     pub(super) scope: ContractScope,
     policy: Resolved,
     counts: Counts,
@@ -58,80 +62,59 @@ pub struct FrameOf<'c> {
     watched: bool,
     /// Conditions without a policy of their own are judged, and nobody wants to hear of it.
     is_quiet: bool,
+    /// Nothing is to be done before the body.
+    is_plain: bool,
     /// What a person must be asked, where the tool may ask.
     open: Option<Box<OpenQuestions>>,
-    /// Conditions of a direct call are being judged; those of a call by name have the depth of the call.
-    judging: Cell<bool>,
+    judging: Cell<Judging>,
 }
 
-/// Where conditions are too deep in conditions to be judged, and no panic can say so.
-const NOT_JUDGED: Resolved = Resolved {
-    policy: Policy::Ignore,
-    origin: PolicyOrigin::Override,
-};
+/// Whether conditions are being judged, for the count of those inside one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judging {
+    /// Those of a call by name have the depth of the call.
+    Uncounted,
+    Begun,
+    /// The body runs, or nothing can be judged.
+    Over,
+}
 
 impl Drop for FrameOf<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.judged();
-        if let Some(scope) = self.scope.get() {
-            scope.count(self.counts);
+        if (self.named || self.scope.get().is_some()) && self.counts != Counts::default() {
+            self.count();
         }
     }
 }
 
-impl Frame {
-    /// A direct Rust call.
-    #[must_use]
-    pub fn direct(contract: &'static Contract) -> Self {
-        let judging = nesting::begin();
-        let scope = ContractScope::current();
-        let policy = if judging {
-            scope.policy().of_function(contract.policy)
-        } else {
-            NOT_JUDGED
-        };
-        let watched = is_watched(&scope);
-        Self {
-            contract,
-            scope,
-            policy,
-            counts: Counts::default(),
-            named: false,
-            only_check: false,
-            watched,
-            is_quiet: !watched && policy.policy != Policy::Ignore,
-            open: None,
-            judging: Cell::new(judging),
+impl FrameOf<'_> {
+    #[inline(never)]
+    fn count(&self) {
+        match self.scope.get() {
+            Some(scope) => scope.count(self.counts),
+            None => ContractScope::count_here(self.counts),
         }
+    }
+
+    /// Takes hold of the scope of a call by name, where something is to be told of it.
+    #[cold]
+    fn hold(&mut self) {
+        if self.named && self.scope.get().is_none() {
+            self.scope = ContractScope::current();
+        }
+    }
+
+    /// A panic of a condition is not one of the body.
+    #[cold]
+    fn retracted(&mut self, payload: Box<dyn Any + Send>) -> Detection {
+        self.hold();
+        self.scope.retracted(payload).detection()
     }
 }
 
 impl<'c> FrameOf<'c> {
-    /// A call by name, whose policy was resolved when its scope was made.
-    #[inline]
-    pub(crate) fn named(
-        contract: &'c ContractOf<'c>,
-        scope: ContractScope,
-        only_check: bool,
-    ) -> Self {
-        let policy = scope.policy();
-        let watched = is_watched(&scope);
-        let asks = scope.get().is_some_and(|scope| scope.asking.is_some());
-        let open = asks.then(Box::default);
-        Self {
-            contract,
-            scope,
-            policy,
-            counts: Counts::default(),
-            named: true,
-            only_check,
-            watched,
-            is_quiet: !watched && policy.policy != Policy::Ignore,
-            open,
-            judging: Cell::new(false),
-        }
-    }
-
     fn policy_of(&self, index: usize) -> Resolved {
         let own = self
             .contract
@@ -149,6 +132,15 @@ impl<'c> FrameOf<'c> {
     /// The last step before the body.
     #[inline]
     pub fn enter(&mut self) -> Result<(), Stop> {
+        if !self.is_plain {
+            self.enter_otherwise()?;
+        }
+        self.judged();
+        Ok(())
+    }
+
+    #[cold]
+    fn enter_otherwise(&mut self) -> Result<(), Stop> {
         if self.open.is_some() {
             self.ask_open()?;
         }
@@ -161,7 +153,6 @@ impl<'c> FrameOf<'c> {
         if let Some(place) = self.place() {
             place.enter();
         }
-        self.judged();
         Ok(())
     }
 
@@ -176,17 +167,20 @@ impl<'c> FrameOf<'c> {
     /// Begins to judge again, after the body; false where that is not possible.
     #[inline]
     fn judge(&self) -> bool {
-        if self.named || self.judging.get() {
+        if self.judging.get() != Judging::Over {
             return true;
         }
-        let judging = nesting::begin_again();
-        self.judging.set(judging);
+        let judging = nesting::begin();
+        if judging {
+            self.judging.set(Judging::Begun);
+        }
         judging
     }
 
     #[inline]
     fn judged(&self) {
-        if self.judging.replace(false) {
+        if self.judging.get() == Judging::Begun {
+            self.judging.set(Judging::Over);
             nesting::end();
         }
     }
@@ -197,8 +191,8 @@ impl<'c> FrameOf<'c> {
         if !self.active(own) || !self.judge() {
             return Kept(None);
         }
-        let kept = self.scope.guard(keep);
-        let kept = kept.map_err(|panicked| panicked.detection());
+        let kept = catch_unwind(AssertUnwindSafe(keep));
+        let kept = kept.map_err(|payload| self.retracted(payload));
         self.judged();
         Kept(Some(kept))
     }
@@ -236,7 +230,7 @@ impl<'c> FrameOf<'c> {
         self.reach_as(index, self.active(own))
     }
 
-    #[inline(never)]
+    #[cold]
     fn reach_as(&mut self, index: usize, active: bool) -> bool {
         if active {
             self.counts.evaluated += 1;
@@ -282,6 +276,7 @@ impl<'c> FrameOf<'c> {
 
     /// A violation that was found elsewhere, under the terms of this call.
     pub(crate) fn fail_with(&mut self, violation: Violation) -> Result<(), Stop> {
+        self.hold();
         self.counts.violated += 1;
         conclude(&self.scope, violation)
     }
@@ -318,6 +313,7 @@ impl<'c> FrameOf<'c> {
             policy: Policy::Enforce,
             origin: PolicyOrigin::Condition,
         };
+        self.hold();
         let (values, message, _) = self.details(details);
         let seen = (values, message);
         match self.failed(index, ALWAYS, detection, why, seen) {
@@ -329,17 +325,28 @@ impl<'c> FrameOf<'c> {
     /// A condition does not hold. One function for all conditions of a program: what only one of them can say is behind a pointer.
     #[cold]
     #[inline(never)]
+    #[allow(clippy::box_collection, reason = "as the condition gave it")]
     pub(super) fn fail(
         &mut self,
         index: usize,
-        judged: Result<Checked, Panicked>,
+        why: Option<Box<String>>,
         details: &dyn Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
-        match judged {
-            Ok(Checked::Holds) => Ok(()),
-            Ok(Checked::Fails(why)) => self.fail_by(index, Detection::PredicateFalse, why, details),
-            Err(panicked) => self.fail_by(index, panicked.detection(), None, details),
-        }
+        let why = why.map(|why| *why);
+        self.fail_by(index, Detection::PredicateFalse, why, details)
+    }
+
+    /// A condition panics.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail_by_panic(
+        &mut self,
+        index: usize,
+        payload: Box<dyn Any + Send>,
+        details: &dyn Fn(&mut Details<'_>),
+    ) -> Result<(), Stop> {
+        let detection = self.retracted(payload);
+        self.fail_by(index, detection, None, details)
     }
 
     #[cold]
@@ -350,6 +357,7 @@ impl<'c> FrameOf<'c> {
         why: Option<String>,
         details: &dyn Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
+        self.hold();
         let seen = self.details(details);
         if detection == Detection::PredicateFalse && self.asks_at(index) {
             self.ask(index, why, seen);
@@ -438,11 +446,6 @@ impl<'c> FrameOf<'c> {
 
 /// Values, the message, and the question of a condition that asks.
 pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
-
-#[inline]
-fn is_watched(scope: &ContractScope) -> bool {
-    scope.get().is_some_and(|scope| scope.watch().is_some())
-}
 
 /// What every violation goes through: the log, the handler, and the end of the call or not.
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {

@@ -19,7 +19,7 @@ impl ContractScope {
     }
 
     #[cold]
-    fn retracted(&self, payload: Box<dyn Any + Send>) -> Panicked {
+    pub(super) fn retracted(&self, payload: Box<dyn Any + Send>) -> Panicked {
         let panicked = Panicked::new(payload);
         if let Some(scope) = self.get() {
             scope.retract(&panicked);

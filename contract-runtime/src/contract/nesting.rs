@@ -12,26 +12,20 @@ use super::thread::notice_end;
 pub(crate) const DEEPEST: u32 = 16;
 
 /// Added to the count when it has been reached: until the outermost condition is over, no further one is judged. Two calls
-/// in each condition, observed, would otherwise be judged 2^16 times.
+/// in each condition, observed, would otherwise be judged 2^16 times. A thread begins with it too, so that the first
+/// condition is not judged without a closer look.
 const EXHAUSTED: u32 = 1 << 31;
 
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static DEPTH: Cell<u32> = const { Cell::new(EXHAUSTED) };
 }
 
 /// Begins to judge; false where nothing more can be judged and no panic can say so, because one unwinds already.
 #[inline]
 pub(crate) fn begin() -> bool {
-    notice_end();
-    begin_again()
-}
-
-/// The same on a thread where something was judged before.
-#[inline]
-pub(crate) fn begin_again() -> bool {
     let depth = DEPTH.get();
     if depth >= DEEPEST {
-        return refuse(depth);
+        return begin_anew(depth);
     }
     DEPTH.set(depth + 1);
     true
@@ -39,8 +33,18 @@ pub(crate) fn begin_again() -> bool {
 
 #[inline]
 pub(crate) fn end() {
-    let depth = DEPTH.get().wrapping_sub(1);
-    DEPTH.set(if depth == EXHAUSTED { 0 } else { depth });
+    DEPTH.set(DEPTH.get().wrapping_sub(1));
+}
+
+/// The first condition of a thread, or after conditions were too deep.
+#[cold]
+fn begin_anew(depth: u32) -> bool {
+    if depth != EXHAUSTED {
+        return refuse(depth);
+    }
+    notice_end();
+    DEPTH.set(1);
+    true
 }
 
 /// What is said of a condition that cannot be judged, and goes from each one to the one around it.
@@ -49,7 +53,6 @@ pub(crate) fn refusal() -> String {
 }
 
 /// Unwinds to the condition around this one, which is then the one that cannot be judged.
-#[cold]
 fn refuse(depth: u32) -> bool {
     DEPTH.set(depth | EXHAUSTED);
     if std::thread::panicking() {

@@ -177,6 +177,12 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
+    /// That of a process whose policy nobody has changed.
+    pub(crate) const USUAL: Self = Self {
+        policy: Policy::Enforce,
+        origin: PolicyOrigin::Process,
+    };
+
     #[inline]
     pub(crate) fn process() -> Self {
         Self {
@@ -226,6 +232,12 @@ pub fn process_policy() -> Policy {
         3 => Policy::QuickEnforce,
         _ => Policy::Enforce,
     }
+}
+
+/// Nobody has changed the policy that applies where no stronger setting does.
+#[inline]
+pub(crate) fn is_usual() -> bool {
+    PROCESS.load(Ordering::Relaxed) == Policy::Enforce as u8
 }
 
 /// Sets the policy that applies where no stronger setting does, for the whole process.

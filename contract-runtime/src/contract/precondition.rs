@@ -1,5 +1,7 @@
 //! What a precondition may be in generated code: a closure that only looks at what it names.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::condition_result::Checked;
 use super::details::Details;
 use super::frame::{FrameOf, Stop};
@@ -67,11 +69,11 @@ impl<F: Fn() -> Checked> Precondition for F {
         if !frame.reach(index, own) {
             return Ok(());
         }
-        match frame.scope.guard(self) {
+        match catch_unwind(AssertUnwindSafe(self)) {
             Ok(Checked::Holds) => Ok(()),
             // Taken apart, so that nothing is left to drop where a condition holds.
-            Ok(Checked::Fails(why)) => frame.fail(index, Ok(Checked::Fails(why)), &details),
-            Err(panicked) => frame.fail(index, Err(panicked), &details),
+            Ok(Checked::Fails(why)) => frame.fail(index, why, &details),
+            Err(payload) => frame.fail_by_panic(index, payload, &details),
         }
     }
 

@@ -378,6 +378,25 @@ impl ContractScope {
         with_current(|scope| scope.0.is_none()).unwrap_or(true)
     }
 
+    /// Counts for the innermost call around this code.
+    pub(super) fn count_here(counts: Counts) {
+        with_current(|scope| {
+            if let Some(scope) = scope.get() {
+                scope.count(counts);
+            }
+        });
+    }
+
+    /// The policy of the innermost call around this code, if it brought nothing but its arguments.
+    #[inline]
+    pub(super) fn bare_policy() -> Option<Resolved> {
+        let of = |scope: &Self| match scope.get() {
+            Some(scope) if scope.is_bare => Some(scope.policy),
+            _ => None,
+        };
+        with_current(of).flatten()
+    }
+
     /// A call made here has at most so many around it, itself included, and nothing that it does counts for one of them.
     #[inline]
     pub(crate) fn is_free(depth: usize) -> bool {

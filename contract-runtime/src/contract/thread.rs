@@ -1,8 +1,8 @@
 //! Thread-local state: the current scope, and whether the thread is ending.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::mem::{ManuallyDrop, swap};
+use std::mem::{ManuallyDrop, forget, replace};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
@@ -11,8 +11,8 @@ use super::scope::ContractScope;
 thread_local! {
     // Without a destructor, so that it can be used in the destructors of other thread-local values. It is empty by then,
     // because each scope that is entered is left again.
-    static CURRENT: ManuallyDrop<RefCell<ContractScope>> =
-        const { ManuallyDrop::new(RefCell::new(ContractScope::EMPTY)) };
+    static CURRENT: ManuallyDrop<Cell<ContractScope>> =
+        const { ManuallyDrop::new(Cell::new(ContractScope::EMPTY)) };
     static ALIVE: Alive = const { Alive };
 }
 
@@ -37,10 +37,17 @@ pub(crate) fn is_ending() -> bool {
     ALIVE.try_with(|_| ()).is_err()
 }
 
-/// Looks at the current scope.
+/// Looks at the current scope, which is not there meanwhile.
 #[inline]
 pub(super) fn with_current<T>(look: impl FnOnce(&ContractScope) -> T) -> Option<T> {
-    CURRENT.try_with(|current| look(&current.borrow())).ok()
+    let looked_at = |current: &Cell<ContractScope>| {
+        let scope = current.replace(ContractScope::EMPTY);
+        let seen = look(&scope);
+        // What it replaces is empty: there is nothing to drop.
+        forget(current.replace(scope));
+        seen
+    };
+    CURRENT.try_with(|current| looked_at(current)).ok()
 }
 
 /// Runs code inside a scope.
@@ -60,7 +67,10 @@ pub(super) fn within<T>(scope: &mut ContractScope, run: impl FnOnce() -> T) -> T
 
 #[inline]
 fn exchange(scope: &mut ContractScope) {
-    let _ = CURRENT.try_with(|current| swap(scope, &mut *current.borrow_mut()));
+    let _ = CURRENT.try_with(|current| {
+        let entered = replace(scope, ContractScope::EMPTY);
+        *scope = current.replace(entered);
+    });
 }
 
 /// Polls a future inside a scope, and drops it there.

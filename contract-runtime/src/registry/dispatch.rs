@@ -97,7 +97,7 @@ impl Inner {
             match self.start(&mut pending) {
                 Started::Over(outcome) => outcome,
                 Started::Straight(admitted) => {
-                    let call = ToolCallRef::from(&pending.call);
+                    let call = &ToolCallRef::from(&pending.call);
                     let ending = self.straight_later(admitted, call).await;
                     ending.of(take(&mut pending.call.id), take(&mut pending.call.name))
                 }
@@ -112,8 +112,8 @@ impl Inner {
         call: ToolCallRef<'_>,
     ) -> Result<String, Outcome> {
         match self.start_text(call) {
-            Ok(admitted) if admitted.runs_here() => text(self.straight(admitted, call), call),
-            Ok(admitted) => text(self.straight_later(admitted, call).await, call),
+            Ok(admitted) if admitted.runs_here() => text(self.straight(admitted, &call), &call),
+            Ok(admitted) => text(self.straight_later(admitted, &call).await, &call),
             Err(()) => {
                 let owned = self.call(call.into(), Context::default(), Mode::default());
                 text_of(Box::pin(owned).await)
@@ -129,10 +129,10 @@ impl Inner {
             && let Ok(admitted) = self.start_text(call)
         {
             if admitted.runs_here() {
-                return text(self.straight(admitted, call), call);
+                return text(self.straight(admitted, &call), &call);
             }
-            return match blocking::wait(self.straight_later(admitted, call)) {
-                Some(ending) => text(ending, call),
+            return match blocking::wait(self.straight_later(admitted, &call)) {
+                Some(ending) => text(ending, &call),
                 None => Err(blocking::no_runtime(call.into())),
             };
         }
@@ -168,7 +168,7 @@ impl Inner {
         let (mut future, waits) = match self.start(&mut pending) {
             Started::Over(outcome) => return outcome,
             Started::Straight(admitted) => {
-                let call = ToolCallRef::from(&pending.call);
+                let call = &ToolCallRef::from(&pending.call);
                 let ending = blocking::wait(self.straight_later(admitted, call));
                 let call = pending.call;
                 return match ending {
@@ -261,8 +261,9 @@ impl Inner {
             Begun::Waiting(job, permit) => self.wait(job, permit).await,
             Begun::Straight(admitted) => {
                 let PendingCall { call, .. } = pending;
-                let ending = self.straight_later(admitted, ToolCallRef::from(&call));
-                ending.await.of(call.id, call.name)
+                let lent = &ToolCallRef::from(&call);
+                let ending = self.straight_later(admitted, lent).await;
+                ending.of(call.id, call.name)
             }
             Begun::Later(future) => future.await,
             Begun::Refused(outcome) => yielded(outcome).await,
@@ -308,7 +309,7 @@ impl Inner {
         if !admitted.runs_here() {
             return Begun::Straight(admitted);
         }
-        let ending = self.straight(admitted, ToolCallRef::from(&pending.call));
+        let ending = self.straight(admitted, &ToolCallRef::from(&pending.call));
         let call = &mut pending.call;
         Begun::Over(ending.of(take(&mut call.id), take(&mut call.name)))
     }
@@ -452,7 +453,7 @@ fn is_traced() -> bool {
 
 /// The text of a result, or what stands in its place.
 #[inline]
-fn text(ending: Ending, call: ToolCallRef<'_>) -> Result<String, Outcome> {
+fn text(ending: Ending, call: &ToolCallRef<'_>) -> Result<String, Outcome> {
     match ending.end {
         OutcomeKind::Ok(output) => Ok(output.text),
         OutcomeKind::Failure(_) => Err(ending.of(call.id.to_owned(), call.name.to_owned())),

@@ -90,7 +90,6 @@ impl Job {
         let entry: &Entry = &inner.entries[self.index];
         let request = Request {
             contract: entry.tool.contract(),
-            scope: self.scope.clone(),
             only_check: self.only_check,
             text: self.scope.arguments(),
             inputs: &entry.inputs,

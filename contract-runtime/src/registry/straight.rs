@@ -50,11 +50,11 @@ impl Inner {
 
     /// Runs a sync tool on this thread.
     #[inline]
-    pub(super) fn straight(&self, admitted: Admitted<'_>, call: ToolCallRef<'_>) -> Ending {
+    pub(super) fn straight(&self, admitted: Admitted<'_>, call: &ToolCallRef<'_>) -> Ending {
         let entry = admitted.entry;
         let mut scope = self.scope(entry, call, admitted.gate);
         let mut examined = OnceLock::new();
-        let request = request(entry, &scope, call, &examined);
+        let request = request(entry, call, &examined);
         let ran = body::inline(&mut scope, || entry.tool.shim.call(Call::new(request)));
         self.ended(entry, scope, ran, &mut examined, admitted.permit)
     }
@@ -63,7 +63,7 @@ impl Inner {
     pub(super) async fn straight_later(
         &self,
         admitted: Admitted<'_>,
-        call: ToolCallRef<'_>,
+        call: &ToolCallRef<'_>,
     ) -> Ending {
         let Admitted {
             entry,
@@ -72,7 +72,7 @@ impl Inner {
         } = admitted;
         let mut scope = self.scope(entry, call, gate);
         let mut examined = OnceLock::new();
-        let request = request(entry, &scope, call, &examined);
+        let request = request(entry, call, &examined);
         let ran = match body::later(&mut scope, || entry.tool.shim.call(Call::new(request))) {
             Err(ran) => ran,
             Ok(body) => body.await,
@@ -84,7 +84,7 @@ impl Inner {
     fn scope(
         &self,
         entry: &Entry,
-        call: ToolCallRef<'_>,
+        call: &ToolCallRef<'_>,
         gate: Option<Arc<Gate>>,
     ) -> ContractScope {
         let is_bare = gate.is_none() && entry.secrets.is_empty() && ContractScope::is_outermost();
@@ -158,13 +158,11 @@ fn inherit(scope: &mut Scope, entry: &Entry, gate: Option<Arc<Gate>>) {
 #[inline]
 fn request<'c>(
     entry: &'c Entry,
-    scope: &ContractScope,
-    call: ToolCallRef<'c>,
+    call: &ToolCallRef<'c>,
     examined: &'c OnceLock<Examined>,
 ) -> Request<'c> {
     Request {
         contract: entry.tool.contract(),
-        scope: scope.clone(),
         only_check: false,
         text: call.arguments,
         inputs: &entry.inputs,

@@ -213,9 +213,9 @@ impl<B: Backing> Backed<B> {
         let inputs = request.inputs;
         let stated = inputs.stated.as_deref().ok_or_else(NoOutput::unread)?;
         let contract = stated.contract();
-        let mut frame = FrameOf::named(&contract, request.scope.clone(), request.only_check);
+        let mut frame = FrameOf::named(&contract, request.only_check);
         let arguments = self.judged(request, &mut frame)?;
-        request.begin();
+        request.begin(&frame);
         stated.pre(&mut frame, &arguments, &inputs.schema)?;
         frame.enter()?;
         let kept = stated.has_post().then(|| arguments.clone());

@@ -11,9 +11,8 @@ use super::reply::{NoOutput, Reply};
 use super::sent_arguments::SentArguments;
 use super::slot::Argument;
 use crate::contract::condition::Contract;
-use crate::contract::frame::Frame;
+use crate::contract::frame::{Frame, FrameOf};
 use crate::contract::panics::ignore_poison;
-use crate::contract::scope::ContractScope;
 use crate::schema::Describe;
 use crate::schema::arguments::{self, Examined};
 
@@ -28,7 +27,6 @@ enum Purpose<'c> {
 /// What the dispatcher hands over.
 pub(crate) struct Request<'c> {
     pub(crate) contract: &'static Contract,
-    pub(crate) scope: ContractScope,
     pub(crate) only_check: bool,
     pub(crate) text: &'c str,
     pub(crate) inputs: &'c Inputs,
@@ -40,19 +38,17 @@ pub(crate) struct Request<'c> {
 impl Request<'_> {
     /// The call begins: its arguments are read, and nothing is judged yet.
     #[inline]
-    pub(crate) fn begin(&self) {
-        let place = self.scope.get().and_then(|scope| scope.place.as_ref());
-        if let Some(place) = place.filter(|_| !self.only_check) {
+    pub(crate) fn begin(&self, frame: &FrameOf<'_>) {
+        if let Some(place) = frame.place().filter(|_| !self.only_check) {
             place.begin(&SentArguments::new(self));
         }
     }
 
-    /// Opens the frame, to which the request hands its scope over.
     #[inline]
-    fn frame(&mut self) -> Frame {
-        self.begin();
-        let scope = std::mem::replace(&mut self.scope, ContractScope::EMPTY);
-        Frame::named(self.contract, scope, self.only_check)
+    fn frame(&self) -> Frame {
+        let frame = Frame::named(self.contract, self.only_check);
+        self.begin(&frame);
+        frame
     }
 }
 
@@ -73,8 +69,8 @@ pub enum Running<'c> {
 
 /// Runs a call whose body is sync.
 #[inline]
-pub fn ready<'c>(mut call: Call<'c>, run: impl FnOnce(&mut Call<'c>) -> Reply) -> Running<'c> {
-    Running::Done(run(&mut call))
+pub fn ready<'c>(call: &Call<'c>, run: impl FnOnce(&Call<'c>) -> Reply) -> Running<'c> {
+    Running::Done(run(call))
 }
 
 /// Wraps a call whose body is async.
@@ -117,14 +113,14 @@ impl<'c> Call<'c> {
     ///
     /// Why the body cannot run.
     pub fn decode(
-        &mut self,
+        &self,
         arguments: &mut [&mut dyn Argument<'c>],
         contexts: &mut [&mut dyn ContextValue<'c>],
     ) -> Result<Frame, NoOutput> {
         for context in contexts.iter_mut() {
             context.find(self);
         }
-        let request = match &mut self.0 {
+        let request = match &self.0 {
             Purpose::Run(request) => request,
             Purpose::Describe(into) => return Err(describe(into, arguments, contexts)),
         };

@@ -1,5 +1,7 @@
 //! What postconditions kept from before the body, and their judging.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::{Checked, Details, Detection, FrameOf, Stop};
 
 /// What a postcondition kept from before the body; nothing when it will not be judged.
@@ -34,12 +36,11 @@ impl Judge<'_, '_> {
         holds: impl Fn(&T) -> Checked,
         details: impl Fn(&mut Details<'_>, &T),
     ) -> Result<(), Stop> {
-        match self.frame.scope.guard(|| holds(value)) {
+        let details = |seen: &mut Details<'_>| details(seen, value);
+        match catch_unwind(AssertUnwindSafe(|| holds(value))) {
             Ok(Checked::Holds) => Ok(()),
-            failed => {
-                let details = |seen: &mut Details<'_>| details(seen, value);
-                self.frame.fail(self.index, failed, &details)
-            }
+            Ok(Checked::Fails(why)) => self.frame.fail(self.index, why, &details),
+            Err(payload) => self.frame.fail_by_panic(self.index, payload, &details),
         }
     }
 }

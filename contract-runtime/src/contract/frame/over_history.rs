@@ -9,7 +9,7 @@ use crate::contract::scope::Scope;
 impl FrameOf<'_> {
     /// The place of a call by name in the history of its run.
     #[inline]
-    pub(super) fn place(&self) -> Option<&CallPlace> {
+    pub(crate) fn place(&self) -> Option<&CallPlace> {
         self.scope.get().filter(|_| self.named)?.place.as_deref()
     }
 
@@ -22,6 +22,7 @@ impl FrameOf<'_> {
         holds: impl Fn() -> Checked,
         details: impl Fn(&mut Details<'_>),
     ) -> Result<(), Stop> {
+        self.hold();
         let resolved = self.unweakened(index, own);
         let judged = self.judge_over_history(index, own, holds, details);
         self.policy = resolved;
@@ -52,7 +53,8 @@ impl FrameOf<'_> {
         match (asked, result) {
             (Err(why), _) => self.fail_by(index, Detection::Unanswered, Some(why), &details),
             (Ok(()), Ok(Checked::Holds)) => Ok(()),
-            (Ok(()), failed) => self.fail(index, failed, &details),
+            (Ok(()), Ok(Checked::Fails(why))) => self.fail(index, why, &details),
+            (Ok(()), Err(panicked)) => self.fail_by(index, panicked.detection(), None, &details),
         }
     }
 
@@ -63,6 +65,7 @@ impl FrameOf<'_> {
             place.ask();
             return Ok(());
         }
+        self.hold();
         let why = CallPlace::nowhere(self.unplaced(), self.name()).unplaced();
         Err(self.unanswered(index, why))
     }
