@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
+use tracing_core::callsite::rebuild_interest_cache;
 
 /// Everything that reaches the log: spans, events, names, fields.
 #[derive(Clone, Default)]
@@ -26,6 +27,21 @@ impl Written {
     fn take(&self) -> String {
         std::mem::take(&mut self.0.lock().unwrap())
     }
+}
+
+/// What is written where something is done for the second time.
+///
+/// Another test that reaches the same place first, at the moment when this one begins to listen, has it kept as one that nobody
+/// listens to, until the interest is asked for once more.
+fn written_by(run: impl Fn()) -> String {
+    let written = Written::default();
+    tracing::subscriber::with_default(written.clone(), || {
+        run();
+        rebuild_interest_cache();
+        let _ = written.take();
+        run();
+    });
+    written.take()
 }
 
 impl Visit for Written {
@@ -241,13 +257,11 @@ fn the_scope_of_a_call_does_not_show_its_arguments() {
 
 #[test]
 fn the_span_of_a_call_has_the_names_of_the_genai_conventions() {
-    let written = Written::default();
     let registry = registry(Policy::Enforce);
-    tracing::subscriber::with_default(written.clone(), || {
+    let log = written_by(|| {
         let call = ToolCall::new("the id", "log_in_later", "{}");
         let _ = registry.call_blocking(call);
     });
-    let log = written.take();
     for part in [
         "execute_tool",
         "gen_ai.operation.name = \"execute_tool\"",
@@ -262,13 +276,11 @@ fn the_span_of_a_call_has_the_names_of_the_genai_conventions() {
 
 #[test]
 fn a_span_escapes_what_moves_the_cursor_in_a_name_or_an_id() {
-    let written = Written::default();
     let registry = registry(Policy::Enforce);
-    tracing::subscriber::with_default(written.clone(), || {
+    let log = written_by(|| {
         let call = ToolCall::new("a\u{1b}[2J\r", "b\n\u{9b}31m\u{202e}", "{}");
         let _ = registry.call_blocking(call);
     });
-    let log = written.take();
     for part in [
         r"gen_ai.tool.call.id = a\u{1b}[2J\u{d}",
         r"gen_ai.tool.name = b\n\u{9b}31m\u{202e}",
@@ -280,17 +292,15 @@ fn a_span_escapes_what_moves_the_cursor_in_a_name_or_an_id() {
 
 #[test]
 fn a_violation_is_an_event_without_its_values() {
-    let written = Written::default();
     let registry = registry(Policy::Observe);
     let arguments = format!(
         r#"{{"token":"{SECRET}","pin":50,"login":{{"user":"","key":""}},"public":"{}"}}"#,
         PUBLIC.repeat(10)
     );
-    tracing::subscriber::with_default(written.clone(), || {
+    let log = written_by(|| {
         let outcome = crate::common::call(&registry, "log_in", &arguments);
         assert_eq!(outcome.observed().len(), 1, "{:?}", outcome.error());
     });
-    let log = written.take();
     assert!(log.contains("contract = log_in.pre[3]"), "{log}");
     assert!(log.contains("policy = \"observe\""), "{log}");
     assert!(!log.contains(PUBLIC) && !log.contains(SECRET), "{log}");
