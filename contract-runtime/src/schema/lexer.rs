@@ -56,19 +56,26 @@ impl<'t> Lexer<'t> {
         Self { text }
     }
 
+    /// The byte that stands here; behind the end a zero, which JSON has nowhere.
     #[inline]
-    pub(crate) fn byte(&self, at: usize) -> Option<u8> {
-        self.text.as_bytes().get(at).copied()
+    pub(crate) fn byte(&self, at: usize) -> u8 {
+        match self.text.as_bytes().get(at) {
+            Some(byte) => *byte,
+            None => 0,
+        }
+    }
+
+    /// Whether nothing follows but white space.
+    #[inline]
+    pub(crate) fn ends(&self, at: usize) -> bool {
+        self.behind_space(at) == self.text.len()
     }
 
     /// The place behind the white space that stands here (RFC 8259, section 2).
     #[inline]
     pub(crate) fn behind_space(&self, mut at: usize) -> usize {
         // Most bytes are more than a space.
-        while let Some(byte) = self.byte(at)
-            && byte <= b' '
-            && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-        {
+        while self.byte(at) <= b' ' && matches!(self.byte(at), b' ' | b'\t' | b'\n' | b'\r') {
             at += 1;
         }
         at
@@ -78,12 +85,12 @@ impl<'t> Lexer<'t> {
     #[inline]
     pub(crate) fn behind(&self, at: usize, byte: u8) -> Result<usize, Unread> {
         // Compact text has no white space.
-        let at = if self.byte(at) == Some(byte) {
+        let at = if self.byte(at) == byte {
             at
         } else {
             self.behind_space(at)
         };
-        if self.byte(at) == Some(byte) {
+        if self.byte(at) == byte {
             return Ok(at + 1);
         }
         Err(Unread)
@@ -98,6 +105,20 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// The place of the value whose key stands here, if that is `name` and is written as most programs write it.
+    #[inline]
+    pub(crate) fn behind_key(&self, at: usize, name: &str) -> Option<usize> {
+        let [b'"', key @ ..] = self.text.as_bytes().get(at..)? else {
+            return None;
+        };
+        let value = at + name.len() + 3;
+        match key.strip_prefix(name.as_bytes())? {
+            [b'"', b':', b' ', first, ..] if *first > b' ' => Some(value + 1),
+            [b'"', b':', first, ..] if *first > b' ' => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether the key that begins behind this quote is `name`, which has nothing to escape.
     #[inline]
     pub(crate) fn is_key(&self, start: usize, name: &str) -> bool {
@@ -109,14 +130,14 @@ impl<'t> Lexer<'t> {
     #[inline]
     pub(crate) fn string(&self, quote: usize) -> Result<Quoted<'t>, Unread> {
         let start = quote + 1;
-        let mut at = self.behind_plain(start);
+        let mut at = behind_plain(self.text.as_bytes(), start);
         let mut is_escaped = false;
         loop {
             match self.byte(at) {
-                Some(b'"') => break,
-                Some(b'\\') => {
+                b'"' => break,
+                b'\\' => {
                     is_escaped = true;
-                    at = self.behind_plain(self.behind_escape(at)?);
+                    at = behind_plain(self.text.as_bytes(), self.behind_escape(at)?);
                 }
                 _ => return Err(Unread),
             }
@@ -128,31 +149,11 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    /// The first place from here on with a quote, a backslash or a control character.
-    #[inline]
-    fn behind_plain(&self, mut at: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            let found = special(u64::from_le_bytes(*eight));
-            if found != 0 {
-                return at + (found.trailing_zeros() / 8) as usize;
-            }
-            at += 8;
-        }
-        while bytes
-            .get(at)
-            .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
-        {
-            at += 1;
-        }
-        at
-    }
-
     /// The position after an escape sequence that a parser accepts, if it accepts it: half of a surrogate pair alone is refused.
     fn behind_escape(&self, at: usize) -> Result<usize, Unread> {
         match self.byte(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-            Some(b'u') => match self.code(at + 2)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
+            b'u' => match self.code(at + 2)? {
                 0xD800..=0xDBFF => {
                     let low = self.literal(at + 6, "\\u")?;
                     match self.code(low)? {
@@ -179,11 +180,11 @@ impl<'t> Lexer<'t> {
     /// The number that begins here, and the place behind it.
     #[inline]
     pub(crate) fn number(&self, start: usize) -> Result<(Number<'t>, usize), Unread> {
-        let is_negative = self.byte(start) == Some(b'-');
+        let is_negative = self.byte(start) == b'-';
         let first = start + usize::from(is_negative);
         let mut at = first;
         let mut magnitude = 0_u64;
-        while let Some(digit @ b'0'..=b'9') = self.byte(at) {
+        while let digit @ b'0'..=b'9' = self.byte(at) {
             // Where it wraps, it is read once more below.
             magnitude = magnitude
                 .wrapping_mul(10)
@@ -191,10 +192,10 @@ impl<'t> Lexer<'t> {
             at += 1;
         }
         let digits = at - first;
-        if digits == 0 || (digits > 1 && self.byte(first) == Some(b'0')) {
+        if digits == 0 || (digits > 1 && self.byte(first) == b'0') {
             return Err(Unread);
         }
-        if let Some(b'.' | b'e' | b'E') = self.byte(at) {
+        if let b'.' | b'e' | b'E' = self.byte(at) {
             return self.float(start, at);
         }
         if digits > DIGITS {
@@ -212,14 +213,14 @@ impl<'t> Lexer<'t> {
 
     fn float(&self, start: usize, mut at: usize) -> Result<(Number<'t>, usize), Unread> {
         let mut is_fraction = false;
-        if self.byte(at) == Some(b'.') {
+        if self.byte(at) == b'.' {
             let (end, any) = self.behind_digits(at + 1)?;
             (at, is_fraction) = (end, any);
         }
-        let has_power = matches!(self.byte(at), Some(b'e' | b'E'));
+        let has_power = matches!(self.byte(at), b'e' | b'E');
         if has_power {
             is_fraction = false;
-            let sign = matches!(self.byte(at + 1), Some(b'+' | b'-'));
+            let sign = matches!(self.byte(at + 1), b'+' | b'-');
             (at, _) = self.behind_digits(at + 1 + usize::from(sign))?;
         }
         let literal = self.text.get(start..at).ok_or(Unread)?;
@@ -237,7 +238,7 @@ impl<'t> Lexer<'t> {
     /// The place behind one or more digits, and whether one of them is not zero.
     fn behind_digits(&self, start: usize) -> Result<(usize, bool), Unread> {
         let (mut at, mut any) = (start, false);
-        while let Some(digit @ b'0'..=b'9') = self.byte(at) {
+        while let digit @ b'0'..=b'9' = self.byte(at) {
             any |= digit != b'0';
             at += 1;
         }
@@ -252,6 +253,25 @@ impl<'t> Lexer<'t> {
 pub(crate) fn finite(literal: &str) -> Option<f64> {
     let float: f64 = literal.parse().ok()?;
     float.is_finite().then_some(float)
+}
+
+/// The first place from here on with a quote, a backslash or a control character; without one, the end.
+#[inline]
+fn behind_plain(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let found = special(u64::from_le_bytes(*eight));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while bytes
+        .get(at)
+        .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
+    {
+        at += 1;
+    }
+    at
 }
 
 /// Marks, by their highest bits, bytes that end the plain part of a string: a quote, a backslash, a control character.

@@ -82,24 +82,18 @@ pub(crate) fn fill<'c>(
     let lexer = Lexer::new(text);
     let mut at = lexer.behind_space(lexer.behind(0, b'{')?);
     let mut filled = 0;
-    if lexer.byte(at) == Some(b'}') {
+    if lexer.byte(at) == b'}' {
         return end(&lexer, at + 1).map(|()| filled);
     }
     loop {
-        at = lexer.behind(at, b'"')?;
         // Most callers keep the order of the schema.
-        let index = match inputs.get(filled) {
-            Some(next) if lexer.is_key(at, &next.name) => {
-                at += next.name.len() + 1;
-                filled
-            }
-            _ => {
-                let (index, behind) = named(&lexer, at - 1, inputs)?;
-                at = behind;
-                index
-            }
+        let expected = inputs.get(filled);
+        let behind = expected.and_then(|next| lexer.behind_key(at, &next.name));
+        let index;
+        (index, at) = match behind {
+            Some(behind) => (filled, behind),
+            None => named(&lexer, at, inputs)?,
         };
-        at = lexer.behind_space(lexer.behind(at, b':')?);
         let (Some(slot), Some(input)) = (slots.get_mut(index), inputs.get(index)) else {
             return Err(FallBack::Text);
         };
@@ -119,28 +113,32 @@ pub(crate) fn fill<'c>(
         filled += 1;
         at = lexer.behind_space(at);
         match lexer.byte(at) {
-            Some(b',') => at += 1,
-            Some(b'}') => return end(&lexer, at + 1).map(|()| filled),
+            b',' => at = lexer.behind_space(at + 1),
+            b'}' => return end(&lexer, at + 1).map(|()| filled),
             _ => return Err(FallBack::Tail(index)),
         }
     }
 }
 
-/// The place among the parameters of the key whose quote stands here, and the place behind it.
+/// The place among the parameters of the key whose quote stands here, and the place of its value.
 #[inline(never)]
 fn named(
     lexer: &Lexer<'_>,
     quote: usize,
     inputs: &[Parameter],
 ) -> Result<(usize, usize), FallBack> {
+    if lexer.byte(quote) != b'"' {
+        return Err(FallBack::Text);
+    }
     let key = lexer.string(quote)?;
     let name = key.text()?;
     let found = inputs.iter().position(|input| input.name == *name);
-    found.map(|index| (index, key.end)).ok_or(FallBack::Text)
+    let index = found.ok_or(FallBack::Text)?;
+    Ok((index, lexer.behind_space(lexer.behind(key.end, b':')?)))
 }
 
 fn end(lexer: &Lexer<'_>, at: usize) -> Result<(), FallBack> {
-    if lexer.byte(lexer.behind_space(at)).is_none() {
+    if lexer.ends(at) {
         return Ok(());
     }
     Err(FallBack::Text)

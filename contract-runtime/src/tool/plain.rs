@@ -68,18 +68,18 @@ impl<'de> Plain<'de> {
     /// An integer of few digits, and the place behind it; most numbers are.
     #[inline]
     fn short_integer(&self) -> Option<(i64, usize)> {
-        let is_negative = self.lexer.byte(self.at) == Some(b'-');
+        let is_negative = self.lexer.byte(self.at) == b'-';
         let first = self.at + usize::from(is_negative);
         let (mut at, mut magnitude) = (first, 0_i64);
-        while let Some(digit @ b'0'..=b'9') = self.lexer.byte(at) {
+        while let digit @ b'0'..=b'9' = self.lexer.byte(at) {
             let digit = i64::from(digit - b'0');
             magnitude = magnitude.wrapping_mul(10).wrapping_add(digit);
             at += 1;
         }
         // Eighteen digits fit. `-0`, another zero at the front, and fractions are left to the lexer.
-        let is_zero = self.lexer.byte(first) == Some(b'0');
+        let is_zero = self.lexer.byte(first) == b'0';
         let is_short = matches!(at - first, 1..=18) && (!is_zero || at == self.at + 1);
-        let is_integer = !matches!(self.lexer.byte(at), Some(b'.' | b'e' | b'E'));
+        let is_integer = !matches!(self.lexer.byte(at), b'.' | b'e' | b'E');
         let value = if is_negative {
             magnitude.wrapping_neg()
         } else {
@@ -90,7 +90,7 @@ impl<'de> Plain<'de> {
 
     #[inline]
     fn text(&mut self) -> Result<&'de str, Unread> {
-        if self.lexer.byte(self.at) != Some(b'"') {
+        if self.lexer.byte(self.at) != b'"' {
             return Err(Unread);
         }
         let string = self.lexer.string(self.at)?;
@@ -133,7 +133,7 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
 
     #[inline]
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
-        let value = self.lexer.byte(self.at) == Some(b't');
+        let value = self.lexer.byte(self.at) == b't';
         let word = if value { "true" } else { "false" };
         self.at = self.lexer.literal(self.at, word)?;
         visitor.visit_bool(value)
@@ -173,7 +173,7 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
 impl Plain<'_> {
     #[inline]
     fn enter(&mut self, byte: u8) -> Result<(), Unread> {
-        if self.lexer.byte(self.at) != Some(byte) {
+        if self.lexer.byte(self.at) != byte {
             return Err(Unread);
         }
         self.at = self.lexer.behind_space(self.at + 1);
@@ -183,7 +183,7 @@ impl Plain<'_> {
     /// A visitor may stop before the end, and a parser would not let it.
     #[inline]
     fn leave(&mut self, byte: u8) -> Result<(), Unread> {
-        if self.lexer.byte(self.at) != Some(byte) {
+        if self.lexer.byte(self.at) != byte {
             return Err(Unread);
         }
         self.at += 1;
@@ -210,9 +210,9 @@ impl<'p, 'de> Items<'p, 'de> {
     fn has_next(&mut self, close: u8) -> Result<bool, Unread> {
         let Self { plain, is_first } = self;
         match plain.lexer.byte(plain.at) {
-            Some(byte) if byte == close => return Ok(false),
-            Some(b',') if !*is_first => plain.at = plain.lexer.behind_space(plain.at + 1),
-            Some(_) if *is_first => *is_first = false,
+            byte if byte == close => return Ok(false),
+            b',' if !*is_first => plain.at = plain.lexer.behind_space(plain.at + 1),
+            _ if *is_first => *is_first = false,
             _ => return Err(Unread),
         }
         Ok(true)
@@ -253,7 +253,7 @@ impl<'de> MapAccess<'de> for Items<'_, 'de> {
             return Ok(None);
         }
         // A parser reads a number from the text of a key; here it is not plain.
-        if self.plain.lexer.byte(self.plain.at) != Some(b'"') {
+        if self.plain.lexer.byte(self.plain.at) != b'"' {
             return Err(Unread);
         }
         self.item(seed).map(Some)

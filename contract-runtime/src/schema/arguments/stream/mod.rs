@@ -46,7 +46,7 @@ pub(super) fn judge(text: &str, schema: &InputSchema) -> Result<(), Stop> {
     let mut validator = Validator::new(text, schema.rules());
     let start = validator.lexer.behind_space(0);
     let end = validator.value(schema.root(), start, 0)?;
-    if validator.lexer.behind_space(end) == text.len() {
+    if validator.lexer.ends(end) {
         return Ok(());
     }
     Err(Stop::Undecided)
@@ -85,7 +85,7 @@ impl<'s, 't> Validator<'s, 't> {
     fn value(&mut self, id: RuleId, at: usize, depth: usize) -> Admitted {
         self.step(1)?;
         let rule = &self.rules[id];
-        let end = match self.lexer.byte(at).ok_or(Stop::Undecided)? {
+        let end = match self.lexer.byte(at) {
             b'"' => self.string(rule, at)?,
             b'{' => {
                 of_type(rule, Types::OBJECT)?;
@@ -122,7 +122,7 @@ impl<'s, 't> Validator<'s, 't> {
     /// A value of which nothing is said.
     fn anything(&mut self, at: usize, depth: usize) -> Admitted {
         self.step(1)?;
-        match self.lexer.byte(at).ok_or(Stop::Undecided)? {
+        match self.lexer.byte(at) {
             b'"' => Ok(self.lexer.string(at)?.end),
             b'{' => self.object(None, at, depth),
             b'[' => self.array(None, at, depth),
@@ -139,7 +139,7 @@ impl<'s, 't> Validator<'s, 't> {
         }
         let mut at = self.lexer.behind_space(at + 1);
         let mut count = 0;
-        if self.lexer.byte(at) != Some(b']') {
+        if self.lexer.byte(at) != b']' {
             loop {
                 let by = rule.and_then(|rule| rule.prefix.get(count).copied().or(rule.items));
                 at = match by {
@@ -149,8 +149,8 @@ impl<'s, 't> Validator<'s, 't> {
                 count += 1;
                 at = self.lexer.behind_space(at);
                 match self.lexer.byte(at) {
-                    Some(b',') => at = self.lexer.behind_space(at + 1),
-                    Some(b']') => break,
+                    b',' => at = self.lexer.behind_space(at + 1),
+                    b']' => break,
                     _ => return Err(Stop::Undecided),
                 }
             }

@@ -19,9 +19,9 @@ impl<'s> Validator<'s, '_> {
         let mut at = self.lexer.behind_space(at + 1);
         let (mut count, mut seen, mut next) = (0_usize, 0_u64, 0);
         let mut others = None;
-        if self.lexer.byte(at) != Some(b'}') {
+        if self.lexer.byte(at) != b'}' {
             loop {
-                if self.lexer.byte(at) != Some(b'"') {
+                if self.lexer.byte(at) != b'"' {
                     return Err(Stop::Undecided);
                 }
                 // Most callers keep the order of the schema.
@@ -58,8 +58,8 @@ impl<'s> Validator<'s, '_> {
                 count += 1;
                 at = self.lexer.behind_space(at);
                 match self.lexer.byte(at) {
-                    Some(b',') => at = self.lexer.behind_space(at + 1),
-                    Some(b'}') => break,
+                    b',' => at = self.lexer.behind_space(at + 1),
+                    b'}' => break,
                     _ => return Err(Stop::Undecided),
                 }
             }
