@@ -18,7 +18,6 @@ pub(crate) mod findings;
 pub(crate) mod inputs;
 pub(crate) mod kind;
 pub(crate) mod log;
-pub(crate) mod non_finite;
 pub(crate) mod outcome;
 mod plain;
 pub(crate) mod probe;

@@ -5,7 +5,7 @@ use std::any::Any;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::non_finite;
+use super::encode;
 use crate::contract::condition::Contract;
 use crate::contract::type_kind::TypeKind;
 use crate::schema::Hints;
@@ -113,7 +113,7 @@ impl Constant {
 
 /// Writes a constant expression as JSON.
 pub fn constant<T: Shown>(value: &T) -> Option<Value> {
-    non_finite::check(value).ok()?;
+    let value = encode::is_writable(value).then_some(value)?;
     serde_json::to_value(value).ok()
 }
 
