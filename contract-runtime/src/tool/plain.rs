@@ -1,12 +1,14 @@
-//! Decodes plain numbers, strings, booleans, and lists and maps of them, without a parser.
+//! Decodes plain numbers, strings and booleans, and lists, maps, structs and enums of them, without a parser.
 //!
-//! Whatever is not plain is [`Unread`], and `serde_json` reads it from its beginning: escapes, long numbers, and every mistake.
-//! So are structs, whose derived code would be built a second time for each of them. What is read here is what `serde_json`
-//! would read.
+//! Whatever is not plain is [`Unread`], and `serde_json` reads it from its beginning: escapes, long numbers, what may be of any
+//! type, and every mistake. What is read here is what `serde_json` would read.
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer as _, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
+};
 
 use crate::schema::lexer::{Lexer, Number, Unread, finite};
 
@@ -34,14 +36,20 @@ pub(super) fn read<'de, T: Deserialize<'de>>(
     let mut plain = Plain {
         lexer: Lexer::new(text),
         at,
+        deeper: DEEPEST,
     };
     let value = T::deserialize(&mut plain)?;
     Ok((value, plain.at))
 }
 
+/// How deep lists and objects may be, as in `serde_json`: types may hold themselves.
+const DEEPEST: u8 = 127;
+
 struct Plain<'de> {
     lexer: Lexer<'de>,
     at: usize,
+    /// How much deeper it may go.
+    deeper: u8,
 }
 
 impl<'de> Plain<'de> {
@@ -125,7 +133,7 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
     all!(number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64);
     all!(number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64);
     all!(number: deserialize_f64);
-    all!(string: deserialize_str deserialize_string deserialize_char);
+    all!(string: deserialize_str deserialize_string deserialize_char deserialize_identifier);
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Unread> {
         Err(Unread)
@@ -149,45 +157,169 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
     }
 
     #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        // A raw text of `serde_json` is no value of its type.
+        if name.starts_with("$serde_json::private::") {
+            return Err(Unread);
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
-        self.enter(b'[')?;
+        let outside = self.enter(b'[')?;
         let value = visitor.visit_seq(Items::of(self))?;
-        self.leave(b']')?;
+        self.leave(b']', outside)?;
         Ok(value)
     }
 
     #[inline]
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Unread> {
+        self.deserialize_seq(visitor)
+    }
+
+    #[inline]
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        self.deserialize_seq(visitor)
+    }
+
+    #[inline]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
-        self.enter(b'{')?;
+        let outside = self.enter(b'{')?;
         let value = visitor.visit_map(Items::of(self))?;
-        self.leave(b'}')?;
+        self.leave(b'}', outside)?;
+        Ok(value)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        self.deserialize_map(visitor)
+    }
+
+    #[inline]
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        if self.lexer.byte(self.at) == b'"' {
+            let variant = self.text()?;
+            return visitor.visit_enum(variant.into_deserializer());
+        }
+        let outside = self.enter(b'{')?;
+        let value = visitor.visit_enum(Variant(&mut *self))?;
+        self.leave(b'}', outside)?;
         Ok(value)
     }
 
     // An `f32` is rounded once by `serde_json`, and would be rounded twice here.
     serde::forward_to_deserialize_any! {
-        i128 u128 f32 bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct struct enum identifier ignored_any
+        i128 u128 f32 bytes byte_buf unit unit_struct ignored_any
     }
 }
 
-impl Plain<'_> {
+impl<'de> Plain<'de> {
+    /// Returns how much deeper it may go outside.
     #[inline]
-    fn enter(&mut self, byte: u8) -> Result<(), Unread> {
+    fn enter(&mut self, byte: u8) -> Result<u8, Unread> {
         if self.lexer.byte(self.at) != byte {
+            return Err(Unread);
+        }
+        let outside = self.deeper;
+        self.deeper = outside.checked_sub(1).ok_or(Unread)?;
+        self.at = self.lexer.behind_space(self.at + 1);
+        Ok(outside)
+    }
+
+    /// A visitor may stop before the end, and a parser would not let it. A type may also take for nothing what it could not read
+    /// to its end; then this is not its own bracket, and it is deeper here.
+    #[inline]
+    fn leave(&mut self, byte: u8, outside: u8) -> Result<(), Unread> {
+        if self.lexer.byte(self.at) != byte || self.deeper + 1 != outside {
+            return Err(Unread);
+        }
+        self.at += 1;
+        self.deeper = outside;
+        Ok(())
+    }
+
+    /// A value of its own, and the white space behind it.
+    #[inline]
+    fn value<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Unread> {
+        let value = seed.deserialize(&mut *self)?;
+        self.at = self.lexer.behind_space(self.at);
+        Ok(value)
+    }
+
+    /// The white space around a colon.
+    #[inline]
+    fn colon(&mut self) -> Result<(), Unread> {
+        if self.lexer.byte(self.at) != b':' {
             return Err(Unread);
         }
         self.at = self.lexer.behind_space(self.at + 1);
         Ok(())
     }
+}
 
-    /// A visitor may stop before the end, and a parser would not let it.
+/// A variant that is an object of one member.
+struct Variant<'p, 'de>(&'p mut Plain<'de>);
+
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = Unread;
+    type Variant = Self;
+
     #[inline]
-    fn leave(&mut self, byte: u8) -> Result<(), Unread> {
-        if self.lexer.byte(self.at) != byte {
-            return Err(Unread);
-        }
-        self.at += 1;
-        Ok(())
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Unread> {
+        let variant = self.0.value(seed)?;
+        self.0.colon()?;
+        Ok((variant, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Unread;
+
+    fn unit_variant(self) -> Result<(), Unread> {
+        Err(Unread)
+    }
+
+    #[inline]
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Unread> {
+        self.0.value(seed)
+    }
+
+    #[inline]
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Unread> {
+        let value = self.0.deserialize_seq(visitor)?;
+        self.0.at = self.0.lexer.behind_space(self.0.at);
+        Ok(value)
+    }
+
+    #[inline]
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        let value = self.0.deserialize_map(visitor)?;
+        self.0.at = self.0.lexer.behind_space(self.0.at);
+        Ok(value)
     }
 }
 
@@ -217,13 +349,6 @@ impl<'p, 'de> Items<'p, 'de> {
         }
         Ok(true)
     }
-
-    #[inline]
-    fn item<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Unread> {
-        let value = seed.deserialize(&mut *self.plain)?;
-        self.plain.at = self.plain.lexer.behind_space(self.plain.at);
-        Ok(value)
-    }
 }
 
 impl<'de> SeqAccess<'de> for Items<'_, 'de> {
@@ -235,7 +360,7 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
         seed: T,
     ) -> Result<Option<T::Value>, Unread> {
         if self.has_next(b']')? {
-            return self.item(seed).map(Some);
+            return self.plain.value(seed).map(Some);
         }
         Ok(None)
     }
@@ -256,135 +381,15 @@ impl<'de> MapAccess<'de> for Items<'_, 'de> {
         if self.plain.lexer.byte(self.plain.at) != b'"' {
             return Err(Unread);
         }
-        self.item(seed).map(Some)
+        self.plain.value(seed).map(Some)
     }
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unread> {
-        self.plain.enter(b':')?;
-        self.item(seed)
+        self.plain.colon()?;
+        self.plain.value(seed)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::fmt::Debug;
-    use std::path::PathBuf;
-
-    use proptest::prelude::*;
-    use proptest::sample::select;
-    use serde::de::DeserializeOwned;
-
-    use super::read;
-
-    /// Whatever is read of a text is what `serde_json` reads of it.
-    fn agree<T: DeserializeOwned + PartialEq + Debug>(text: &str) -> bool {
-        let Ok((value, end)) = read::<T>(&format!("[{text}"), 1) else {
-            return false;
-        };
-        let parsed = serde_json::from_str::<T>(&text[..end - 1]);
-        assert_eq!(parsed.ok(), Some(value), "{text}");
-        true
-    }
-
-    const PIECES: &[&str] = &[
-        "[",
-        "]",
-        ",",
-        " ",
-        "null",
-        "true",
-        "false",
-        "0",
-        "-0",
-        "1",
-        "-1",
-        "127",
-        "128",
-        "-129",
-        "255",
-        "256",
-        "65536",
-        "01",
-        "2147483648",
-        "4294967296",
-        "9223372036854775807",
-        "9223372036854775808",
-        "-9223372036854775808",
-        "-9223372036854775809",
-        "18446744073709551615",
-        "18446744073709551616",
-        "5.0",
-        "-0.0",
-        "1e2",
-        "1e400",
-        "1.",
-        ".5",
-        "3.4028236e38",
-        "0.1",
-        "\"\"",
-        "\"a\"",
-        "\"ä\"",
-        "\"\\n\"",
-        "\"\\ud800\"",
-        "\"",
-        "\\",
-        "{}",
-        "{\"a\":1}",
-        "\u{1}",
-    ];
-
-    #[test]
-    fn what_is_read_is_what_a_parser_reads() {
-        let text = prop::collection::vec(select(PIECES), 1..8).prop_map(|pieces| pieces.concat());
-        let list = prop::collection::vec(select(PIECES), 0..4)
-            .prop_map(|pieces| format!("[{}]", pieces.join(", ")));
-        let key = select(&["\"a\"", "\"7\"", "\"null\"", "\"\"", "7", "\"\\n\""]);
-        let map = prop::collection::vec((key, select(PIECES)), 0..4).prop_map(|members| {
-            let members = members
-                .iter()
-                .map(|(key, value)| format!("{key} : {value}"));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-        });
-        proptest!(ProptestConfig::with_cases(4_000), |(text in prop_oneof![text, list, map])| {
-            agree::<i8>(&text);
-            agree::<u16>(&text);
-            agree::<i64>(&text);
-            agree::<u64>(&text);
-            agree::<i128>(&text);
-            agree::<f32>(&text);
-            agree::<f64>(&text);
-            agree::<bool>(&text);
-            agree::<char>(&text);
-            agree::<String>(&text);
-            agree::<PathBuf>(&text);
-            agree::<Option<i32>>(&text);
-            agree::<Option<String>>(&text);
-            agree::<Vec<i64>>(&text);
-            agree::<Vec<Vec<f64>>>(&text);
-            agree::<Vec<Option<String>>>(&text);
-            agree::<BTreeMap<String, i64>>(&text);
-            agree::<BTreeMap<u8, Option<bool>>>(&text);
-            agree::<BTreeMap<Option<char>, Vec<u64>>>(&text);
-            agree::<(u8, u8)>(&text);
-            agree::<serde_json::Value>(&text);
-        });
-    }
-
-    #[test]
-    fn ordinary_values_need_no_parser() {
-        assert!(agree::<i64>("-41"));
-        assert!(agree::<u64>("18446744073709551615"));
-        assert!(agree::<f64>("48.85661400000000123"));
-        assert!(agree::<f64>("-3"));
-        assert!(agree::<bool>("true"));
-        assert!(agree::<char>("\"ä\""));
-        assert!(agree::<String>("\"declarative contracts\""));
-        assert!(agree::<Option<u32>>("null"));
-        assert!(agree::<Vec<String>>("[ \"a\" , \"b\" ]"));
-        assert!(agree::<Vec<i64>>("[]"));
-        assert!(agree::<BTreeMap<String, i64>>("{ \"a\" : 1 , \"b\":2}"));
-        assert!(agree::<BTreeMap<String, Vec<f64>>>("{}"));
-    }
-}
+mod tests;
