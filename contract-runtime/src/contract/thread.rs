@@ -55,6 +55,7 @@ pub(super) fn with_current<T>(look: impl FnOnce(&ContractScope) -> T) -> Option<
 pub(super) fn within<T>(scope: &mut ContractScope, run: impl FnOnce() -> T) -> T {
     struct Leave<'s>(&'s mut ContractScope);
     impl Drop for Leave<'_> {
+        #[inline]
         fn drop(&mut self) {
             exchange(self.0);
         }

@@ -1,5 +1,10 @@
 //! The ordinary call of a tool that takes nothing but its arguments, from its scope to how it ended.
 
+#![allow(
+    clippy::inline_always,
+    reason = "each is entered once in a call, and to enter and leave it cost as much as what it does"
+)]
+
 use std::sync::{Arc, OnceLock};
 
 use super::body::{self, BodyEnd};
@@ -49,7 +54,7 @@ impl Inner {
     }
 
     /// Runs a sync tool on this thread.
-    #[inline]
+    #[inline(always)]
     pub(super) fn straight(&self, admitted: Admitted<'_>, call: &ToolCallRef<'_>) -> Ending {
         let entry = admitted.entry;
         let mut scope = self.scope(entry, call, admitted.gate);
@@ -80,7 +85,7 @@ impl Inner {
         self.ended(entry, scope, ran, &mut examined, permit)
     }
 
-    #[inline]
+    #[inline(always)]
     fn scope(
         &self,
         entry: &Entry,
@@ -102,7 +107,7 @@ impl Inner {
         scope
     }
 
-    #[inline]
+    #[inline(always)]
     fn ended(
         &self,
         entry: &Entry,
