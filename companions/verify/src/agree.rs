@@ -73,6 +73,8 @@ pub(super) struct Verdicts {
     pub(super) accepted: bool,
     /// Whether all preconditions hold that do not ask for earlier calls.
     pub(super) allowed: bool,
+    /// Whether all other preconditions hold, and whatever is looked up is there.
+    pub(super) ready: bool,
     /// Whether what was looked up was not there.
     pub(super) lacks_given: bool,
     /// The result of each precondition that could be evaluated.
@@ -188,10 +190,10 @@ impl<'s, 'r> Judges<'s, 'r> {
                 },
             ));
         }
-        self.ask(input, &outcome, &mut verdicts);
+        let lacks_later = self.ask(input, &outcome, &mut verdicts);
         verdicts.allowed = verdicts.accepted || self.only_history_refuses(&verdicts);
-        let refused = outcome.violation();
-        verdicts.lacks_given = refused.is_some_and(|one| one.kind == ConditionKind::Given);
+        verdicts.ready = verdicts.allowed && !lacks_later;
+        verdicts.lacks_given = lacks_given(&outcome);
         if !self.is_unsure(&read) {
             self.schemas(&read, by_types, &mut verdicts);
         }
@@ -247,8 +249,8 @@ impl<'s, 'r> Judges<'s, 'r> {
         }
     }
 
-    /// Fills in the result of each predicate.
-    fn ask(&self, input: &Value, outcome: &Outcome, verdicts: &mut Verdicts) {
+    /// Fills in the result of each predicate, and returns whether what is looked up behind a refusal is not there.
+    fn ask(&self, input: &Value, outcome: &Outcome, verdicts: &mut Verdicts) -> bool {
         verdicts.accepted = outcome.is_ok();
         verdicts.predicates = vec![Some(true); self.clauses.len()];
         let place = |id: &str| self.clauses.iter().position(|clause| clause.id == id);
@@ -260,12 +262,12 @@ impl<'s, 'r> Judges<'s, 'r> {
             if let Some(place) = broken {
                 verdicts.faults.push((Some(place), Fault::Unsteady));
             }
-            return;
+            return false;
         };
         let Some(first) = place(&violation.contract) else {
             // A function that a predicate calls has a contract of its own.
             verdicts.predicates = vec![None; self.clauses.len()];
-            return;
+            return false;
         };
         let observed = self.subject.check(input, Policy::Observe);
         let mut failed = vec![false; self.clauses.len()];
@@ -292,6 +294,7 @@ impl<'s, 'r> Judges<'s, 'r> {
         if let Some(verdict) = verdicts.predicates.get_mut(first) {
             *verdict = (violation.detection == Detection::PredicateFalse).then_some(false);
         }
+        lacks_given(&observed)
     }
 
     /// A predicate that catches nested violations may differ under `observe`; evaluated the same way, it must not.
@@ -382,6 +385,12 @@ impl<'s, 'r> Judges<'s, 'r> {
         });
         evaluated.ok().flatten()
     }
+}
+
+/// Whether a call ended because what was looked up is not there.
+fn lacks_given(outcome: &Outcome) -> bool {
+    let refused = outcome.violation();
+    refused.is_some_and(|one| one.kind == ConditionKind::Given)
 }
 
 /// Whether the condition uses a parameter that is rounded to 32 bits.

@@ -7,7 +7,7 @@ use contract_runtime::__family::methods;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::problem::{Fault, Problem};
+use super::problem::{Fault, Layer, Problem};
 use super::sequences::Tally;
 use super::skipped::{self, Skipped};
 use super::vacuity::Decided;
@@ -24,6 +24,9 @@ pub struct Report {
     pub(super) strict: bool,
     /// The sequences of calls that were made.
     pub(super) sequences: u32,
+    /// How many of them are more than were wanted.
+    #[serde(skip)]
+    pub(super) more_sequences: u32,
     /// Why failing inputs could not be saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unsaved: Option<String>,
@@ -60,6 +63,8 @@ pub struct Verified {
 pub(super) struct Evidence {
     /// Inputs that may be accepted after other calls.
     pub(super) plausible: Vec<Value>,
+    /// Those of them that are accepted, as far as one call can show it.
+    pub(super) ready: Vec<Value>,
     pub(super) preconditions: Vec<Decided>,
     /// Its postconditions.
     pub(super) promised: Vec<String>,
@@ -127,7 +132,8 @@ impl Report {
         &self.skipped
     }
 
-    /// Returns how many sequences of calls were made, for tools with a state and conditions over the history of a run.
+    /// Returns how many sequences of calls were made, for tools with a state and conditions over the history of a run: as many as
+    /// were wanted, and up to eight times as many while there was something that none of them had reached.
     #[must_use]
     pub const fn sequences(&self) -> u32 {
         self.sequences
@@ -188,9 +194,14 @@ impl Report {
             1 => "1 problem".to_owned(),
             count => format!("{count} problems"),
         };
-        let sequences = match self.sequences {
-            0 => String::new(),
-            count => format!(", {count} sequences of calls"),
+        let sequences = match (self.sequences, self.more_sequences) {
+            (0, _) => String::new(),
+            (count, 0) => format!(", {count} sequences of calls"),
+            (count, more) => {
+                format!(
+                    ", {count} sequences of calls, of which {more} for what others had not reached"
+                )
+            }
         };
         let left_out = if left_out.is_empty() {
             "nothing"
@@ -229,6 +240,26 @@ impl Report {
 }
 
 impl Verified {
+    /// Whether there is something that no call has reached: its body in a sequence, a postcondition, or a side of a precondition.
+    pub(super) fn is_open(&self, tally: &Tally) -> bool {
+        let is_broken = |problem: &Problem| problem.layer == Layer::Promise;
+        if self.problems.iter().any(is_broken) {
+            return false;
+        }
+        let evidence = &self.evidence;
+        let judged = evidence.postconditions.as_ref();
+        let is_judged = |id: &String| {
+            tally.judged.contains(id) || judged.is_some_and(|judged| judged.contains(id))
+        };
+        let is_decided = |one: &Decided| {
+            let (held, failed) = tally.decided(&one.id);
+            (one.has_held || held) && (one.has_failed || failed)
+        };
+        !tally.entered.contains_key(&self.tool)
+            || !evidence.promised.iter().all(is_judged)
+            || !evidence.preconditions.iter().all(is_decided)
+    }
+
     /// The report on a tool that could not be verified.
     pub(super) fn of_problem(tool: &str, fault: Fault) -> Self {
         Self {

@@ -144,6 +144,7 @@ fn without_bodies(
     verified.problems.extend(trial.problems);
     verified.evidence.preconditions = trial.vacuity.decided(&judges);
     verified.evidence.plausible = trial.plausible;
+    verified.evidence.ready = trial.ready;
     verified.problems.extend(trial.vacuity.problems(&judges));
     trial.accepted
 }
@@ -168,6 +169,7 @@ struct Trial<'t, 's, 'r> {
     seen: HashSet<String>,
     accepted: Vec<Value>,
     plausible: Vec<Value>,
+    ready: Vec<Value>,
     known: HashSet<Key>,
     problems: Vec<Problem>,
 }
@@ -181,6 +183,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
             seen: HashSet::new(),
             accepted: Vec::new(),
             plausible: Vec::new(),
+            ready: Vec::new(),
             known: HashSet::new(),
             problems: Vec::new(),
         }
@@ -197,6 +200,9 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         if verdicts.allowed || verdicts.lacks_given {
             generator.accepted(input);
             self.plausible.push(input.clone());
+        }
+        if verdicts.ready {
+            self.ready.push(input.clone());
         }
         if verdicts.accepted {
             self.accepted.push(input.clone());

@@ -1,6 +1,7 @@
 //! Generates combinations of extreme values: parameters at their bounds and at constants of predicates.
 //!
-//! There sums overflow, sizes add up, and `!(dividend == i64::MIN && divisor == -1)` refuses its one pair.
+//! There sums overflow, sizes add up, and `!(dividend == i64::MIN && divisor == -1)` refuses its one pair: that pair is among them
+//! for any two integers.
 
 use serde_json::{Value, json};
 
@@ -55,6 +56,46 @@ impl<'s> Maker<'s> {
             };
         }
         combinations
+    }
+
+    /// Values like `base`, with one integer at its least and another at -1, in both orders: of these two there is no quotient.
+    pub(super) fn quotients(
+        &mut self,
+        layers: &Layers<'s>,
+        base: &Value,
+        depth: usize,
+    ) -> Vec<Value> {
+        let Some(members) = base.as_object() else {
+            return Vec::new();
+        };
+        let put = |name: &str, value: Value| {
+            let mut members = members.clone();
+            members.insert(name.to_owned(), value);
+            members
+        };
+        let mut quotients = Vec::new();
+        let mut least: Vec<(&str, Value)> = Vec::new();
+        for name in names(layers) {
+            let own = Layers::of(&member(layers, name), self.root, self.rng, depth);
+            if own.types().unwrap_or_default().first() == Some(&"integer") {
+                let range = super::number::Range::of(&own);
+                least.extend(range.least_below(-1).map(|value| (name, value)));
+            }
+            if let (Some(inner), Some(depth)) = (members.get(name), depth.checked_sub(1)) {
+                let within = self.quotients(&own, inner, depth);
+                quotients.extend(within.into_iter().map(|value| put(name, value)));
+            }
+        }
+        for (dividend, value) in &least {
+            let divisors = least.iter().filter(|(name, _)| name != dividend);
+            quotients.extend(divisors.map(|(divisor, _)| {
+                let mut both = put(dividend, value.clone());
+                both.insert((*divisor).to_owned(), json!(-1));
+                both
+            }));
+        }
+        let quotients = quotients.into_iter().take(COMBINATIONS);
+        quotients.map(Value::Object).collect()
     }
 }
 

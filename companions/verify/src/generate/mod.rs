@@ -203,6 +203,15 @@ fn looks(schemas: &[&Value], root: &Value) -> usize {
     }
 }
 
+/// The words of a predicate.
+pub(super) fn words(predicate: &str) -> impl Iterator<Item = String> {
+    let words = source::tokens(predicate).into_iter();
+    words.filter_map(|token| match token {
+        source::Token::Word(word) => Some(word),
+        _ => None,
+    })
+}
+
 fn distinct(values: Vec<Value>, most: usize) -> Vec<Value> {
     let mut seen = HashSet::new();
     let new = values
@@ -317,6 +326,17 @@ impl<'s> Generator<'s> {
         self.maker(types).value(&[types], DEPTH)
     }
 
+    /// The author's examples of whole inputs, and of each argument.
+    pub(super) fn examples(&self) -> Vec<Value> {
+        let mut all = layers::list_of(self.published, "examples").to_vec();
+        let properties = self.published.get("properties").and_then(Value::as_object);
+        for (name, schema) in properties.into_iter().flatten() {
+            let own = layers::list_of(schema, "examples").iter();
+            all.extend(own.map(|example| json!({ name.as_str(): example })));
+        }
+        all
+    }
+
     /// Replaces some arguments by the author's examples.
     fn show(&mut self, input: &mut Value) {
         let Some(members) = input.as_object_mut() else {
@@ -424,6 +444,7 @@ impl<'s> Generator<'s> {
             let mut maker = self.maker(root);
             let layers = Layers::of(&[root], root, maker.rng, DEPTH);
             boundaries.extend(maker.combinations(&layers, base, DEPTH));
+            boundaries.extend(maker.quotients(&layers, base, DEPTH));
             boundaries.extend(maker.object_boundaries(&layers, DEPTH, Some(base)));
         }
         boundaries.extend(self.lengths(base));

@@ -94,6 +94,13 @@ impl Range {
             .collect()
     }
 
+    /// The least integer, if there is one, and this one may stand in the same place.
+    pub(super) fn least_below(&self, value: i128) -> Option<Value> {
+        let least = self.low.map(|_| self.aligned(self.first))?;
+        (least < value && self.has(value) && self.aligned(value) == value)
+            .then(|| integer::write(least))
+    }
+
     fn has(&self, value: i128) -> bool {
         (self.first..=self.last).contains(&value)
     }

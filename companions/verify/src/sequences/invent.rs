@@ -2,87 +2,66 @@
 
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::call::{Returned, SequenceCall};
-use crate::generate::{Generator, Rng};
-use crate::subject::{Subject, below};
-
-/// The most values of one result that later calls may take.
-const MOST: usize = 40;
+use super::known::{self, Known, is_related};
+use super::source::Source;
+use crate::generate::Rng;
+use crate::subject::below;
 
 /// How deep in its arguments a call takes values of earlier ones.
 const DEPTH: usize = 4;
 
-/// The most sequences that are kept for each tool, and the most calls of one.
-const PATHS: usize = 4;
-const LONGEST_PATH: usize = 5;
-
-/// One tool, and the inputs that it accepts.
-pub(super) struct Source<'s> {
-    generator: Generator<'s>,
-    name: &'s str,
-    plausible: Vec<Value>,
-    /// How many of its calls have succeeded.
-    succeeded: u32,
-    /// Some sequences that end with such a call, to be gone on with.
-    paths: Vec<Vec<SequenceCall>>,
-}
-
-impl<'s> Source<'s> {
-    pub(super) fn new(subject: &Subject<'s>, plausible: Vec<Value>, seed: u64) -> Self {
-        Self {
-            generator: Generator::of(subject, seed),
-            name: subject.name(),
-            plausible,
-            succeeded: 0,
-            paths: Vec::new(),
-        }
-    }
-}
-
-/// A value that an earlier call sent or returned.
-struct Known {
-    /// The name of the argument or of the member; empty for a whole result.
-    name: String,
-    value: Value,
-    /// It is of the last call that succeeded.
-    is_last: bool,
-    /// The call that returned it, and where.
-    returned: Option<(usize, String)>,
-}
+/// The most calls that are put off until others have been made.
+const PUT_OFF: usize = 6;
 
 /// Invents calls.
 pub(super) struct Inventor<'s> {
     sources: Vec<Source<'s>>,
     /// Those of this sequence: several of few tools lead further than one of each.
     chosen: Vec<usize>,
+    /// Calls that are to be made next.
+    next: VecDeque<SequenceCall>,
+    /// What examples of all tools hold, and inputs that they take.
+    shown: Vec<Known>,
     rng: Rng,
+}
+
+/// Which values are put in the place of arguments.
+#[derive(Clone, Copy)]
+enum Fill<'k> {
+    /// Some of those that earlier calls sent or returned, and some that tools show.
+    Some(&'k [Known]),
+    /// Mostly all of those of a call that was refused.
+    Refused(&'k [Known]),
 }
 
 impl<'s> Inventor<'s> {
     pub(super) fn new(sources: Vec<Source<'s>>, seed: u64) -> Self {
         Self {
             chosen: Vec::new(),
+            next: VecDeque::new(),
+            shown: sources.iter().flat_map(Source::shown).collect(),
             sources,
             rng: Rng::new(seed, "sequences"),
         }
     }
 
-    /// Begins a sequence: returns how many calls it has, at most this many, and the first of them.
-    pub(super) fn begin(&mut self, most: usize) -> (usize, VecDeque<SequenceCall>) {
+    /// Begins a sequence: returns how many calls it has, at most this many.
+    pub(super) fn begin(&mut self, most: usize) -> usize {
         let all = 0..self.sources.len();
         self.chosen = all.clone().filter(|_| self.rng.one_in(2)).collect();
         if self.chosen.is_empty() {
             self.chosen = all.collect();
         }
-        let path = if self.rng.one_in(2) {
-            self.path()
-        } else {
-            VecDeque::new()
-        };
-        let more = 1 + self.rng.below(most - path.len().max(1));
-        ((path.len() + more).max(2), path)
+        self.next.clear();
+        if self.rng.one_in(2) {
+            self.next = self.path();
+        }
+        let path = self.next.len();
+        let more = 1 + self.rng.below(most - path.max(1));
+        (path + more).max(2)
     }
 
     /// What has led to one of the tools before, mostly to the one that is reached least.
@@ -112,19 +91,62 @@ impl<'s> Inventor<'s> {
     /// Notes that the last of these calls has succeeded, as the others have.
     pub(super) fn succeeded(&mut self, calls: &[SequenceCall]) {
         let Some(last) = calls.last() else { return };
-        let place = self.rng.below(PATHS);
         let mut sources = self.sources.iter_mut();
-        let Some(source) = sources.find(|source| source.name == last.tool) else {
+        if let Some(source) = sources.find(|source| source.name == last.tool) {
+            source.succeeded(calls, &mut self.rng);
+        }
+    }
+
+    /// Notes that a call was refused after these: maybe another must come first, such as one that makes what it speaks of.
+    pub(super) fn refused(
+        &mut self,
+        call: &SequenceCall,
+        earlier: &[SequenceCall],
+        results: &[Option<Value>],
+    ) {
+        if self.next.len() >= PUT_OFF || self.rng.one_in(2) {
+            return;
+        }
+        let mut sources = self.sources.iter();
+        let Some(own) = sources.position(|source| source.name == call.tool) else {
             return;
         };
-        source.succeeded = source.succeeded.saturating_add(1);
-        if calls.len() > LONGEST_PATH {
+        let Some(mut first) = self.leading(own).and_then(|place| self.fresh(place)) else {
             return;
+        };
+        self.fill(&mut first, Fill::Some(&known::of_calls(earlier, results)));
+        let sent: Vec<Known> = known::of_call(call).collect();
+        self.fill(&mut first, Fill::Refused(&sent));
+        self.next.push_front(SequenceCall {
+            same_turn: false,
+            ..call.clone()
+        });
+        self.next.push_front(first);
+    }
+
+    /// Another tool that may have to be called before this one: that a condition names, or that takes something of the same name.
+    fn leading(&mut self, own: usize) -> Option<usize> {
+        let source = self.sources.get(own)?;
+        let others = self.sources.iter().enumerate();
+        let others = others.filter(|(place, _)| *place != own);
+        let (mut named, mut alike, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, other) in others {
+            all.push(place);
+            if source.asks_for(other) {
+                named.push(place);
+            }
+            if source.is_like(other) {
+                alike.push(place);
+            }
         }
-        match source.paths.get_mut(place) {
-            Some(path) => *path = calls.to_vec(),
-            None => source.paths.push(calls.to_vec()),
+        let mut places = all;
+        if !alike.is_empty() && !self.rng.one_in(4) {
+            places = alike;
         }
+        if !named.is_empty() && !self.rng.one_in(3) {
+            places = named;
+        }
+        self.rng.pick(&places).copied()
     }
 
     /// Invents the call after these, which returned these results.
@@ -133,6 +155,9 @@ impl<'s> Inventor<'s> {
         earlier: &[SequenceCall],
         results: &[Option<Value>],
     ) -> SequenceCall {
+        if let Some(call) = self.next.pop_front() {
+            return call;
+        }
         if self.rng.one_in(5) {
             let last = earlier.last().filter(|_| self.rng.one_in(2));
             if let Some(call) = last.or_else(|| self.rng.pick(earlier)) {
@@ -148,89 +173,110 @@ impl<'s> Inventor<'s> {
         } else {
             self.rarest(&self.chosen)
         };
-        let place = place.unwrap_or_default();
-        let Some(source) = self.sources.get_mut(place) else {
+        let Some(mut call) = self.fresh(place.unwrap_or_default()) else {
             return SequenceCall::default();
         };
-        let kept = self.rng.pick(&source.plausible).cloned();
-        let arguments = match kept {
-            Some(kept) if !self.rng.one_in(5) => kept,
-            _ => source.generator.right(),
-        };
-        let arguments = match arguments {
+        call.same_turn = !earlier.is_empty() && self.rng.one_in(8);
+        self.fill(&mut call, Fill::Some(&known::of_calls(earlier, results)));
+        call
+    }
+
+    /// A call of this tool, whatever came before.
+    fn fresh(&mut self, place: usize) -> Option<SequenceCall> {
+        let source = self.sources.get_mut(place)?;
+        let arguments = match source.arguments(&mut self.rng) {
             Value::Object(members) => Value::Object(members),
             // As a call without arguments may be written.
             _ => json!({}),
         };
-        let mut call = SequenceCall {
+        Some(SequenceCall {
             tool: source.name.to_owned(),
             arguments,
-            same_turn: !earlier.is_empty() && self.rng.one_in(8),
+            same_turn: false,
             returned: Vec::new(),
-        };
-        let known = known(earlier, results);
-        if !known.is_empty() {
-            let mut arguments = std::mem::take(&mut call.arguments);
-            self.reuse(&mut arguments, "", "", DEPTH, &known, &mut call.returned);
-            call.arguments = arguments;
-        }
-        call
+        })
     }
 
     /// Puts known values in the place of some of the arguments.
+    fn fill(&mut self, call: &mut SequenceCall, fill: Fill<'_>) {
+        let SequenceCall {
+            arguments,
+            returned,
+            ..
+        } = call;
+        self.reuse(arguments, "", "", DEPTH, fill, returned);
+    }
+
     fn reuse(
         &mut self,
         value: &mut Value,
         name: &str,
         at: &str,
         depth: usize,
-        known: &[Known],
+        fill: Fill<'_>,
         returned: &mut Vec<Returned>,
     ) {
         match value {
             Value::Object(members) if depth > 0 => {
                 for (name, member) in members {
-                    self.reuse(member, name, &below(at, name), depth - 1, known, returned);
+                    self.reuse(member, name, &below(at, name), depth - 1, fill, returned);
                 }
             }
             Value::Array(items) if depth > 0 => {
                 for (place, item) in items.iter_mut().enumerate().take(4) {
-                    self.reuse(
-                        item,
-                        name,
-                        &format!("{at}/{place}"),
-                        depth - 1,
-                        known,
-                        returned,
-                    );
+                    let at = format!("{at}/{place}");
+                    self.reuse(item, name, &at, depth - 1, fill, returned);
                 }
             }
             Value::Number(_) | Value::String(_) => {
-                let Some(one) = self.fitting(value, name, known) else {
-                    // What is bounded by a state is mostly bounded by a small number.
-                    if value.as_i64().is_some_and(|number| number > 100) && self.rng.one_in(2) {
-                        *value = (self.rng.below(4) + 1).into();
-                    }
-                    return;
+                let one = match fill {
+                    Fill::Refused(known) => self.same(value, name, known),
+                    Fill::Some(known) => self.fitting(value, name, known),
                 };
-                *value = one.value.clone();
-                if let Some((call, place)) = one.returned.clone() {
-                    let argument = at.to_owned();
-                    returned.push(Returned {
-                        argument,
+                if let Some(one) = one {
+                    value.clone_from(&one.value);
+                    returned.retain(|from| from.argument != at);
+                    returned.extend(one.returned.clone().map(|(call, place)| Returned {
+                        argument: at.to_owned(),
                         call,
                         place,
-                    });
+                    }));
+                } else if let Fill::Some(known) = fill {
+                    self.show(value, name, known.is_empty());
                 }
             }
             _ => {}
         }
     }
 
+    /// Puts what tools show in the place of some values.
+    fn show(&mut self, value: &mut Value, name: &str, is_first: bool) {
+        // What is bounded by a state is mostly bounded by a small number.
+        if !is_first && value.as_i64().is_some_and(|number| number > 100) && self.rng.one_in(2) {
+            *value = (self.rng.below(4) + 1).into();
+            return;
+        }
+        let often = if value.is_string() { 3 } else { 6 };
+        if !self.rng.one_in(often) {
+            return;
+        }
+        let of_type = self.shown.iter().filter(|one| is_alike(&one.value, value));
+        let (related, others): (Vec<&Known>, Vec<&Known>) =
+            of_type.partition(|one| is_related(&one.name, name));
+        // A text of another name may be meant too: one account pays, and another is paid.
+        let others = if value.is_string() && (related.is_empty() || self.rng.one_in(4)) {
+            others
+        } else {
+            related
+        };
+        if let Some(one) = self.rng.pick(&others) {
+            value.clone_from(&one.value);
+        }
+    }
+
     /// A known value of the same type, mostly one of the same name.
     fn fitting<'k>(&mut self, value: &Value, name: &str, known: &'k [Known]) -> Option<&'k Known> {
-        let alike =
-            |one: &&Known| std::mem::discriminant(&one.value) == std::mem::discriminant(value);
+        let alike = |one: &&Known| is_alike(&one.value, value);
         let of_type: Vec<&Known> = known.iter().filter(alike).collect();
         let of_name: Vec<&Known> = of_type
             .iter()
@@ -251,73 +297,20 @@ impl<'s> Inventor<'s> {
         let any = self.rng.pick(&of_name).copied();
         of_last.filter(|_| !self.rng.one_in(3)).or(any)
     }
-}
 
-/// `id` of a result may be `order_id` of an argument; a result that is a value has no name.
-fn is_related(one: &str, other: &str) -> bool {
-    one.is_empty() || one.ends_with(other) || other.ends_with(one)
-}
-
-/// The values of calls that succeeded: others have left nothing behind that is worth meeting.
-fn known(earlier: &[SequenceCall], results: &[Option<Value>]) -> Vec<Known> {
-    let mut known = Vec::new();
-    let last = results.iter().rposition(Option::is_some);
-    let succeeded = earlier.iter().zip(results).enumerate();
-    for (place, (call, _)) in succeeded.filter(|(_, (_, result))| result.is_some()) {
-        collect(&call.arguments, "", &mut |name, at, value| {
-            let from = call.returned.iter().find(|one| one.argument == at);
-            known.push(Known {
-                name: name.to_owned(),
-                value: value.clone(),
-                is_last: Some(place) == last,
-                returned: from.map(|from| (from.call, from.place.clone())),
-            });
-        });
-    }
-    for (place, result) in results.iter().enumerate() {
-        let mut left = MOST;
-        collect(
-            result.as_ref().unwrap_or(&Value::Null),
-            "",
-            &mut |name, at, value| {
-                if left > 0 {
-                    left -= 1;
-                    let returned = Some((place, at.to_owned()));
-                    known.push(Known {
-                        name: name.to_owned(),
-                        value: value.clone(),
-                        is_last: Some(place) == last,
-                        returned,
-                    });
-                }
-            },
-        );
-    }
-    known
-}
-
-/// Visits every number and text, with its name and its place.
-fn collect(value: &Value, name: &str, visit: &mut dyn FnMut(&str, &str, &Value)) {
-    fn walk(value: &Value, name: &str, at: &str, visit: &mut dyn FnMut(&str, &str, &Value)) {
-        match value {
-            Value::Number(_) | Value::String(_) => visit(name, at, value),
-            Value::Array(items) => {
-                for (place, item) in items.iter().enumerate() {
-                    walk(item, name, &format!("{at}/{place}"), visit);
-                }
-            }
-            Value::Object(members) => members_of(members, at, visit),
-            Value::Null | Value::Bool(_) => {}
+    /// Mostly the known value of that name.
+    fn same<'k>(&mut self, value: &Value, name: &str, known: &'k [Known]) -> Option<&'k Known> {
+        if self.rng.one_in(6) {
+            return None;
         }
+        let alike = |one: &&Known| is_alike(&one.value, value);
+        let of_type: Vec<&Known> = known.iter().filter(alike).collect();
+        let named = of_type.iter().find(|one| one.name == name);
+        let related = || of_type.iter().find(|one| is_related(&one.name, name));
+        named.or_else(related).copied()
     }
-    fn members_of(
-        members: &Map<String, Value>,
-        at: &str,
-        visit: &mut dyn FnMut(&str, &str, &Value),
-    ) {
-        for (name, member) in members {
-            walk(member, name, &below(at, name), visit);
-        }
-    }
-    walk(value, name, "", visit);
+}
+
+fn is_alike(one: &Value, other: &Value) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
 }

@@ -7,13 +7,17 @@
 //! |---|---|
 //! | `call` | a call of a sequence, as data and as a line of a test |
 //! | `invent` | the next call |
+//! | `source` | one tool: the inputs that it takes, and what has led to it |
+//! | `known` | the values that a call may take |
 //! | `player` | makes the calls |
 //! | `shrink` | as few calls as can be, and simple arguments |
 
 mod call;
 mod invent;
+mod known;
 mod player;
 mod shrink;
+mod source;
 
 pub use call::SequenceCall;
 
@@ -23,9 +27,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use self::invent::{Inventor, Source};
+use self::invent::Inventor;
 pub(super) use self::player::Tally;
 use self::player::{Break, Clock, Play, Player, Step};
+use self::source::Source;
 use crate::problem::{Fault, Layer, Problem};
 use crate::regressions;
 use crate::report::Report;
@@ -39,8 +44,12 @@ const LONGEST: usize = 8;
 /// How many calls that fail are left out for each that does not.
 const FAILED: usize = 3;
 
-/// How long sequences are tried.
+/// How many times as many as are wanted are tried, while there is something that none has reached.
+const MOST: u32 = 8;
+
+/// How long sequences are tried: as many as are wanted, and further ones.
 const TIME: Duration = Duration::from_secs(30);
+const TIME_FOR_MORE: Duration = Duration::from_secs(15);
 
 /// The name under which failing sequences are kept.
 const KEPT: &str = "$sequences";
@@ -78,8 +87,11 @@ pub(super) fn run(verifier: &Verifier, runtime: &Runtime, report: &mut Report) {
     let sources = subjects.iter().map(|subject| {
         let mut tools = report.tools.iter_mut();
         let own = tools.find(|tool| tool.tool == subject.name());
-        let plausible = own.map(|tool| std::mem::take(&mut tool.evidence.plausible));
-        Source::new(subject, plausible.unwrap_or_default(), seed)
+        let inputs = own.map(|tool| {
+            let evidence = &mut tool.evidence;
+            [&mut evidence.plausible, &mut evidence.ready].map(std::mem::take)
+        });
+        Source::new(subject, inputs.unwrap_or_default(), seed)
     });
     let inventor = Inventor::new(sources.collect(), seed);
     let mut player = Player::new(&subjects, &verifier.fixtures);
@@ -130,13 +142,25 @@ impl Trial<'_, '_, '_> {
         }
     }
 
+    /// As many as are wanted, and more while there is something that none of them has reached.
     fn new_ones(&mut self, verifier: &Verifier, mut inventor: Inventor<'_>) {
-        let clock = Clock::new(TIME);
+        let mut clock = Clock::new(TIME);
         let wanted = verifier.sequence_count();
-        for done in 0..wanted {
+        for done in 0..wanted.saturating_mul(MOST) {
+            if done == wanted {
+                clock = Clock::new(TIME_FOR_MORE);
+            }
             if clock.is_over() {
-                self.report.skipped.push(Skipped::Budget { done, wanted });
+                if done < wanted {
+                    self.report.skipped.push(Skipped::Budget { done, wanted });
+                }
                 return;
+            }
+            if done >= wanted {
+                if !self.is_open() {
+                    return;
+                }
+                self.report.more_sequences += 1;
             }
             let mut play = match self.player.begin() {
                 Ok(play) => play,
@@ -156,6 +180,13 @@ impl Trial<'_, '_, '_> {
         }
     }
 
+    /// Whether nothing is known yet of something that further sequences may reach.
+    fn is_open(&self) -> bool {
+        let tally = self.player.tally.lock();
+        let mut tools = self.report.tools.iter();
+        tools.any(|tool| self.player.knows(&tool.tool) && tool.is_open(&tally))
+    }
+
     /// One sequence; a break ends all of them.
     fn new_one(
         &mut self,
@@ -163,13 +194,12 @@ impl Trial<'_, '_, '_> {
         play: &mut Play,
         verifier: &Verifier,
     ) -> ControlFlow<()> {
-        let (length, mut path) = inventor.begin(LONGEST);
+        let length = inventor.begin(LONGEST);
         // Those that failed changed nothing, in most tools; if one has, the break is found again only with all of them.
         let (mut calls, mut all) = (Vec::new(), Vec::new());
         let mut failed = 0;
         while calls.len() < length {
-            let next = path.pop_front();
-            let mut call = next.unwrap_or_else(|| inventor.next(&calls, &play.results));
+            let mut call = inventor.next(&calls, &play.results);
             let step = self.player.call(play, &mut call);
             all.push(SequenceCall {
                 returned: Vec::new(),
@@ -184,6 +214,7 @@ impl Trial<'_, '_, '_> {
                     failed += 1;
                     play.results.pop();
                     play.begin_turn();
+                    inventor.refused(&call, &calls, &play.results);
                 }
                 Step::Failed => calls.push(call),
                 Step::Broke(broken) => {

@@ -4,6 +4,7 @@
 
 mod left_out;
 mod planted;
+mod reached;
 mod right;
 
 use contract_runtime::Builder;

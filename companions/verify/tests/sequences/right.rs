@@ -100,7 +100,7 @@ fn nothing_is_found_with_any_seed() {
         let verifier = Verifier::new(registry).run_bodies(true).setup(fresh);
         let report = verifier.cases(4).sequences(40).seed(seed).run();
         assert!(report.is_ok(), "seed {seed}: {report}");
-        assert_eq!(report.sequences(), 40, "{report}");
+        assert!(report.sequences() >= 40, "{report}");
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod asked;
 mod boundaries;
+mod extremes;
 mod far;
 mod helpers;
 mod kept;
