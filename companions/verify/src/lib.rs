@@ -359,7 +359,7 @@ impl Verifier {
         };
         let mut verified = trial::run(&self.registry, name, &remembered, &recorded, &effort);
         if let Some(path) = self.boundaries.as_deref().filter(|_| is_update()) {
-            let found = trial::find_boundaries(&self.registry, name, &effort);
+            let found = trial::find_boundaries(&self.registry, name, &remembered, &effort);
             if let Err(why) = found.map_or(Ok(()), |found| found.save(path, name)) {
                 let unrecorded = Verified::of_problem(name, Fault::Unrecorded { why });
                 verified.problems.extend(unrecorded.problems);

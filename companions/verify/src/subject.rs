@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use contract_runtime::__family::{TriedTool, try_check};
 use contract_runtime::Policy;
-use contract_runtime::{Outcome, Registry, ToolCall, ToolInfo};
+use contract_runtime::{Outcome, Registry, ToolCall, ToolInfo, Violation};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -54,6 +54,28 @@ impl<'r> Subject<'r> {
     /// Whether a call with these arguments would reach the body.
     pub(super) fn accepts(&self, input: &Value) -> bool {
         self.check(input, Policy::Enforce).is_ok()
+    }
+
+    /// What refuses a call, and its words, apart from conditions over earlier calls, which no single call fulfils.
+    pub(super) fn refusal(&self, input: &Value) -> Option<(Option<String>, String)> {
+        let outcome = self.check(input, Policy::Enforce);
+        let asks = |violation: &Violation| {
+            let mut conditions = self.info.conditions().iter();
+            conditions.any(|one| one.id() == violation.contract && one.condition().asks_history())
+        };
+        let said = |outcome: &Outcome| {
+            let clause = outcome.violation().map(|one| one.contract.clone());
+            (clause, outcome.error().unwrap_or_default().to_owned())
+        };
+        if !outcome.violation().is_some_and(asks) {
+            return (!outcome.is_ok()).then(|| said(&outcome));
+        }
+        let observed = self.check(input, Policy::Observe);
+        if !observed.is_ok() {
+            return Some(said(&observed));
+        }
+        let other = observed.observed().iter().find(|one| !asks(one));
+        other.map(|one| (Some(one.contract.clone()), one.to_string()))
     }
 
     /// The call, ready to be pasted into a test.

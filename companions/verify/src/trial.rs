@@ -86,11 +86,14 @@ pub(super) fn run(
 pub(super) fn find_boundaries(
     registry: &Registry,
     name: &str,
+    remembered: &[Value],
     effort: &Effort<'_>,
 ) -> Option<Boundaries> {
     let registry = fixtures::registry_for(registry, name, effort.fixtures).ok()?;
     let subject = Subject::new(&registry, name, effort.runtime)?;
-    Some(panic_hook::suppress(|| boundaries::find(&subject)))
+    Some(panic_hook::suppress(|| {
+        boundaries::find(&subject, remembered)
+    }))
 }
 
 /// Runs the first two layers, and returns the accepted inputs.

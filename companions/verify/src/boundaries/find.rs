@@ -18,6 +18,9 @@ const SEED: u64 = 0;
 /// How many inputs are tried to find an accepted one.
 const BASES: u32 = 400;
 
+/// The most kept inputs around which boundaries are looked for.
+const KEPT: usize = 8;
+
 /// The random inputs, for conditions that no single argument breaks.
 const CHANCE: u32 = 2_000;
 
@@ -41,6 +44,7 @@ const VARIANTS: usize = 16;
 enum Answer {
     /// It is not an input of the tool, or could not be judged.
     None,
+    /// By all but conditions over earlier calls, which no single call fulfils.
     Accepted,
     /// By these conditions.
     Refused(Vec<usize>),
@@ -63,8 +67,8 @@ struct Pair {
     clause: usize,
 }
 
-/// Finds the boundaries of a tool. No body runs.
-pub(crate) fn find(subject: &Subject<'_>) -> Boundaries {
+/// Finds the boundaries of a tool, around a small accepted input and around those that are kept. No body runs.
+pub(crate) fn find(subject: &Subject<'_>, kept: &[Value]) -> Boundaries {
     let judges = Judges::new(subject, &mut Vec::new());
     let mut finder = Finder {
         judges: &judges,
@@ -77,13 +81,17 @@ pub(crate) fn find(subject: &Subject<'_>) -> Boundaries {
     if judges.clauses.is_empty() {
         return finder.boundaries;
     }
-    let mut bases = (0..BASES).map(|_| generator.right());
-    let Some(base) = bases.find(|input| finder.accepts(input)) else {
-        return finder.boundaries;
-    };
-    let base = shrink::smallest(base, |input| finder.accepts(input));
-    finder.along(&base, generator.boundaries(&base));
-    finder.by_chance(&base, &mut generator);
+    let mut inputs = (0..BASES).map(|_| generator.right());
+    let base = inputs.find(|input| finder.accepts(input));
+    let base = base.map(|base| shrink::smallest(base, |input| finder.accepts(input)));
+    let kept = kept.iter().filter(|input| finder.accepts(input)).cloned();
+    let bases: Vec<Value> = base.into_iter().chain(kept.take(KEPT)).collect();
+    for base in &bases {
+        finder.along(base, generator.boundaries(base));
+    }
+    if let Some(base) = bases.first() {
+        finder.by_chance(base, &mut generator);
+    }
     finder.boundaries
 }
 
@@ -93,18 +101,24 @@ impl Finder<'_, '_, '_> {
         if !verdicts.typed {
             return Answer::None;
         }
-        if verdicts.accepted {
+        if verdicts.ready {
             return Answer::Accepted;
         }
         let mut failed = Vec::new();
-        for (clause, verdict) in verdicts.predicates.iter().enumerate() {
+        let clauses = self.judges.clauses.iter().zip(&verdicts.predicates);
+        for (place, (clause, verdict)) in clauses.enumerate() {
             match verdict {
                 Some(true) => {}
-                Some(false) => failed.push(clause),
+                Some(false) if clause.condition.asks_history() => {}
+                Some(false) => failed.push(place),
                 None => return Answer::None,
             }
         }
-        Answer::Refused(failed)
+        if failed.is_empty() {
+            Answer::None
+        } else {
+            Answer::Refused(failed)
+        }
     }
 
     fn accepts(&self, input: &Value) -> bool {

@@ -17,7 +17,6 @@ mod readable;
 
 use std::path::Path;
 
-use contract_runtime::Policy;
 use serde_json::Value;
 
 pub(super) use find::find;
@@ -70,19 +69,15 @@ impl Boundaries {
             fault,
         };
         for input in &self.accepts {
-            let outcome = subject.check(input, Policy::Enforce);
-            if outcome.is_ok() {
+            let Some((clause, message)) = subject.refusal(input) else {
                 continue;
-            }
-            let clause = outcome
-                .violation()
-                .map(|violation| violation.contract.clone());
+            };
             if problems.iter().all(|known| known.clause != clause) {
-                let message = outcome.error().unwrap_or_default().to_owned();
                 problems.push(problem(clause, input, Fault::NowRefused { message }));
             }
         }
-        let let_in = self.refuses.iter().filter(|input| subject.accepts(input));
+        let refuses = self.refuses.iter();
+        let let_in = refuses.filter(|input| subject.refusal(input).is_none());
         problems.extend(
             let_in
                 .take(SHOWN)
