@@ -84,8 +84,9 @@ pub(crate) fn find(subject: &Subject<'_>, kept: &[Value]) -> Boundaries {
     let mut inputs = (0..BASES).map(|_| generator.right());
     let base = inputs.find(|input| finder.accepts(input));
     let base = base.map(|base| shrink::smallest(base, |input| finder.accepts(input)));
-    let kept = kept.iter().filter(|input| finder.accepts(input)).cloned();
-    let bases: Vec<Value> = base.into_iter().chain(kept.take(KEPT)).collect();
+    let kept = kept.iter().filter(|input| finder.keep(input)).cloned();
+    let bases: Vec<Value> = kept.take(KEPT).collect();
+    let bases: Vec<Value> = base.into_iter().chain(bases).collect();
     for base in &bases {
         finder.along(base, generator.boundaries(base));
     }
@@ -123,6 +124,20 @@ impl Finder<'_, '_, '_> {
 
     fn accepts(&self, input: &Value) -> bool {
         self.ask(input) == Answer::Accepted
+    }
+
+    /// Records the answer to an input that somebody has kept, unless several conditions refuse it; returns whether it is accepted.
+    fn keep(&mut self, input: &Value) -> bool {
+        let answer = self.ask(input);
+        let list = match &answer {
+            Answer::Accepted => &mut self.boundaries.accepts,
+            Answer::Refused(by) if by.len() == 1 => &mut self.boundaries.refuses,
+            _ => return false,
+        };
+        if self.known.insert(input.to_string()) {
+            list.push(input.clone());
+        }
+        answer == Answer::Accepted
     }
 
     /// Whether this condition alone refuses the input, so that no other hides a change of it.

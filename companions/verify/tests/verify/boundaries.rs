@@ -203,7 +203,8 @@ fn record() {
     let place = Path::new(&place);
     // What chance does not meet is kept, and has boundaries too.
     let kept = place.with_extension("kept.json");
-    let inputs = json!({"unlock": [{"serial": "QX-8841-77", "times": 3}]});
+    let kept_ones = json!([{"serial": "QX-8841-77", "times": 3}, {"serial": "QX", "times": 2}]);
+    let inputs = json!({ "unlock": kept_ones });
     fs::write(&kept, inputs.to_string()).unwrap();
     let registry = before::tools().build().unwrap();
     let verifier = Verifier::new(registry).seed(3).boundaries(place);
@@ -258,6 +259,18 @@ fn what_is_recorded_are_neighbours() {
     );
     assert!(average.contains(r#"{"readings":[12.501]}"#), "{average}");
     assert!(average.lines().all(|line| line.len() < 60), "{average}");
+    // What was kept is recorded too, with the answer to it.
+    let unlock = read("unlock");
+    let is_recorded = |list: &str, input: Value| {
+        let listed = unlock["unlock"][list].as_array().unwrap();
+        listed.contains(&input)
+    };
+    let kept = json!({"serial": "QX-8841-77", "times": 3});
+    assert!(is_recorded("accepts", kept), "{unlock}");
+    assert!(
+        is_recorded("refuses", json!({"serial": "QX", "times": 2})),
+        "{unlock}"
+    );
     // A long text is written in short, so that the file can be read.
     let name = fs::read_to_string(place.join("name.json")).unwrap();
     assert!(
