@@ -158,8 +158,9 @@ impl Verifier {
         self
     }
 
-    /// Sets how many sequences of calls are tried; by default as many as [`cases`](Self::cases), and 0 leaves them out. Up to eight
-    /// times as many are made while there is a body, a postcondition or a side of a precondition that none of them has reached.
+    /// Sets how many sequences of calls are tried; by default as many as [`cases`](Self::cases), for each eight tools as many again,
+    /// and 0 leaves them out. Up to eight times as many are made while there is a body, a postcondition or a side of a precondition
+    /// that none of them has reached.
     ///
     /// They are tried where an earlier call may matter: the body of a tool that has a state, and is not `read_only`, may be run, or
     /// a condition asks the [`history`](contract_runtime::history()) of its run. Each sequence begins with the values that `setup`

@@ -133,7 +133,7 @@ impl Report {
     }
 
     /// Returns how many sequences of calls were made, for tools with a state and conditions over the history of a run: as many as
-    /// were wanted, and up to eight times as many while there was something that none of them had reached.
+    /// were wanted, more of many tools, and up to eight times as many while there was something that none of them had reached.
     #[must_use]
     pub const fn sequences(&self) -> u32 {
         self.sequences
@@ -198,9 +198,7 @@ impl Report {
             (0, _) => String::new(),
             (count, 0) => format!(", {count} sequences of calls"),
             (count, more) => {
-                format!(
-                    ", {count} sequences of calls, of which {more} for what others had not reached"
-                )
+                format!(", {count} sequences of calls, {more} more than wanted")
             }
         };
         let left_out = if left_out.is_empty() {

@@ -13,6 +13,9 @@ use crate::subject::below;
 /// How deep in its arguments a call takes values of earlier ones.
 const DEPTH: usize = 4;
 
+/// The tools of a sequence whose tools have to do with each other.
+const GROUP: usize = 4;
+
 /// The most calls that are put off until others have been made.
 const PUT_OFF: usize = 6;
 
@@ -51,7 +54,11 @@ impl<'s> Inventor<'s> {
     /// Begins a sequence: returns how many calls it has, at most this many.
     pub(super) fn begin(&mut self, most: usize) -> usize {
         let all = 0..self.sources.len();
-        self.chosen = all.clone().filter(|_| self.rng.one_in(2)).collect();
+        self.chosen = if all.len() > GROUP && !self.rng.one_in(3) {
+            self.group()
+        } else {
+            all.clone().filter(|_| self.rng.one_in(2)).collect()
+        };
         if self.chosen.is_empty() {
             self.chosen = all.collect();
         }
@@ -62,6 +69,28 @@ impl<'s> Inventor<'s> {
         let path = self.next.len();
         let more = 1 + self.rng.below(most - path.max(1));
         (path + more).max(2)
+    }
+
+    /// A tool, and some that have to do with it: of many tools most have nothing to do with each other.
+    fn group(&mut self) -> Vec<usize> {
+        let first = self.rng.below(self.sources.len());
+        let Some(source) = self.sources.get(first) else {
+            return Vec::new();
+        };
+        let is_near = |other: &Source<'_>| {
+            source.asks_for(other)
+                || other.asks_for(source)
+                || source.is_like(other)
+                || other.is_like(source)
+        };
+        let others = self.sources.iter().enumerate();
+        let near = others.filter(|(place, other)| *place != first && is_near(other));
+        let mut near: Vec<usize> = near.map(|(place, _)| place).collect();
+        let mut group = vec![first];
+        while group.len() < GROUP && !near.is_empty() {
+            group.push(near.swap_remove(self.rng.below(near.len())));
+        }
+        group
     }
 
     /// What has led to one of the tools before, mostly to the one that is reached least.

@@ -47,6 +47,9 @@ const FAILED: usize = 3;
 /// How many times as many as are wanted are tried, while there is something that none has reached.
 const MOST: u32 = 8;
 
+/// For so many tools the number that is wanted is enough; of more tools there are more sequences, if nobody has set their number.
+const FEW: u32 = 8;
+
 /// How long sequences are tried: as many as are wanted, and further ones.
 const TIME: Duration = Duration::from_secs(30);
 const TIME_FOR_MORE: Duration = Duration::from_secs(15);
@@ -146,6 +149,10 @@ impl Trial<'_, '_, '_> {
     fn new_ones(&mut self, verifier: &Verifier, mut inventor: Inventor<'_>) {
         let mut clock = Clock::new(TIME);
         let wanted = verifier.sequence_count();
+        let enough = match verifier.sequences {
+            Some(wanted) => wanted,
+            None => wanted.saturating_mul(1 + self.player.tools() / FEW),
+        };
         for done in 0..wanted.saturating_mul(MOST) {
             if done == wanted {
                 clock = Clock::new(TIME_FOR_MORE);
@@ -157,7 +164,7 @@ impl Trial<'_, '_, '_> {
                 return;
             }
             if done >= wanted {
-                if !self.is_open() {
+                if done >= enough && !self.is_open() {
                     return;
                 }
                 self.report.more_sequences += 1;

@@ -123,6 +123,11 @@ impl<'p, 'r> Player<'p, 'r> {
         }
     }
 
+    /// How many tools there are.
+    pub(super) fn tools(&self) -> u32 {
+        u32::try_from(self.tools.len()).unwrap_or(u32::MAX)
+    }
+
     pub(super) fn knows(&self, tool: &str) -> bool {
         self.subjects.iter().any(|subject| subject.name() == tool)
     }

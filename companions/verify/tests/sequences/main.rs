@@ -3,6 +3,7 @@
 #![cfg(panic = "unwind")]
 
 mod left_out;
+mod many;
 mod planted;
 mod reached;
 mod right;

@@ -94,7 +94,7 @@ impl Bank {
     }
 }
 
-fn no_accounts(builder: Builder) -> Builder {
+pub(super) fn no_accounts(builder: Builder) -> Builder {
     builder.with(Bank::default())
 }
 
