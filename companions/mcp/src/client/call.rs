@@ -42,6 +42,7 @@ impl Remote {
         context: DynamicContext,
     ) -> Result<Content, String> {
         let mut params = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
+        let mut questions = 0;
         for _ in 0..ROUNDS {
             let asked = match self.result(params.clone(), &context).await? {
                 ServerResult::CallToolResult(result) => {
@@ -55,6 +56,14 @@ impl Remote {
             let Some(requests) = requests.filter(|requests| !requests.is_empty()) else {
                 return Err(unanswered("there is nobody to ask", &InputRequests::new()));
             };
+            if !self.connection.listener().may_ask() {
+                return Err(unanswered("it was not told that it may", requests));
+            }
+            questions += requests.len();
+            if questions > elicitation::QUESTIONS {
+                let why = format!("it has more than {} questions", elicitation::QUESTIONS);
+                return Err(unanswered(&why, requests));
+            }
             let answers = elicitation::answer_each(requests, &self.server, &context).await;
             let answers = answers.map_err(|why| unanswered(&why, requests))?;
             params = params.with_input_responses(answers);

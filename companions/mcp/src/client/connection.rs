@@ -8,15 +8,16 @@ use contract_runtime::{DynamicContext, Log, Progress};
 use parking_lot::Mutex;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientConfig, ElicitRequestParams, ElicitResult, ErrorData, NumberOrString,
-    ProgressNotificationParam, ProgressToken,
+    ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ErrorCode,
+    ErrorData, NumberOrString, ProgressNotificationParam, ProgressToken,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleClient, RunningService};
+use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::elicitation::{Elicitation, declined};
+use super::elicitation::{Elicitation, QUESTIONS, declined};
 
 /// A connection to an MCP server, shared by the tools that were imported over it.
 #[derive(Clone)]
@@ -133,9 +134,22 @@ struct RunningCall {
     done: f64,
     log: Log,
     asked: mpsc::UnboundedSender<Elicitation>,
+    /// How many questions the server has asked.
+    questions: usize,
 }
 
-const SEVERAL: &str = "the server asked, and its question was declined, because several calls are running and it does not say which one asks";
+impl RunningCall {
+    fn declined(&self, why: &str) {
+        self.log.warning(format_args!(
+            "the server asked, and its question was declined, because {why}"
+        ));
+    }
+}
+
+const ELICITATION: &str = "elicitation/create";
+
+const SEVERAL: &str = "several calls are running and it does not say which one asks";
+const UNREADABLE: &str = "it asks for more than a form of plain fields";
 
 /// The longest message of a report, in characters.
 const MESSAGE: usize = 2_000;
@@ -173,17 +187,35 @@ impl Listener {
         }
     }
 
+    /// Whether the server was told that it may ask people.
+    pub(super) fn may_ask(&self) -> bool {
+        self.config.capabilities.elicitation.is_some()
+    }
+
     /// Has a question of the server answered by the call that it is about; `None` if it is declined.
     async fn ask(&self, asked: ElicitRequestParams) -> Option<ElicitResult> {
         let (answer, answered) = oneshot::channel();
         {
-            let calls = self.calls.lock().await;
-            let mut running = calls.values();
+            let mut calls = self.calls.lock().await;
+            let mut running = calls.values_mut();
             let (Some(call), None) = (running.next(), running.next()) else {
                 // The protocol does not say which of them asks.
-                calls.values().for_each(|call| call.log.warning(SEVERAL));
+                for call in calls.values_mut() {
+                    call.questions += 1;
+                    if call.questions <= QUESTIONS {
+                        call.declined(SEVERAL);
+                    }
+                }
                 return None;
             };
+            call.questions += 1;
+            if call.questions > QUESTIONS {
+                // Said once, because a flood of questions must not become one of messages.
+                if call.questions == QUESTIONS + 1 {
+                    call.declined(&format!("it has asked {QUESTIONS} others"));
+                }
+                return None;
+            }
             call.asked.send(Elicitation { asked, answer }).ok()?;
         }
         answered.await.ok()
@@ -212,6 +244,7 @@ impl Sending<'_> {
                 done: f64::NEG_INFINITY,
                 log: context.log.clone(),
                 asked,
+                questions: 0,
             };
             self.0.insert(token, call);
         }
@@ -235,9 +268,35 @@ impl ClientHandler for Listener {
     async fn create_elicitation(
         &self,
         asked: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.ask(asked).await.unwrap_or_else(declined))
+        if !self.may_ask() {
+            return Ok(declined());
+        }
+        tokio::select! {
+            answer = self.ask(asked) => Ok(answer.unwrap_or_else(declined)),
+            // The server has taken its question back, and nobody reads the answer.
+            () = context.ct.cancelled() => Ok(declined()),
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A question with fields that the protocol does not have.
+        if request.method != ELICITATION || !self.may_ask() {
+            let unknown = ErrorCode::METHOD_NOT_FOUND;
+            return Err(ErrorData::new(unknown, request.method, None));
+        }
+        for call in self.calls.lock().await.values_mut() {
+            call.questions += 1;
+            if call.questions <= QUESTIONS {
+                call.declined(UNREADABLE);
+            }
+        }
+        Ok(CustomResult(json!(declined())))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -12,6 +12,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::names::shortened;
 
+/// How many questions of a server people are asked in one call.
+pub(super) const QUESTIONS: usize = 10;
+
+/// The longest message of a question, in characters; what follows it must be read, too.
+const MESSAGE: usize = 1_500;
+
 /// A question of a server that asks while the call runs, and where the answer goes.
 pub(super) struct Elicitation {
     pub(super) asked: ElicitRequestParams,
@@ -28,17 +34,27 @@ pub(super) async fn answer_all(
     server: &str,
     context: &DynamicContext,
 ) -> Infallible {
-    while let Some(elicitation) = asked.recv().await {
-        let answer = answer(&elicitation.asked, server, context).await;
+    while let Some(Elicitation {
+        asked,
+        answer: told,
+    }) = asked.recv().await
+    {
+        let mut told = told;
+        let answer = tokio::select! {
+            biased;
+            // The server has taken the question back, so people need not decide on it.
+            () = told.closed() => continue,
+            answer = answer(&asked, server, context) => answer,
+        };
         let answer = answer.unwrap_or_else(|why| {
             context.log.warning(format_args!(
                 "the server asked, and its question was declined, because {why}: {}",
-                shortened(message(&elicitation.asked))
+                shortened(message(&asked))
             ));
             declined()
         });
         // If nobody waits for it, the server has disconnected.
-        let _ = elicitation.answer.send(answer);
+        let _ = told.send(answer);
     }
     std::future::pending().await
 }
@@ -66,8 +82,12 @@ async fn answer(
     server: &str,
     context: &DynamicContext,
 ) -> Result<ElicitResult, String> {
-    let accepted = yes(asked)?;
-    let question = format!("{server} asks: {}", message(asked));
+    let (accepted, field) = yes(asked)?;
+    let message: String = message(asked).chars().take(MESSAGE).collect();
+    let question = match field {
+        None => format!("{server} asks: {message}"),
+        Some(field) => format!("{server} asks: {message} (yes to {field})"),
+    };
     match context.ask(&question).await {
         None => Err("there is nobody to ask".to_owned()),
         Some(Decision::Approved(_)) => {
@@ -77,18 +97,26 @@ async fn answer(
     }
 }
 
-/// The content that says yes to a question that can be answered by yes or no.
-fn yes(asked: &ElicitRequestParams) -> Result<Value, String> {
+/// The content that says yes to a question that can be answered by yes or no, and what its field is called.
+fn yes(asked: &ElicitRequestParams) -> Result<(Value, Option<String>), String> {
     let ElicitRequestParams::FormElicitationParams {
-        requested_schema, ..
+        requested_schema: form,
+        ..
     } = asked
     else {
         return Err("it wants a person to visit a page".to_owned());
     };
-    let mut fields = requested_schema.properties.iter();
-    match (fields.next(), fields.next()) {
-        (None, _) => Ok(json!({})),
-        (Some((name, PrimitiveSchemaDefinition::Boolean(_))), None) => Ok(json!({ name: true })),
+    let required = form.required.iter().flatten();
+    let mut unknown = required.filter(|name| !form.properties.contains_key(*name));
+    let mut fields = form.properties.iter();
+    match (fields.next(), fields.next(), unknown.next()) {
+        (None, _, None) => Ok((json!({}), None)),
+        (Some((name, PrimitiveSchemaDefinition::Boolean(field))), None, None) => {
+            let title = shortened(field.title.as_deref().unwrap_or(name));
+            let described = field.description.as_deref().map(shortened);
+            let field = described.map_or(format!("`{title}`"), |text| format!("`{title}`: {text}"));
+            Ok((json!({ name: true }), Some(field)))
+        }
         _ => Err("it asks for more than yes or no".to_owned()),
     }
 }

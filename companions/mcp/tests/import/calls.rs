@@ -289,7 +289,7 @@ async fn a_server_that_asks_in_its_result_is_told_that_nobody_can_be_asked() {
                 "message": "Cancel order W1?\n\u{1b}[2J",
                 "requestedSchema": {"type": "object", "properties": {}},
             }}}}),
-            "not started, because the server asks for more input, and there is nobody to ask: Cancel order W1?",
+            "not started, because the server asks for more input, and it was not told that it may: Cancel order W1?",
         ),
         (
             json!({"requestState": "later"}),

@@ -2,12 +2,25 @@
 
 use std::sync::{Arc, Mutex};
 
-use contract_mcp::Importer;
+use contract_mcp::{Imported, Importer};
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, ApprovalRequest, Decision, Run, Status};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
-use crate::fake::{Fake, Log, bare, call, result, text, within};
+use crate::fake::{Fake, Heard, Log, bare, call, result, text, within};
+
+/// Imports the tools of a server that may ask.
+async fn import(server: Fake) -> (Imported, Heard) {
+    let (client, heard) = server.start();
+    let imported = within(Importer::new().elicitation().import(client)).await;
+    (imported.unwrap(), heard)
+}
+
+async fn registry(server: Fake) -> (Registry, Heard) {
+    let (imported, heard) = import(server).await;
+    (Registry::builder().with(imported).build().unwrap(), heard)
+}
 
 /// The parameters of a question with these fields.
 fn form(fields: &Value) -> Value {
@@ -64,11 +77,15 @@ fn answer(outcome: &Outcome) -> Value {
 #[tokio::test]
 async fn a_plain_question_is_put_to_the_approver_of_the_call_its_run_or_its_registry() {
     for level in ["call", "run", "registry"] {
-        for (fields, content) in [
-            (json!({}), json!({})),
-            (json!({"sure": {"type": "boolean"}}), json!({"sure": true})),
+        for (fields, content, yes_to) in [
+            (json!({}), json!({}), ""),
+            (
+                json!({"sure": {"type": "boolean"}}),
+                json!({"sure": true}),
+                " (yes to `sure`)",
+            ),
         ] {
-            let (imported, _heard) = asking(form(&fields)).import().await.unwrap();
+            let (imported, _heard) = import(asking(form(&fields))).await;
             let builder = Registry::builder().with(imported);
             let (asked, approve) = yes();
             let (builder, context) = match level {
@@ -88,7 +105,7 @@ async fn a_plain_question_is_put_to_the_approver_of_the_call_its_run_or_its_regi
             assert_eq!(asked[0].arguments, json!({"order": "W1"}));
             assert_eq!(
                 asked[0].questions[0].text,
-                "MCP server fake 1 asks: Cancel order W1? [2J"
+                format!("MCP server fake 1 asks: Cancel order W1? [2J{yes_to}")
             );
         }
     }
@@ -96,7 +113,7 @@ async fn a_plain_question_is_put_to_the_approver_of_the_call_its_run_or_its_regi
 
 #[tokio::test]
 async fn whoever_says_no_declines_and_the_server_goes_on() {
-    let (registry, _heard) = asking(form(&json!({}))).registry().await;
+    let (registry, _heard) = registry(asking(form(&json!({})))).await;
     let no = Context::new().approver(async |_| Decision::Denied("it has been sent".to_owned()));
     let outcome = outcome(&registry, no).await;
     assert_eq!(answer(&outcome), json!({"action": "decline"}));
@@ -114,7 +131,7 @@ async fn what_is_no_question_of_yes_or_no_is_declined_with_a_reason() {
         (form(&two), "it asks for more than yes or no: Cancel"),
         (url, "it wants a person to visit a page: Log in"),
     ] {
-        let (registry, _heard) = asking(question).registry().await;
+        let (registry, _heard) = registry(asking(question)).await;
         let (asked, approve) = yes();
         let log = Log::default();
         let heard = log.clone();
@@ -148,7 +165,7 @@ async fn with_several_calls_nobody_knows_which_one_asks() {
             let answer = answer["result"].to_string();
             calls.iter().map(|request| text(request, &answer)).collect()
         });
-    let (registry, _heard) = server.registry().await;
+    let (registry, _heard) = registry(server).await;
     let (asked, approve) = yes();
     let context = Context::new().approver(approve);
     let (one, other) = tokio::join!(
@@ -162,7 +179,7 @@ async fn with_several_calls_nobody_knows_which_one_asks() {
 
 #[tokio::test]
 async fn a_call_that_is_given_up_asks_nobody_any_more() {
-    let (registry, mut heard) = asking(form(&json!({}))).registry().await;
+    let (registry, mut heard) = registry(asking(form(&json!({})))).await;
     let token = CancellationToken::new();
     let stop = token.clone();
     // Whoever was asked gives up instead of answering.
@@ -202,7 +219,7 @@ async fn a_call_that_needs_an_answer_is_made_again_with_it() {
                 _ => text(request, &params["inputResponses"].to_string()),
             }]
         });
-        let (registry, _heard) = server.registry().await;
+        let (registry, _heard) = registry(server).await;
         let context = Context::new().approver(move |_| std::future::ready(decision.clone()));
         let outcome = outcome(&registry, context).await;
         assert_eq!(answer(&outcome), told);
@@ -215,12 +232,12 @@ async fn a_server_that_needs_more_than_yes_or_no_fails_its_call() {
     let endless = json!({"sure": {"method": "elicitation/create", "params": form(&json!({}))}});
     let wider = json!({"name": {"method": "elicitation/create", "params": form(&json!({"name": {"type": "string"}}))}});
     let roots = json!({"roots": {"method": "roots/list"}});
-    let registry = |requests: Value| {
+    let asking_for = |requests: Value| {
         let server = Fake::new(json!([bare("cancel")])).on("tools/call", move |request| {
             let asks = json!({"resultType": "input_required", "inputRequests": requests});
             vec![result(request, asks)]
         });
-        server.registry()
+        registry(server)
     };
     let context = Context::new().approver(approve);
     for (requests, why) in [
@@ -231,28 +248,204 @@ async fn a_server_that_needs_more_than_yes_or_no_fails_its_call() {
         (roots, "and it asks for more than people can answer here"),
         (endless, "the server asked 10 times for more input"),
     ] {
-        let (registry, _heard) = registry(requests).await;
+        let (registry, _heard) = asking_for(requests).await;
         let outcome = outcome(&registry, context.clone()).await;
         assert!(outcome.error().unwrap().contains(why), "{outcome:?}");
     }
 }
 
 #[tokio::test]
-async fn a_server_learns_that_it_may_ask_only_if_the_host_says_so() {
-    for (importer, told) in [
-        (Importer::new(), json!({})),
+async fn a_server_learns_that_it_may_ask_and_asks_only_if_the_host_says_so() {
+    for (importer, told, answered) in [
+        (Importer::new(), json!({}), json!({"action": "decline"})),
         (
             Importer::new().elicitation(),
             json!({"elicitation": {"form": {}}}),
+            json!({"action": "accept", "content": {}}),
         ),
     ] {
         let (client, mut heard) = asking(form(&json!({}))).start();
         let imported = within(importer.import(client)).await.unwrap();
         let hello = heard.next("initialize").await;
         assert_eq!(hello["params"]["capabilities"], told);
-        // Without an approver it is declined either way.
         let registry = Registry::builder().with(imported).build().unwrap();
-        let outcome = call(&registry, "cancel", "{}").await;
-        assert_eq!(answer(&outcome), json!({"action": "decline"}));
+        let (asked, approve) = yes();
+        let outcome = outcome(&registry, Context::new().approver(approve)).await;
+        assert_eq!(answer(&outcome), answered);
+        assert_eq!(
+            asked.lock().unwrap().len(),
+            usize::from(answered["action"] == "accept")
+        );
     }
+}
+
+#[tokio::test]
+async fn a_server_that_may_not_ask_for_input_gets_none() {
+    let server = Fake::new(json!([bare("cancel")])).on("tools/call", move |request| {
+        let requests =
+            json!({"sure": {"method": "elicitation/create", "params": form(&json!({}))}});
+        let asks = json!({"resultType": "input_required", "inputRequests": requests});
+        vec![result(request, asks)]
+    });
+    let (registry, _heard) = server.registry().await;
+    let (asked, approve) = yes();
+    let outcome = outcome(&registry, Context::new().approver(approve)).await;
+    let why = "and it was not told that it may: Cancel order W1?";
+    assert!(outcome.error().unwrap().contains(why), "{outcome:?}");
+    assert!(asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn without_an_approver_every_question_is_declined() {
+    let (registry, _heard) = registry(asking(form(&json!({})))).await;
+    let outcome = outcome(&registry, Context::new()).await;
+    assert_eq!(answer(&outcome), json!({"action": "decline"}));
+}
+
+#[tokio::test]
+async fn a_person_reads_what_the_field_means_however_long_the_message_is() {
+    let fields = json!({"wipe": {"type": "boolean", "title": "Wipe the disk", "description": "Nothing is\u{202e} left."}});
+    let mut question = form(&fields);
+    question["message"] = json!("A".repeat(1 << 20));
+    let (registry, _heard) = registry(asking(question)).await;
+    let (asked, approve) = yes();
+    let outcome = outcome(&registry, Context::new().approver(approve)).await;
+    assert_eq!(answer(&outcome)["content"], json!({"wipe": true}));
+    let text = asked.lock().unwrap()[0].questions[0].text.clone();
+    let end = r"AAA (yes to `Wipe the disk`: Nothing is\u{202e} left.)";
+    assert!(text.ends_with(end), "{text}");
+}
+
+#[tokio::test]
+async fn a_form_that_requires_more_than_it_shows_is_declined() {
+    let mut question = form(&json!({}));
+    question["requestedSchema"]["required"] = json!(["name"]);
+    let (registry, _heard) = registry(asking(question)).await;
+    let (asked, approve) = yes();
+    let outcome = outcome(&registry, Context::new().approver(approve)).await;
+    assert_eq!(answer(&outcome), json!({"action": "decline"}));
+    assert!(asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_question_with_nested_fields_is_declined_with_a_reason() {
+    let nested = json!({"a": {"type": "object", "properties": {"b": {"type": "boolean"}}}});
+    let (registry, _heard) = registry(asking(form(&nested))).await;
+    let log = Log::default();
+    let heard = log.clone();
+    let context = Context::new().log(move |record| heard.add(record.to_string()));
+    let outcome = outcome(&registry, context).await;
+    assert_eq!(answer(&outcome), json!({"action": "decline"}));
+    let said = log.read().concat();
+    let why = "because it asks for more than a form of plain fields";
+    assert!(said.ends_with(why), "{said}");
+}
+
+/// A server that asks so many questions in the middle of a call, and ends it when all are answered.
+fn flooding(questions: usize) -> Fake {
+    let calling = Arc::new(Mutex::new(Value::Null));
+    let called = Arc::clone(&calling);
+    let mut answers = Vec::new();
+    Fake::new(json!([bare("cancel")]))
+        .on("tools/call", move |request| {
+            *called.lock().unwrap() = request.clone();
+            let asks = |id| json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": form(&json!({}))});
+            (0..questions).map(asks).collect()
+        })
+        .on("", move |answer| {
+            answers.push(answer["result"]["action"].clone());
+            if answers.len() < questions {
+                return Vec::new();
+            }
+            vec![text(&calling.lock().unwrap(), &json!(answers).to_string())]
+        })
+}
+
+#[tokio::test]
+async fn a_flood_of_questions_reaches_nobody() {
+    let (registry, _heard) = registry(flooding(500)).await;
+    let (asked, approve) = yes();
+    let log = Log::default();
+    let heard = log.clone();
+    let context = Context::new()
+        .approver(approve)
+        .log(move |record| heard.add(record.to_string()));
+    let outcome = outcome(&registry, context).await;
+    let answers = answer(&outcome);
+    let accepted = answers.as_array().unwrap().iter();
+    assert_eq!(
+        accepted
+            .filter(|action| **action == json!("accept"))
+            .count(),
+        10
+    );
+    assert_eq!(asked.lock().unwrap().len(), 10);
+    assert_eq!(log.read().len(), 1, "{:?}", log.read());
+}
+
+#[tokio::test]
+async fn a_flood_of_questions_in_a_result_reaches_nobody() {
+    let server = Fake::new(json!([bare("cancel")])).on("tools/call", move |request| {
+        let asks = json!({"method": "elicitation/create", "params": form(&json!({}))});
+        let requests = (0..500).map(|key| (key.to_string(), asks.clone()));
+        let requests: serde_json::Map<String, Value> = requests.collect();
+        vec![result(
+            request,
+            json!({"resultType": "input_required", "inputRequests": requests}),
+        )]
+    });
+    let (registry, _heard) = registry(server).await;
+    let (asked, approve) = yes();
+    let outcome = outcome(&registry, Context::new().approver(approve)).await;
+    let why = "it has more than 10 questions";
+    assert!(outcome.error().unwrap().contains(why), "{outcome:?}");
+    assert!(asked.lock().unwrap().is_empty());
+}
+
+/// Tells when it is dropped.
+struct Dropped(Arc<Notify>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_the_server_takes_back_is_taken_from_the_approver() {
+    let mut asking = Value::Null;
+    let server = Fake::new(json!([bare("cancel"), bare("withdraw"), bare("end")])).on(
+        "tools/call",
+        move |request| match request["params"]["name"].as_str() {
+            Some("cancel") => {
+                asking = request.clone();
+                vec![json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": form(&json!({}))})]
+            }
+            Some("withdraw") => {
+                let params = json!({"requestId": 7});
+                let back = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+                vec![back, text(request, "done")]
+            }
+            _ => vec![text(&asking, "ended"), text(request, "done")],
+        },
+    );
+    let (registry, _heard) = registry(server).await;
+    let (asked, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (seen, dropped) = (Arc::clone(&asked), Arc::clone(&gone));
+    let context = Context::new().approver(move |_| {
+        let dropped = Dropped(Arc::clone(&dropped));
+        seen.notify_one();
+        async move {
+            let _dropped = dropped;
+            std::future::pending().await
+        }
+    });
+    let others = async {
+        within(asked.notified()).await;
+        assert!(call(&registry, "withdraw", "{}").await.is_ok());
+        within(gone.notified()).await;
+        assert!(call(&registry, "end", "{}").await.is_ok());
+    };
+    let (outcome, ()) = tokio::join!(outcome(&registry, context), others);
+    assert_eq!(outcome.output(), Some("ended"));
 }
