@@ -11,17 +11,14 @@ use contract_runtime::__family::guard;
 use futures_util::future::BoxFuture;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, CustomNotification, CustomRequest, CustomResult,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    self, CustomNotification, CustomRequest, CustomResult, ErrorData, ServerCapabilities,
+    ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 
 use super::guarded::guarded;
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, ErrorData>>;
+pub(super) type Answer<'a, T> = BoxFuture<'a, Result<T, ErrorData>>;
 type Context = RequestContext<RoleServer>;
 
 /// What a handler answers; a panic is an error, because the client would wait without end.
@@ -37,12 +34,30 @@ where
     })
 }
 
-/// One request of the protocol that is answered by the handler of the host.
+/// Hands the requests of the protocol that the handler of the host answers to a macro; whoever calls it imports `rmcp::model`.
 macro_rules! requests {
+    ($of:ident) => {
+        $of! {
+            complete(model::CompleteRequestParams) -> model::CompleteResult;
+            get_prompt(model::GetPromptRequestParams) -> model::GetPromptResponse;
+            list_prompts(Option<model::PaginatedRequestParams>) -> model::ListPromptsResult;
+            list_resources(Option<model::PaginatedRequestParams>) -> model::ListResourcesResult;
+            list_resource_templates(Option<model::PaginatedRequestParams>)
+                -> model::ListResourceTemplatesResult;
+            read_resource(model::ReadResourceRequestParams) -> model::ReadResourceResponse;
+            subscribe(model::SubscribeRequestParams) -> ();
+            unsubscribe(model::UnsubscribeRequestParams) -> ();
+        }
+    };
+}
+pub(super) use requests;
+
+macro_rules! object {
     ($($name:ident($params:ty) -> $result:ty;)*) => {
         /// A [`ServerHandler`] as an object.
         pub(super) trait Beside: Send + Sync {
             $(fn $name(&self, params: $params, context: Context) -> Answer<'_, $result>;)*
+            fn custom(&self, request: CustomRequest, context: Context) -> Answer<'_, CustomResult>;
             fn config(&self) -> ServerConfig;
             fn filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter>;
             fn listen(&self, subscription: SubscriptionContext) -> Answer<'_, ()>;
@@ -58,6 +73,9 @@ macro_rules! requests {
             $(fn $name(&self, params: $params, context: Context) -> Answer<'_, $result> {
                 answered(move || ServerHandler::$name(self, params, context))
             })*
+            fn custom(&self, request: CustomRequest, context: Context) -> Answer<'_, CustomResult> {
+                answered(move || self.on_custom_request(request, context))
+            }
             fn config(&self) -> ServerConfig {
                 ServerHandler::get_info(self)
             }
@@ -81,17 +99,7 @@ macro_rules! requests {
     };
 }
 
-requests! {
-    complete(CompleteRequestParams) -> CompleteResult;
-    get_prompt(GetPromptRequestParams) -> GetPromptResponse;
-    list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult;
-    list_resources(Option<PaginatedRequestParams>) -> ListResourcesResult;
-    list_resource_templates(Option<PaginatedRequestParams>) -> ListResourceTemplatesResult;
-    read_resource(ReadResourceRequestParams) -> ReadResourceResponse;
-    subscribe(SubscribeRequestParams) -> ();
-    unsubscribe(UnsubscribeRequestParams) -> ();
-    on_custom_request(CustomRequest) -> CustomResult;
-}
+requests!(object);
 
 /// Nothing beside the tools.
 struct Nothing;

@@ -14,19 +14,16 @@ use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CustomNotification, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    self, CallToolRequestParams, CallToolResponse, CustomNotification, CustomRequest, CustomResult,
+    InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter,
+    Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ClientQuestions;
-use super::beside::{Beside, Companion};
+use super::beside::{self, Answer, Beside, Companion};
 use super::hooks::{CallRequest, Hooks};
 use super::limits::{CallPermits, Limits};
 use super::list::{CONTRACT, Wanted};
@@ -49,6 +46,8 @@ pub(super) struct Shared {
     list_contracts: bool,
     pub(super) limits: Limits,
     pub(super) permits: CallPermits,
+    /// Those of requests to the handler beside the tools, so that neither takes the place of the other.
+    beside: CallPermits,
     pub(super) hooks: Hooks,
     /// The run of the one client of a pair of streams.
     pub(super) connection: Option<Run>,
@@ -82,6 +81,7 @@ impl Handler {
             list_contracts: server.list_contracts,
             limits: server.limits,
             permits: CallPermits::default(),
+            beside: CallPermits::default(),
             hooks: server.hooks,
             connection: None,
             questions: ClientQuestions::new(server.ask_client),
@@ -96,6 +96,51 @@ impl Handler {
 impl Handler {
     fn beside(&self) -> &dyn Beside {
         self.0.companion.handler()
+    }
+
+    /// Has a request answered by the handler beside the tools, as long as somebody waits for it.
+    async fn answered<'h, T>(
+        &'h self,
+        context: RequestContext<RoleServer>,
+        answer: impl FnOnce(&'h dyn Beside, RequestContext<RoleServer>) -> Answer<'h, T>,
+    ) -> Result<T, ErrorData> {
+        let limit = self.0.limits.calls;
+        let Some(_permit) = self.0.beside.try_acquire(limit) else {
+            let why = format!("{limit} requests are running, which is the limit; try again later");
+            return Err(ErrorData::internal_error(why, None));
+        };
+        let cancelled = context.ct.clone();
+        let session = call::session(&context.extensions).map(|session| session.end.clone());
+        let gone = async {
+            match session {
+                Some(end) => end.cancelled_owned().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            answer = answer(self.beside(), context) => return answer,
+            () = cancelled.cancelled() => {}
+            () = self.0.end.cancelled() => {}
+            () = gone => {}
+        }
+        Err(ErrorData::internal_error("the request was cancelled", None))
+    }
+
+    /// Whether a method of the protocol is served here, although rmcp does not know a request of it by its parameters.
+    fn has_method(&self, method: &str) -> bool {
+        let offered = &self.0.config.capabilities;
+        let resources = offered.resources.as_ref();
+        match method {
+            "logging/setLevel" => true,
+            "completion/complete" => offered.completions.is_some(),
+            "prompts/get" | "prompts/list" => offered.prompts.is_some(),
+            "resources/list" | "resources/read" | "resources/templates/list" => resources.is_some(),
+            "resources/subscribe" | "resources/unsubscribe" => {
+                resources.is_some_and(|resources| resources.subscribe == Some(true))
+            }
+            _ => false,
+        }
     }
 
     /// The same for a server that has one client, whose connection is its session.
@@ -123,7 +168,7 @@ macro_rules! passed_on {
             params: $params,
             context: RequestContext<RoleServer>,
         ) -> Result<$result, ErrorData> {
-            self.beside().$name(params, context).await
+            self.answered(context, |beside, context| beside.$name(params, context)).await
         })*
     };
 }
@@ -237,17 +282,20 @@ impl ServerHandler for Handler {
         Box::pin(call::answer(&self.0, request, context, revision)).await
     }
 
-    passed_on! {
-        complete(CompleteRequestParams) -> CompleteResult;
-        get_prompt(GetPromptRequestParams) -> GetPromptResponse;
-        list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult;
-        list_resources(Option<PaginatedRequestParams>) -> ListResourcesResult;
-        list_resource_templates(Option<PaginatedRequestParams>) -> ListResourceTemplatesResult;
-        read_resource(ReadResourceRequestParams) -> ReadResourceResponse;
-        subscribe(SubscribeRequestParams) -> ();
-        unsubscribe(UnsubscribeRequestParams) -> ();
-        on_custom_request(CustomRequest) -> CustomResult;
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if self.has_method(&request.method) {
+            let why = format!("`params` are not those of `{}`", request.method);
+            return Err(ErrorData::invalid_params(why, None));
+        }
+        self.answered(context, |beside, context| beside.custom(request, context))
+            .await
     }
+
+    beside::requests!(passed_on);
 }
 
 /// Whether a client says that it reads contracts as data: by a capability of this name.

@@ -1,5 +1,7 @@
 //! A handler of the official SDK beside the tools, asked by a client of the official SDK.
 
+use std::sync::Arc;
+
 use contract_mcp::rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
     PaginatedRequestParams, Prompt, PromptMessage, Role, ServerCapabilities, ServerConfig,
@@ -8,14 +10,42 @@ use contract_mcp::rmcp::service::{NotificationContext, RequestContext};
 use contract_mcp::rmcp::{RoleServer, ServerHandler};
 use contract_runtime::prelude::*;
 use serde_json::json;
+use tokio::sync::watch;
 
-use super::line::{Client, july};
+use super::line::{Client, SHORT, july};
 use super::tools::{Seen, point, within};
 use super::web::Server;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Prompts {
-    begun: std::sync::Arc<tokio::sync::Notify>,
+    begun: Arc<tokio::sync::Notify>,
+    hanging: watch::Sender<usize>,
+}
+
+impl Prompts {
+    /// Waits until so many of its requests hang.
+    async fn hang(&self, expected: usize) {
+        let mut hanging = self.hanging.subscribe();
+        within(hanging.wait_for(|hanging| *hanging == expected))
+            .await
+            .unwrap();
+    }
+}
+
+/// A request that is never answered.
+struct Hanging(watch::Sender<usize>);
+
+impl Hanging {
+    fn new(hanging: &watch::Sender<usize>) -> Self {
+        hanging.send_modify(|hanging| *hanging += 1);
+        Self(hanging.clone())
+    }
+}
+
+impl Drop for Hanging {
+    fn drop(&mut self) {
+        self.0.send_modify(|hanging| *hanging -= 1);
+    }
 }
 
 impl ServerHandler for Prompts {
@@ -45,6 +75,10 @@ impl ServerHandler for Prompts {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         assert_ne!(request.name, "panics", "a secret of the handler");
+        if request.name == "hangs" {
+            let _hanging = Hanging::new(&self.hanging);
+            std::future::pending::<()>().await;
+        }
         if request.name != "review" {
             return Err(ErrorData::invalid_params("there is no such prompt", None));
         }
@@ -172,4 +206,81 @@ async fn a_handler_that_panics_is_answered_and_the_server_goes_on() {
     let answer = web.july("prompts/get", json!({"name": "panics"}), "").await;
     is_internal(&answer.json());
     web.lives().await;
+}
+
+fn hangs(id: u32) -> serde_json::Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "prompts/get", "params": {"name": "hangs"}})
+}
+
+#[tokio::test]
+async fn a_request_that_is_given_up_ends_in_the_handler_too() {
+    let prompts = Prompts::default();
+    let server = server().grace(SHORT).beside(prompts.clone());
+    let mut client = Client::of(server.clone(), 1 << 16, Seen::default());
+    client.begin().await;
+    client.say(hangs(1).to_string()).await;
+    prompts.hang(1).await;
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    client.say(cancelled.to_string()).await;
+    prompts.hang(0).await;
+    client.lives().await;
+
+    // The client disconnects.
+    client.say(hangs(2).to_string()).await;
+    prompts.hang(1).await;
+    client.close().await;
+    prompts.hang(0).await;
+    within(client.serving).await.unwrap().unwrap();
+
+    // Over HTTP its session ends.
+    let web = Arc::new(Server::start(server));
+    let session = web.session().await.ok().unwrap();
+    let asking = {
+        let (web, session) = (Arc::clone(&web), session.clone());
+        tokio::spawn(async move { web.november(&session, &hangs(3)).await.status })
+    };
+    prompts.hang(1).await;
+    let end = format!(
+        "DELETE /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nMcp-Session-Id: {session}\r\n\r\n",
+        web.address
+    );
+    web.raw(end.as_bytes()).await;
+    prompts.hang(0).await;
+    within(asking).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_flood_of_requests_to_the_handler_is_refused_and_leaves_room_for_calls() {
+    let prompts = Prompts::default();
+    let server = server().calls(2).beside(prompts.clone());
+    let mut client = Client::of(server, 1 << 16, Seen::default());
+    client.begin().await;
+    for id in 1..=2 {
+        client.say(hangs(id).to_string()).await;
+    }
+    prompts.hang(2).await;
+    client.say(hangs(3).to_string()).await;
+    let refused = client.hear().await;
+    let why = "2 requests are running, which is the limit; try again later";
+    assert_eq!(refused["error"]["message"], why, "{refused}");
+    client.call(4, "point", json!({})).await;
+    assert_eq!(client.hear().await["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn wrong_parameters_of_a_served_method_are_not_an_unknown_method() {
+    let mut client = Client::of(
+        server().beside(Prompts::default()),
+        1 << 16,
+        Seen::default(),
+    );
+    client.begin().await;
+    for (method, code) in [("prompts/get", -32602), ("resources/read", -32601)] {
+        client
+            .say(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).to_string())
+            .await;
+        let answer = client.hear().await;
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
 }

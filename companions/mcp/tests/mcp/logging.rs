@@ -81,10 +81,13 @@ async fn a_client_hears_what_matters_enough_before_the_result() {
         client.call(3, "talk", json!({})).await;
         assert_eq!(texts(&heard(&mut client).await), expected, "{level}");
     }
-    client
-        .say(r#"{"jsonrpc":"2.0","id":4,"method":"logging/setLevel","params":{"level":"loud"}}"#)
-        .await;
-    assert!(client.hear().await.get("error").is_some());
+    for params in [json!({"level": "loud"}), json!({})] {
+        let request =
+            json!({"jsonrpc": "2.0", "id": 4, "method": "logging/setLevel", "params": params});
+        client.say(request.to_string()).await;
+        let answer = client.hear().await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
 }
 
 #[tokio::test]
