@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::contract::panics::guard;
+
 /// Tells people what a call does, from its body to whoever listens: a terminal, a page, the client of a server.
 ///
 /// It is for people: a model reads the result alone. Without a listener a message goes nowhere and costs nothing.
@@ -124,12 +126,15 @@ impl Log {
             Some(call) => (call.0.clone(), call.1.clone()),
             None => (String::new(), String::new()),
         };
-        listener(&LogRecord {
+        let message = message.to_string();
+        let record = LogRecord {
             level,
-            message: message.to_string(),
+            message,
             call_id,
             tool,
-        });
+        };
+        // A listener that panics is no fault of the tool.
+        let _ = guard(|| listener(&record));
     }
 
     /// The same with one more listener.

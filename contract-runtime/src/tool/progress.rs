@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::contract::panics::guard;
+
 /// Reports how far a call has come, from its body to its caller.
 ///
 /// Without a listener, a report goes nowhere and costs nothing.
@@ -67,11 +69,14 @@ impl Progress {
     /// Reports how far the call has come.
     pub fn report(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
         if let Some(listener) = &self.listener {
-            listener(ProgressReport {
+            let message = message.into();
+            let report = ProgressReport {
                 done,
                 total,
-                message: message.into(),
-            });
+                message,
+            };
+            // A listener that panics is no fault of the tool.
+            let _ = guard(|| listener(report));
         }
     }
 }

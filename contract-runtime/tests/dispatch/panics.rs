@@ -280,3 +280,24 @@ fn a_type_that_panics_when_it_is_asked_for_its_schema_is_a_build_problem() {
     let error = Registry::builder().tool(take).build().unwrap_err();
     assert!(error.to_string().contains("`take`"), "{error}");
 }
+
+/// Say what happens.
+#[tool]
+fn narrate(#[context] log: &Log, #[context] progress: &Progress) -> u8 {
+    log.info("begun");
+    progress.report(1.0, None, "half way");
+    3
+}
+
+#[test]
+fn a_listener_that_panics_is_no_fault_of_the_tool() {
+    let registry = Registry::builder().tool(narrate).build().unwrap();
+    for context in [
+        Context::new().log(|_| panic_any(Bomb(2))),
+        Context::new().progress(Progress::new(|_| panic_any(Bomb(2)))),
+    ] {
+        let call = ToolCall::new("1", "narrate", "");
+        let outcome = registry.call_blocking_with(call, context);
+        assert_eq!(outcome.output(), Some("3"), "{outcome:?}");
+    }
+}
