@@ -1,6 +1,7 @@
 //! One execution of a contracted function: the conditions that were reached and their results.
 
 mod asking;
+mod entered;
 mod kept;
 mod opened;
 mod over_history;
@@ -74,6 +75,8 @@ pub struct FrameOf<'c> {
 enum Judging {
     /// Those of a call by name have the depth of the call.
     Uncounted,
+    /// The same, and its body has begun.
+    Entered,
     Begun,
     /// The body runs, or nothing can be judged.
     Over,
@@ -83,6 +86,9 @@ impl Drop for FrameOf<'_> {
     #[inline]
     fn drop(&mut self) {
         self.judged();
+        if self.judging.get() == Judging::Uncounted {
+            self.never_entered();
+        }
         if (self.named || self.scope.get().is_some()) && self.counts != Counts::default() {
             self.count();
         }
@@ -127,33 +133,6 @@ impl<'c> FrameOf<'c> {
     #[inline]
     fn active(&self, own: Option<Policy>) -> bool {
         !STRIPPED && self.policy.of_condition(own).policy != Policy::Ignore
-    }
-
-    /// The last step before the body.
-    #[inline]
-    pub fn enter(&mut self) -> Result<(), Stop> {
-        if !self.is_plain {
-            self.enter_otherwise()?;
-        }
-        self.judged();
-        Ok(())
-    }
-
-    #[cold]
-    fn enter_otherwise(&mut self) -> Result<(), Stop> {
-        if self.open.is_some() {
-            self.ask_open()?;
-        }
-        if self.only_check {
-            return Err(Stop::BeforeBody);
-        }
-        if self.watched {
-            self.tell_of_body();
-        }
-        if let Some(place) = self.place() {
-            place.enter();
-        }
-        Ok(())
     }
 
     /// Whether somebody still waits for the call, so that what it did may be made lasting.

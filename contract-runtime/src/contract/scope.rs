@@ -103,6 +103,8 @@ pub(crate) struct Scope {
     pub(super) concluded: AtomicBool,
     /// Nobody waits for the call any more, though its body may still run.
     pub(super) abandoned: AtomicBool,
+    /// The call ended before its body.
+    pub(super) never_entered: AtomicBool,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
     /// What the call may ask; nothing, where its tool never does.
@@ -204,6 +206,7 @@ impl Scope {
             of_run: false,
             concluded: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
+            never_entered: AtomicBool::new(false),
             gate: outer.and_then(|outer| outer.gate.clone()),
             asking: None,
             depth: outer.map_or(0, |outer| outer.depth),

@@ -72,6 +72,7 @@ impl Scope {
             }
         }
         self.registry = None;
+        *self.never_entered.get_mut() = false;
         if !self.is_bare {
             self.empty_rest();
         }

@@ -425,7 +425,9 @@ impl Inner {
             Err(ran) => ran,
             Ok(body) if token.is_none() && deadline.is_none() => body.await,
             // Boxed, so that the future of every call stays small.
-            Ok(body) => Box::pin(body::until(body, token, deadline)).await,
+            Ok(body) => Box::pin(body::until(body, token, deadline))
+                .await
+                .in_scope(&job.scope),
         };
         drop(scope);
         self.over(job, ran, permit)

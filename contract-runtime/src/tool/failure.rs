@@ -52,6 +52,8 @@ pub(crate) enum FailureKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
     NotStarted,
+    /// Something was being looked up for it.
+    BeforeBody,
     CutOff,
     /// Nothing can stop it.
     MayStillRun,
@@ -159,6 +161,7 @@ impl Stopped {
     fn doubt(self) -> &'static str {
         match self {
             Self::NotStarted => "",
+            Self::BeforeBody => "; its body did not begin",
             Self::CutOff => "; whether it took effect is not known",
             Self::MayStillRun => "; it may still be running",
         }

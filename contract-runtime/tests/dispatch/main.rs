@@ -12,6 +12,7 @@ mod common;
 
 mod anything;
 mod arguments;
+mod before_body;
 mod floats;
 mod formats;
 mod forms;
