@@ -25,13 +25,18 @@ pub struct ToolCallRef<'c> {
 /// Without the arguments, among which may be secrets.
 impl fmt::Debug for ToolCallRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolCallRef")
+        self.show("ToolCallRef", f)
+    }
+}
+
+impl ToolCallRef<'_> {
+    /// Writes it under the name of a type, for those that hide their arguments likewise.
+    pub(super) fn show(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.arguments.len();
+        f.debug_struct(kind)
             .field("id", &self.id)
             .field("name", &self.name)
-            .field(
-                "arguments",
-                &format_args!("({} bytes)", self.arguments.len()),
-            )
+            .field("arguments", &format_args!("({length} bytes)"))
             .finish()
     }
 }

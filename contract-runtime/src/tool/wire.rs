@@ -7,6 +7,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::call_ref::ToolCallRef;
 use super::content::Artifact;
 
 /// One tool call as a model made it.
@@ -36,14 +37,7 @@ pub struct ToolCall {
 /// Without the arguments, among which may be secrets.
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolCall")
-            .field("id", &self.id)
-            .field("name", &self.name)
-            .field(
-                "arguments",
-                &format_args!("({} bytes)", self.arguments.len()),
-            )
-            .finish()
+        ToolCallRef::from(self).show("ToolCall", f)
     }
 }
 

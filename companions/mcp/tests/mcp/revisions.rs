@@ -397,3 +397,26 @@ async fn a_batch_over_http_is_answered_with_one_stream() {
     assert!(server.raw(text.as_bytes()).await.status >= 400);
     server.lives().await;
 }
+
+#[tokio::test]
+async fn a_cancellation_behind_its_request_in_one_batch_cancels_it() {
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let batch = json!([call(1, "wait"), cancel, call(2, "point")]).to_string();
+    let mut client = Client::new();
+    client.begin_with("2025-03-26").await;
+    let (server, _) = Server::with(|server| server);
+    let begun = server.initialize("2025-03-26").await;
+    let session = begun.header("mcp-session-id").unwrap();
+    let text = server.post(&format!("Mcp-Session-Id: {session}\r\n"), &batch);
+    for _ in 0..20 {
+        client.say(&batch).await;
+        let answers = client.hear().await;
+        assert_eq!(by_id(answers.as_array().unwrap()), [(json!(2), false)]);
+
+        let answer = server.raw(text.as_bytes()).await;
+        let read = |event: &str| serde_json::from_str(event).unwrap();
+        let answers: Vec<Value> = events(&answer).into_iter().map(read).collect();
+        assert_eq!(by_id(&answers), [(json!(2), false)]);
+    }
+}
