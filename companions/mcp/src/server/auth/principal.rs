@@ -15,14 +15,15 @@ impl Credentials {
         Self(headers.clone())
     }
 
-    /// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1), if there is exactly one such header.
+    /// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1), if there is exactly one such header and the
+    /// token is written as that section demands.
     #[must_use]
     pub fn bearer(&self) -> Option<&str> {
         let mut values = self.0.get_all(AUTHORIZATION).iter();
         let value = values.next()?.to_str().ok()?;
         let (scheme, token) = value.split_once(' ')?;
         let token = token.trim_matches(' ');
-        let is_bearer = scheme.eq_ignore_ascii_case("bearer") && !token.is_empty();
+        let is_bearer = scheme.eq_ignore_ascii_case("bearer") && is_token(token);
         (is_bearer && values.next().is_none()).then_some(token)
     }
 
@@ -31,6 +32,13 @@ impl Credentials {
     pub fn headers(&self) -> &HeaderMap {
         &self.0
     }
+}
+
+/// Whether a text is a `b64token` of RFC 6750, section 2.1, which is a `token68` of RFC 7235.
+fn is_token(text: &str) -> bool {
+    let token = text.trim_end_matches('=');
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
+    !token.is_empty() && token.bytes().all(allowed)
 }
 
 impl fmt::Debug for Credentials {
@@ -106,8 +114,16 @@ mod tests {
     fn a_bearer_token_is_read_from_one_header_of_that_scheme() {
         assert_eq!(of(&["Bearer abc"]).as_deref(), Some("abc"));
         assert_eq!(of(&["bearer  abc "]).as_deref(), Some("abc"));
+        let odd = "Bearer aZ0-._~+/==";
+        assert_eq!(of(&[odd]).as_deref(), odd.strip_prefix("Bearer "));
         for wrong in [
-            &[][..],
+            &["Bearer a,b"][..],
+            &["Bearer a b"],
+            &["Bearer a\tb"],
+            &["Bearer =="],
+            &["Bearer a=b"],
+            &["Bearer \"a\""],
+            &[],
             &["Basic abc"],
             &["Bearer"],
             &["Bearer "],
