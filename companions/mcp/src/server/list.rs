@@ -246,6 +246,12 @@ fn listed(
             json!({"not": {}})
         };
     }
+    // Without a schema the result is text alone, which is exact.
+    if tool.output_schema().is_some_and(is_beyond_64_bits)
+        && let Some(exported) = exported.as_object_mut()
+    {
+        exported.remove("outputSchema");
+    }
     let in_headers = exported.get("inputSchema").is_some_and(annotated);
     let result = match exported.get("outputSchema") {
         Some(object) if wrapped => object["properties"].get(RESULT),
@@ -265,6 +271,28 @@ fn listed(
         Err(source) => Err(ServeError::Tool { name, source }),
     }
 }
+
+/// Whether a schema admits integers that structured content would round, as those of the 128-bit types.
+fn is_beyond_64_bits(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            let bound = |name: &str| members.get(name).and_then(Value::as_f64);
+            let is_integer = match members.get("type") {
+                Some(Value::Array(types)) => types.iter().any(|one| one == "integer"),
+                one => one.is_some_and(|one| one == "integer"),
+            };
+            is_integer
+                && (bound("maximum").is_some_and(|most| most > TWO_TO_64)
+                    || bound("minimum").is_some_and(|least| least < -TWO_TO_63))
+                || members.values().any(is_beyond_64_bits)
+        }
+        Value::Array(items) => items.iter().any(is_beyond_64_bits),
+        _ => false,
+    }
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 fn annotated(schema: &Value) -> bool {
     match schema {

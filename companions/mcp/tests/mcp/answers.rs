@@ -1,8 +1,10 @@
 use std::collections::HashMap;
 
+use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
 use super::line::{Client, july};
+use super::tools::Seen;
 
 const OUTCOME: &str = "rs.docs.contract-runtime/outcome";
 
@@ -230,4 +232,63 @@ async fn a_result_that_was_cut_is_an_error_where_its_schema_is_listed() {
     assert!(said.contains("too long"), "{said}");
     let cut = answer["result"]["content"][1]["text"].as_str().unwrap();
     assert!(cut.starts_with("[0,1,2") && cut.contains("characters left out"));
+}
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Wide {
+    ids: Vec<Option<u128>>,
+    least: i128,
+}
+
+/// The far ends.
+#[tool(read_only)]
+fn wide() -> Wide {
+    let ids = vec![None, Some(u128::MAX)];
+    let least = i128::MIN;
+    Wide { ids, least }
+}
+
+/// The far ends of 64 bits.
+#[tool(read_only)]
+fn narrow() -> (u64, i64) {
+    (u64::MAX, i64::MIN)
+}
+
+#[tokio::test]
+async fn integers_beyond_64_bits_are_sent_exactly_and_as_text_alone() {
+    let registry = || Registry::builder().tool(wide).tool(narrow).build().unwrap();
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let server = contract_mcp::Server::new(registry());
+        let mut client = Client::of(server, 1 << 16, Seen::default());
+        let is_new = revision == "2026-07-28";
+        if !is_new {
+            client.begin().await;
+        }
+        let ask = |method: &str, params: Value| {
+            let old = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            if is_new { july(1, method, params) } else { old }
+        };
+        client.say(ask("tools/list", json!({})).to_string()).await;
+        let listed = client.hear().await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let has_schema = tools.iter().map(|tool| tool.get("outputSchema").is_some());
+        assert_eq!(has_schema.collect::<Vec<_>>(), [true, false], "{listed}");
+        client
+            .say(ask("tools/call", json!({"name": "wide"})).to_string())
+            .await;
+        let answer = client.hear().await;
+        let result = &answer["result"];
+        let exact = r#"{"ids":[null,340282366920938463463374607431768211455],"least":-170141183460469231731687303715884105728}"#;
+        assert_eq!(result["content"][0]["text"], exact);
+        assert_eq!(result["isError"], false);
+        assert_eq!(result.get("structuredContent"), None);
+        client
+            .say(ask("tools/call", json!({"name": "narrow"})).to_string())
+            .await;
+        let answer = client.hear().await;
+        assert!(
+            answer["result"].get("structuredContent").is_some(),
+            "{answer}"
+        );
+    }
 }
