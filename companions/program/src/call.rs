@@ -14,7 +14,7 @@ use super::artifacts::SavedArtifact;
 use super::output::{CAREFUL, FAINT, Output};
 use super::runtime::{Interrupt, Interrupts, block_on};
 use super::words::{OptionsBehind, Words};
-use super::{CommandError, exit, explain, input, outcome};
+use super::{CommandError, exit, explain, input, outcome, show};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -96,12 +96,14 @@ impl Call {
         if self.check || self.explain {
             outcome::print_check(&outcome, asked.as_ref(), output)?;
             self.print_form(&outcome, registry, output);
+            self.print_history(&outcome, registry, output);
             return Ok(code);
         }
         let (kept, unwritten) = SavedArtifact::new(outcome.artifacts(), self.out.as_deref());
         let code = unwritten.as_ref().map_or(code, CommandError::code);
         outcome::print(&outcome, asked.as_ref(), &kept, code, output)?;
         self.print_form(&outcome, registry, output);
+        self.print_history(&outcome, registry, output);
         unwritten.map_or(Ok(code), Err)
     }
 
@@ -131,6 +133,16 @@ impl Call {
         }
         if let Some(tool) = registry.tool(&self.name) {
             output.note(FAINT, "usage", &arguments::form(tool));
+        }
+    }
+
+    /// Says that no arguments help a tool that asks for earlier calls.
+    fn print_history(&self, outcome: &Outcome, registry: &Registry, output: &mut Output) {
+        if outcome.status() != Status::Violation || output.json() {
+            return;
+        }
+        if let Some(told) = registry.tool(&self.name).and_then(show::history) {
+            output.note(FAINT, "history", &told);
         }
     }
 

@@ -1,6 +1,6 @@
 //! `show`: prints one tool with its contract.
 
-use contract_runtime::{PublishedCondition, Registry};
+use contract_runtime::{PublishedCondition, Registry, ToolInfo};
 use serde_json::{Value, json};
 
 use super::output::{BOLD, Output};
@@ -22,10 +22,23 @@ impl Show {
             output.data(&data(registry, &self.name))?;
             return Ok(exit::DONE);
         }
+        let text = match registry.tool(&self.name).and_then(history) {
+            Some(history) => format!("{}\n\nhistory\n    {history}\n", text.trim_end()),
+            None => text,
+        };
         // The names of the forms are not indented.
         output.titled(&text, |_| BOLD)?;
         Ok(exit::DONE)
     }
+}
+
+/// What to know of a tool whose conditions ask for earlier calls.
+pub(super) fn history(tool: ToolInfo<'_>) -> Option<String> {
+    let name = tool.name();
+    let told = format!(
+        "`{name}` asks for earlier calls, and `call` remembers none, so it is refused here; a session of `serve` and an agent's run remember them"
+    );
+    tool.asks_history().then_some(told)
 }
 
 /// The tool as in a manifest, with its policies and the findings of the lint.

@@ -16,6 +16,7 @@ tests![
     a_difference_is_told_and_a_breaking_one_exits_with_one,
     a_manifest_that_is_none_is_refused,
     contracts_are_proven_where_that_is_built_in,
+    a_tool_that_asks_for_earlier_calls_says_that_it_is_refused_here,
 ];
 
 fn tools_are_listed_in_every_form() {
@@ -342,4 +343,27 @@ fn contracts_are_proven_where_that_is_built_in() {
         json.json()["skipped"],
         json!([{"kind": "body", "tool": "fail", "postconditions": 0, "decided": false}])
     );
+}
+
+fn a_tool_that_asks_for_earlier_calls_says_that_it_is_refused_here() {
+    let told =
+        "`return_order` asks for earlier calls, and `call` remembers none, so it is refused here";
+    let shown = run_as("orders", &["show", "return_order"]);
+    assert!(
+        shown.out.contains(&format!("\nhistory\n    {told}")),
+        "{}",
+        shown.out
+    );
+    for more in [&[][..], &["--check"]] {
+        let words = [&["call", "return_order", r#"{"id":"W1"}"#], more].concat();
+        let refused = run_as("orders", &words);
+        assert_eq!(refused.code, 5);
+        assert!(
+            refused.err.contains(&format!("history: {told}")),
+            "{}",
+            refused.err
+        );
+    }
+    let other = run_as("orders", &["show", "find_order"]);
+    assert!(!other.out.contains("\nhistory\n"), "{}", other.out);
 }

@@ -320,11 +320,32 @@ fn say(word: &str) {
     let _ = writeln!(std::io::stderr(), "{word}");
 }
 
+/// Find an order.
+#[tool(read_only)]
+fn find_order(id: String) -> String {
+    id
+}
+
+/// Return an order.
+#[tool]
+#[pre(history().with("id", &id).ok(find_order), "look at the order first")]
+fn return_order(id: String) {}
+
 fn tools() -> contract_runtime::Builder {
     registry!()
         .without([
-            "doubly", "echo", "count", "same", "refund", "buy", "plan", "transfer", "remove",
+            "doubly",
+            "echo",
+            "count",
+            "same",
+            "refund",
+            "buy",
+            "plan",
+            "transfer",
+            "remove",
             "send",
+            "find_order",
+            "return_order",
         ])
         .coerce(true)
         .max_output_chars(10_000_000)
@@ -354,6 +375,9 @@ pub(crate) fn main() -> ExitCode {
         }
         Ok("journeys") => contract_program::run(Registry::builder().tool(plan).tool(divide)),
         Ok("bank") => contract_program::run(Registry::builder().tool(transfer)),
+        Ok("orders") => {
+            contract_program::run(Registry::builder().tool(find_order).tool(return_order))
+        }
         Ok("letters") => contract_program::run(Registry::builder().tool(send)),
         Ok("empty") => contract_program::run(Registry::builder()),
         Ok("stateful") => contract_program::run(Registry::builder().tool(count)),

@@ -5,6 +5,7 @@ tests![
     other_names_and_other_pages_are_refused,
     each_program_has_a_token_of_its_own,
     the_page_needs_nothing_from_elsewhere,
+    the_page_shows_lookups_before_a_call,
     every_answer_is_for_this_page_alone,
     requests_that_no_page_makes_are_refused,
 ];
@@ -115,6 +116,14 @@ fn the_page_needs_nothing_from_elsewhere() {
     assert_ne!(Some(policy), again.header("content-security-policy"));
     assert!(!page.body.contains("innerHTML") && !page.body.contains("eval("));
     assert!(!page.body.contains(&served.token));
+}
+
+fn the_page_shows_lookups_before_a_call() {
+    let served = Served::start();
+    let page = served.get("/").body;
+    for part in ["given: 'looks up'", "const BEFORE = ['pre', 'given'];"] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 fn every_answer_is_for_this_page_alone() {

@@ -7,7 +7,10 @@ const clauses = (() => {
     partial: 'the schema says a part of it, and a call checks the rest',
     described: 'no keyword of a schema says it; the description may, and a call checks it',
   };
-  const WORDS = { pre: 'requires', post: 'promises' };
+  const WORDS = { pre: 'requires', given: 'looks up', post: 'promises' };
+  // What is judged before the body; a given is looked up there.
+  const BEFORE = ['pre', 'given'];
+  const FAILED = ['failed', 'panicked', 'timed_out'];
   const ENDING = ['enforce', 'quick_enforce'];
 
   const row = (condition, tool) => {
@@ -46,17 +49,26 @@ const clauses = (() => {
 
   const of = (tool) => {
     const rows = tool.get('conditions').map((condition) => row(condition, tool));
-    const before = rows.filter(({ kind }) => kind === 'pre');
-    for (const one of rows) if (one.kind !== 'pre') one.show('later', 'after a call');
+    const before = rows.filter(({ kind }) => BEFORE.includes(kind));
+    for (const one of rows) if (!BEFORE.includes(one.kind)) one.show('later', 'after a call');
 
     // What the program says of the arguments, of every condition.
     const told = (answer) => {
       const judged = new Set(answer.get('judged'));
       const broken = new Map(answer.get('observed').map((one) => [one.get('contract'), one]));
+      // A given that finds nothing is not observed: it ends the call.
+      const ended = answer.get('violation') ?? undefined;
+      if (ended) broken.set(ended.get('contract'), ended);
+      // Nor is one that fails: it was the last that was judged.
+      const last = FAILED.includes(answer.get('status')) ? answer.get('judged').at(-1) : undefined;
+      const failed = before.find(({ id, kind }) => id === last && kind === 'given')?.id;
       for (const one of before) {
         const found = broken.get(one.id);
         if (found && one.asks) one.show('asks', 'asks a person');
+        else if (found && one.kind === 'given') one.show('broken', 'nothing there', found.get('message') ?? '');
         else if (found) one.show('broken', one.ends ? 'broken' : 'observed', found.get('message') ?? '');
+        else if (one.id === failed) one.show('broken', answer.get('status').replace('_', ' '), answer.get('error') ?? '');
+        else if (judged.has(one.id) && one.kind === 'given') one.show('holds', 'found');
         else if (judged.has(one.id)) one.show('holds', 'holds');
         else one.show('open', 'waits for arguments');
       }
@@ -71,8 +83,9 @@ const clauses = (() => {
       const observed = new Map(outcome.get('observed').map((one) => [one.get('contract'), one]));
       for (const one of rows) {
         const found = violation?.get('contract') === one.id ? violation : observed.get(one.id);
-        if (found) one.show('broken', violation === found ? 'broken' : 'observed', found.get('message') ?? '');
-        else if (one.kind !== 'pre') {
+        if (found && one.kind === 'given') one.show('broken', 'nothing there', found.get('message') ?? '');
+        else if (found) one.show('broken', violation === found ? 'broken' : 'observed', found.get('message') ?? '');
+        else if (!BEFORE.includes(one.kind)) {
           const kept = outcome.get('status') === 'ok';
           one.show(kept ? 'holds' : 'later', kept ? 'kept' : 'not reached');
         }
