@@ -15,6 +15,29 @@ pub(super) const REPLY: &str = "agent.reply";
 /// One event of a run.
 ///
 /// A violation comes before the event that it concerns, and nothing comes after the error that ends a run.
+///
+/// ```
+/// use contract_agent::{ContractAgent, Event, Scripted, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// /// Tell the time.
+/// #[tool(read_only)]
+/// fn time() -> &'static str {
+///     "noon"
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(time).build()?;
+/// let model = Scripted::new().calls("I look.", [("time", "{}")]).text("It is noon.");
+/// let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
+/// let result = agent.run("What time is it?").await;
+/// let read = result.steps.iter().find_map(|event| match event {
+///     Event::Observation { text, .. } => Some(text.as_str()),
+///     _ => None,
+/// });
+/// assert_eq!(read, Some("noon"));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -20,6 +20,21 @@ mod question_text;
 pub(crate) use question_text::QuestionText;
 
 /// One thing that a person is asked.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Remove a file.
+/// #[tool(confirm = "Remove {path}?")]
+/// fn remove(path: String) {}
+///
+/// let registry = Registry::builder().tool(remove).build()?;
+/// let asked = registry.call_blocking(ToolCall::new("1", "remove", r#"{"path":"a draft"}"#));
+/// let question = &asked.approval_request().unwrap().questions[0];
+/// assert_eq!(question.contract, "remove.confirm");
+/// assert_eq!(question.text, r#"Remove "a draft"?"#);
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Question {

@@ -9,6 +9,25 @@ use super::policy::Policy;
 use crate::contract::type_kind::TypeKind;
 
 /// What a condition applies to.
+///
+/// ```
+/// use contract_runtime::ConditionKind;
+/// use contract_runtime::prelude::*;
+///
+/// /// Halve a number.
+/// #[tool]
+/// #[pre(number % 2 == 0)]
+/// #[post(|half| half + half == number)]
+/// fn halve(number: u32) -> u32 {
+///     number / 2
+/// }
+///
+/// let registry = Registry::builder().tool(halve).build()?;
+/// let conditions = registry.tool("halve").unwrap().conditions().iter();
+/// let kinds: Vec<_> = conditions.map(|one| one.condition().kind()).collect();
+/// assert_eq!(kinds, [ConditionKind::Pre, ConditionKind::Post]);
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -6,6 +6,29 @@ use contract_runtime::ToolCall;
 use crate::event::LoopKind;
 
 /// When a model counts as stuck; the call that completes the pattern is not run.
+///
+/// ```
+/// use contract_agent::{ContractAgent, LoopDetection, LoopKind, RunError, Scripted, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// /// Look whether a letter has come.
+/// #[tool(read_only)]
+/// fn look() -> bool {
+///     false
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(look).build()?;
+/// let model = Scripted::new()
+///     .calls("I look.", [("look", "{}")])
+///     .calls("I look again.", [("look", "{}")]);
+/// let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry))
+///     .loop_detection(LoopDetection::default().same_action(2))
+///     .build();
+/// let result = agent.run("Has the letter come?").await;
+/// assert_eq!(result.error, Some(RunError::Loop { pattern: LoopKind::ActionRepeat, repeated: 2 }));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopDetection {

@@ -12,6 +12,20 @@ use crate::message::{Conversation, Message, not_known};
 use crate::model::Usage;
 
 /// The result of a run.
+///
+/// ```
+/// use contract_agent::{ContractAgent, Scripted, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let model = Scripted::new().text("It is noon.");
+/// let agent = ContractAgent::builder(ToolCallingAgent::new(model, Registry::builder().build()?)).build();
+/// let result = agent.run("What time is it?").await;
+/// assert_eq!(result.answer.as_deref(), Some("It is noon."));
+/// assert!(result.success && result.error.is_none());
+/// assert_eq!(result.messages.len(), 2);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RunResult {

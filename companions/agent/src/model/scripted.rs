@@ -12,6 +12,28 @@ use crate::message::Message;
 /// A model for tests, which gives the replies of a script in order and keeps the requests.
 ///
 /// Clones share the script, so that a test keeps one to look at.
+///
+/// ```
+/// use contract_agent::{ContractAgent, Message, Scripted, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// /// Tell the time.
+/// #[tool(read_only)]
+/// fn time() -> &'static str {
+///     "noon"
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(time).build()?;
+/// let model = Scripted::new().calls("I look.", [("time", "{}")]).text("It is noon.");
+/// let agent = ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry)).build();
+/// assert!(agent.run("What time is it?").await.success);
+///
+/// let requests = model.requests();
+/// assert_eq!(requests.len(), 2);
+/// assert!(matches!(requests[1].last(), Some(Message::Tool { text, .. }) if text == "noon"));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Scripted {

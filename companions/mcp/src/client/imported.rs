@@ -10,6 +10,34 @@ use super::names::Names;
 /// The tools of another server, ready for [`Builder::with`](contract_runtime::Builder::with).
 ///
 /// The connection lives until the last of them, and the last [`Connection`], is dropped.
+///
+/// ```
+/// use contract_mcp::Server;
+/// use contract_runtime::prelude::*;
+///
+/// /// Ring the bell.
+/// #[tool]
+/// fn ring() {}
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Somebody else's server.
+/// let theirs = Server::new(Registry::builder().tool(ring).build()?);
+/// let (ours, far) = tokio::io::duplex(64 * 1024);
+/// let (read, write) = tokio::io::split(far);
+/// tokio::spawn(theirs.streams(read, write));
+///
+/// let imported = contract_mcp::import(tokio::io::split(ours)).await?;
+/// assert_eq!(imported.names().collect::<Vec<_>>(), ["ring"]);
+/// assert!(imported.skipped().is_empty());
+/// let connection = imported.connection();
+/// let registry = Registry::builder().with(imported).build()?;
+/// assert!(registry.call(ToolCall::new("1", "ring", "")).await.is_ok());
+///
+/// connection.close().await;
+/// let outcome = registry.call(ToolCall::new("2", "ring", "")).await;
+/// assert!(outcome.error().unwrap().starts_with("the server has disconnected"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 #[must_use = "imported tools do nothing until a registry has them"]
 pub struct Imported {

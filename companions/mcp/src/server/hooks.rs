@@ -12,6 +12,27 @@ use rmcp::service::{Peer, RoleServer};
 use super::auth::Principal;
 
 /// An incoming call before it is made, from which its context can be chosen.
+///
+/// ```
+/// use contract_mcp::Server;
+/// use contract_runtime::prelude::*;
+///
+/// /// What the caller may spend, by a header that a proxy in front of this server sets.
+/// struct Budget(u32);
+///
+/// /// Buy something.
+/// #[tool]
+/// #[pre(cents <= budget.0)]
+/// fn buy(cents: u32, #[context] budget: &Budget) {}
+///
+/// let registry = Registry::builder().tool(buy).context_per_call::<Budget>().build()?;
+/// let server = Server::new(registry).context(|asked| {
+///     let cents = asked.header("x-budget").and_then(|text| text.parse().ok());
+///     Context::new().with(Budget(cents.unwrap_or(0)))
+/// });
+/// # let _ = server;
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct CallRequest<'a> {
     pub(super) tool: &'a str,
@@ -74,6 +95,19 @@ impl fmt::Debug for CallRequest<'_> {
 }
 
 /// The start or the end of a call of a server.
+///
+/// ```
+/// use contract_mcp::{CallEvent, Server};
+/// use contract_runtime::prelude::*;
+///
+/// let server = Server::new(Registry::builder().build()?).on_call(|event| match event {
+///     CallEvent::Began { number, call } => println!("{number}: {}", call.name),
+///     CallEvent::Ended { number, outcome } => println!("{number}: {}", outcome.status()),
+///     _ => {}
+/// });
+/// # let _ = server;
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum CallEvent<'a> {

@@ -16,6 +16,24 @@ use crate::ServeError;
 /// The tools of a running server, which can be replaced; see [`Server::tools`](crate::Server::tools).
 ///
 /// Every clone is of the same server, and so are those of a [`Server`](crate::Server) that is cloned.
+///
+/// ```
+/// use contract_mcp::Server;
+/// use contract_runtime::prelude::*;
+///
+/// /// Ring the bell.
+/// #[tool]
+/// fn ring() {}
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new(Registry::builder().build()?);
+/// let tools = server.tools();
+/// // Later, while the server runs:
+/// tools.replace(Registry::builder().tool(ring).build()?)?;
+/// assert!(tools.registry().tool("ring").is_some());
+/// # let _ = server;
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct ServedTools(Arc<Inner>);
 

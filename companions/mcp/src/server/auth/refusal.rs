@@ -7,6 +7,21 @@ use hyper::header::HeaderValue;
 ///
 /// A client that is refused with a challenge (`WWW-Authenticate`) can ask its user for access and try again. Reasons are shown to
 /// the client; do not put secrets into them.
+///
+/// ```
+/// use contract_mcp::{Principal, Refusal, Server};
+/// use contract_runtime::prelude::*;
+///
+/// let server = Server::new(Registry::builder().build()?).authorize(|credentials| async move {
+///     match credentials.bearer() {
+///         None => Err(Refusal::NoToken),
+///         Some("of-ada") => Ok(Principal::new("ada")),
+///         Some(_) => Err(Refusal::InvalidToken { reason: "the token is unknown".to_owned() }),
+///     }
+/// });
+/// # let _ = server;
+/// # Ok::<(), BuildError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
