@@ -213,11 +213,14 @@ impl CallTable {
         let connection = self.connection.lock().clone();
         let logged = connection.clone();
         let progress = Progress::new(move |report| {
+            if !report.done.is_finite() {
+                return;
+            }
             let told = ToolProgress {
                 key,
                 done: report.done,
-                total: report.total,
-                message: report.message,
+                total: report.total.filter(|total| total.is_finite()),
+                message: cut(&report.message),
             };
             // A report is dropped if the queue is full: the next one supersedes it.
             if let Some(connection) = &connection {
@@ -231,7 +234,7 @@ impl CallTable {
             .run(&run);
         if let (true, Some(connection)) = (call.log, logged) {
             context = context.log(move |record| {
-                let (level, message) = (record.level, record.message.clone());
+                let (level, message) = (record.level, cut(&record.message));
                 // Dropped if the queue is full: a body never waits for whoever reads its log.
                 let _ = connection.try_send(ExecutorMessage::ToolLog(ToolLog {
                     key,
@@ -320,5 +323,16 @@ impl Drop for RequestGuard {
                 running.remove(&self.key);
             }
         }
+    }
+}
+
+/// The longest message of a report or a log, in characters: one that is longer than a message of the protocol would end the
+/// connection.
+const LONGEST: usize = 10_000;
+
+fn cut(message: &str) -> String {
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => [message.get(..end).unwrap_or_default(), "…"].concat(),
+        None => message.to_owned(),
     }
 }

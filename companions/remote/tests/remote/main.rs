@@ -20,6 +20,7 @@ mod refused;
 mod reopened;
 mod schemas;
 mod slow;
+mod talkative;
 #[cfg(feature = "tls")]
 mod tls;
 mod tools;
