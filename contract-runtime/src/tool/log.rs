@@ -133,7 +133,7 @@ impl Log {
             call_id,
             tool,
         };
-        // A listener that panics is no fault of the tool.
+        // The tool is not at fault where a listener panics.
         let _ = guard(|| listener(&record));
     }
 

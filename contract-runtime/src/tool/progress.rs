@@ -75,7 +75,7 @@ impl Progress {
                 total,
                 message,
             };
-            // A listener that panics is no fault of the tool.
+            // The tool is not at fault where a listener panics.
             let _ = guard(|| listener(report));
         }
     }

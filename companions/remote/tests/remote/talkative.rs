@@ -12,7 +12,7 @@ const LONG: usize = 9 << 20;
 
 /// Talk.
 #[tool]
-async fn talk(#[context] log: &Log, #[context] progress: &Progress) -> u8 {
+fn talk(#[context] log: &Log, #[context] progress: &Progress) -> u8 {
     log.info("x".repeat(LONG));
     progress.report(f64::NAN, None, "nowhere");
     progress.report(1.0, Some(f64::INFINITY), "y".repeat(LONG));
