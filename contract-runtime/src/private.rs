@@ -10,11 +10,11 @@ pub use contract_macros::{verify_all, verify_one};
 
 pub use crate::contract::assert::assert;
 pub use crate::contract::condition::{AskedTool, Condition, ConditionKind, Contract};
-pub use crate::contract::condition_result::ConditionResult;
+pub use crate::contract::condition_result::{Checked, ConditionResult};
 pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::build::{Judged, judge, report};
-pub use crate::contract::frame::{Frame, Judge, Kept, Stop, keep, run, run_async};
+pub use crate::contract::frame::{Frame, Kept, Neighbours, Pass, Stop, keep, look, run, run_async};
 pub use crate::contract::given::{Fallible, JudgedForm, Opened, Present};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{

@@ -1,4 +1,6 @@
-//! Expands conditions: each becomes one call with the author's expression in a closure.
+//! Expands conditions: those that stand together become one call, with the author's expressions in a closure.
+
+use std::ops::Range;
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -34,26 +36,89 @@ impl Clauses<'_> {
         self.all.iter().enumerate()
     }
 
-    /// `rt::Precondition::pre(|| rate > 0.0, &mut frame, 0, None, |details| ..)`
+    /// All preconditions; those that stand together are judged together.
     pub(super) fn before(&self) -> Vec<TokenStream> {
-        self.numbered()
-            .filter(|(_, clause)| clause.kind == ClauseKind::Pre)
-            .map(|(index, clause)| self.pre(index, clause))
-            .collect()
+        self.pres(0..self.all.len())
     }
 
-    pub(super) fn pre(&self, index: usize, clause: &Clause) -> TokenStream {
-        let (frame, seen) = (local("frame"), local("details"));
-        let details = self.details(clause, &seen);
-        let condition = condition(&clause.predicate, self.runtime);
-        let holds = quote_spanned!(clause.span=> || #condition);
-        let (own, runtime) = (self.own_policy(clause), self.runtime);
-        let judge = match (&clause.history, &clause.question) {
-            (Some(_), _) => quote!(pre_over_history),
-            (None, Some(_)) => quote!(pre_or_ask),
-            (None, None) => quote!(pre),
+    /// The preconditions among the conditions at these places.
+    pub(super) fn pres(&self, places: Range<usize>) -> Vec<TokenStream> {
+        let mut rest = self.all.get(places.clone()).unwrap_or_default();
+        let mut first = places.start;
+        let mut judged = Vec::new();
+        while let Some(clause) = rest.first() {
+            let count = neighbours(rest);
+            let (together, others) = rest.split_at(count);
+            if clause.kind == ClauseKind::Pre {
+                judged.push(self.pre(first, together));
+            }
+            first += count;
+            rest = others;
+        }
+        judged
+    }
+
+    /// `frame.pre(0, 2, None, &|pass, details| match details { None => {..}, Some(details) => {..} })`
+    fn pre(&self, first: usize, together: &[Clause]) -> TokenStream {
+        let (frame, pass, seen) = (local("frame"), local("pass"), local("details"));
+        let Some(clause) = together.first() else {
+            return TokenStream::new();
         };
-        quote!(#runtime::Precondition::#judge(#holds, &mut #frame, #index, #own, |#seen| { #details }))
+        let (own, runtime) = (self.own_policy(clause), self.runtime);
+        let steps = together.iter().enumerate().map(|(place, clause)| {
+            let judged = self.looking(clause);
+            quote! {
+                if #pass.reaches(#place) {
+                    #judged
+                }
+            }
+        });
+        let details = together.iter().enumerate();
+        let details = details.map(|(place, clause)| (place, self.details(clause, &seen)));
+        let details = details.filter(|(_, details)| !details.is_empty());
+        let details = details.map(|(place, details)| quote!(#place => { #details }));
+        let conditions = quote! {
+            &|#pass, #seen| {
+                if let ::core::option::Option::Some(#seen) = #seen {
+                    match #pass.place() {
+                        #(#details)*
+                        _ => {}
+                    }
+                } else {
+                    #(#steps)*
+                }
+                #runtime::Checked::Holds
+            }
+        };
+        match (&clause.history, &clause.question) {
+            (Some(_), _) => quote!(#frame.pre_over_history(#first, #own, #conditions)),
+            (None, Some(_)) => quote!(#frame.pre_or_ask(#first, #own, #conditions)),
+            (None, None) => {
+                let count = together.len();
+                quote!(#frame.pre(#first, #count, #own, #conditions))
+            }
+        }
+    }
+
+    /// `let holds = || rate > 0.0; .. if let fails @ Checked::Fails(_) = holds() { return fails; }`
+    fn looking(&self, clause: &Clause) -> TokenStream {
+        let runtime = self.runtime;
+        let condition = condition(&clause.predicate, runtime);
+        let closure = quote_spanned!(clause.span=> || #condition);
+        let (holds, fails) = (local("holds"), local("fails"));
+        // In code that never runs, so that nothing is compiled for it. From the first token to the last: that is what the
+        // compiler points at.
+        let copied = SpanRange::of(&clause.predicate).lent(quote!(*&), &holds);
+        quote! {
+            let #holds = #closure;
+            if false {
+                #[allow(clippy::deref_addrof, reason = "it begins and ends where the condition does")]
+                let () = #runtime::Precondition::looks(#copied);
+            }
+            if let #fails @ #runtime::Checked::Fails(_) = #holds() {
+                return #fails;
+            }
+        }
     }
 
     /// `frame.confirm(|text| ..);`
@@ -85,56 +150,77 @@ impl Clauses<'_> {
             .collect()
     }
 
-    /// `frame.post(1, rt::SuccessProbe::new(&out).success(), kept, |judge, value, (amount, old)| ..)`
+    /// `match rt::SuccessProbe::new(&out).success() { Some(value) => frame.post(1, None, &|_, details| ..), None => Ok(()) }`
     pub(super) fn after(&self, result: SpanRange) -> Vec<TokenStream> {
-        let runtime = self.runtime;
-        self.after_clauses()
-            .map(|(index, clause)| {
-                let (frame, out, judge) = (local("frame"), local("out"), local("judge"));
-                let (value, seen) = (local("value"), local("details"));
-                let side = if clause.kind == ClauseKind::PostErr {
-                    let failure = result.begin(quote!(#runtime::failure));
-                    let out = result.holding(result.lent(quote!(&), &out));
-                    quote!(#failure #out)
-                } else {
-                    quote!(#runtime::SuccessProbe::new(&#out).success())
-                };
-                let copied: Vec<&Ident> = self.copied(clause).map(|param| &param.ident).collect();
-                let this = self.copied_self(clause).map(|_| local("this"));
-                let olds: Vec<&Ident> = clause.olds.iter().map(|old| &old.ident).collect();
-                let kept_names = copied.iter().copied().chain(&this).chain(olds);
-                let kept_names: Vec<&Ident> = kept_names.collect();
-                let (kept, pattern, used) = if self.keeps_nothing(clause) {
-                    (quote!(#runtime::Kept::nothing()), quote!(()), None)
-                } else {
-                    let kept = old_value_ident(index);
-                    // A name that the message alone shows is used only when the condition fails.
-                    let used = quote!(let _ = (#(&#kept_names,)*););
-                    (quote!(#kept), quote!((#(#kept_names,)*)), Some(used))
-                };
-                let head = &clause.result;
-                let predicate = clause.predicate.clone();
-                let predicate = match &this {
-                    Some(this) => predicate::with_self_as(this, predicate),
-                    None => predicate,
-                };
-                let bar = bar(clause.span);
-                let condition = condition(&predicate, runtime);
-                let holds = quote!(#bar #head #bar #condition);
-                let (details, own) = (self.details(clause, &seen), self.own_policy(clause));
-                let shown = if clause.message.iter().any(|message| message.shows_result) {
-                    quote!(#head)
-                } else {
-                    quote!(_)
-                };
-                quote! {
-                    #frame.post(#index, #own, #side, #kept, |#judge, #value, #pattern| {
-                        #used
-                        #judge.judge(#value, #holds, |#seen, #shown| { #details })
-                    })
-                }
-            })
+        let after = self.after_clauses();
+        after
+            .map(|(index, clause)| self.post(index, clause, result))
             .collect()
+    }
+
+    fn post(&self, index: usize, clause: &Clause, result: SpanRange) -> TokenStream {
+        let runtime = self.runtime;
+        let (frame, out) = (local("frame"), local("out"));
+        let (value, seen, stop) = (local("value"), local("details"), local("stop"));
+        let side = if clause.kind == ClauseKind::PostErr {
+            let failure = result.begin(quote!(#runtime::failure));
+            let out = result.holding(result.lent(quote!(&), &out));
+            quote!(#failure #out)
+        } else {
+            quote!(#runtime::SuccessProbe::new(&#out).success())
+        };
+        let this = self.copied_self(clause).map(|_| local("this"));
+        let head = &clause.result;
+        let predicate = clause.predicate.clone();
+        let predicate = match &this {
+            Some(this) => predicate::with_self_as(this, predicate),
+            None => predicate,
+        };
+        let bar = bar(clause.span);
+        let condition = condition(&predicate, runtime);
+        let holds = quote!(#bar #head #bar #condition);
+        let (details, own) = (self.details(clause, &seen), self.own_policy(clause));
+        let details = if clause.message.iter().any(|message| message.shows_result) {
+            quote!(let #head = #value; #details)
+        } else {
+            details
+        };
+        let judge = quote! {
+            &|_, #seen| match #seen {
+                ::core::option::Option::None => #runtime::look(#value, #holds),
+                ::core::option::Option::Some(#seen) => {
+                    #details
+                    #runtime::Checked::Holds
+                }
+            }
+        };
+        let judged = if self.keeps_nothing(clause) {
+            quote!(#frame.post(#index, #own, #judge))
+        } else {
+            let copied = self.copied(clause).map(|param| &param.ident);
+            let olds = clause.olds.iter().map(|old| &old.ident);
+            let names: Vec<&Ident> = copied.chain(&this).chain(olds).collect();
+            let kept = old_value_ident(index);
+            quote! {
+                match #frame.kept(#index, #own, #kept) {
+                    ::core::result::Result::Ok(::core::option::Option::Some((#(#names,)*))) => {
+                        // A name that the message alone shows is used only when the condition fails.
+                        let _ = (#(&#names,)*);
+                        #frame.post_of_kept(#index, #judge)
+                    }
+                    ::core::result::Result::Ok(::core::option::Option::None) => {
+                        ::core::result::Result::Ok(())
+                    }
+                    ::core::result::Result::Err(#stop) => ::core::result::Result::Err(#stop),
+                }
+            }
+        };
+        quote! {
+            match #side {
+                ::core::option::Option::Some(#value) => #judged,
+                ::core::option::Option::None => ::core::result::Result::Ok(()),
+            }
+        }
     }
 
     fn after_clauses(&self) -> impl Iterator<Item = (usize, &Clause)> {
@@ -205,6 +291,20 @@ impl Clauses<'_> {
         });
         quote!(#(#values)* #message)
     }
+}
+
+/// How many preconditions of these stand together: they are judged on the same terms, and nothing else comes between them.
+fn neighbours(clauses: &[Clause]) -> usize {
+    /// A pass has a bit for each.
+    const MOST: usize = 32;
+    let is_plain = |clause: &Clause| {
+        clause.kind == ClauseKind::Pre
+            && clause.policy.is_none()
+            && clause.history.is_none()
+            && clause.question.is_none()
+    };
+    let plain = clauses.iter().take_while(|clause| is_plain(clause));
+    plain.take(MOST).count().max(1)
 }
 
 /// `rt::ConditionResult::checked(predicate)`, so that a wrong type is reported at the predicate.

@@ -4,7 +4,7 @@
 //! fn half(&self, number: u32) -> u32 {
 //!     static __CONTRACT: rt::Contract = ..;
 //!     let mut frame = rt::Frame::direct(&__CONTRACT);
-//!     rt::settle(frame.pre(0, || number % 2 == 0, |details| ..));
+//!     rt::settle(frame.pre(0, 1, None, &|pass, details| ..));
 //!     rt::settle(frame.enter());
 //!     let out = rt::run(|| -> u32 { number / 2 });
 //!     rt::settle(frame.post(1, ..));

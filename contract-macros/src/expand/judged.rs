@@ -4,7 +4,7 @@
 //! rt::run(|| -> Result<Receipt, rt::Stop> {
 //!     frame.look_up(2);
 //!     let order = match rt::Present::present(self.order(&id)) { Some(found) => found, None => return Err(frame.absent(2, ..)) };
-//!     frame.pre(0, ..)?;
+//!     frame.pre(0, 1, ..)?;
 //!     frame.enter()?;
 //!     let out = rt::run(|| -> Receipt { .. });
 //!     frame.post(1, ..)?;
@@ -22,7 +22,7 @@ use super::local;
 use super::span::SpanRange;
 use super::types::{mentions_impl, result_type, whole_result};
 use crate::given;
-use crate::model::{Absent, ClauseKind, Function, Given};
+use crate::model::{Absent, Function, Given};
 
 /// A function with everything that is judged around its body.
 pub(super) struct Judged<'m> {
@@ -128,19 +128,23 @@ impl<'m> Judged<'m> {
 
     /// Givens and preconditions, in their order.
     fn steps(&self) -> Vec<TokenStream> {
-        let clauses = self.clauses.all;
+        let all = self.clauses.all.len();
         let mut steps = Vec::new();
         let mut givens = self.givens.iter().peekable();
-        let mut index = clauses.len();
-        for position in 0..=clauses.len() {
+        let mut index = all;
+        let mut position = 0;
+        loop {
             while let Some(given) = givens.next_if(|given| given.position == position) {
                 steps.push(self.given(given, index));
                 index += usize::from(given.is_condition());
             }
-            let clause = clauses.get(position);
-            if let Some(clause) = clause.filter(|clause| clause.kind == ClauseKind::Pre) {
-                steps.push(self.or_end(&self.clauses.pre(position, clause)));
+            let next = givens.peek().map_or(all, |given| given.position);
+            let judged = self.clauses.pres(position..next);
+            steps.extend(judged.iter().map(|judged| self.or_end(judged)));
+            if givens.peek().is_none() {
+                break;
             }
+            position = next;
         }
         steps
     }

@@ -9,7 +9,7 @@
 //! fn convert(amount: f64, rate: f64) -> f64 {
 //!     fn __contract_body(amount: f64, rate: f64) -> f64 { amount * rate }
 //!     fn __contract_checked(mut frame: rt::Frame, amount: f64, rate: f64) -> Result<f64, rt::Stop> {
-//!         frame.pre(0, || rate > 0.0, |details| { .. })?;
+//!         frame.pre(0, 1, None, &|pass, details| ..)?;
 //!         frame.enter()?;
 //!         let out = __contract_body(amount, rate);
 //!         Ok(out)

@@ -5,8 +5,10 @@ mod entered;
 mod kept;
 mod opened;
 mod over_history;
+mod pass;
 
-pub use kept::{Judge, Kept, keep};
+pub use kept::{Kept, keep, look};
+pub use pass::{Neighbours, Pass};
 
 use std::any::Any;
 use std::cell::Cell;
@@ -120,7 +122,7 @@ impl FrameOf<'_> {
     }
 }
 
-impl<'c> FrameOf<'c> {
+impl FrameOf<'_> {
     fn policy_of(&self, index: usize) -> Resolved {
         let own = self
             .contract
@@ -174,27 +176,6 @@ impl<'c> FrameOf<'c> {
         let kept = kept.map_err(|payload| self.retracted(payload));
         self.judged();
         Kept(Some(kept))
-    }
-
-    /// Judges a postcondition, unless the function ended on its other side.
-    #[inline]
-    pub fn post<T: ?Sized, S>(
-        &mut self,
-        index: usize,
-        own: Option<Policy>,
-        value: Option<&T>,
-        kept: Kept<S>,
-        judge: impl FnOnce(&mut Judge<'_, 'c>, &T, S) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let Some(value) = value else { return Ok(()) };
-        if !self.reach(index, own) || !self.judge() {
-            return Ok(());
-        }
-        match kept.0 {
-            Some(Ok(kept)) => judge(&mut Judge { frame: self, index }, value, kept),
-            Some(Err(detection)) => self.fail_by(index, detection, None, &|_| {}),
-            None => Ok(()),
-        }
     }
 
     #[inline]

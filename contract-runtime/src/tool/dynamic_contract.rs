@@ -9,12 +9,11 @@ use serde_json::{Map, Value};
 use super::dynamic::{Origin, Tool};
 use super::reply::Output;
 use crate::contract::condition::{Condition, ConditionKind, ContractOf};
-use crate::contract::condition_result::ConditionResult as _;
+use crate::contract::condition_result::{Checked, ConditionResult as _};
 use crate::contract::details::Details;
-use crate::contract::frame::{FrameOf, Kept, Stop};
+use crate::contract::frame::{FrameOf, Stop};
 use crate::contract::history::{History, history};
 use crate::contract::policy::Policy;
-use crate::contract::precondition::Precondition as _;
 use crate::schema::InputSchema;
 
 /// What is stated of a tool that no macro made.
@@ -90,14 +89,21 @@ impl DynamicContract {
         schema: &InputSchema,
     ) -> Result<(), Stop> {
         for (index, predicate) in self.predicates.iter().enumerate() {
-            let details = |seen: &mut Details<'_>| show(seen, arguments, schema);
+            let judge = |holds: &dyn Fn() -> bool, seen: Option<&mut Details<'_>>| match seen {
+                None => holds().checked(),
+                Some(seen) => {
+                    show(seen, arguments, schema);
+                    Checked::Holds
+                }
+            };
             match predicate {
                 Predicate::Pre(holds) => {
-                    (|| holds(arguments).checked()).pre(frame, index, None, details)?;
+                    let holds = || holds(arguments);
+                    frame.pre(index, 1, None, &|_, seen| judge(&holds, seen))?;
                 }
                 Predicate::PreOverHistory(holds) => {
-                    let holds = || holds(&history(), arguments).checked();
-                    frame.pre_over_history(index, None, holds, details)?;
+                    let holds = || holds(&history(), arguments);
+                    frame.pre_over_history(index, None, &|_, seen| judge(&holds, seen))?;
                 }
                 Predicate::Post(_) => {}
             }
@@ -121,22 +127,14 @@ impl DynamicContract {
         let result = output.as_value();
         for (index, predicate) in self.predicates.iter().enumerate() {
             if let Predicate::Post(holds) = predicate {
-                frame.post(
-                    index,
-                    None,
-                    Some(&result),
-                    Kept::nothing(),
-                    |judge, result, ()| {
-                        judge.judge(
-                            result,
-                            |result| holds(arguments, result).checked(),
-                            |seen, result| {
-                                show(seen, arguments, schema);
-                                seen.value("result", Some(result.clone()));
-                            },
-                        )
-                    },
-                )?;
+                frame.post(index, None, &|_, seen| match seen {
+                    None => holds(arguments, &result).checked(),
+                    Some(seen) => {
+                        show(seen, arguments, schema);
+                        seen.value("result", Some(result.clone()));
+                        Checked::Holds
+                    }
+                })?;
             }
         }
         Ok(())

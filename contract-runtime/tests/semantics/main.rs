@@ -24,6 +24,7 @@ mod predicates;
 mod scope;
 mod secrets;
 mod thread_end;
+mod together;
 mod unwinding;
 mod violations;
 mod ways_in;

@@ -1,23 +1,21 @@
 //! What an execution asks a person before its body.
 
-use super::{FrameOf, Seen, Stop};
+use super::{FrameOf, Neighbours, Seen, Stop};
 use crate::contract::approval::{Asking, Question, QuestionText};
-use crate::contract::details::{Details, Sentence};
+use crate::contract::details::Sentence;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
-use crate::contract::precondition::Precondition;
 
 impl FrameOf<'_> {
     /// Judges a precondition that asks: no setting of operators can take the question away unseen.
-    #[inline]
+    #[inline(never)]
     pub fn pre_or_ask(
         &mut self,
         index: usize,
         own: Option<Policy>,
-        holds: impl Precondition,
-        details: impl Fn(&mut Details<'_>),
+        condition: Neighbours<'_>,
     ) -> Result<(), Stop> {
         let resolved = self.unweakened(index, own);
-        let judged = holds.pre(self, index, own, details);
+        let judged = self.pre(index, 1, own, condition);
         self.policy = resolved;
         judged
     }

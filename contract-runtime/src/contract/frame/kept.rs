@@ -1,48 +1,68 @@
 //! What postconditions kept from before the body, and their judging.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use super::{Checked, Details, Detection, FrameOf, Stop};
+use super::pass::Neighbours;
+use super::{Detection, FrameOf, Policy, Stop};
 
 /// What a postcondition kept from before the body; nothing when it will not be judged.
 #[derive(Debug)]
 pub struct Kept<S>(pub(super) Option<Result<S, Detection>>);
 
-impl Kept<()> {
-    /// For a postcondition that looks at the result alone.
-    #[must_use]
-    pub const fn nothing() -> Self {
-        Self(Some(Ok(())))
-    }
-}
-
-/// Judges one postcondition with everything it may look at.
-#[derive(Debug)]
-pub struct Judge<'f, 'c> {
-    pub(super) frame: &'f mut FrameOf<'c>,
-    pub(super) index: usize,
-}
-
-impl Judge<'_, '_> {
-    /// Evaluates the condition on what was kept, and reports it where it does not hold.
+impl FrameOf<'_> {
+    /// Judges a postcondition that looks at the result alone.
     ///
     /// # Errors
     ///
     /// The violation, where the condition is enforced.
     #[inline]
-    pub fn judge<T: ?Sized>(
+    pub fn post(
         &mut self,
-        value: &T,
-        holds: impl Fn(&T) -> Checked,
-        details: impl Fn(&mut Details<'_>, &T),
+        index: usize,
+        own: Option<Policy>,
+        condition: Neighbours<'_>,
     ) -> Result<(), Stop> {
-        let details = |seen: &mut Details<'_>| details(seen, value);
-        match catch_unwind(AssertUnwindSafe(|| holds(value))) {
-            Ok(Checked::Holds) => Ok(()),
-            Ok(Checked::Fails(why)) => self.frame.fail(self.index, why, &details),
-            Err(payload) => self.frame.fail_by_panic(self.index, payload, &details),
+        if !self.reach(index, own) || !self.judge() {
+            return Ok(());
+        }
+        self.judge_at(index, 0, condition)
+    }
+
+    /// Returns what a postcondition kept from before the body, if it is to be judged.
+    ///
+    /// # Errors
+    ///
+    /// The violation of a condition that is enforced and could not keep what it needs.
+    #[inline]
+    pub fn kept<S>(
+        &mut self,
+        index: usize,
+        own: Option<Policy>,
+        kept: Kept<S>,
+    ) -> Result<Option<S>, Stop> {
+        if !self.reach(index, own) || !self.judge() {
+            return Ok(None);
+        }
+        match kept.0 {
+            Some(Ok(kept)) => Ok(Some(kept)),
+            Some(Err(detection)) => self.fail_by(index, detection, None, &|_| {}).map(|()| None),
+            None => Ok(None),
         }
     }
+
+    /// Judges a postcondition that has what it kept.
+    ///
+    /// # Errors
+    ///
+    /// The violation, where the condition is enforced.
+    #[inline]
+    pub fn post_of_kept(&mut self, index: usize, condition: Neighbours<'_>) -> Result<(), Stop> {
+        self.judge_at(index, 0, condition)
+    }
+}
+
+/// Lets a postcondition look at the result.
+#[inline]
+pub fn look<T: ?Sized, R>(value: &T, at: impl Fn(&T) -> R) -> R {
+    at(value)
 }
 
 /// What a parameter must be that a postcondition looks at after the body has had it.

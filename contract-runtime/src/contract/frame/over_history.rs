@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Checked, ContractScope, Details, Detection, FrameOf, Policy, Stop};
+use super::{Checked, ContractScope, Details, Detection, FrameOf, Neighbours, Pass, Policy, Stop};
 use crate::contract::history::{CallPlace, Unplaced};
 use crate::contract::scope::Scope;
 
@@ -19,12 +19,11 @@ impl FrameOf<'_> {
         &mut self,
         index: usize,
         own: Option<Policy>,
-        holds: impl Fn() -> Checked,
-        details: impl Fn(&mut Details<'_>),
+        condition: Neighbours<'_>,
     ) -> Result<(), Stop> {
         self.hold();
         let resolved = self.unweakened(index, own);
-        let judged = self.judge_over_history(index, own, holds, details);
+        let judged = self.judge_over_history(index, own, condition);
         self.policy = resolved;
         judged
     }
@@ -33,12 +32,15 @@ impl FrameOf<'_> {
         &mut self,
         index: usize,
         own: Option<Policy>,
-        holds: impl Fn() -> Checked,
-        details: impl Fn(&mut Details<'_>),
+        condition: Neighbours<'_>,
     ) -> Result<(), Stop> {
         if !self.reach(index, own) {
             return Ok(());
         }
+        let holds = || condition(&Pass::of(0), None);
+        let details = |seen: &mut Details<'_>| {
+            condition(&Pass::of(0), Some(seen));
+        };
         let (result, asked) = if let Some(place) = self.place() {
             place.ask();
             let result = self.scope.guard(holds);

@@ -1,0 +1,186 @@
+//! The conditions that stand together, judged in one pass: one closure for all of them, and one guard around it.
+//!
+//! What is generic over a closure is compiled for each condition anew. So a condition is a few lines of a closure that is
+//! handed over as a pointer, and everything else is compiled once. What is marked `inline` here is small enough to be taken
+//! into the function that a condition stands above, where the pointer is known and the call through it disappears.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Checked, Details, FrameOf, Policy, STRIPPED, Stop};
+
+/// Conditions that stand together: judges those that a pass wants and stops at the first that does not hold, or tells the
+/// details of the one that the pass has reached.
+pub type Neighbours<'n> = &'n dyn Fn(&Pass, Option<&mut Details<'_>>) -> Checked;
+
+/// Which of the conditions that stand together are judged, and which one was reached.
+#[derive(Debug)]
+pub struct Pass {
+    wanted: u64,
+    reached: Cell<usize>,
+}
+
+impl Pass {
+    const ALL: u64 = u64::MAX;
+
+    #[inline]
+    const fn over(wanted: u64) -> Self {
+        Self {
+            wanted,
+            reached: Cell::new(0),
+        }
+    }
+
+    /// Over one condition, which has been reached.
+    pub(super) const fn of(place: usize) -> Self {
+        Self {
+            wanted: 1 << place,
+            reached: Cell::new(place),
+        }
+    }
+
+    /// Goes on to the next condition; false where it is passed over.
+    #[must_use]
+    #[inline]
+    pub fn reaches(&self, place: usize) -> bool {
+        let is_wanted = self.wanted & (1 << place) != 0;
+        if is_wanted {
+            self.reached.set(place);
+        }
+        is_wanted
+    }
+
+    /// Which condition was reached last.
+    #[must_use]
+    #[inline]
+    pub fn place(&self) -> usize {
+        self.reached.get()
+    }
+}
+
+/// Why not all conditions of a pass hold.
+#[allow(clippy::box_collection, reason = "as the condition gave it")]
+pub(super) enum Unmet {
+    Fails(Option<Box<String>>),
+    Panics(Box<dyn Any + Send>),
+}
+
+/// Judges them, and catches what they panic with.
+#[inline]
+pub(super) fn judged(pass: &Pass, conditions: Neighbours<'_>) -> Result<(), Unmet> {
+    match catch_unwind(AssertUnwindSafe(|| conditions(pass, None))) {
+        Ok(Checked::Holds) => Ok(()),
+        Ok(Checked::Fails(why)) => Err(Unmet::Fails(why)),
+        Err(payload) => Err(Unmet::Panics(payload)),
+    }
+}
+
+impl FrameOf<'_> {
+    /// Judges preconditions that stand together, `count` of them from the one at `first`.
+    ///
+    /// # Errors
+    ///
+    /// The violation of one that is enforced.
+    #[inline]
+    pub fn pre(
+        &mut self,
+        first: usize,
+        count: usize,
+        own: Option<Policy>,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        if STRIPPED {
+            return Ok(());
+        }
+        if own.is_some() || !self.is_quiet {
+            return self.pre_each(first, count, own, conditions);
+        }
+        let pass = Pass::over(Pass::ALL);
+        match judged(&pass, conditions) {
+            Ok(()) => {
+                self.counts.evaluated += count as u64;
+                Ok(())
+            }
+            Err(unmet) => self.unmet(first, count, pass.place(), unmet, conditions),
+        }
+    }
+
+    /// One of them does not hold; where the call goes on, so do they.
+    #[cold]
+    #[inline(never)]
+    fn unmet(
+        &mut self,
+        first: usize,
+        count: usize,
+        place: usize,
+        unmet: Unmet,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        self.counts.evaluated += place as u64 + 1;
+        self.fail_at(first, place, unmet, conditions)?;
+        let next = place + 1;
+        self.pre_each_from(next, first, count, None, conditions)
+    }
+
+    /// Each for itself: somebody hears of each, they are not judged, or they have a policy of their own.
+    #[cold]
+    #[inline(never)]
+    fn pre_each(
+        &mut self,
+        first: usize,
+        count: usize,
+        own: Option<Policy>,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        self.pre_each_from(0, first, count, own, conditions)
+    }
+
+    fn pre_each_from(
+        &mut self,
+        next: usize,
+        first: usize,
+        count: usize,
+        own: Option<Policy>,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        for place in next..count {
+            if self.reach(first + place, own) {
+                self.judge_at(first, place, conditions)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges one condition, which is to be judged.
+    #[inline]
+    pub(super) fn judge_at(
+        &mut self,
+        first: usize,
+        place: usize,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        match judged(&Pass::of(place), conditions) {
+            Ok(()) => Ok(()),
+            Err(unmet) => self.fail_at(first, place, unmet, conditions),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail_at(
+        &mut self,
+        first: usize,
+        place: usize,
+        unmet: Unmet,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        let details = |seen: &mut Details<'_>| {
+            conditions(&Pass::of(place), Some(seen));
+        };
+        match unmet {
+            Unmet::Fails(why) => self.fail(first + place, why, &details),
+            Unmet::Panics(payload) => self.fail_by_panic(first + place, payload, &details),
+        }
+    }
+}
