@@ -4,7 +4,7 @@
 
 use super::abstract_state::AbstractState;
 use super::domain::Aspect;
-use super::range::Range;
+use super::range::{FINITE, Range, key};
 use super::string_domain::same;
 use crate::contract::condition::Condition;
 use crate::contract::expression::{Comparison, Expression};
@@ -18,7 +18,8 @@ struct Bounds {
     names: [&'static str; MOST],
     aspects: [Aspect; MOST],
     ranges: [Range; MOST],
-    floats: [bool; MOST],
+    /// Those of `f32`: between two numbers there may be none of them.
+    singles: [bool; MOST],
     count: usize,
 }
 
@@ -28,7 +29,7 @@ pub(super) const fn are_met(facts: &AbstractState<'_>, conditions: &[Condition])
         names: [""; MOST],
         aspects: [Aspect::Value; MOST],
         ranges: [Range::ALL; MOST],
-        floats: [false; MOST],
+        singles: [false; MOST],
         count: 0,
     };
     let mut rest = conditions;
@@ -62,19 +63,53 @@ impl Bounds {
             Expression::And(left, right) if holds => {
                 self.add(facts, left, holds) && self.add(facts, right, holds)
             }
-            Expression::Compare(comparison, subject, Expression::Integer(value)) => {
+            // Where the one can be met, so can both.
+            Expression::Or(left, _) if holds => self.add(facts, left, holds),
+            Expression::Compare(comparison, left, right) => {
                 let comparison = if holds {
                     *comparison
                 } else {
                     comparison.negated()
                 };
+                self.relate(facts, comparison, left, right)
+            }
+            Expression::IsFinite(Expression::Parameter(name)) if holds => {
+                self.meet(facts, name, Aspect::Value, FINITE)
+            }
+            // Met by a value that is not there, and by a list of nothing.
+            Expression::NoneOr(Expression::Parameter(name), ..)
+            | Expression::All(Expression::Parameter(name), ..)
+                if holds =>
+            {
+                self.meet(facts, name, Aspect::Value, Range::ALL)
+            }
+            // Nothing is concluded from what cannot be read.
+            Expression::Opaque(_) => true,
+            _ => false,
+        }
+    }
+
+    const fn relate(
+        &mut self,
+        facts: &AbstractState<'_>,
+        comparison: Comparison,
+        left: &Expression,
+        right: &Expression,
+    ) -> bool {
+        match (left, right) {
+            (Expression::Opaque(_), _) | (_, Expression::Opaque(_)) => true,
+            (subject, Expression::Integer(value)) => {
                 self.compare(facts, subject, comparison, *value)
             }
-            Expression::Compare(
-                comparison,
-                Expression::Parameter(name),
-                Expression::Float(value),
-            ) => self.float(facts, *comparison, name, *value),
+            (Expression::Integer(value), subject) => {
+                self.compare(facts, subject, comparison.mirrored(), *value)
+            }
+            (Expression::Parameter(name), Expression::Float(value)) => {
+                self.float(facts, comparison, name, *value)
+            }
+            (Expression::Float(value), Expression::Parameter(name)) => {
+                self.float(facts, comparison.mirrored(), name, *value)
+            }
             _ => false,
         }
     }
@@ -92,22 +127,18 @@ impl Bounds {
             Expression::Characters(Expression::Parameter(name)) => (*name, Aspect::Characters),
             _ => return false,
         };
-        let range = match comparison {
-            Comparison::Equal => Range::only(value),
-            Comparison::Less if value > i128::MIN => Range::new(i128::MIN, value - 1),
-            Comparison::AtMost => Range::new(i128::MIN, value),
-            Comparison::More if value < i128::MAX => Range::new(value + 1, i128::MAX),
-            Comparison::AtLeast => Range::new(value, i128::MAX),
-            // Of the natural numbers that is the same.
-            Comparison::NotEqual if value == 0 && !matches!(aspect, Aspect::Value) => {
-                Range::new(1, i128::MAX)
-            }
-            _ => return false,
+        // Of the natural numbers that is the same.
+        let is_counted = !matches!(aspect, Aspect::Value);
+        let comparison = match comparison {
+            Comparison::NotEqual if value == 0 && is_counted => Comparison::More,
+            other => other,
+        };
+        let Some(range) = beside(comparison, value) else {
+            return false;
         };
         self.meet(facts, name, aspect, range)
     }
 
-    /// One float is less or more than any other that is not at the end of its type; two comparisons are not looked at.
     const fn float(
         &mut self,
         facts: &AbstractState<'_>,
@@ -115,9 +146,15 @@ impl Bounds {
         name: &'static str,
         value: f64,
     ) -> bool {
+        // Far from the ends of either type, so that there are others on both sides.
         let has_room = value.abs() < 1e30;
-        let is_ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-        has_room && is_ordered && self.meet(facts, name, Aspect::Value, Range::ALL)
+        if !has_room {
+            return false;
+        }
+        match beside(comparison, key(value)) {
+            Some(range) => self.meet(facts, name, Aspect::Value, range),
+            None => false,
+        }
     }
 
     const fn meet(
@@ -132,7 +169,7 @@ impl Bounds {
             if same(self.names[index], name) {
                 let is_same = self.aspects[index] as u8 == aspect as u8;
                 self.ranges[index] = self.ranges[index].meet(range);
-                return is_same && !self.floats[index];
+                return is_same && !self.singles[index];
             }
             index += 1;
         }
@@ -143,20 +180,34 @@ impl Bounds {
             return false;
         };
         let domain = &facts.domains[place];
-        let is_float = matches!(domain.kind, TypeKind::Float { .. });
+        let is_single = matches!(domain.kind, TypeKind::Float { single: true });
         let is_known = match aspect {
-            Aspect::Value => {
-                matches!(domain.kind, TypeKind::Integer { .. } | TypeKind::Bool)
-                    || (is_float && range.same(Range::ALL))
-            }
+            Aspect::Value => match domain.kind {
+                TypeKind::Integer { .. } | TypeKind::Bool | TypeKind::Float { .. } => true,
+                TypeKind::Optional(_) | TypeKind::List(_) => range.same(Range::ALL),
+                _ => false,
+            },
             Aspect::Length => matches!(domain.kind, TypeKind::Text | TypeKind::List(_)),
             Aspect::Characters => matches!(domain.kind, TypeKind::Text),
         };
         self.names[self.count] = name;
         self.aspects[self.count] = aspect;
         self.ranges[self.count] = domain.aspect(aspect).meet(range);
-        self.floats[self.count] = is_float;
+        self.singles[self.count] = is_single;
         self.count += 1;
         is_known
     }
+}
+
+/// The numbers that compare so with this one; nothing where they are not one range.
+const fn beside(comparison: Comparison, value: i128) -> Option<Range> {
+    let range = match comparison {
+        Comparison::Equal => Range::only(value),
+        Comparison::Less if value > i128::MIN => Range::new(i128::MIN, value - 1),
+        Comparison::AtMost => Range::new(i128::MIN, value),
+        Comparison::More if value < i128::MAX => Range::new(value + 1, i128::MAX),
+        Comparison::AtLeast => Range::new(value, i128::MAX),
+        _ => return None,
+    };
+    Some(range)
 }

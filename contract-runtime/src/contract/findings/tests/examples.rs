@@ -5,8 +5,9 @@ use super::super::constants::{Known, Value};
 use super::*;
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
 use crate::contract::expression::Expression::{
-    All, Among, And, Any, Arithmetic, Characters, Compare, EndsWith, Float, Integer, IsSome,
-    Length, Named, Native, NoneOr, Not, Or, Parameter, SomeAnd, StartsWith, Text, Variable,
+    All, Among, And, Any, Arithmetic, Characters, Compare, EndsWith, Float, Integer, IsFinite,
+    IsSome, Length, Named, Native, NoneOr, Not, Opaque, Or, Parameter, SomeAnd, StartsWith, Text,
+    Variable,
 };
 use crate::contract::expression::Operation::Remainder;
 use crate::contract::findings::judge::{broken, contradiction};
@@ -60,11 +61,33 @@ fn ordinary_conditions_are_met_at_first_sight() {
     );
     let none = &Compare(Less, &A, &Integer(0));
     let positive = &Compare(More, &FLOAT, &Float(0.0));
-    assert!(met(&[not_empty, between, positive, &Parameter("flag")]));
+    let share = &And(
+        &Compare(More, &FLOAT, &Float(0.0)),
+        &Compare(AtLeast, &Float(1.0), &FLOAT),
+    );
+    let single = &Compare(More, &Parameter("single"), &Float(0.0));
+    let unread = &And(
+        &Opaque("is_ready()"),
+        &Or(
+            &Compare(Equal, &A, &Integer(1)),
+            &Compare(Less, &A, &Integer(0)),
+        ),
+    );
+    let absent = &NoneOr(&MAYBE, "x", &Compare(More, &X, &Integer(1)));
+    assert!(met(&[
+        not_empty,
+        between,
+        share,
+        single,
+        &Parameter("flag")
+    ]));
+    assert!(met(&[unread, &IsFinite(&FLOAT), absent, absent]));
     for unclear in [
         &[some, none][..],
         &[&Compare(More, &A, &Integer(3))],
-        &[positive, positive],
+        &[single, single],
+        &[positive, &Compare(AtMost, &FLOAT, &Float(0.0))],
+        &[absent, &IsSome(&MAYBE)],
         &[&Compare(Less, &A, &B)],
         &[not_empty, &Compare(Less, &Characters(&TEXT), &Integer(3))],
         &[&Parameter("flag"), &Not(&Parameter("flag"))],
