@@ -162,7 +162,7 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Unread> {
-        // A raw text of `serde_json` is no value of its type.
+        // A raw text of `serde_json` is not a value of its type.
         if name.starts_with("$serde_json::private::") {
             return Err(Unread);
         }

@@ -21,7 +21,7 @@ const FIRST_ALLOCATION: usize = 128;
 pub(super) enum Unwritable {
     /// It holds NaN or an infinity, at this JSON pointer (RFC 6901).
     NotFinite(String),
-    /// It refused, or has a key that is no string.
+    /// It refused, or has a key that is not a string.
     Refused(String),
 }
 
