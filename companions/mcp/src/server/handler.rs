@@ -128,10 +128,16 @@ impl Handler {
     }
 
     /// Whether a method of the protocol is served here, although rmcp does not know a request of it by its parameters.
-    fn has_method(&self, method: &str) -> bool {
+    fn has_method(&self, method: &str, revision: Revision) -> bool {
         let offered = &self.0.config.capabilities;
         let resources = offered.resources.as_ref();
         match method {
+            // Those that 2026-07-28 has no more.
+            "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
+                if revision >= Revision::July2026 =>
+            {
+                false
+            }
             "logging/setLevel" => true,
             "completion/complete" => offered.completions.is_some(),
             "prompts/get" | "prompts/list" => offered.prompts.is_some(),
@@ -226,6 +232,9 @@ impl ServerHandler for Handler {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if revision(&context) >= Revision::July2026 {
+            return Err(ErrorData::method_not_found::<model::SetLevelRequestMethod>());
+        }
         call::wanted_level(&self.0, &context.extensions).set(request.level);
         Ok(())
     }
@@ -287,7 +296,7 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if self.has_method(&request.method) {
+        if self.has_method(&request.method, revision(&context)) {
             let why = format!("`params` are not those of `{}`", request.method);
             return Err(ErrorData::invalid_params(why, None));
         }

@@ -100,6 +100,18 @@ async fn a_client_of_the_newer_revision_hears_what_each_request_asks_for() {
     request["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("warning");
     client.say(request.to_string()).await;
     assert_eq!(texts(&heard(&mut client).await), ["another thing"]);
+    // That revision has these no more, whatever their parameters.
+    for method in [
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+    ] {
+        for params in [json!({"level": "debug", "uri": "a:b"}), json!({})] {
+            client.say(july(3, method, params).to_string()).await;
+            let answer = client.hear().await;
+            assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+        }
+    }
 }
 
 #[tokio::test]
