@@ -1,14 +1,15 @@
 //! A secret is shown nowhere, and no value is shown to people who did not ask for it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use contract_runtime::prelude::*;
 use contract_runtime::{Run, catch};
 use proptest::prelude::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::subscriber::NoSubscriber;
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 use tracing_core::callsite::rebuild_interest_cache;
 
 /// Everything that reaches the log: spans, events, names, fields.
@@ -29,19 +30,24 @@ impl Written {
     }
 }
 
+/// With fewer than two listeners, tracing-core takes no lock to find out whether anybody listens at a place.
+static LISTENING: LazyLock<[Dispatch; 2]> =
+    LazyLock::new(|| [(); 2].map(|()| Dispatch::new(NoSubscriber::new())));
+
 /// What is written where something is done for the second time.
 ///
 /// Another test that reaches the same place first, at the moment when this one begins to listen, has it kept as one that nobody
 /// listens to, until the interest is asked for once more.
-fn written_by(run: impl Fn()) -> String {
+fn written_by<T>(run: impl Fn() -> T) -> (String, T) {
+    LazyLock::force(&LISTENING);
     let written = Written::default();
-    tracing::subscriber::with_default(written.clone(), || {
+    let last = tracing::subscriber::with_default(written.clone(), || {
         run();
         rebuild_interest_cache();
         let _ = written.take();
-        run();
+        run()
     });
-    written.take()
+    (written.take(), last)
 }
 
 impl Visit for Written {
@@ -192,12 +198,11 @@ fn texts(outcome: &Outcome) -> Vec<String> {
 }
 
 fn nothing_leaks(name: &str, arguments: &str, policy: Policy) {
-    let written = Written::default();
     let registry = registry(policy);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    let outcome = tracing::subscriber::with_default(written.clone(), || {
+    let (log, outcome) = written_by(|| {
         let run = Run::new();
         let call = ToolCall::new("1", name, arguments);
         runtime.block_on(registry.call_with(call, Context::new().run(&run)))
@@ -205,7 +210,6 @@ fn nothing_leaks(name: &str, arguments: &str, policy: Policy) {
     for text in texts(&outcome) {
         assert!(!text.contains(SECRET), "{arguments} shows {text}");
     }
-    let log = written.take();
     assert!(log.contains("execute_tool"), "{log}");
     assert!(!log.contains(SECRET), "{arguments} logs {log}");
     assert!(!log.contains(PUBLIC), "{arguments} logs {log}");
@@ -258,7 +262,7 @@ fn the_scope_of_a_call_does_not_show_its_arguments() {
 #[test]
 fn the_span_of_a_call_has_the_names_of_the_genai_conventions() {
     let registry = registry(Policy::Enforce);
-    let log = written_by(|| {
+    let (log, ()) = written_by(|| {
         let call = ToolCall::new("the id", "log_in_later", "{}");
         let _ = registry.call_blocking(call);
     });
@@ -277,7 +281,7 @@ fn the_span_of_a_call_has_the_names_of_the_genai_conventions() {
 #[test]
 fn a_span_escapes_what_moves_the_cursor_in_a_name_or_an_id() {
     let registry = registry(Policy::Enforce);
-    let log = written_by(|| {
+    let (log, ()) = written_by(|| {
         let call = ToolCall::new("a\u{1b}[2J\r", "b\n\u{9b}31m\u{202e}", "{}");
         let _ = registry.call_blocking(call);
     });
@@ -297,7 +301,7 @@ fn a_violation_is_an_event_without_its_values() {
         r#"{{"token":"{SECRET}","pin":50,"login":{{"user":"","key":""}},"public":"{}"}}"#,
         PUBLIC.repeat(10)
     );
-    let log = written_by(|| {
+    let (log, ()) = written_by(|| {
         let outcome = crate::common::call(&registry, "log_in", &arguments);
         assert_eq!(outcome.observed().len(), 1, "{:?}", outcome.error());
     });
