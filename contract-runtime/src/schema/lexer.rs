@@ -129,22 +129,39 @@ impl<'t> Lexer<'t> {
     /// The string whose opening quote stands here.
     #[inline]
     pub(crate) fn string(&self, quote: usize) -> Result<Quoted<'t>, Unread> {
+        match self.unescaped(quote) {
+            Ok((raw, end)) => Ok(Quoted {
+                raw,
+                is_escaped: false,
+                end,
+            }),
+            Err(at) => self.escaped(quote + 1, at),
+        }
+    }
+
+    /// The same string, and the place behind it; the error is the place of what ends its plain part before a quote does.
+    #[inline]
+    pub(crate) fn unescaped(&self, quote: usize) -> Result<(&'t str, usize), usize> {
         let start = quote + 1;
-        let mut at = behind_plain(self.text.as_bytes(), start);
-        let mut is_escaped = false;
-        loop {
-            match self.byte(at) {
-                b'"' => break,
-                b'\\' => {
-                    is_escaped = true;
-                    at = behind_plain(self.text.as_bytes(), self.behind_escape(at)?);
-                }
-                _ => return Err(Unread),
-            }
+        let at = behind_plain(self.text.as_bytes(), start);
+        match self.text.get(start..at) {
+            Some(raw) if self.byte(at) == b'"' => Ok((raw, at + 1)),
+            _ => Err(at),
+        }
+    }
+
+    /// The string that begins here, of which the first escape stands at `at`.
+    #[inline(never)]
+    fn escaped(&self, start: usize, mut at: usize) -> Result<Quoted<'t>, Unread> {
+        while self.byte(at) == b'\\' {
+            at = behind_plain(self.text.as_bytes(), self.behind_escape(at)?);
+        }
+        if self.byte(at) != b'"' {
+            return Err(Unread);
         }
         Ok(Quoted {
             raw: self.text.get(start..at).ok_or(Unread)?,
-            is_escaped,
+            is_escaped: true,
             end: at + 1,
         })
     }

@@ -101,12 +101,9 @@ impl<'de> Plain<'de> {
         if self.lexer.byte(self.at) != b'"' {
             return Err(Unread);
         }
-        let string = self.lexer.string(self.at)?;
-        if string.is_escaped {
-            return Err(Unread);
-        }
-        self.at = string.end;
-        Ok(string.raw)
+        let (raw, end) = self.lexer.unescaped(self.at).map_err(|_| Unread)?;
+        self.at = end;
+        Ok(raw)
     }
 }
 

@@ -144,7 +144,12 @@ impl Writer {
 
     /// Writes the name of a member, behind the comma that separates it from the one before.
     fn name(&mut self, is_first: bool, name: &str) {
-        self.text.push_str(if is_first { "\"" } else { ",\"" });
+        // Each of a known length, which is written without a call.
+        if is_first {
+            self.text.push('"');
+        } else {
+            self.text.push_str(",\"");
+        }
         self.inside_quotes(name);
         self.text.push_str("\":");
     }
