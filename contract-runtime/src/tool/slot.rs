@@ -128,13 +128,13 @@ fn absent<T: Owned>() -> Option<T> {
 
 impl<T> Slot<T> {
     /// Takes the value; of an absent optional, its `None`.
-    pub fn take(&mut self) -> Result<T, NoOutput> {
-        let value = self.value.take().or_else(self.absent);
+    pub fn take(self) -> Result<T, NoOutput> {
+        let value = self.value.or_else(self.absent);
         value.ok_or_else(NoOutput::unread)
     }
 
-    pub fn take_or(&mut self, default: impl FnOnce() -> T) -> Result<T, NoOutput> {
-        Ok(self.value.take().unwrap_or_else(default))
+    pub fn take_or(self, default: impl FnOnce() -> T) -> Result<T, NoOutput> {
+        Ok(self.value.unwrap_or_else(default))
     }
 }
 
