@@ -112,7 +112,7 @@ fn failed(
         },
     );
     let (line, column) = condition.position();
-    let tool = scope.get().map_or("", |scope| scope.tool.as_str());
+    let tool = scope.get().map_or("", |scope| &*scope.tool);
     conclude(
         scope,
         Violation {

@@ -59,7 +59,7 @@ pub(crate) async fn during_call(
     let mut request = ApprovalRequest::about(vec![question]);
     request.id = new_id();
     request.call_id.clone_from(&scope.call_id);
-    request.tool.clone_from(&scope.tool);
+    scope.tool.as_ref().clone_into(&mut request.tool);
     request.arguments = masked(scope);
     let mut questioning = Questioning::begin(scope.run.clone(), &request);
     let decided = decide(approver, request.clone(), scope.depth).await;

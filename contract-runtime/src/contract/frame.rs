@@ -220,7 +220,7 @@ impl FrameOf<'_> {
     #[cold]
     fn tell_of_body(&self) {
         if let Some(scope) = self.scope.get().filter(|scope| self.named && scope.of_run) {
-            let (call_id, tool) = (scope.call_id.as_str(), scope.tool.as_str());
+            let (call_id, tool) = (scope.call_id.as_str(), &*scope.tool);
             observer::tell(Some(scope), CheckEvent::Entered { call_id, tool });
         }
     }
@@ -367,7 +367,7 @@ impl FrameOf<'_> {
             kind: condition.kind(),
             tool: match self.scope.get() {
                 // The name by which the model knows it.
-                Some(scope) if self.named => scope.tool.clone(),
+                Some(scope) if self.named => scope.tool.clone().into_owned(),
                 _ => self.contract.name.to_owned(),
             },
             predicate: condition.predicate().to_owned(),

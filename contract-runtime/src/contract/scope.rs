@@ -1,5 +1,6 @@
 //! The scope of a call: a task-local that holds its policy, its violations and its counts.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -90,7 +91,7 @@ impl std::fmt::Debug for PolicyLayer {
 
 pub(crate) struct Scope {
     pub(crate) call_id: String,
-    pub(crate) tool: String,
+    pub(crate) tool: Cow<'static, str>,
     /// The arguments as they were sent.
     pub(crate) arguments: String,
     pub(crate) secrets: Secrets,

@@ -1,5 +1,6 @@
 //! Uses the allocation of a call's scope again for the next call of the same thread.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::mem::take;
 use std::sync::Arc;
@@ -47,12 +48,12 @@ impl ContractScope {
         let Some(scope) = &mut self.0 else {
             return Default::default();
         };
-        let names = match Arc::get_mut(scope) {
+        let (id, tool) = match Arc::get_mut(scope) {
             Some(own) => (take(&mut own.call_id), take(&mut own.tool)),
             None => (scope.call_id.clone(), scope.tool.clone()),
         };
         self.release();
-        names
+        (id, tool.into_owned())
     }
 }
 
@@ -61,15 +62,33 @@ fn first() -> Arc<Scope> {
     Arc::new(Scope::below(None))
 }
 
+#[inline]
+fn empty(text: &mut String) {
+    text.clear();
+    if text.capacity() > KEPT {
+        *text = String::new();
+    }
+}
+
 impl Scope {
+    /// Names the tool; a name that was given to it when the program ran is copied into the place of the last such name.
+    #[allow(clippy::ptr_arg, reason = "it matters whether it is static")]
+    #[inline]
+    pub(crate) fn name(&mut self, tool: &Cow<'static, str>) {
+        match tool {
+            Cow::Borrowed(tool) => self.tool = Cow::Borrowed(tool),
+            Cow::Owned(tool) => tool.clone_into(self.tool.to_mut()),
+        }
+    }
+
     /// Lets go of everything that a call has put here.
     #[inline]
     fn empty(&mut self) {
-        for text in [&mut self.call_id, &mut self.tool, &mut self.arguments] {
-            text.clear();
-            if text.capacity() > KEPT {
-                *text = String::new();
-            }
+        empty(&mut self.call_id);
+        empty(&mut self.arguments);
+        // A static name holds nothing.
+        if let Cow::Owned(tool) = &mut self.tool {
+            empty(tool);
         }
         self.registry = None;
         *self.never_entered.get_mut() = false;
@@ -94,6 +113,7 @@ impl Scope {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
     use std::sync::Arc;
 
     use super::SPARE;
@@ -104,7 +124,7 @@ mod tests {
         let mut opened = ContractScope::fresh();
         let scope = opened.filled().unwrap();
         scope.call_id.push('1');
-        scope.tool.push_str("add");
+        scope.name(&Cow::Owned("add".to_owned()));
         scope.arguments.push_str("{}");
         scope.secrets = Secrets::said(["key"].into_iter());
         scope.of_run = true;
@@ -153,7 +173,7 @@ mod tests {
         assert_eq!(first.into_names().1, "add");
         let second = opened(&registry);
         assert_ne!(address(&second), address(&held));
-        assert_eq!(held.get().map(|scope| scope.tool.as_str()), Some("add"));
+        assert_eq!(held.get().map(|scope| &*scope.tool), Some("add"));
         // Two of one place would be two calls in one scope.
         assert!(SPARE.take().is_none());
     }

@@ -59,7 +59,7 @@ impl Job {
         let mut scope = ContractScope::fresh();
         if let Some(scope) = scope.filled() {
             scope.call_id = call.id;
-            scope.tool = call.name;
+            scope.tool = call.name.into();
             scope.arguments = call.arguments;
             scope.secrets = entry.secrets.clone();
             scope.take_up(policy, inner.shards.layer());

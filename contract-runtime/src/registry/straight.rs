@@ -96,7 +96,7 @@ impl Inner {
         let mut scope = ContractScope::fresh();
         if let Some(scope) = scope.filled() {
             scope.call_id.push_str(call.id);
-            scope.tool.push_str(call.name);
+            scope.name(&entry.tool.name);
             // A violation shows what was sent, and secrets are looked for in it.
             scope.arguments.push_str(call.arguments);
             scope.take_up(entry.policy, self.shards.layer());
