@@ -31,6 +31,16 @@ fn scale_five(value: i64, by: i64) -> i64 {
     value.wrapping_mul(by)
 }
 
+/// The same of a function that is not a tool.
+#[pre(value >= 0, "value must not be negative")]
+#[pre(by > 0, "by must be positive")]
+#[pre(value < 1_000_000, "value is too large")]
+#[pre(by < 1_000, "by is too large")]
+#[post(|scaled| *scaled >= 0, "the product must not be negative")]
+fn scale(value: i64, by: i64) -> i64 {
+    value.wrapping_mul(by)
+}
+
 fn place(by: i64) -> usize {
     usize::try_from(by).unwrap_or(usize::MAX)
 }
@@ -146,4 +156,8 @@ pub(crate) fn direct_by_hand(meter: &Meter) -> f64 {
 
 pub(crate) fn direct(meter: &Meter) -> f64 {
     meter.measure(1_000, || (41, 3), |(value, by)| scale_five(value, by))
+}
+
+pub(crate) fn direct_plain(meter: &Meter) -> f64 {
+    meter.measure(1_000, || (41, 3), |(value, by)| scale(value, by))
 }

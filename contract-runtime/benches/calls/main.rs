@@ -151,6 +151,11 @@ const CASES: &[Case] = &[
         "direct call, 4 `if`s before, 1 after",
         contracts::direct,
     ),
+    case(
+        "direct call of an ordinary function, 4 pre, 1 post",
+        "direct call, 4 `if`s before, 1 after",
+        contracts::direct_plain,
+    ),
     baseline("call among 10 tools", registries::dynamic_10),
     case(
         "call among 1,000 tools",
