@@ -14,7 +14,9 @@ pub use crate::contract::condition_result::{Checked, ConditionResult};
 pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::build::{Judged, judge, report};
-pub use crate::contract::frame::{Frame, Kept, Neighbours, Pass, Stop, keep, look, run, run_async};
+pub use crate::contract::frame::{
+    Frame, Kept, Neighbours, Pass, Stop, end, keep, look, run, run_async,
+};
 pub use crate::contract::given::{Fallible, JudgedForm, Opened, Present};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{

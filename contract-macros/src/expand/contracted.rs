@@ -8,6 +8,8 @@
 //!     rt::settle(frame.enter());
 //!     let out = rt::run(|| -> u32 { number / 2 });
 //!     rt::settle(frame.post(1, ..));
+//!     frame.close();
+//!     rt::end(frame);
 //!     out
 //! }
 //! ```
@@ -97,6 +99,8 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         quote! {
             let #out = #run;
             #(#runtime::settle(#after);)*
+            #frame.close();
+            #runtime::end(#frame);
             #out
         }
     };

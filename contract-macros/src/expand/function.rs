@@ -223,6 +223,8 @@ fn checked(
             #(#keep)*
             let #out = #body(#(#handed_on),*) #waited;
             #(#after?;)*
+            #frame.close();
+            #runtime::end(#frame);
             ::core::result::Result::Ok(#out)
         }
     }

@@ -8,6 +8,8 @@
 //!     frame.enter()?;
 //!     let out = rt::run(|| -> Receipt { .. });
 //!     frame.post(1, ..)?;
+//!     frame.close();
+//!     rt::end(frame);
 //!     Ok(out)
 //! })
 //! ```
@@ -111,6 +113,8 @@ impl<'m> Judged<'m> {
             let #out = #body;
             #(#after)*
             #(#then)*
+            #frame.close();
+            #runtime::end(#frame);
             #end
         }
     }

@@ -12,6 +12,8 @@
 //!         frame.pre(0, 1, None, &|pass, details| ..)?;
 //!         frame.enter()?;
 //!         let out = __contract_body(amount, rate);
+//!         frame.close();
+//!         rt::end(frame);
 //!         Ok(out)
 //!     }
 //!     fn __contract_call(call: rt::Call<'_>) -> rt::Running<'_> { .. }

@@ -45,6 +45,26 @@ impl Counts {
     }
 }
 
+/// The counts of one execution, which has few conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub(crate) evaluated: u32,
+    pub(crate) violated: u32,
+    pub(crate) waived: u32,
+    pub(crate) skipped: u32,
+}
+
+impl From<Reached> for Counts {
+    fn from(reached: Reached) -> Self {
+        Self {
+            evaluated: reached.evaluated.into(),
+            violated: reached.violated.into(),
+            waived: reached.waived.into(),
+            skipped: reached.skipped.into(),
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     evaluated: AtomicU64,

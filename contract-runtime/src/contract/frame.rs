@@ -11,17 +11,17 @@ pub use kept::{Kept, keep, look};
 pub use pass::{Neighbours, Pass};
 
 use std::any::Any;
-use std::cell::Cell;
 use std::future::Future;
+use std::mem::{forget, replace, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use super::approval::{OpenQuestions, QuestionText};
 use super::condition::{Condition, ConditionKind, ContractOf};
 use super::condition_result::Checked;
-use super::counts::Counts;
+use super::counts::Reached;
 use super::details::{Details, Sentence};
-use super::nesting;
+use super::nesting::Judging;
 use super::observer::{self, Check, CheckEvent};
 use super::panics::guard;
 use super::policy::{Policy, PolicyOrigin, Resolved};
@@ -46,6 +46,9 @@ pub enum Stop {
     Unasked,
 }
 
+/// Conditions are too deep in conditions, and no panic can say so.
+struct NotJudged;
+
 /// The state of one execution, held by the generated code.
 pub type Frame = FrameOf<'static>;
 
@@ -57,53 +60,62 @@ pub struct FrameOf<'c> {
     /// The scope around the function. Empty in a call by name that brought nothing but its arguments: there it is the current one.
     pub(super) scope: ContractScope,
     policy: Resolved,
-    counts: Counts,
+    counts: Reached,
     /// The function was called by name, in a scope made for this call.
     named: bool,
     only_check: bool,
-    /// Somebody wants to hear of each step.
-    watched: bool,
     /// Conditions without a policy of their own are judged, and nobody wants to hear of it.
     is_quiet: bool,
-    /// Nothing is to be done before the body.
+    /// Nothing but the conditions themselves is to be done.
     is_plain: bool,
     /// What a person must be asked, where the tool may ask.
     open: Option<Box<OpenQuestions>>,
-    judging: Cell<Judging>,
+    phase: Phase,
+    /// Its conditions count among those inside one another; those of a call by name have the depth of the call.
+    is_nested: bool,
 }
 
-/// Whether conditions are being judged, for the count of those inside one another.
+/// How far an execution is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Judging {
-    /// Those of a call by name have the depth of the call.
-    Uncounted,
-    /// The same, and its body has begun.
+enum Phase {
+    /// Before the body.
+    Before,
+    /// The same, and it has been counted among the conditions inside one another.
+    Counted,
+    /// The body has begun.
     Entered,
-    Begun,
-    /// The body runs, or nothing can be judged.
-    Over,
 }
 
 impl Drop for FrameOf<'_> {
-    #[inline]
     fn drop(&mut self) {
-        self.judged();
-        if self.judging.get() == Judging::Uncounted {
-            self.never_entered();
-        }
-        if (self.named || self.scope.get().is_some()) && self.counts != Counts::default() {
-            self.count();
-        }
+        self.close_otherwise();
     }
 }
 
 impl FrameOf<'_> {
-    #[inline(never)]
-    fn count(&self) {
-        match self.scope.get() {
-            Some(scope) => scope.count(self.counts),
-            None => ContractScope::count_here(self.counts),
+    /// Ends an execution in which everything holds.
+    ///
+    /// A drop does the same. It is a call, also where there is nothing to do, so generated code does this and forgets the frame.
+    #[inline]
+    pub fn close(&mut self) {
+        let counts = self.named && self.counts != Reached::default();
+        if counts || !self.is_plain {
+            self.close_otherwise();
         }
+    }
+
+    #[inline(never)]
+    fn close_otherwise(&mut self) {
+        if self.phase != Phase::Entered {
+            self.never_entered();
+        }
+        let counts = take(&mut self.counts).into();
+        match replace(&mut self.scope, ContractScope::EMPTY).get() {
+            Some(scope) => scope.count(counts),
+            None if self.named => ContractScope::count_here(counts),
+            None => {}
+        }
+        self.open = None;
     }
 
     /// Takes hold of the scope of a call by name, where something is to be told of it.
@@ -111,6 +123,7 @@ impl FrameOf<'_> {
     fn hold(&mut self) {
         if self.named && self.scope.get().is_none() {
             self.scope = ContractScope::current();
+            self.is_plain = false;
         }
     }
 
@@ -137,6 +150,14 @@ impl FrameOf<'_> {
         !STRIPPED && self.policy.of_condition(own).policy != Policy::Ignore
     }
 
+    /// Whether somebody wants to hear of each step.
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.scope
+            .get()
+            .is_some_and(|scope| scope.watch().is_some())
+    }
+
     /// Whether somebody still waits for the call, so that what it did may be made lasting.
     #[must_use]
     #[inline]
@@ -145,37 +166,29 @@ impl FrameOf<'_> {
         !self.named || !self.scope.get().is_some_and(abandoned)
     }
 
-    /// Begins to judge again, after the body; false where that is not possible.
+    /// Begins to judge one condition for itself; the error says that this is not possible.
     #[inline]
-    fn judge(&self) -> bool {
-        if self.judging.get() != Judging::Over {
-            return true;
+    fn judge_one(&self) -> Result<Option<Judging>, NotJudged> {
+        if !self.is_nested {
+            return Ok(None);
         }
-        let judging = nesting::begin();
-        if judging {
-            self.judging.set(Judging::Begun);
-        }
-        judging
-    }
-
-    #[inline]
-    fn judged(&self) {
-        if self.judging.get() == Judging::Begun {
-            self.judging.set(Judging::Over);
-            nesting::end();
+        match Judging::begin() {
+            None => Err(NotJudged),
+            judging => Ok(judging),
         }
     }
 
     /// Keeps what a postcondition needs from before the body, if it will be judged.
     #[inline]
     pub fn keep<S>(&mut self, own: Option<Policy>, keep: impl FnOnce() -> S) -> Kept<S> {
-        if !self.active(own) || !self.judge() {
+        if !self.active(own) {
             return Kept(None);
         }
+        let Ok(_judging) = self.judge_one() else {
+            return Kept(None);
+        };
         let kept = catch_unwind(AssertUnwindSafe(keep));
-        let kept = kept.map_err(|payload| self.retracted(payload));
-        self.judged();
-        Kept(Some(kept))
+        Kept(Some(kept.map_err(|payload| self.retracted(payload))))
     }
 
     #[inline]
@@ -194,13 +207,19 @@ impl FrameOf<'_> {
     fn reach_as(&mut self, index: usize, active: bool) -> bool {
         if active {
             self.counts.evaluated += 1;
-            if self.watched {
+            if self.is_watched() {
                 self.tell_of_check(index);
             }
         } else {
             self.counts.skipped += 1;
         }
         active
+    }
+
+    /// Counts so many conditions as evaluated.
+    #[inline]
+    fn evaluate(&mut self, count: usize) {
+        self.counts.evaluated += u32::try_from(count).unwrap_or_default();
     }
 
     #[cold]
@@ -245,7 +264,7 @@ impl FrameOf<'_> {
     #[inline]
     pub fn look_up(&mut self, index: usize) {
         self.counts.evaluated += 1;
-        if self.watched {
+        if self.is_watched() {
             self.tell_of_check(index);
         }
     }
@@ -442,6 +461,12 @@ pub(crate) fn log(violation: &Violation) {
             violation.masked(),
         );
     });
+}
+
+/// Lets go of a frame that was closed.
+#[inline]
+pub fn end(frame: Frame) {
+    forget(frame);
 }
 
 /// Runs the body of a contracted function, so that its `return` and `?` end only the body.

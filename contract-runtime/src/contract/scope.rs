@@ -393,7 +393,7 @@ impl ContractScope {
 
     /// The policy of the innermost call around this code, if it brought nothing but its arguments.
     #[inline]
-    pub(super) fn bare_policy() -> Option<Resolved> {
+    pub(crate) fn bare_policy() -> Option<Resolved> {
         let of = |scope: &Self| match scope.get() {
             Some(scope) if scope.is_bare => Some(scope.policy),
             _ => None,

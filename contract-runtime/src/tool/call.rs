@@ -13,6 +13,7 @@ use super::slot::Argument;
 use crate::contract::condition::Contract;
 use crate::contract::frame::{Frame, FrameOf};
 use crate::contract::panics::ignore_poison;
+use crate::contract::scope::ContractScope;
 use crate::schema::Describe;
 use crate::schema::arguments::{self, Examined};
 
@@ -44,8 +45,18 @@ impl Request<'_> {
         }
     }
 
+    /// The frame of its execution, and it begins.
     #[inline]
     fn frame(&self) -> Frame {
+        match ContractScope::bare_policy() {
+            // In place: a call that brought nothing else has nothing to begin.
+            Some(policy) if !self.only_check => Frame::bare(self.contract, policy),
+            _ => self.frame_otherwise(),
+        }
+    }
+
+    #[inline(never)]
+    fn frame_otherwise(&self) -> Frame {
         let frame = Frame::named(self.contract, self.only_check);
         self.begin(&frame);
         frame

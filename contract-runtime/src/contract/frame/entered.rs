@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{FrameOf, Judging, Stop};
+use super::{FrameOf, Phase, Stop};
+use crate::contract::nesting;
 use crate::contract::scope::{ContractScope, Scope};
 use crate::contract::thread::with_current;
 
@@ -13,10 +14,10 @@ impl FrameOf<'_> {
         if !self.is_plain {
             self.enter_otherwise()?;
         }
-        match self.judging.get() {
-            Judging::Uncounted => self.judging.set(Judging::Entered),
-            _ => self.judged(),
+        if self.phase == Phase::Counted {
+            nesting::end();
         }
+        self.phase = Phase::Entered;
         Ok(())
     }
 
@@ -28,7 +29,7 @@ impl FrameOf<'_> {
         if self.only_check {
             return Err(Stop::BeforeBody);
         }
-        if self.watched {
+        if self.is_watched() {
             self.tell_of_body();
         }
         if let Some(place) = self.place() {
@@ -40,6 +41,12 @@ impl FrameOf<'_> {
     /// The call ends before its body, which its caller may have to be told.
     #[cold]
     pub(super) fn never_entered(&self) {
+        if self.phase == Phase::Counted {
+            nesting::end();
+        }
+        if !self.named {
+            return;
+        }
         let note = |scope: &ContractScope| {
             if let Some(scope) = scope.get() {
                 scope.never_entered.store(true, Ordering::Release);

@@ -1,7 +1,7 @@
 //! What postconditions kept from before the body, and their judging.
 
 use super::pass::Neighbours;
-use super::{Detection, FrameOf, Policy, Stop};
+use super::{Detection, FrameOf, NotJudged, Policy, Stop};
 
 /// What a postcondition kept from before the body; nothing when it will not be judged.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ impl FrameOf<'_> {
         own: Option<Policy>,
         condition: Neighbours<'_>,
     ) -> Result<(), Stop> {
-        if !self.reach(index, own) || !self.judge() {
+        if !self.reach(index, own) {
             return Ok(());
         }
-        self.judge_at(index, 0, condition)
+        self.post_of_kept(index, condition)
     }
 
     /// Returns what a postcondition kept from before the body, if it is to be judged.
@@ -38,7 +38,7 @@ impl FrameOf<'_> {
         own: Option<Policy>,
         kept: Kept<S>,
     ) -> Result<Option<S>, Stop> {
-        if !self.reach(index, own) || !self.judge() {
+        if !self.reach(index, own) {
             return Ok(None);
         }
         match kept.0 {
@@ -55,7 +55,10 @@ impl FrameOf<'_> {
     /// The violation, where the condition is enforced.
     #[inline]
     pub fn post_of_kept(&mut self, index: usize, condition: Neighbours<'_>) -> Result<(), Stop> {
-        self.judge_at(index, 0, condition)
+        match self.judge_one() {
+            Ok(_judging) => self.judge_at(index, 0, condition),
+            Err(NotJudged) => Ok(()),
+        }
     }
 }
 

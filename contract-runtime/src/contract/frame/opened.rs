@@ -1,10 +1,8 @@
 //! Opens the frame of an execution: of a direct call, or of a call by name.
 
-use std::cell::Cell;
-
-use super::{Frame, FrameOf, Judging};
+use super::{Frame, FrameOf, Phase};
 use crate::contract::condition::{Contract, ContractOf};
-use crate::contract::counts::Counts;
+use crate::contract::counts::Reached;
 use crate::contract::nesting;
 use crate::contract::policy::{self, Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::ContractScope;
@@ -23,7 +21,7 @@ impl Frame {
         let judging = nesting::begin();
         if judging && ContractScope::is_outermost() && policy::is_usual() {
             let policy = Resolved::USUAL.of_function(contract.policy);
-            return Self::quiet(contract, policy, false, Judging::Begun);
+            return Self::quiet(contract, policy, false, true);
         }
         Self::direct_otherwise(contract, judging)
     }
@@ -32,33 +30,28 @@ impl Frame {
     #[inline(never)]
     fn direct_otherwise(contract: &'static Contract, judging: bool) -> Self {
         let scope = ContractScope::current();
-        let (policy, judging) = if judging {
-            (scope.policy().of_function(contract.policy), Judging::Begun)
+        let policy = if judging {
+            scope.policy().of_function(contract.policy)
         } else {
-            (NOT_JUDGED, Judging::Over)
+            NOT_JUDGED
         };
         Self::quiet(contract, policy, false, judging).within(scope)
     }
 }
 
 impl<'c> FrameOf<'c> {
-    /// A call by name, in whose scope everything happens; its policy was resolved when that was made.
+    /// A call by name that brought nothing but its arguments, under the policy of its scope.
     #[inline]
-    pub(crate) fn named(contract: &'c ContractOf<'c>, only_check: bool) -> Self {
-        match ContractScope::bare_policy() {
-            Some(policy) if !only_check => Self::quiet(contract, policy, true, Judging::Uncounted),
-            _ => Self::named_otherwise(contract, only_check),
-        }
+    pub(crate) fn bare(contract: &'c ContractOf<'c>, policy: Resolved) -> Self {
+        Self::quiet(contract, policy, true, false)
     }
 
-    #[inline(never)]
-    fn named_otherwise(contract: &'c ContractOf<'c>, only_check: bool) -> Self {
+    /// A call by name, in whose scope everything happens; its policy was resolved when that was made.
+    pub(crate) fn named(contract: &'c ContractOf<'c>, only_check: bool) -> Self {
         let scope = ContractScope::current();
         let asks = scope.get().is_some_and(|scope| scope.asking.is_some());
-        let is_placed = scope.get().is_some_and(|scope| scope.place.is_some());
-        let frame = Self::quiet(contract, scope.policy(), true, Judging::Uncounted);
+        let frame = Self::quiet(contract, scope.policy(), true, false);
         let mut frame = frame.within(scope);
-        frame.is_plain &= !(asks || is_placed || only_check);
         frame.only_check = only_check;
         frame.open = asks.then(Box::default);
         frame
@@ -66,32 +59,30 @@ impl<'c> FrameOf<'c> {
 
     /// With nobody to tell of anything but a violation.
     #[inline]
-    fn quiet(
-        contract: &'c ContractOf<'c>,
-        policy: Resolved,
-        named: bool,
-        judging: Judging,
-    ) -> Self {
+    fn quiet(contract: &'c ContractOf<'c>, policy: Resolved, named: bool, is_nested: bool) -> Self {
         Self {
             contract,
             scope: ContractScope::EMPTY,
             policy,
-            counts: Counts::default(),
+            counts: Reached::default(),
             named,
             only_check: false,
-            watched: false,
             is_quiet: policy.policy != Policy::Ignore,
             is_plain: true,
             open: None,
-            judging: Cell::new(judging),
+            phase: if is_nested {
+                Phase::Counted
+            } else {
+                Phase::Before
+            },
+            is_nested,
         }
     }
 
     fn within(mut self, scope: ContractScope) -> Self {
-        self.watched = scope.get().is_some_and(|scope| scope.watch().is_some());
-        self.is_quiet &= !self.watched;
-        self.is_plain = !self.watched;
         self.scope = scope;
+        self.is_plain = false;
+        self.is_quiet &= !self.is_watched();
         self
     }
 }

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Checked, Details, FrameOf, Policy, STRIPPED, Stop};
+use super::{Checked, Details, FrameOf, NotJudged, Phase, Policy, STRIPPED, Stop};
 
 /// Conditions that stand together: judges those that a pass wants and stops at the first that does not hold, or tells the
 /// details of the one that the pass has reached.
@@ -99,7 +99,7 @@ impl FrameOf<'_> {
         let pass = Pass::over(Pass::ALL);
         match judged(&pass, conditions) {
             Ok(()) => {
-                self.counts.evaluated += count as u64;
+                self.evaluate(count);
                 Ok(())
             }
             Err(unmet) => self.unmet(first, count, pass.place(), unmet, conditions),
@@ -117,7 +117,7 @@ impl FrameOf<'_> {
         unmet: Unmet,
         conditions: Neighbours<'_>,
     ) -> Result<(), Stop> {
-        self.counts.evaluated += place as u64 + 1;
+        self.evaluate(place + 1);
         self.fail_at(first, place, unmet, conditions)?;
         let next = place + 1;
         self.pre_each_from(next, first, count, None, conditions)
@@ -146,10 +146,26 @@ impl FrameOf<'_> {
     ) -> Result<(), Stop> {
         for place in next..count {
             if self.reach(first + place, own) {
-                self.judge_at(first, place, conditions)?;
+                self.judge_before(first, place, conditions)?;
             }
         }
         Ok(())
+    }
+
+    /// Judges one condition before the body, which is to be judged.
+    pub(super) fn judge_before(
+        &mut self,
+        first: usize,
+        place: usize,
+        conditions: Neighbours<'_>,
+    ) -> Result<(), Stop> {
+        if self.phase == Phase::Counted {
+            return self.judge_at(first, place, conditions);
+        }
+        match self.judge_one() {
+            Ok(_judging) => self.judge_at(first, place, conditions),
+            Err(NotJudged) => Ok(()),
+        }
     }
 
     /// Judges one condition, which is to be judged.
