@@ -22,7 +22,7 @@ use syn::ext::IdentExt;
 use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
-use super::function::signature;
+use super::function::{direct_frame, signature};
 use super::judged::Judged;
 use super::types::{mentions_impl, result_type, whole_result};
 use super::{data, findings, local};
@@ -59,13 +59,15 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
         attributes::run_on_nothing(&function.uses),
     );
     let frame = local("frame");
+    let givens = &contracted.givens;
+    let opened = direct_frame(function, givens, &quote!(__CONTRACT), runtime);
     let begin = quote! {
         #(#outer)*
         #(#inner)*
         #vis #signature
     };
-    if !contracted.givens.is_empty() {
-        let judged = Judged::new(function, &contracted.givens, clauses);
+    if !givens.is_empty() {
+        let judged = Judged::new(function, givens, clauses);
         let expression = judged.expression();
         return quote! {
             #begin {
@@ -73,7 +75,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
                 #import
                 static __CONTRACT: #runtime::Contract = #contract;
                 #findings
-                let mut #frame = #runtime::Frame::direct(&__CONTRACT);
+                let mut #frame = #opened;
                 #runtime::settle(#expression)
             }
         };
@@ -110,7 +112,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
             #import
             static __CONTRACT: #runtime::Contract = #contract;
             #findings
-            let mut #frame = #runtime::Frame::direct(&__CONTRACT);
+            let mut #frame = #opened;
             #(#runtime::settle(#before);)*
             #runtime::settle(#frame.enter());
             #(#keep)*

@@ -8,7 +8,7 @@ use super::judged::Judged;
 use super::local;
 use super::types::{result_type, whole_result};
 use crate::attributes;
-use crate::model::{Function, Param, Tool};
+use crate::model::{Function, Given, Param, Tool};
 
 /// `cfgs ident: Type`, without `mut` and helper attributes.
 fn plain(param: &Param) -> TokenStream {
@@ -50,6 +50,22 @@ fn arguments(function: &Function, named: impl Fn(&Ident) -> Ident) -> Vec<TokenS
         quote!(#(#cfgs)* #ident)
     };
     function.params.iter().map(argument).collect()
+}
+
+/// The frame of a direct call.
+pub(super) fn direct_frame(
+    function: &Function,
+    givens: &[Given],
+    contract: &TokenStream,
+    runtime: &TokenStream,
+) -> TokenStream {
+    // What is looked up may wait.
+    let direct = if function.is_async && !givens.is_empty() {
+        quote!(direct_later)
+    } else {
+        quote!(direct)
+    };
+    quote!(#runtime::Frame::#direct(&#contract))
 }
 
 /// The same within the visible function.

@@ -30,6 +30,8 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let levels = portable::lint_levels(&tool.clauses);
     let findings = findings::of_tool(tool, &quote!(__CONTRACT_SPEC), runtime);
     let name = &function.sig.ident;
+    let contract = quote!(__CONTRACT_SPEC.contract);
+    let frame = function::direct_frame(function, &tool.givens, &contract, runtime);
     let handed_on = function::handed_on(function);
     let waited = function.is_async.then(|| quote!(.await));
     let inside = quote! {
@@ -52,7 +54,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
                 function: || #runtime::type_of(&#name),
             }
         }
-        #runtime::settle(#checked_name(#runtime::Frame::direct(&__CONTRACT_SPEC.contract), #(#handed_on),*) #waited)
+        #runtime::settle(#checked_name(#frame, #(#handed_on),*) #waited)
     };
     function::visible(function, &inside)
 }

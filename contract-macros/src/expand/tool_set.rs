@@ -149,12 +149,14 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
     let cfgs = cfgs(&function.attrs_outer);
     let levels = lint_levels(&function.attrs_outer);
     let head = &quote!(#(#cfgs)* #(#levels)* #[doc(hidden)]);
+    let contract = quote!(Self::#spec().contract);
+    let frame = function::direct_frame(function, &tool.givens, &contract, runtime);
     let handed_on = function::handed_on(function);
     let waited = function.is_async.then(|| quote!(.await));
     let visible = function::visible(
         function,
         &quote! {
-            #runtime::settle(self.#checked(#runtime::Frame::direct(&Self::#spec().contract), #(#handed_on),*) #waited)
+            #runtime::settle(self.#checked(#frame, #(#handed_on),*) #waited)
         },
     );
     let forms = function::forms(tool, body, checked, &quote!(self.#body), runtime, head);

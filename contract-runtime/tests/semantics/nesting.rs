@@ -1,6 +1,7 @@
 //! Conditions inside conditions: those without end come to one.
 
 use std::panic::catch_unwind;
+use std::sync::Arc;
 
 use contract_runtime::prelude::*;
 use contract_runtime::{Detection, catch, catch_async};
@@ -202,4 +203,40 @@ fn a_destructor_in_the_way_of_the_refusal_does_not_end_the_process() {
     for run in [guarded as fn(&Count) -> bool, held_open] {
         assert!(catch(|| run(&count)).is_err());
     }
+}
+
+/// Pay money out of an account, if somebody lets it.
+#[given(left = { gate.notified().await; account - cents })]
+#[pre(left >= 0)]
+#[post(|left| *left >= 0)]
+async fn pay_when_let(gate: &tokio::sync::Notify, account: i64, cents: i64) -> i64 {
+    left
+}
+
+#[tokio::test]
+async fn direct_calls_that_wait_for_what_is_given_do_not_stand_in_each_others_way() {
+    let gate = Arc::new(tokio::sync::Notify::new());
+    let calls = (0..40).map(|_| {
+        let gate = Arc::clone(&gate);
+        tokio::spawn(async move { pay_when_let(&gate, 5, 2).await })
+    });
+    let calls: Vec<_> = calls.collect();
+    for _ in 0..40 {
+        tokio::task::yield_now().await;
+    }
+    gate.notify_waiters();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), 3);
+    }
+    // Given up while it waits, it leaves nothing behind.
+    for _ in 0..40 {
+        let waits = pay_when_let(&gate, 5, 2);
+        assert!(
+            tokio::time::timeout(std::time::Duration::from_millis(1), waits)
+                .await
+                .is_err()
+        );
+    }
+    gate.notify_one();
+    assert_eq!(pay_when_let(&gate, 5, 2).await, 3);
 }

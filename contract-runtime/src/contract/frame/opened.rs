@@ -26,6 +26,18 @@ impl Frame {
         Self::direct_otherwise(contract, judging)
     }
 
+    /// The same of a function that may wait before its body, while others run on its thread and it goes on on another: each of its
+    /// conditions is counted for itself.
+    #[must_use]
+    pub fn direct_later(contract: &'static Contract) -> Self {
+        let scope = ContractScope::current();
+        let policy = scope.policy().of_function(contract.policy);
+        let mut frame = Self::quiet(contract, policy, false, true).within(scope);
+        frame.phase = Phase::Before;
+        frame.is_quiet = false;
+        frame
+    }
+
     /// Inside of a call, too deep in conditions, or under another policy of the process.
     #[inline(never)]
     fn direct_otherwise(contract: &'static Contract, judging: bool) -> Self {
