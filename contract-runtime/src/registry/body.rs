@@ -58,7 +58,8 @@ pub(super) fn too_late(job: &Job) -> Option<BodyEnd> {
 
 /// Runs a sync body on this thread.
 pub(super) fn run_inline(inner: &Inner, job: &Job) -> BodyEnd {
-    inline(&mut job.scope.clone(), || job.call(inner))
+    let request = job.request(inner);
+    inline(&mut job.scope.clone(), || job.call(inner, &request))
 }
 
 /// The same of a body that is started by `call`.

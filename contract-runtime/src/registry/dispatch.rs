@@ -13,7 +13,7 @@ use super::body::{self, BodyEnd};
 use super::inner::{CallPermit, Inner};
 use super::job::{Job, Mode};
 use super::outcome::Ending;
-use super::straight::Admitted;
+use super::straight::{Admitted, outcome_of, text, text_of};
 use super::{blocking, outcome};
 use crate::contract::scope::{ContractScope, Inherited};
 use crate::futures;
@@ -21,7 +21,6 @@ use crate::schema::arguments::{InvalidArguments, escaped};
 use crate::tool::context::OutcomeObserver;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
-use crate::tool::outcome::OutcomeKind;
 use crate::tool::{Context, Outcome, ToolCall, ToolCallRef};
 
 /// A call that was made: refused, let in and already over, or waiting for its body.
@@ -96,14 +95,26 @@ impl Inner {
         async move {
             match self.start(&mut pending) {
                 Started::Over(outcome) => outcome,
-                Started::Straight(admitted) => {
-                    let call = &ToolCallRef::from(&pending.call);
-                    let ending = self.straight_later(admitted, call).await;
-                    ending.of(take(&mut pending.call.id), take(&mut pending.call.name))
-                }
+                Started::Straight(admitted) => self.straight_owned(admitted, pending.call).await,
                 Started::Later { future, .. } => future.await,
             }
         }
+    }
+
+    /// The same of a call that brings nothing but its arguments.
+    pub(super) async fn call_plain(self: &Arc<Self>, call: ToolCall) -> Outcome {
+        let lent = &ToolCallRef::from(&call);
+        let ended = match self.start_plain(lent) {
+            Some(admitted) if admitted.runs_here() => self.straight(admitted, lent),
+            Some(admitted) => self.straight_later(admitted, lent).await,
+            None => {
+                return match self.begin_plain(call) {
+                    Ok(outcome) => outcome,
+                    Err(later) => later.await,
+                };
+            }
+        };
+        outcome_of(ended, call.id, call.name)
     }
 
     /// The same from texts that the caller keeps to a text.
@@ -111,14 +122,33 @@ impl Inner {
         self: &Arc<Self>,
         call: ToolCallRef<'_>,
     ) -> Result<String, Outcome> {
-        match self.start_text(call) {
-            Ok(admitted) if admitted.runs_here() => text(self.straight(admitted, &call), &call),
-            Ok(admitted) => text(self.straight_later(admitted, &call).await, &call),
-            Err(()) => {
-                let owned = self.call(call.into(), Context::default(), Mode::default());
-                text_of(Box::pin(owned).await)
-            }
+        match self.start_plain(&call) {
+            Some(admitted) if admitted.runs_here() => text(self.straight(admitted, &call), &call),
+            Some(admitted) => text(self.straight_later(admitted, &call).await, &call),
+            None => text_of(match self.begin_plain(call.into()) {
+                Ok(outcome) => outcome,
+                Err(later) => later.await,
+            }),
         }
+    }
+
+    /// Begins a call that brings nothing but its arguments where something may stand in the way; the error is one that goes on.
+    fn begin_plain(self: &Arc<Self>, call: ToolCall) -> Result<Outcome, Later<'_>> {
+        let mut pending = PendingCall::of(call);
+        match self.start(&mut pending) {
+            Started::Over(outcome) => Ok(outcome),
+            Started::Straight(admitted) => {
+                Err(Box::pin(self.straight_owned(admitted, pending.call)))
+            }
+            Started::Later { future, .. } => Err(future),
+        }
+    }
+
+    /// Runs an async tool for a call that nobody else keeps.
+    async fn straight_owned(&self, admitted: Admitted<'_>, call: ToolCall) -> Outcome {
+        let lent = &ToolCallRef::from(&call);
+        let ended = self.straight_later(admitted, lent).await;
+        outcome_of(ended, call.id, call.name)
     }
 
     pub(super) fn call_text_blocking(
@@ -126,27 +156,17 @@ impl Inner {
         call: ToolCallRef<'_>,
     ) -> Result<String, Outcome> {
         if blocking::problem().is_none()
-            && let Ok(admitted) = self.start_text(call)
+            && let Some(admitted) = self.start_plain(&call)
         {
             if admitted.runs_here() {
                 return text(self.straight(admitted, &call), &call);
             }
             return match blocking::wait(self.straight_later(admitted, &call)) {
-                Some(ending) => text(ending, &call),
+                Some(ended) => text(ended, &call),
                 None => Err(blocking::no_runtime(call.into())),
             };
         }
         text_of(self.call_blocking(call.into(), Context::default()))
-    }
-
-    /// Lets a call in that nothing stands in the way of.
-    #[inline]
-    fn start_text(&self, call: ToolCallRef<'_>) -> Result<Admitted<'_>, ()> {
-        if is_traced() || self.before.is_some() || self.renames {
-            return Err(());
-        }
-        let index = self.position(call.name).ok_or(())?;
-        self.admit_straight(index, call.arguments.len()).ok_or(())
     }
 
     pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
@@ -169,10 +189,10 @@ impl Inner {
             Started::Over(outcome) => return outcome,
             Started::Straight(admitted) => {
                 let call = &ToolCallRef::from(&pending.call);
-                let ending = blocking::wait(self.straight_later(admitted, call));
+                let ended = blocking::wait(self.straight_later(admitted, call));
                 let call = pending.call;
-                return match ending {
-                    Some(ending) => ending.of(call.id, call.name),
+                return match ended {
+                    Some(ended) => outcome_of(ended, call.id, call.name),
                     None => blocking::no_runtime(call),
                 };
             }
@@ -259,12 +279,7 @@ impl Inner {
         let outcome = match self.begin(&mut pending) {
             Begun::Over(outcome) => outcome,
             Begun::Waiting(job, permit) => self.wait(job, permit).await,
-            Begun::Straight(admitted) => {
-                let PendingCall { call, .. } = pending;
-                let lent = &ToolCallRef::from(&call);
-                let ending = self.straight_later(admitted, lent).await;
-                ending.of(call.id, call.name)
-            }
+            Begun::Straight(admitted) => self.straight_owned(admitted, pending.call).await,
             Begun::Later(future) => future.await,
             Begun::Refused(outcome) => yielded(outcome).await,
         };
@@ -309,9 +324,10 @@ impl Inner {
         if !admitted.runs_here() {
             return Begun::Straight(admitted);
         }
-        let ending = self.straight(admitted, &ToolCallRef::from(&pending.call));
+        let ended = self.straight(admitted, &ToolCallRef::from(&pending.call));
         let call = &mut pending.call;
-        Begun::Over(ending.of(take(&mut call.id), take(&mut call.name)))
+        let outcome = outcome_of(ended, take(&mut call.id), take(&mut call.name));
+        Begun::Over(outcome)
     }
 
     /// The same where something may stand in the way, or the call brings more than its arguments.
@@ -421,7 +437,8 @@ impl Inner {
         }
         let (token, deadline) = (job.context.token(), job.deadline);
         let mut scope = job.scope.clone();
-        let ran = match body::later(&mut scope, || job.call(self)) {
+        let request = job.request(self);
+        let ran = match body::later(&mut scope, || job.call(self, &request)) {
             Err(ran) => ran,
             Ok(body) if token.is_none() && deadline.is_none() => body.await,
             // Boxed, so that the future of every call stays small.
@@ -449,24 +466,8 @@ fn finished(ending: Ending, scope: ContractScope, permit: CallPermit<'_>) -> Out
 
 /// Somebody may listen to spans.
 #[inline]
-fn is_traced() -> bool {
+pub(super) fn is_traced() -> bool {
     LevelFilter::current() >= LevelFilter::INFO
-}
-
-/// The text of a result, or what stands in its place.
-#[inline]
-fn text(ending: Ending, call: &ToolCallRef<'_>) -> Result<String, Outcome> {
-    match ending.end {
-        OutcomeKind::Ok(output) => Ok(output.text),
-        OutcomeKind::Failure(_) => Err(ending.of(call.id.to_owned(), call.name.to_owned())),
-    }
-}
-
-fn text_of(outcome: Outcome) -> Result<String, Outcome> {
-    match outcome.end {
-        OutcomeKind::Ok(output) => Ok(output.text),
-        OutcomeKind::Failure(_) => Err(outcome),
-    }
 }
 
 /// A refusal: who calls again and again can be dropped here, and others have their turn.

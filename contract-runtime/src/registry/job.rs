@@ -27,7 +27,7 @@ pub(super) struct Job {
     pub(super) context: Context,
     pub(super) deadline: Option<At>,
     own: Option<Box<CallExtensions>>,
-    examined: OnceLock<Examined>,
+    examined: OnceLock<Box<Examined>>,
     only_check: bool,
 }
 
@@ -85,10 +85,10 @@ impl Job {
         }
     }
 
-    /// Starts the generated code.
-    pub(super) fn call<'c>(&'c self, inner: &'c Inner) -> Running<'c> {
+    /// What the generated code is given.
+    pub(super) fn request<'c>(&'c self, inner: &'c Inner) -> Request<'c> {
         let entry: &Entry = &inner.entries[self.index];
-        let request = Request {
+        Request {
             contract: entry.tool.contract(),
             only_check: self.only_check,
             text: self.scope.arguments(),
@@ -99,8 +99,12 @@ impl Job {
                 shared: &inner.shared,
                 own,
             }),
-        };
-        entry.tool.shim.call(Call::new(request))
+        }
+    }
+
+    /// Starts the generated code.
+    pub(super) fn call<'c>(&self, inner: &'c Inner, request: &'c Request<'_>) -> Running<'c> {
+        inner.entries[self.index].tool.shim.call(Call::new(request))
     }
 
     /// A guard that tells a body that looks at its token when nobody waits for it any more.

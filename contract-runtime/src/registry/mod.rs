@@ -84,7 +84,7 @@ impl Registry {
     ///
     /// Dropping the future cancels the call; a blocking body that has begun runs to its end.
     pub fn call(&self, call: ToolCall) -> impl Future<Output = Outcome> + Send + use<'_> {
-        self.inner.call(call, Context::default(), Mode::default())
+        self.inner.call_plain(call)
     }
 
     /// Calls a tool with a [`Context`], which carries values for `#[context]` parameters, a run, a timeout and more.

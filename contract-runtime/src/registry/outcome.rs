@@ -23,6 +23,16 @@ pub(super) struct Ending {
     pub(super) notes: Option<Box<Notes>>,
 }
 
+impl From<Output> for Ending {
+    #[inline]
+    fn from(output: Output) -> Self {
+        Self {
+            end: OutcomeKind::Ok(output),
+            notes: None,
+        }
+    }
+}
+
 impl Ending {
     #[inline]
     pub(super) fn of(self, id: String, tool: String) -> Outcome {

@@ -8,6 +8,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::body::{self, BodyEnd};
+use super::dispatch::is_traced;
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
 use super::outcome::{self, Ending};
@@ -16,7 +17,11 @@ use crate::schema::arguments::Examined;
 use crate::tool::call::{Call, Request};
 use crate::tool::dynamic::Runs;
 use crate::tool::outcome::OutcomeKind;
-use crate::tool::{Status, ToolCallRef};
+use crate::tool::reply::Output;
+use crate::tool::{Outcome, Status, ToolCallRef};
+
+/// The result of a call of which nothing more is to be said, or how it ended and what is to be said of it.
+pub(super) type Ended = Result<Output, Box<Ending>>;
 
 /// A call that was let in and that nothing interrupts.
 pub(super) struct Admitted<'r> {
@@ -35,6 +40,16 @@ impl Admitted<'_> {
 }
 
 impl Inner {
+    /// Lets a call in that nothing stands in the way of.
+    #[inline(always)]
+    pub(super) fn start_plain(&self, call: &ToolCallRef<'_>) -> Option<Admitted<'_>> {
+        if is_traced() || self.before.is_some() || self.renames {
+            return None;
+        }
+        let index = self.position(call.name)?;
+        self.admit_straight(index, call.arguments.len())
+    }
+
     /// Lets a call in that brings nothing but arguments of this many bytes; nothing, where more must be looked at.
     #[inline]
     pub(super) fn admit_straight(&self, index: usize, length: usize) -> Option<Admitted<'_>> {
@@ -55,13 +70,13 @@ impl Inner {
 
     /// Runs a sync tool on this thread.
     #[inline(always)]
-    pub(super) fn straight(&self, admitted: Admitted<'_>, call: &ToolCallRef<'_>) -> Ending {
+    pub(super) fn straight(&self, admitted: Admitted<'_>, call: &ToolCallRef<'_>) -> Ended {
         let entry = admitted.entry;
         let mut scope = self.scope(entry, call, admitted.gate);
-        let mut examined = OnceLock::new();
+        let examined = OnceLock::new();
         let request = request(entry, call, &examined);
-        let ran = body::inline(&mut scope, || entry.tool.shim.call(Call::new(request)));
-        self.ended(entry, scope, ran, &mut examined, admitted.permit)
+        let ran = body::inline(&mut scope, || entry.tool.shim.call(Call::new(&request)));
+        self.ended(entry, scope, ran, examined.into_inner(), admitted.permit)
     }
 
     /// Runs an async tool.
@@ -69,20 +84,20 @@ impl Inner {
         &self,
         admitted: Admitted<'_>,
         call: &ToolCallRef<'_>,
-    ) -> Ending {
+    ) -> Ended {
         let Admitted {
             entry,
             permit,
             gate,
         } = admitted;
         let mut scope = self.scope(entry, call, gate);
-        let mut examined = OnceLock::new();
+        let examined = OnceLock::new();
         let request = request(entry, call, &examined);
-        let ran = match body::later(&mut scope, || entry.tool.shim.call(Call::new(request))) {
+        let ran = match body::later(&mut scope, || entry.tool.shim.call(Call::new(&request))) {
             Err(ran) => ran,
             Ok(body) => body.await,
         };
-        self.ended(entry, scope, ran, &mut examined, permit)
+        self.ended(entry, scope, ran, examined.into_inner(), permit)
     }
 
     #[inline(always)]
@@ -113,10 +128,10 @@ impl Inner {
         entry: &Entry,
         scope: ContractScope,
         ran: BodyEnd,
-        examined: &mut OnceLock<Examined>,
+        examined: Option<Box<Examined>>,
         permit: CallPermit<'_>,
-    ) -> Ending {
-        let is_clean = examined.get().is_none() && scope.get().is_none_or(Scope::is_clean);
+    ) -> Ended {
+        let is_clean = examined.is_none() && scope.get().is_none_or(Scope::is_clean);
         match ran {
             // A text has at most as many characters as bytes.
             BodyEnd::Replied(Ok(output))
@@ -124,13 +139,16 @@ impl Inner {
             {
                 permit.conclude(Status::Ok);
                 scope.release();
-                let end = OutcomeKind::Ok(output);
-                Ending { end, notes: None }
+                Ok(output)
             }
-            ran => self.unusual(entry, scope, ran, examined, permit),
+            ran => Err(self.unusual(entry, scope, ran, examined, permit)),
         }
     }
 
+    #[allow(
+        clippy::unnecessary_box_returns,
+        reason = "the ordinary end of a call moves none of it"
+    )]
     #[cold]
     #[inline(never)]
     fn unusual(
@@ -138,15 +156,15 @@ impl Inner {
         entry: &Entry,
         scope: ContractScope,
         ran: BodyEnd,
-        examined: &mut OnceLock<Examined>,
+        examined: Option<Box<Examined>>,
         permit: CallPermit<'_>,
-    ) -> Ending {
-        let coercions = examined.take().map(|examined| examined.coercions);
+    ) -> Box<Ending> {
+        let coercions = examined.map(|examined| examined.coercions);
         let coercions = coercions.unwrap_or_default();
         let ending = outcome::conclude(self, entry, &scope, ran, None, coercions);
         permit.conclude(ending.end.status());
         scope.release();
-        ending
+        Box::new(ending)
     }
 }
 
@@ -160,11 +178,38 @@ fn inherit(scope: &mut Scope, entry: &Entry, gate: Option<Arc<Gate>>) {
     scope.inherit(entry.policy, outer);
 }
 
+/// The outcome of a call that is over.
+#[inline(always)]
+pub(super) fn outcome_of(ended: Ended, id: String, tool: String) -> Outcome {
+    match ended {
+        Ok(output) => Ending::from(output).of(id, tool),
+        Err(ending) => ending.of(id, tool),
+    }
+}
+
+/// The text of a result, or what stands in its place.
+#[inline(always)]
+pub(super) fn text(ended: Ended, call: &ToolCallRef<'_>) -> Result<String, Outcome> {
+    match ended {
+        Ok(output) => Ok(output.text),
+        Err(ending) => text_of(ending.of(call.id.to_owned(), call.name.to_owned())),
+    }
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn text_of(outcome: Outcome) -> Result<String, Outcome> {
+    match outcome.end {
+        OutcomeKind::Ok(output) => Ok(output.text),
+        OutcomeKind::Failure(_) => Err(outcome),
+    }
+}
+
 #[inline]
 fn request<'c>(
     entry: &'c Entry,
     call: &ToolCallRef<'c>,
-    examined: &'c OnceLock<Examined>,
+    examined: &'c OnceLock<Box<Examined>>,
 ) -> Request<'c> {
     Request {
         contract: entry.tool.contract(),

@@ -21,7 +21,7 @@ use crate::schema::arguments::{self, Examined};
 pub struct Call<'c>(Purpose<'c>);
 
 enum Purpose<'c> {
-    Run(Request<'c>),
+    Run(&'c Request<'c>),
     Describe(&'c Mutex<Description>),
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Request<'c> {
     pub(crate) text: &'c str,
     pub(crate) inputs: &'c Inputs,
     /// Where arguments that had to be put right are kept for as long as the body may borrow from them.
-    pub(crate) examined: &'c OnceLock<Examined>,
+    pub(crate) examined: &'c OnceLock<Box<Examined>>,
     pub(crate) sources: Option<Sources<'c>>,
 }
 
@@ -91,7 +91,7 @@ pub fn later<'c>(future: impl Future<Output = Reply> + Send + 'c) -> Running<'c>
 }
 
 impl<'c> Call<'c> {
-    pub(crate) const fn new(request: Request<'c>) -> Self {
+    pub(crate) const fn new(request: &'c Request<'c>) -> Self {
         Self(Purpose::Run(request))
     }
 
@@ -166,7 +166,7 @@ fn again<'c>(
     let inputs = request.inputs;
     let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
         .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
-    let text = &request.examined.get_or_init(|| examined).text;
+    let text = &request.examined.get_or_init(|| Box::new(examined)).text;
     fast_decode::fill(text, inputs, arguments, Judged::Before)
         .map(drop)
         .map_err(|unsure| unsure.refuse(text, inputs))
