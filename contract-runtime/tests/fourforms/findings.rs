@@ -112,7 +112,7 @@ fn without_places(text: &str) -> String {
 
 #[test]
 fn contradictions_between_tests_of_an_enum() {
-    let found = "tool `modes` accepts no call: no value can hold `matches!(mode, Mode::VeryFast | Mode::Slow)` \
+    let found = "tool `modes` accepts no call: no value can satisfy `matches!(mode, Mode::VeryFast | Mode::Slow)` \
                  and `mode == Mode::Off`; weaken one of them (here, here)";
     assert_eq!(problems(modes), [found]);
     assert!(problems(modes_that_overlap).is_empty());
@@ -120,9 +120,9 @@ fn contradictions_between_tests_of_an_enum() {
 
 #[test]
 fn contradictions_through_constants() {
-    let found = "tool `greet` accepts no call: no value can hold `name == NAME` and `name == OTHER`; weaken one of them (here, here)";
+    let found = "tool `greet` accepts no call: no value can satisfy `name == NAME` and `name == OTHER`; weaken one of them (here, here)";
     assert_eq!(problems(greet), [found]);
-    let found = "tool `count` accepts no call: no value can hold `count > LEAST` and `count < 5`; weaken one of them (here, here)";
+    let found = "tool `count` accepts no call: no value can satisfy `count > LEAST` and `count < 5`; weaken one of them (here, here)";
     assert_eq!(problems(count), [found]);
 }
 

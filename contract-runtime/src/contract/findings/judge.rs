@@ -165,7 +165,7 @@ impl Contradiction {
                 .number(high)
                 .add("; move the bound into that range");
         }
-        let message = Message::new().add("no value can hold ");
+        let message = Message::new().add("no value can satisfy ");
         let message = listed(message, conditions, self.set);
         if self.set.is_power_of_two() {
             message.add(", which contradicts itself; weaken one part of it")

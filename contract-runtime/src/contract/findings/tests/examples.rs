@@ -286,7 +286,7 @@ fn the_compiler_finds_them_and_names_no_more_than_needed() {
     assert_eq!((found.later, found.set), (4, 0b1_0110));
     assert_eq!(
         found.message(CONDITIONS).text(),
-        "no value can hold `a > 1`, `a < b` and `b < 2`; weaken one of them"
+        "no value can satisfy `a > 1`, `a < b` and `b < 2`; weaken one of them"
     );
     let (_, last) = CONDITIONS.split_at(5);
     let found = contradiction(&FACTS, last).unwrap();
