@@ -37,7 +37,7 @@ pub enum Checked {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition",
-    label = "expected `bool`, or a `Result<(), E>` whose error says what is wrong"
+    label = "expected `bool`, or a `Result<(), E>` whose error has `Display` and says what is wrong"
 )]
 pub trait ConditionResult {
     #[doc(hidden)]
