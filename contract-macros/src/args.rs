@@ -66,7 +66,14 @@ fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
     }
     let key = input.call(Ident::parse_any)?;
     if input.peek(syn::token::Paren) {
-        let message = format!("`{key}` takes its value after `=`; write `{key} = ..`");
+        let inside;
+        syn::parenthesized!(inside in input);
+        let message = if inside.is_empty() {
+            format!("`{key}` takes no parentheses; write `{key}`")
+        } else {
+            format!("`{key}` takes its value after `=`; write `{key} = ..`")
+        };
+        let _ = inside.parse::<TokenStream>();
         return Err(syn::Error::new(key.span(), message));
     }
     let value = match input.parse::<Option<Token![=]>>()? {

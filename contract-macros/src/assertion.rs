@@ -52,7 +52,8 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         );
         return None;
     }
-    predicate::check(errors, &expr, &condition);
+    let instead = "await the value before, and name it here";
+    predicate::check(errors, &expr, &condition, instead);
     if let Some(span) = predicate::find_old(&condition) {
         errors.at(
             span,

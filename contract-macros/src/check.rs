@@ -55,6 +55,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     arguments::names_differ(errors, tool);
     for clause in &tool.clauses {
         conditions::shown_if_demanded(errors, clause);
+        conditions::demand_is_shown(errors, clause);
         conditions::answerable(errors, clause);
         conditions::asked_before(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
@@ -68,6 +69,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         conditions::question_shows_no_history(errors, question);
     }
     conditions::ids_differ(errors, &tool.clauses);
+    conditions::stated_once(errors, &tool.clauses, &tool.givens);
     givens::return_to_somebody(errors, &tool.givens, &tool.function);
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
@@ -84,6 +86,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
         errors.on(&sig.abi, "a violation must not unwind into foreign code; put the contract on a Rust function and call that");
     }
     conditions::asked_of_a_tool(errors, &contracted.clauses, &contracted.givens);
+    conditions::stated_once(errors, &contracted.clauses, &contracted.givens);
     givens::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
@@ -240,7 +243,7 @@ fn safe_and_plain(errors: &mut Errors, tool: &Tool) {
     if let Some(token) = &sig.constness {
         errors.on(
             token,
-            "a tool cannot be `const`; remove it, a registry calls at run time",
+            "a tool cannot be `const`, because a registry calls it at run time; remove `const`",
         );
     }
     if let Some(abi) = &sig.abi {

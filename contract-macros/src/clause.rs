@@ -1,6 +1,6 @@
 //! Parses the arguments of `#[pre(..)]` and `#[post(..)]`: a predicate, then a message, then `key = value`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -47,6 +47,10 @@ pub(crate) fn all(
         }
     }
     given::names_differ(errors, &givens, params);
+    // Their positions are known only if each was read.
+    if clauses.len() == position {
+        given::stand_above(errors, &givens, &clauses);
+    }
     (givens, clauses)
 }
 
@@ -70,10 +74,17 @@ fn parse(
             return None;
         }
     };
+    let instead = match written.kind {
+        ClauseKind::Pre => {
+            "await the value above it, such as `#[given(order = find(&order_id).await)]`, and name it here"
+        }
+        _ => "await the value in the body and check it there with `contract_assert!`",
+    };
     predicate::check(
         errors,
         closure::predicate_of(&written.expr),
         &written.tokens,
+        instead,
     );
     match (written.kind, args::ungrouped(&written.expr)) {
         (ClauseKind::Pre, _) => condition::pre(errors, written, params),
@@ -135,16 +146,28 @@ fn parse_condition(
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
-            errors.add(syn::Error::new(
-                error.span(),
-                "expected `,` and a message, or the end of the condition",
-            ));
+            errors.add(syn::Error::new(error.span(), behind_condition(input)));
             let _ = input.parse::<TokenStream>();
             return None;
         }
         written.rest(errors, contract.kind, input);
     }
     fine.then_some(written)
+}
+
+/// What is wrong with what stands behind a condition without a comma.
+fn behind_condition(input: ParseStream<'_>) -> String {
+    let word = input
+        .fork()
+        .call(Ident::parse_any)
+        .map(|word| word.to_string());
+    match word.as_deref() {
+        Ok(word @ ("and" | "or")) => {
+            let sign = if word == "and" { "&&" } else { "||" };
+            format!("`{word}` does not join conditions in Rust; write `{sign}`")
+        }
+        _ => String::from("expected `,` and a message, or the end of the condition"),
+    }
 }
 
 /// A message or a key that stands where the predicate belongs.
@@ -315,6 +338,17 @@ impl ParsedCondition {
                 let _ = input.parse::<TokenStream>();
             }
         }
+        if let Some(text) = message_behind_keys(input) {
+            let word = kind.word();
+            errors.at(
+                text,
+                format_args!(
+                    "the message comes right after the condition, before any key; write `#[{word}(.., \"..\", policy = ..)]`"
+                ),
+            );
+            let _ = input.parse::<TokenStream>();
+            return;
+        }
         let mut krate: Option<Set<Path>> = None;
         let owner = format!("`{}`", Attribute(kind));
         let demand = match kind {
@@ -354,6 +388,24 @@ impl ParsedCondition {
             }
         }
     }
+}
+
+/// A text that stands alone behind a key; behind a question it may be what the question shows.
+fn message_behind_keys(input: ParseStream<'_>) -> Option<Span> {
+    let trees: Vec<TokenTree> = input
+        .fork()
+        .parse::<TokenStream>()
+        .ok()?
+        .into_iter()
+        .collect();
+    let mut arguments = trees.split(|tree| is_punct(Some(tree), ','));
+    let asks = |argument: &&[TokenTree]| matches!(argument.first(), Some(TokenTree::Ident(key)) if key == "ask");
+    let text = arguments.by_ref().take_while(|argument| !asks(argument));
+    let mut text = text.skip(1).filter_map(|argument| match argument {
+        [TokenTree::Literal(text)] => syn::parse2::<LitStr>(text.to_token_stream()).ok(),
+        _ => None,
+    });
+    text.next().map(|text| text.span())
 }
 
 fn joined(kind: Kind) -> String {

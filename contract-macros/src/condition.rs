@@ -117,10 +117,11 @@ pub(crate) fn post(
     finish(errors, written, params, &shadowed, plain.as_deref(), parts)
 }
 
-/// Whether one of the names stands anywhere, be it inside a text that a macro formats.
+/// Whether one of the names stands anywhere as a word, be it inside a text that a macro formats.
 pub(crate) fn names_any(tokens: &TokenStream, names: &[String]) -> bool {
     let text = tokens.to_string();
-    names.iter().any(|name| text.contains(name.as_str()))
+    let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+    words.any(|word| names.iter().any(|name| name == word))
 }
 
 struct Parts {

@@ -2,6 +2,7 @@
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
+use crate::errors::Errors;
 use crate::model::Description;
 
 /// What the docs say; empty text when there are none.
@@ -29,9 +30,16 @@ pub(crate) fn from_docs(attrs: &[Attribute]) -> Description {
 }
 
 /// What `description = ..` says.
-pub(crate) fn from_expr(expr: &Expr) -> Description {
+pub(crate) fn from_expr(errors: &mut Errors, expr: &Expr) -> Description {
     match literal(expr) {
-        Some(text) => Description::Text(text.trim().to_owned()),
+        Some(text) if !text.trim().is_empty() => Description::Text(text.trim().to_owned()),
+        Some(_) => {
+            errors.on(
+                expr,
+                "an empty description says nothing; write one, or remove `description` and write a `///` comment",
+            );
+            Description::Parts(Vec::new())
+        }
         None => Description::Parts(vec![expr.clone()]),
     }
 }

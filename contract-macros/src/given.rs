@@ -10,9 +10,10 @@ use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::history;
 use crate::message::{self, Known};
-use crate::model::{Absent, Given, Param, Role};
+use crate::model::{Absent, Clause, ClauseKind, Given, Param, Role};
 use crate::predicate::{self, Mentions, outside_closures};
 use crate::source::{self, is_punct};
+use crate::variables;
 
 const FORM: &str =
     "write `#[given(order = find(&order_id), else \"there is no order {order_id}\")]`";
@@ -203,6 +204,13 @@ impl Given {
                 );
                 return None;
             }
+            "ask" => {
+                errors.on(
+                    word,
+                    "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives",
+                );
+                return None;
+            }
             other => {
                 let message = format!(
                     "unknown word `{other}`; behind the value comes `else ..` or `then ..`"
@@ -282,8 +290,27 @@ fn is_part(input: ParseStream<'_>) -> bool {
     ahead.call(Ident::parse_any).is_ok_and(|word| {
         word == "else"
             || (word == "then" && !ahead.peek(Token![,]) && !ahead.is_empty())
-            || (word == "crate" && ahead.peek(Token![=]))
+            || (["crate", "policy", "ask"].iter().any(|key| word == key) && ahead.peek(Token![=]))
     })
+}
+
+/// A condition cannot name what is looked up only after it.
+pub(crate) fn stand_above(errors: &mut Errors, givens: &[Given], clauses: &[Clause]) {
+    let before = clauses.iter().enumerate();
+    for (index, clause) in before.filter(|(_, clause)| clause.kind == ClauseKind::Pre) {
+        for given in givens.iter().filter(|given| given.position > index) {
+            let name = given.ident.to_string();
+            let mut named = variables::of(&clause.predicate).into_iter();
+            if let Some(word) = named.find(|word| *word == name) {
+                errors.on(
+                    word,
+                    format_args!(
+                        "`{name}` is looked up below this condition; move its `#[given]` above it"
+                    ),
+                );
+            }
+        }
+    }
 }
 
 /// Rules for the names of all givens of a function, and of its `params`.
@@ -308,8 +335,8 @@ pub(crate) fn names_differ(errors: &mut Errors, givens: &[Given], params: &[Para
     let mut ends = givens.iter().filter(|given| given.then.is_some());
     if let (Some(_), Some(second)) = (ends.next(), ends.next()) {
         errors.on(
-            &second.ident,
-            "only one given has a `then`; what it runs decides whether the call has an effect",
+            &second.then,
+            "only one given can have a `then`, because it decides whether the call takes effect; run both in one",
         );
     }
 }

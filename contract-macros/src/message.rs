@@ -1,8 +1,8 @@
 //! Parses messages: string literals that show parameters by name and expressions by position, as `format!` does.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
-use syn::{LitStr, Token};
+use syn::{Expr, LitStr, Token};
 
 use crate::args::listed;
 use crate::condition::names_any;
@@ -121,6 +121,11 @@ fn unknown(name: &str, known: Known<'_>) -> String {
     if is_position(name) {
         return format!(
             "`{{{name}}}` has nothing to show; name a parameter in the braces, or write a value after the message"
+        );
+    }
+    if syn::parse_str::<Ident>(name).is_err() && syn::parse_str::<Expr>(name).is_ok() {
+        return format!(
+            "`{{{name}}}` is an expression, and braces take a name; write `{{}}`, and `{name}` after the message"
         );
     }
     let shown = known

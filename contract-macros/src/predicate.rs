@@ -314,9 +314,11 @@ pub(crate) fn outside_variable(tokens: TokenStream, params: &[Param]) -> Option<
 }
 
 /// Rules every condition obeys that rustc would report less clearly.
-pub(crate) fn check(errors: &mut Errors, expr: &Expr, tokens: &TokenStream) {
+///
+/// `instead` says where the condition could wait.
+pub(crate) fn check(errors: &mut Errors, expr: &Expr, tokens: &TokenStream, instead: &str) {
     compares(errors, expr);
-    never_waits(errors, tokens);
+    never_waits(errors, tokens, instead);
     never_assigns(errors, tokens, false);
     never_leaves(errors, tokens);
     regular::check(errors, tokens);
@@ -420,19 +422,21 @@ pub(crate) fn outside_closures(
     })
 }
 
-fn never_waits(errors: &mut Errors, tokens: &TokenStream) {
+fn never_waits(errors: &mut Errors, tokens: &TokenStream, instead: &str) {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     for (at, tree) in trees.iter().enumerate() {
         match tree {
-            TokenTree::Group(group) => never_waits(errors, &group.stream()),
+            TokenTree::Group(group) => never_waits(errors, &group.stream(), instead),
             TokenTree::Ident(word)
                 if word == "await"
                     && at
                         .checked_sub(1)
                         .is_some_and(|before| is_punct(trees.get(before), '.')) =>
             {
-                let message = "a condition cannot await; await the value in the body and check it there with `contract_assert!`";
-                errors.at(word.span(), message);
+                errors.at(
+                    word.span(),
+                    format_args!("a condition cannot await; {instead}"),
+                );
             }
             _ => {}
         }

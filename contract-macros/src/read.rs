@@ -108,7 +108,7 @@ fn tool(
         },
     };
     let description = match description {
-        Some(description) => describe::from_expr(&description.value),
+        Some(description) => describe::from_expr(errors, &description.value),
         None => describe::from_docs(attrs),
     };
     Some(Tool {

@@ -10,7 +10,7 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStre
     let last = all.last().map(TokenTree::span);
     let expr: Expr = input
         .parse()
-        .map_err(|error| move_end_of_input(error, last))?;
+        .map_err(|error| advised(move_end_of_input(error, last)))?;
     let left = input.fork().parse::<TokenStream>()?.into_iter().count();
     Ok((
         expr,
@@ -22,6 +22,16 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStre
             .rev()
             .collect(),
     ))
+}
+
+/// Says what to write where the parser says only what is wrong.
+fn advised(error: syn::Error) -> syn::Error {
+    let chained = "comparison operators cannot be chained";
+    if error.to_string() == chained {
+        let advice = "compare twice and join both with `&&`";
+        return syn::Error::new(error.span(), format!("{chained}; {advice}"));
+    }
+    error
 }
 
 /// Moves "unexpected end of input" from the whole attribute to the token behind which something is missing.

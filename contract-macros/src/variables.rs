@@ -23,6 +23,13 @@ pub(crate) fn of_conditions(contracts: &[ContractAttribute]) -> Vec<Ident> {
     found
 }
 
+/// Those of one condition before the body.
+pub(crate) fn of(condition: &TokenStream) -> Vec<Ident> {
+    let mut found = Vec::new();
+    walk(condition, &[], Inside::Code, &mut found);
+    found
+}
+
 /// The condition, without its message and keys.
 fn first_argument(args: &TokenStream) -> TokenStream {
     let mut bars = 0;
@@ -69,11 +76,13 @@ fn walk(tokens: &TokenStream, outside: &[String], inside: Inside, found: &mut Ve
     }
 }
 
-/// No word of the language, and no type of it.
+/// No word of the language, and no type of it; what joins conditions in other languages has its own message.
 fn is_free(word: &Ident) -> bool {
     const TYPES: [&str; 17] = [
         "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8",
         "u16", "u32", "u64", "u128", "usize",
     ];
-    syn::parse_str::<Ident>(&word.to_string()).is_ok() && !TYPES.iter().any(|ty| word == ty)
+    let joins = word == "and" || word == "or";
+    let is_word = syn::parse_str::<Ident>(&word.to_string()).is_err();
+    !(is_word || joins || TYPES.iter().any(|ty| word == ty))
 }

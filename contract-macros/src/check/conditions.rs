@@ -43,6 +43,38 @@ pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
     }
 }
 
+/// What is hidden demands nothing of a model.
+pub(super) fn demand_is_shown(errors: &mut Errors, clause: &Clause) {
+    let hidden = clause.shown.as_ref();
+    let hidden = hidden.is_some_and(|shown| shown.value == Shown::Never);
+    if let Some(demand) = clause.demand.as_ref().filter(|_| hidden) {
+        errors.at(
+            demand.key,
+            "nobody is shown this sentence, because of `shown = never`; remove one of the two",
+        );
+    }
+}
+
+/// A condition that stands there twice was meant to be another one; after a lookup it may have another answer.
+pub(super) fn stated_once(errors: &mut Errors, clauses: &[Clause], givens: &[Given]) {
+    for (at, clause) in clauses.iter().enumerate() {
+        let same = |before: &Clause| before.kind == clause.kind && before.text == clause.text;
+        let Some(first) = clauses.iter().take(at).position(same) else {
+            continue;
+        };
+        let between = |given: &Given| given.position > first && given.position <= at;
+        if !givens.iter().any(between) {
+            errors.on(
+                &clause.predicate,
+                format_args!(
+                    "`{}` is stated twice; remove one, or change it",
+                    clause.text
+                ),
+            );
+        }
+    }
+}
+
 /// The parts that are not portable, each once.
 fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
     match portable {

@@ -53,7 +53,7 @@ fn mistakes_in_an_assertion() {
     refused("rt; a = b", "`=` assigns; write `==` to compare");
     refused(
         "rt; f().await",
-        "a condition cannot await; await the value in the body and check it there with `contract_assert!`",
+        "a condition cannot await; await the value before, and name it here",
     );
     refused(
         "rt; old(a) > 0",

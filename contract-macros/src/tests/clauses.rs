@@ -1,6 +1,6 @@
 //! Parsing and checking of `#[pre(..)]` and `#[post(..)]`.
 
-use super::{clause, contracted, refused, refused_clause};
+use super::{clause, contracted, refused, refused_clause, tool};
 use crate::model::{ClauseKind, Policy};
 
 #[test]
@@ -189,7 +189,68 @@ fn conditions_compare_and_never_wait() {
     );
     refused_clause(
         "pre(check(a).await)",
+        "a condition cannot await; await the value above it, such as `#[given(order = find(&order_id).await)]`, and name it here",
+    );
+    refused_clause(
+        "post(|r| check(r).await)",
         "a condition cannot await; await the value in the body and check it there with `contract_assert!`",
+    );
+}
+
+#[test]
+fn words_of_other_languages() {
+    let advice = |word, sign| format!("`{word}` does not join conditions in Rust; write `{sign}`");
+    refused_clause("pre(a > 0 and a < 5)", &advice("and", "&&"));
+    refused_clause("pre(a > 0 or b.is_empty())", &advice("or", "||"));
+    let chained = "comparison operators cannot be chained; compare twice and join both with `&&`";
+    refused_clause("pre(0 < a < 5)", chained);
+    refused_clause("pre(a > 0 & a < 5)", chained);
+}
+
+#[test]
+fn a_message_stands_before_the_keys() {
+    let message = "the message comes right after the condition, before any key; write `#[pre(.., \"..\", policy = ..)]`";
+    refused_clause("pre(a > 0, policy = observe, \"positive\")", message);
+    refused_clause(
+        "pre(a > 0, shown = never, \"positive\", id = \"a\")",
+        message,
+    );
+    tool(
+        "/// D\n #[tool] #[pre(a > 0, \"{}\", \"low\", ask = \"Is {} fine?\", \"it\")] fn f(a: u8) {}",
+    );
+}
+
+#[test]
+fn braces_take_names() {
+    let message = |text| {
+        format!(
+            "`{{{text}}}` is an expression, and braces take a name; write `{{}}`, and `{text}` after the message"
+        )
+    };
+    refused_clause("pre(a > 0, \"{a + 1}\")", &message("a + 1"));
+    refused_clause("pre(a > 0, \"{b.len()}\")", &message("b.len()"));
+}
+
+#[test]
+fn a_condition_is_stated_once() {
+    let twice = "`a > 0` is stated twice; remove one, or change it";
+    refused(
+        "#[pre(a > 0)] #[pre(b)] #[pre(a > 0, \"x\")] fn f(a: u8, b: bool) {}",
+        &[twice],
+    );
+    refused(
+        "/// D\n #[tool] #[pre(a > 0)] #[pre(a > 0)] fn f(a: u8) {}",
+        &[twice],
+    );
+    // What a lock guards may have changed while it was waited for.
+    contracted("#[pre(free())] #[given(lock = lock())] #[pre(free())] fn f() {}");
+}
+
+#[test]
+fn what_is_hidden_demands_nothing() {
+    refused(
+        "/// D\n #[tool] #[pre(a > 0, shown = never, requires = \"a\")] fn f(a: u8) {}",
+        &["nobody is shown this sentence, because of `shown = never`; remove one of the two"],
     );
 }
 
@@ -317,6 +378,10 @@ fn a_condition_is_not_the_same_for_every_call() {
         "Some(5) == b::A || u8::MAX > 3",
         "matches!(LIMIT, 1 | 2)",
     ] {
+        refused(
+            &format!("#[post(|r| {predicate})] fn f(a: bool, b: u8) -> bool {{ a }}"),
+            &[constant],
+        );
         refused(
             &format!("#[pre({predicate})] fn f(a: bool, b: u8) {{}}"),
             &[constant],

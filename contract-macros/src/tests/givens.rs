@@ -100,7 +100,51 @@ fn names_differ_and_one_ends() {
     );
     refused(
         "#[given(a = x(), then a.b())] #[given(c = y(), then c.d())] fn f() {}",
-        &["only one given has a `then`; what it runs decides whether the call has an effect"],
+        &[
+            "only one given can have a `then`, because it decides whether the call takes effect; run both in one",
+        ],
+    );
+}
+
+#[test]
+fn a_sentence_may_show_words_that_hold_the_name() {
+    let given = given("a = find(id), else \"not {}\", id.max()");
+    assert!(matches!(given.absent, Some(Absent::Message(_))));
+}
+
+#[test]
+fn a_question_belongs_to_a_condition() {
+    let message =
+        "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives";
+    refused_given(
+        "order = find(id), else \"no {id}\", ask = \"Sure?\"",
+        message,
+    );
+    refused_given("order = find(id), ask = \"Sure?\"", message);
+    let policy = "a given is looked up in every call and has no policy; remove it";
+    refused_given(
+        "order = find(id), else \"no {id}\", policy = observe",
+        policy,
+    );
+}
+
+#[test]
+fn conditions_stand_below_what_they_name() {
+    let message = "`order` is looked up below this condition; move its `#[given]` above it";
+    refused(
+        "#[pre(order > 0)] #[given(order = find(id))] fn f(id: u8) {}",
+        &[message],
+    );
+    let fine = |source: &str| assert_eq!(contracted(source).givens.len(), 1, "{source}");
+    fine("#[given(order = find(id))] #[pre(order > 0)] fn f(id: u8) {}");
+    fine("#[post(|r| *r > order)] #[given(order = find(id))] fn f(id: u8) -> u8 {}");
+    fine(
+        "#[pre(ids.iter().all(|order| *order > 0))] #[given(order = find(ids))] fn f(ids: &[u8]) {}",
+    );
+    // The one above was not read, so nothing is known of their order.
+    refused(
+        "#[pre(id 1)] #[given(order = find(id))] #[pre(order > 0)] fn f(id: u8) {}",
+        &["expected `,` and a message, or the end of the condition"],
     );
 }
 

@@ -71,6 +71,7 @@ fn durations_have_units() {
         "timeout(\"30s\")",
         "`timeout` takes its value after `=`; write `timeout = ..`",
     );
+    refused_option("coerce()", "`coerce` takes no parentheses; write `coerce`");
 }
 
 #[test]

@@ -139,7 +139,9 @@ fn argument_names_travel() {
 fn described() {
     let expected = "tool `area` has no description; add a `///` comment saying what it does, its units and when it fails";
     refused("#[tool] fn area() {}", &[expected]);
-    refused("#[tool(description = \" \")] fn area() {}", &[expected]);
+    let empty = "an empty description says nothing; write one, or remove `description` and write a `///` comment";
+    refused("#[tool(description = \" \")] fn area() {}", &[empty]);
+    refused("/// D\n #[tool(description = \"\")] fn area() {}", &[empty]);
     refused("#[doc(hidden)] #[tool] fn area() {}", &[expected]);
 }
 
@@ -176,7 +178,7 @@ fn qualifiers() {
     );
     refused_tool(
         "const fn f() {}",
-        "a tool cannot be `const`; remove it, a registry calls at run time",
+        "a tool cannot be `const`, because a registry calls it at run time; remove `const`",
     );
     refused_tool(
         "extern \"C\" fn f() {}",

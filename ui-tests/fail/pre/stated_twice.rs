@@ -1,0 +1,11 @@
+use contract_runtime::prelude::*;
+
+/// Measure it.
+#[tool]
+#[pre(!text.is_empty())]
+#[pre(!text.is_empty(), "there is nothing to measure")]
+fn measure(text: String) -> usize {
+    text.len()
+}
+
+fn main() {}
