@@ -11,7 +11,7 @@ use super::names::Names;
 use super::shards::Shards;
 use super::statistics::Statistics;
 use crate::contract::scope::PolicyLayer;
-use crate::schema::arguments::{nearest, own_names};
+use crate::schema::arguments::{nearest, own_names, prefixed};
 use crate::tool::context::Shared;
 use crate::tool::failure::FailureKind;
 use crate::tool::{Outcome, Status, ToolCall};
@@ -145,8 +145,9 @@ impl Inner {
 
     #[cold]
     pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
-        let known = self.entries.iter().map(|entry| entry.tool.name());
-        let nearest = nearest(&call.name, known).map(str::to_owned);
+        let known = || self.entries.iter().map(|entry| entry.tool.name());
+        let nearest = nearest(&call.name, known()).or_else(|| prefixed(&call.name, known()));
+        let nearest = nearest.map(str::to_owned);
         self.refused(call, FailureKind::UnknownTool { nearest })
     }
 }

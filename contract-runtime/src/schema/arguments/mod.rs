@@ -37,6 +37,7 @@ pub(crate) use escape::clip;
 pub use escape::{escaped, unsafe_to_show};
 pub(crate) use examine::{Examined, conforms, examine, read, read_values, with_formats};
 pub use nearest::nearest;
+pub(crate) use nearest::prefixed;
 pub(crate) use own_names::own_names;
 pub(crate) use refusal::rejected;
 pub(crate) use stream::end_of_admitted;

@@ -47,6 +47,22 @@ pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Op
     best.map(|(_, candidate)| candidate)
 }
 
+/// Returns the only candidate that differs from `given` by a prefix on either side, such as `calendar_add` from `add`.
+pub(crate) fn prefixed<'a>(
+    given: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let ends_with = |long: &str, short: &str| {
+        let prefix = long.strip_suffix(short);
+        !short.is_empty()
+            && prefix.is_some_and(|prefix| prefix.ends_with(['_', '-', '.', ':', '/']))
+    };
+    let mut found =
+        candidates.filter(|candidate| ends_with(candidate, given) || ends_with(given, candidate));
+    let only = found.next()?;
+    found.next().is_none().then_some(only)
+}
+
 /// Collects the letters without case and without the joints that names differ in (`maxItems`, `max_items`); false where there
 /// are too many.
 fn fold(name: &str, letters: &mut Vec<char>) -> bool {
@@ -142,7 +158,7 @@ fn distance(left: &[char], right: &[char]) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Counts, distance, fold, nearest};
+    use super::{Counts, distance, fold, nearest, prefixed};
 
     /// By comparing everything.
     fn nearest_of_all<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
@@ -181,6 +197,25 @@ mod tests {
             let least = Counts::of(&one).least_distance(&Counts::of(&other));
             prop_assert!(least <= distance(&one, &other));
         }
+    }
+
+    #[test]
+    fn a_prefix_may_be_missing_or_added() {
+        let names = ["calendar_add", "notes_add", "convert", "notes_list"];
+        for (given, meant) in [
+            ("list", Some("notes_list")),
+            ("functions.convert", Some("convert")),
+            ("mcp__desk__notes_list", Some("notes_list")),
+            // Two could be meant.
+            ("add", None),
+            // No word of its own.
+            ("ist", None),
+            ("reconvert", None),
+            ("", None),
+        ] {
+            assert_eq!(prefixed(given, names.into_iter()), meant, "{given}");
+        }
+        assert_eq!(prefixed("", ["a_"].into_iter()), None);
     }
 
     #[test]
