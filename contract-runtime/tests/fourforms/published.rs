@@ -211,7 +211,7 @@ fn a_refusal_names_the_published_bounds() {
             ("/end", "an integer from 0 to 1440"),
             ("/count", "an integer from 0 to 255"),
             ("/wagon", r#"one of "seats", "beds""#),
-            ("/days", "an array, each an integer from 0 to 6"),
+            ("/days", "an array, each item an integer from 0 to 6"),
         ])
     );
     let wrong = json!({
@@ -268,7 +268,7 @@ fn a_refusal_names_the_keywords_that_combine_schemas() {
          - `/path`: expected a string, and at least one of: a string matching the pattern `^/`; a string matching the pattern \
          `\\.txt$`, got the number 1\n\
          - `/name`: expected a string, but not a string matching the pattern `^-`, got the number 1\n\
-         - `/days`: expected an array, each an integer from 0 to 255, with 1 or more of: a number of at least 5, got the number 1\n\
+         - `/days`: expected an array, each item an integer from 0 to 255, with 1 or more of: a number of at least 5, got the number 1\n\
          - `/size`: expected an integer from 0 to 255, and at least one of: a number of at most 2; a number of at least 8, \
          got the string \"1\""
     );

@@ -228,7 +228,8 @@ fn array(rules: &Rules, one: &Rule, depth: usize) -> String {
         .items
         .filter(|_| array.prefix.is_empty() && depth < DEEPEST);
     let each = items.and_then(|id| rule(rules, id, depth + 1));
-    let each = each.map_or_else(String::new, |each| format!(", each {each}"));
+    let of = if length.is_empty() { " item" } else { "" };
+    let each = each.map_or_else(String::new, |each| format!(", each{of} {each}"));
     let held = array.contains.filter(|_| depth < DEEPEST);
     let held = held.and_then(|id| rule(rules, id, depth + 1));
     let held = held.map_or_else(String::new, |held| {
