@@ -142,7 +142,8 @@ impl Log {
         let listener: Arc<Listener> = match self.listener {
             None => Arc::new(hears),
             Some(first) => Arc::new(move |record| {
-                first(record);
+                // One that panics keeps nothing from the other.
+                let _ = guard(|| first(record));
                 hears(record);
             }),
         };

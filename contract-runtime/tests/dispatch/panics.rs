@@ -301,3 +301,15 @@ fn a_listener_that_panics_is_no_fault_of_the_tool() {
         assert_eq!(outcome.output(), Some("3"), "{outcome:?}");
     }
 }
+
+#[test]
+fn a_listener_that_panics_keeps_nothing_from_the_next() {
+    let registry = Registry::builder().tool(narrate).build().unwrap();
+    let (sender, heard) = std::sync::mpsc::channel();
+    let context = Context::new()
+        .log(|_| panic_any(Bomb(2)))
+        .log(move |record| drop(sender.send(record.message.clone())));
+    let outcome = registry.call_blocking_with(ToolCall::new("1", "narrate", ""), context);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert_eq!(heard.iter().collect::<Vec<_>>(), ["begun"]);
+}
