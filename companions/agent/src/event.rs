@@ -92,12 +92,15 @@ pub enum Event {
         /// The violation.
         violation: Box<Violation>,
     },
-    /// One body reached more conditions than the queue holds: these were counted instead of emitted one by one.
+    /// Bodies reached more conditions, or said more, than the queue holds: these were counted instead of emitted one by one.
     Omitted {
         /// Conditions that were evaluated.
         checks: u64,
         /// Conditions that did not hold; none of them ended anything.
         violations: u64,
+        /// Log messages.
+        #[serde(default)]
+        messages: u64,
     },
     /// The body of a tool has something to say to people.
     Log {

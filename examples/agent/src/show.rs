@@ -87,8 +87,14 @@ impl<O: Write, E: Write> Show<O, E> {
             Event::ContractViolation { violation } => {
                 self.painted("33", "violation", &violation.to_string())
             }
-            Event::Omitted { checks, violations } => {
-                let more = format!("{checks} more checks, {violations} more violations");
+            Event::Omitted {
+                checks,
+                violations,
+                messages,
+            } => {
+                let more = format!(
+                    "{checks} more checks, {violations} more violations, {messages} more messages"
+                );
                 self.painted("33", "omitted", &more)
             }
             Event::Log { level, message, .. } => self.painted("90", level.name(), message),

@@ -31,15 +31,22 @@ pub(super) enum QueuedEvent {
     },
     /// A call has ended; the log has its outcome under this number.
     Outcome(u64),
-    /// How many checks and violations were dropped because the queue was full.
+    /// How many were dropped because the queue was full.
     Omitted {
         checks: u64,
         violations: u64,
+        messages: u64,
     },
 }
 
 /// The capacity for checks and violations: a body that asserts in a loop does not yield before it ends.
 const KEPT: usize = 10_000;
+
+/// The capacity for what bodies say, apart from that of checks and violations, which a talkative body must not push out.
+const MESSAGES: usize = 1_000;
+
+/// The longest message of a body, in characters.
+const LONGEST: usize = 10_000;
 
 /// A queue that calls fill, on any thread, and the run empties.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +57,9 @@ struct Contents {
     events: VecDeque<QueuedEvent>,
     omitted_checks: u64,
     omitted_violations: u64,
+    omitted_messages: u64,
+    /// How many of the events are messages of bodies.
+    messages: usize,
     reader: Option<Waker>,
 }
 
@@ -88,13 +98,20 @@ impl EventQueue {
         wake(queue);
     }
 
-    /// Records what a body says, unless the queue is full.
+    /// Records what a body says; what is too long is cut, and what is too much is counted.
     pub(super) fn push_log(&self, record: &LogRecord) {
         let mut queue = self.0.lock();
-        if queue.is_full() {
+        if queue.messages >= MESSAGES {
+            queue.omitted_messages += 1;
             return;
         }
-        queue.events.push_back(QueuedEvent::Log(record.clone()));
+        let mut record = record.clone();
+        if let Some((end, _)) = record.message.char_indices().nth(LONGEST) {
+            record.message.truncate(end);
+            record.message.push('…');
+        }
+        queue.messages += 1;
+        queue.events.push_back(QueuedEvent::Log(record));
         wake(queue);
     }
 
@@ -110,6 +127,7 @@ impl EventQueue {
         let mut queue = self.0.lock();
         let omitted = queue.omitted();
         let mut rest = std::mem::take(&mut queue.events);
+        queue.messages = 0;
         rest.extend(omitted);
         rest
     }
@@ -118,6 +136,7 @@ impl EventQueue {
     pub(super) fn poll_next(&self, task: &mut Context<'_>) -> Option<QueuedEvent> {
         let mut queue = self.0.lock();
         let event = queue.events.pop_front().or_else(|| queue.omitted());
+        queue.messages -= usize::from(matches!(event, Some(QueuedEvent::Log(_))));
         if event.is_none() {
             queue.reader = Some(task.waker().clone());
         }
@@ -134,7 +153,7 @@ fn wake(mut queue: MutexGuard<'_, Contents>) {
 
 impl Contents {
     fn is_full(&self) -> bool {
-        self.events.len() >= KEPT
+        self.events.len() - self.messages >= KEPT
     }
 
     /// Adds an event that decides the run: it is never dropped, and follows the count of those that were.
@@ -147,6 +166,11 @@ impl Contents {
     fn omitted(&mut self) -> Option<QueuedEvent> {
         let checks = std::mem::take(&mut self.omitted_checks);
         let violations = std::mem::take(&mut self.omitted_violations);
-        (checks + violations > 0).then_some(QueuedEvent::Omitted { checks, violations })
+        let messages = std::mem::take(&mut self.omitted_messages);
+        (checks + violations + messages > 0).then_some(QueuedEvent::Omitted {
+            checks,
+            violations,
+            messages,
+        })
     }
 }

@@ -111,7 +111,9 @@ impl Record {
         let mut noted = self.locked();
         match event {
             Event::TextDelta { .. } => return,
-            Event::Omitted { checks, violations } => {
+            Event::Omitted {
+                checks, violations, ..
+            } => {
                 noted.statistics.checks += checks;
                 noted.statistics.violations += violations;
             }

@@ -206,8 +206,17 @@ impl RunDriver<'_> {
                 };
                 self.out.emit(event).await;
             }
-            QueuedEvent::Omitted { checks, violations } => {
-                self.out.emit(Event::Omitted { checks, violations }).await;
+            QueuedEvent::Omitted {
+                checks,
+                violations,
+                messages,
+            } => {
+                let event = Event::Omitted {
+                    checks,
+                    violations,
+                    messages,
+                };
+                self.out.emit(event).await;
             }
             // The model reads the violation as the outcome of its call.
             QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,

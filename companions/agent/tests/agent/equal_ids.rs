@@ -71,7 +71,9 @@ async fn a_body_that_asserts_without_end_fills_no_memory_and_is_counted_whole() 
         match event {
             Event::ContractCheck { .. } => checks += 1,
             Event::ContractViolation { .. } => violations += 1,
-            Event::Omitted { checks, violations } => omitted = (checks, violations),
+            Event::Omitted {
+                checks, violations, ..
+            } => omitted = (checks, violations),
             _ => {}
         }
     }
@@ -128,4 +130,43 @@ async fn what_a_body_says_is_an_event_between_its_beginning_and_its_end() {
     }
     let expected = ["action", "murmur info 0", "murmur info 1", "observation"];
     assert_eq!(told, expected);
+}
+
+/// Say much, and see that something is wrong.
+#[tool]
+fn shout(#[context] log: &Log, times: u64, length: usize) -> u64 {
+    for _ in 0..times {
+        log.info("é".repeat(length));
+    }
+    contract_assert!(times == 0, "it was loud", policy = observe);
+    times
+}
+
+#[tokio::test]
+async fn a_body_that_talks_without_end_fills_no_memory_and_hides_no_violation() {
+    const TIMES: u64 = 20_000;
+    let registry = Registry::builder()
+        .tool(shout)
+        .build()
+        .expect("the tool is sound");
+    let arguments = format!(r#"{{"times":{TIMES},"length":20000}}"#);
+    let model = Scripted::new()
+        .calls("", [("shout", arguments)])
+        .text("done");
+    let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
+    let mut events = agent.stream("go");
+    let (mut heard, mut omitted, mut violations) = (0, 0, 0);
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Log { message, .. } => {
+                heard += 1;
+                assert_eq!(message.chars().count(), 10_001, "it is cut");
+            }
+            Event::Omitted { messages, .. } => omitted += messages,
+            Event::ContractViolation { .. } => violations += 1,
+            _ => {}
+        }
+    }
+    assert!(heard <= 1_000, "{heard} are kept");
+    assert_eq!((heard + omitted, violations), (TIMES, 1));
 }
