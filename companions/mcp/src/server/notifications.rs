@@ -249,25 +249,30 @@ impl Audience {
                 self.peer.notify_progress(told).await
             }
             Notification::Log(record) => {
-                let place = usize::from(number(record.level));
-                let level = LEVELS
-                    .get(place)
-                    .map_or(LoggingLevel::Info, |(_, theirs)| *theirs);
-                self.say(level, Some(record.tool), &record.message).await
+                self.say(record.level, Some(record.tool), &record.message)
+                    .await
             }
             Notification::Omitted(count) => {
                 let message = format!("{count} more messages were left out");
-                self.say(LoggingLevel::Warning, None, &message).await
+                // A client that wants errors alone hears of nothing below.
+                let level = self
+                    .level
+                    .map_or(LogLevel::Warning, |level| level.max(LogLevel::Warning));
+                self.say(level, None, &message).await
             }
         }
     }
 
     async fn say(
         &self,
-        level: LoggingLevel,
+        level: LogLevel,
         tool: Option<String>,
         message: &str,
     ) -> Result<(), ServiceError> {
+        let place = usize::from(number(level));
+        let level = LEVELS
+            .get(place)
+            .map_or(LoggingLevel::Info, |(_, theirs)| *theirs);
         let mut told = LoggingMessageNotificationParam::new(level, json!(message));
         told.logger = tool;
         self.peer.notify_logging_message(told).await

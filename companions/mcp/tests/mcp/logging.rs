@@ -26,8 +26,18 @@ pub(crate) fn babble(#[context] log: &Log, times: u32) -> u32 {
     times
 }
 
+/// Call for help for long.
+#[tool(read_only)]
+pub(crate) fn cry(#[context] log: &Log, times: u32) -> u32 {
+    for _ in 0..times {
+        log.log(LogLevel::Alert, "help");
+    }
+    times
+}
+
 fn server() -> contract_mcp::Server {
-    let registry = Registry::builder().tool(talk).tool(babble).build();
+    let tools = Registry::builder().tool(talk).tool(babble).tool(cry);
+    let registry = tools.build();
     contract_mcp::Server::new(registry.unwrap())
 }
 
@@ -125,6 +135,22 @@ async fn a_body_that_talks_without_end_fills_no_memory() {
     assert!(texts[0].ends_with('…') && texts[0].chars().count() == 10_001);
     let last = texts.last().unwrap();
     assert!(last.ends_with(" more messages were left out"), "{last}");
+}
+
+#[tokio::test]
+async fn how_many_were_left_out_is_said_at_the_level_that_is_wanted() {
+    let mut client = begun().await;
+    let level = json!({"jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": {"level": "alert"}});
+    client.say(level.to_string()).await;
+    client.hear().await;
+    client.call(2, "cry", json!({"times": 100_000})).await;
+    let messages = heard(&mut client).await;
+    let last = texts(&messages).pop().unwrap_or_default();
+    assert!(last.ends_with(" more messages were left out"), "{last}");
+    let quieter = messages
+        .iter()
+        .find(|one| one["params"]["level"] != "alert");
+    assert_eq!(quieter, None);
 }
 
 #[tokio::test]
