@@ -198,7 +198,9 @@ impl Report {
             (0, _) => String::new(),
             (count, 0) => format!(", {count} sequences of calls"),
             (count, more) => {
-                format!(", {count} sequences of calls, {more} more than wanted")
+                format!(
+                    ", {count} sequences of calls, {more} of them for what the others had not reached"
+                )
             }
         };
         let left_out = if left_out.is_empty() {

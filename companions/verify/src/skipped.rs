@@ -182,6 +182,7 @@ fn bodies(skipped: &[Skipped], wanted: bool) -> Option<(String, usize)> {
     };
     let said = match promises {
         0 => String::new(),
+        1 if tools.len() > 1 => ", so one postcondition was not tried".to_owned(),
         1 => format!(", so {its} postcondition was not tried"),
         many => format!(", so {its} {many} postconditions were not tried"),
     };

@@ -152,7 +152,8 @@ fn as_long_as_something_is_not_reached_there_are_more_sequences() {
     let (made, text) = (report.sequences(), report.to_string());
     assert!((2..=8).contains(&made), "{text}");
     let more = made - 1;
-    let said = format!(", {made} sequences of calls, {more} more than wanted)");
+    let said =
+        format!(", {made} sequences of calls, {more} of them for what the others had not reached)");
     assert!(text.contains(&said), "{text}");
     assert_eq!(tried(three_accounts, 100, 0).sequences(), 100);
 }
