@@ -254,7 +254,10 @@ impl FrameOf<'_> {
     }
 
     /// A violation that was found elsewhere, under the terms of this call.
-    pub(crate) fn fail_with(&mut self, violation: Violation) -> Result<(), Stop> {
+    pub(crate) fn fail_with(&mut self, mut violation: Violation) -> Result<(), Stop> {
+        if let Some(scope) = self.scope.get() {
+            scope.hide_secrets(&mut violation, false);
+        }
         self.hold();
         self.counts.violated += 1;
         conclude(&self.scope, violation)
@@ -432,7 +435,11 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
         violation.call_id = Some(scope.call_id.clone());
     }
     if let Some(scope) = scope.get() {
-        scope.hide_secrets(&mut violation);
+        let Violation {
+            template, message, ..
+        } = &violation;
+        let is_literal = template.is_none() || template == message;
+        scope.hide_secrets(&mut violation, is_literal);
     }
     log(&violation);
     observer::tell(scope.get(), CheckEvent::Violation(&violation));

@@ -228,13 +228,13 @@ impl Scope {
     }
 
     /// Hides the secrets of the call in a violation below it, where they go by other names.
-    pub(crate) fn hide_secrets(&self, violation: &mut Violation) {
+    pub(crate) fn hide_secrets(&self, violation: &mut Violation, author_wrote_it_whole: bool) {
         if self.secrets.is_empty() {
             return;
         }
         let sent: Map<String, Value> = serde_json::from_str(&self.arguments).unwrap_or_default();
         for secret in self.secrets.of(&sent) {
-            violation.hide(secret);
+            violation.hide(secret, author_wrote_it_whole);
         }
     }
 
@@ -265,7 +265,7 @@ impl Scope {
         };
         if self.recorded().is_none() {
             violation.call_id = Some(self.call_id.clone()).filter(|id| !id.is_empty());
-            self.hide_secrets(&mut violation);
+            self.hide_secrets(&mut violation, false);
             self.record(*violation);
         }
     }

@@ -266,8 +266,9 @@ impl Violation {
         });
     }
 
-    /// Takes a secret out, under whatever name and in whatever sentence it stands.
-    pub(crate) fn hide(&mut self, secret: &Value) {
+    /// Takes a secret out, under whatever name and in whatever sentence it stands. Not out of one that its author wrote whole: the
+    /// published text beside it would tell what was taken out.
+    pub(crate) fn hide(&mut self, secret: &Value, author_wrote_it_whole: bool) {
         let text = match secret {
             Value::String(text) => text.clone(),
             other => other.to_string(),
@@ -276,7 +277,8 @@ impl Violation {
             let tells = text.len() >= TELLING && value.to_string().contains(&text);
             (value == secret || tells).then(|| Value::from(MASK))
         });
-        if let Some(message) = self.message.as_mut().filter(|_| text.len() >= TELLING) {
+        let looked_through = !author_wrote_it_whole && text.len() >= TELLING;
+        if let Some(message) = self.message.as_mut().filter(|_| looked_through) {
             *message = message.replace(&text, MASK);
         }
     }

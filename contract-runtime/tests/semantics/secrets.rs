@@ -345,3 +345,25 @@ fn a_secret_is_hidden_below_the_call_and_in_arguments_of_the_wrong_shape() {
     assert!(told.lock().unwrap().contains("***"));
     assert!(!told.lock().unwrap().contains("S3CR3T"));
 }
+
+/// Sign in.
+#[tool]
+#[pre(password.len() >= 8, "the password is too short")]
+#[pre(password != user, "the password is the name {user}")]
+fn sign_in(user: String, #[arg(secret)] password: String) {
+    contract_assert!(password.len() > 90, "the password is too simple");
+}
+
+#[test]
+fn a_sentence_of_the_author_is_not_looked_through() {
+    let registry = Registry::builder().tool(sign_in).build().unwrap();
+    let said = |user: &str, password: &str| {
+        let arguments = format!(r#"{{"user":"{user}","password":"{password}"}}"#);
+        let outcome = registry.call_blocking(ToolCall::new("1", "sign_in", arguments));
+        outcome.violation().unwrap().message.clone().unwrap()
+    };
+    // With the word replaced, whoever knows the sentence would know the secret.
+    assert_eq!(said("ada", "short"), "the password is too short");
+    assert_eq!(said("ada", "password"), "the password is too simple");
+    assert_eq!(said("lovelace", "lovelace"), "the password is the name ***");
+}
