@@ -84,8 +84,8 @@ impl ContextValue for Asked {
     const KEY: &'static str = "contract_asked";
 }
 
-/// Asks a person where a tool asks, and tells the model what is wrong with arguments that are not JSON; a hook for
-/// `AgentBuilder::add_hook`.
+/// Asks a person where a tool asks, and tells the model what is wrong with arguments that are not JSON and with a name that no
+/// tool has; a hook for `AgentBuilder::add_hook`.
 pub struct Approvals<F> {
     /// The registry of the tools.
     pub registry: Registry,
@@ -120,12 +120,15 @@ where
         _: &HookContext,
         event: &InvalidToolCallContext,
     ) -> Option<InvalidToolCallAction> {
-        // Such a call reaches no tool, and nothing but its arguments is wrong.
-        let InvalidToolCallReason::MalformedArguments { .. } = event.reason else {
+        // Such a call reaches no tool, and one of a tool that does not exist would end the agent.
+        let (InvalidToolCallReason::MalformedArguments { .. } | InvalidToolCallReason::UnknownTool) =
+            event.reason
+        else {
             return None;
         };
-        let call = ToolCall::new("", event.tool_name.as_str(), event.args.as_deref()?);
+        let arguments = event.args.as_deref().unwrap_or_default();
+        let call = ToolCall::new("", event.tool_name.as_str(), arguments);
         let outcome = self.registry.check(call).await;
-        outcome.error().map(InvalidToolCallAction::retry)
+        outcome.error().map(InvalidToolCallAction::skip)
     }
 }

@@ -4,6 +4,8 @@ use std::future::ready;
 use std::sync::Arc;
 
 use adapter_rig::{Approvals, tools};
+use contract_runtime::prelude::*;
+use contract_runtime::{Approval, Decision};
 use rig::agent::AgentBuilder;
 use rig::message::{Message, ToolResult, UserContent};
 use rig::test_utils::{MockCompletionModel, MockTurn};
@@ -106,4 +108,48 @@ fn rig_knows_which_tools_change_nothing() {
         ("refund", false),
     ];
     assert!(read_only.eq(expected.map(|(name, hint)| (name.to_owned(), hint))));
+}
+
+/// List who is there.
+#[tool(read_only)]
+fn list_guests() -> &'static str {
+    "ada"
+}
+
+/// What the model reads of one call, whose arguments are text, by an agent with the hook.
+async fn read(name: &str, arguments: &str) -> Vec<String> {
+    let model = MockCompletionModel::from_turns([
+        MockTurn::tool_call("", name, arguments.into()),
+        MockTurn::tool_call("", "list_guests", json!({})),
+        MockTurn::text("Done."),
+    ]);
+    let registry = Registry::builder().tool(list_guests).build().unwrap();
+    let agent = AgentBuilder::new(model.clone())
+        .dynamic_tools(tools(&registry).unwrap())
+        .add_hook(Approvals {
+            registry,
+            decide: |_| ready(Decision::Approved(Approval::Once)),
+        })
+        .build();
+    let answer = agent.prompt("Go.").max_turns(9).await.unwrap();
+    assert_eq!(answer.output(), "Done.");
+    results(&model).iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn a_tool_that_does_not_exist_ends_no_agent() {
+    let why = "there is no tool of that name; did you mean `list_guests`?";
+    assert_eq!(read("list_guest", "{}").await, [why, "ada"]);
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_object_end_no_agent() {
+    for arguments in ["", "null", "[]", "\"{}\"", "7"] {
+        let read = read("list_guests", arguments).await;
+        assert_eq!(
+            read.last().map(String::as_str),
+            Some("ada"),
+            "{arguments}: {read:?}"
+        );
+    }
 }
