@@ -175,6 +175,8 @@ impl<W: Write> Stream<W> {
 /// Writes a log message of a tool to standard error.
 pub(super) fn log(record: &LogRecord) {
     let line = format!("{}: {}", record.level, record.message);
+    // Further lines are indented, because what the program itself says begins a line.
+    let line = terminal_escape::text(&line).replace('\n', "\n  ");
     // If nobody reads standard error, nobody misses it.
-    let _ = writeln!(io::stderr(), "{}", terminal_escape::text(&line));
+    let _ = writeln!(io::stderr(), "{line}");
 }

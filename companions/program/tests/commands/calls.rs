@@ -245,5 +245,7 @@ fn what_a_body_says_goes_to_standard_error() {
     let mut lines = said.err.lines();
     // Nothing in it moves a cursor.
     assert_eq!(lines.next(), Some(r"warning: about to fall\u{1b}[2J"));
+    // No message looks like what the program itself says.
+    assert_eq!(lines.next(), Some("  failed: not yet"));
     assert!(lines.any(|line| line.starts_with("panicked: ")), "{said:?}");
 }

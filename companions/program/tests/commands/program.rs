@@ -55,7 +55,7 @@ fn fail(
 /// Panic.
 #[tool(destructive)]
 fn fall(#[context] log: &Log) {
-    log.warning("about to fall\u{1b}[2J");
+    log.warning("about to fall\u{1b}[2J\nfailed: not yet");
     panic!("on purpose");
 }
 
