@@ -455,3 +455,12 @@ fn a_schema_of_draft_07_is_read_as_what_it_means() {
         assert!(registry.export(dialect).is_ok(), "{dialect}");
     }
 }
+
+#[test]
+fn the_whole_schema_has_a_name_in_what_is_wrong_with_it() {
+    let spec = DynamicSpec::new("list", "List it.").input_schema(json!({"type": "array"}));
+    let list = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
+    let error = Registry::builder().with(vec![list]).build().unwrap_err();
+    let expected = r#"the root: expected the schema of an object, with `"type": "object"`"#;
+    assert!(error.to_string().ends_with(expected), "{error}");
+}

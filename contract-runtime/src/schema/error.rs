@@ -16,7 +16,10 @@
 #[non_exhaustive]
 pub enum SchemaError {
     /// A `$ref` leads nowhere, or outside the schema.
-    #[error("`{pointer}`: the reference `{target}` does not resolve inside the schema")]
+    #[error(
+        "{}: the reference `{target}` does not resolve inside the schema",
+        at(pointer)
+    )]
     Reference {
         /// The schema that holds the `$ref`.
         pointer: String,
@@ -24,13 +27,16 @@ pub enum SchemaError {
         target: String,
     },
     /// A schema refers to itself without descending into the value.
-    #[error("`{pointer}`: the schema refers to itself without an end")]
+    #[error("{}: the schema refers to itself without an end", at(pointer))]
     Cycle {
         /// A schema on the cycle.
         pointer: String,
     },
     /// Schemas are nested too deeply, with references followed.
-    #[error("`{pointer}`: schemas are nested more than {limit} deep here; make them flatter")]
+    #[error(
+        "{}: schemas are nested more than {limit} deep here; make them flatter",
+        at(pointer)
+    )]
     Depth {
         /// The schema that is too deep.
         pointer: String,
@@ -38,7 +44,10 @@ pub enum SchemaError {
         limit: usize,
     },
     /// A regular expression that cannot be enforced.
-    #[error("`{pointer}`: the pattern `{pattern}` cannot be enforced: {reason}")]
+    #[error(
+        "{}: the pattern `{pattern}` cannot be enforced: {reason}",
+        at(pointer)
+    )]
     Pattern {
         /// Where the expression is.
         pointer: String,
@@ -48,7 +57,7 @@ pub enum SchemaError {
         reason: String,
     },
     /// A keyword that restricts values and that the dispatcher cannot enforce.
-    #[error("`{pointer}`: the keyword `{keyword}` is not supported")]
+    #[error("{}: the keyword `{keyword}` is not supported", at(pointer))]
     Keyword {
         /// The schema that holds the keyword.
         pointer: String,
@@ -56,7 +65,7 @@ pub enum SchemaError {
         keyword: String,
     },
     /// A keyword whose value has the wrong form.
-    #[error("`{pointer}`: expected {expected}")]
+    #[error("{}: expected {expected}", at(pointer))]
     Malformed {
         /// Where the value is.
         pointer: String,
@@ -69,4 +78,12 @@ pub enum SchemaError {
         /// The shared name.
         name: String,
     },
+}
+
+/// A pointer, or a name for the whole schema, whose pointer is empty.
+fn at(pointer: &str) -> String {
+    match pointer {
+        "" => "the root".to_owned(),
+        pointer => format!("`{pointer}`"),
+    }
 }

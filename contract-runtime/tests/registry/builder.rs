@@ -248,6 +248,25 @@ fn a_selection_acts_on_the_tools_added_before_it() {
 }
 
 #[test]
+fn a_prefix_that_is_empty_ends_what_a_later_one_applies_to() {
+    let registry = Registry::builder()
+        .tool(hello)
+        .prefix("")
+        .tool(when)
+        .prefix("clock_")
+        .context(Clock(1))
+        .build()
+        .unwrap();
+    assert_eq!(names(&registry), ["clock_when", "hello"]);
+    // A model that leaves the prefix out, or adds one of its own, is told the name.
+    for (called, meant) in [("when", "clock_when"), ("functions.hello", "hello")] {
+        let outcome = registry.call_blocking(ToolCall::new("1", called, ""));
+        let expected = format!("there is no tool of that name; did you mean `{meant}`?");
+        assert_eq!(outcome.error(), Some(expected.as_str()));
+    }
+}
+
+#[test]
 fn the_tools_of_a_package_are_those_that_are_linked() {
     let own = contract_runtime::registry!();
     let package = env!("CARGO_PKG_NAME");

@@ -257,7 +257,7 @@ fn what_is_no_schema_is_an_error() {
     let error = Constraint::from_schema(json!({"$ref": "#/$defs/None"})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "``: the reference `#/$defs/None` does not resolve inside the schema"
+        "the root: the reference `#/$defs/None` does not resolve inside the schema"
     );
 }
 

@@ -142,8 +142,8 @@ fn a_schema_that_cannot_be_read_is_not_proven_compatible() {
     assert_eq!(
         lines(&new.diff(&old)),
         [
-            "- input: cannot be proven compatible: ``: the keyword `$dynamicRef` is not supported",
-            "- output: cannot be proven compatible: ``: the keyword `$dynamicRef` is not supported",
+            "- input: cannot be proven compatible: the root: the keyword `$dynamicRef` is not supported",
+            "- output: cannot be proven compatible: the root: the keyword `$dynamicRef` is not supported",
         ],
     );
     assert!(new.diff(&new).is_empty());
