@@ -146,7 +146,10 @@ fn parse_condition(
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
-            errors.add(syn::Error::new(error.span(), behind_condition(input)));
+            errors.add(syn::Error::new(
+                error.span(),
+                behind_condition(&written.expr, input),
+            ));
             let _ = input.parse::<TokenStream>();
             return None;
         }
@@ -156,7 +159,10 @@ fn parse_condition(
 }
 
 /// What is wrong with what stands behind a condition without a comma.
-fn behind_condition(input: ParseStream<'_>) -> String {
+fn behind_condition(condition: &Expr, input: ParseStream<'_>) -> String {
+    if matches!(condition, Expr::Path(word) if word.path.is_ident("not")) {
+        return String::from("`not` denies nothing in Rust; write `!`");
+    }
     let word = input
         .fork()
         .call(Ident::parse_any)
@@ -166,6 +172,9 @@ fn behind_condition(input: ParseStream<'_>) -> String {
             let sign = if word == "and" { "&&" } else { "||" };
             format!("`{word}` does not join conditions in Rust; write `{sign}`")
         }
+        Ok("in") => String::from(
+            "`in` belongs to a `for`; for a range write `(1..=9).contains(&number)`, for a list `[\"a\", \"b\"].contains(&word)`",
+        ),
         _ => String::from("expected `,` and a message, or the end of the condition"),
     }
 }

@@ -76,13 +76,13 @@ fn walk(tokens: &TokenStream, outside: &[String], inside: Inside, found: &mut Ve
     }
 }
 
-/// No word of the language, and no type of it; what joins conditions in other languages has its own message.
+/// No word of the language, and no type of it; what is an operator in other languages has its own message.
 fn is_free(word: &Ident) -> bool {
     const TYPES: [&str; 17] = [
         "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8",
         "u16", "u32", "u64", "u128", "usize",
     ];
-    let joins = word == "and" || word == "or";
+    let operator = ["and", "or", "not"].iter().any(|known| word == known);
     let is_word = syn::parse_str::<Ident>(&word.to_string()).is_err();
-    !(is_word || joins || TYPES.iter().any(|ty| word == ty))
+    !(is_word || operator || TYPES.iter().any(|ty| word == ty))
 }

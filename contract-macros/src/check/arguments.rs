@@ -106,7 +106,7 @@ pub(super) fn owned_or_shared(errors: &mut Errors, param: &Param) {
         Role::Argument { .. } => format!(
             "an argument cannot be `&mut`, because nobody would see the change; take `mut {}: {}` and return it",
             param.name,
-            written(inner)
+            written(super::owned::owned(&reference.elem))
         ),
     };
     errors.on(&param.ty, message);

@@ -47,7 +47,7 @@ fn innermost(reference: &TypeReference) -> &Type {
     }
 }
 
-fn owned(ty: &Type) -> String {
+pub(super) fn owned(ty: &Type) -> String {
     let written = source::text(&ty.to_token_stream());
     match ty {
         Type::Slice(slice) => format!("Vec<{}>", source::text(&slice.elem.to_token_stream())),

@@ -202,6 +202,14 @@ fn words_of_other_languages() {
     let advice = |word, sign| format!("`{word}` does not join conditions in Rust; write `{sign}`");
     refused_clause("pre(a > 0 and a < 5)", &advice("and", "&&"));
     refused_clause("pre(a > 0 or b.is_empty())", &advice("or", "||"));
+    refused_clause(
+        "pre(not b.is_empty())",
+        "`not` denies nothing in Rust; write `!`",
+    );
+    refused_clause(
+        "pre(a in 1..9)",
+        "`in` belongs to a `for`; for a range write `(1..=9).contains(&number)`, for a list `[\"a\", \"b\"].contains(&word)`",
+    );
     let chained = "comparison operators cannot be chained; compare twice and join both with `&&`";
     refused_clause("pre(0 < a < 5)", chained);
     refused_clause("pre(a > 0 & a < 5)", chained);

@@ -227,6 +227,10 @@ fn plain_parameters() {
         "an argument cannot be `&mut`, because nobody would see the change; take `mut a: Vec < u8 >` and return it",
     );
     refused_tool(
+        "fn f(a: &mut str) {}",
+        "an argument cannot be `&mut`, because nobody would see the change; take `mut a: String` and return it",
+    );
+    refused_tool(
         "fn f(#[context] a: &mut S) {}",
         "a context parameter is shared between calls; write `&S`, with a `Mutex` around what changes",
     );

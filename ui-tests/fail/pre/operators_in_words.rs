@@ -14,4 +14,12 @@ fn measure_again(least: usize) -> usize {
     least
 }
 
+/// Measure something else.
+#[tool]
+#[pre(not empty)]
+#[pre(least in 1..9)]
+fn measure_this(empty: bool, least: usize) -> usize {
+    least
+}
+
 fn main() {}
