@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, ExprLit, Lit, LitStr, Pat, Path, Token, Type};
 
 use crate::args;
@@ -146,10 +147,8 @@ fn parse_condition(
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
-            errors.add(syn::Error::new(
-                error.span(),
-                behind_condition(&written.expr, input),
-            ));
+            let (place, message) = behind_condition(&written.expr, error.span(), input);
+            errors.at(place, message);
             let _ = input.parse::<TokenStream>();
             return None;
         }
@@ -158,16 +157,17 @@ fn parse_condition(
     fine.then_some(written)
 }
 
-/// What is wrong with what stands behind a condition without a comma.
-fn behind_condition(condition: &Expr, input: ParseStream<'_>) -> String {
+/// Where and what is wrong with what stands behind a condition without a comma.
+fn behind_condition(condition: &Expr, next: Span, input: ParseStream<'_>) -> (Span, String) {
     if matches!(condition, Expr::Path(word) if word.path.is_ident("not")) {
-        return String::from("`not` denies nothing in Rust; write `!`");
+        let message = "`not` is not an operator in Rust; write `!`";
+        return (condition.span(), String::from(message));
     }
     let word = input
         .fork()
         .call(Ident::parse_any)
         .map(|word| word.to_string());
-    match word.as_deref() {
+    let message = match word.as_deref() {
         Ok(word @ ("and" | "or")) => {
             let sign = if word == "and" { "&&" } else { "||" };
             format!("`{word}` does not join conditions in Rust; write `{sign}`")
@@ -176,7 +176,8 @@ fn behind_condition(condition: &Expr, input: ParseStream<'_>) -> String {
             "`in` belongs to a `for`; for a range write `(1..=9).contains(&number)`, for a list `[\"a\", \"b\"].contains(&word)`",
         ),
         _ => String::from("expected `,` and a message, or the end of the condition"),
-    }
+    };
+    (next, message)
 }
 
 /// A message or a key that stands where the predicate belongs.

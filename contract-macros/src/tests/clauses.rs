@@ -204,7 +204,7 @@ fn words_of_other_languages() {
     refused_clause("pre(a > 0 or b.is_empty())", &advice("or", "||"));
     refused_clause(
         "pre(not b.is_empty())",
-        "`not` denies nothing in Rust; write `!`",
+        "`not` is not an operator in Rust; write `!`",
     );
     refused_clause(
         "pre(a in 1..9)",
