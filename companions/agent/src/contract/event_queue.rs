@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 
 use contract_runtime::{ApprovalRequest, Decision};
 use contract_runtime::{Check, CheckEvent};
-use contract_runtime::{LogRecord, Violation};
+use contract_runtime::{LogLevel, LogRecord, Violation};
 use parking_lot::{Mutex, MutexGuard};
 
 /// A message from dispatch.
@@ -22,7 +22,12 @@ pub(super) enum QueuedEvent {
     Ended(Box<Violation>),
     Late(Box<Violation>),
     /// A body has said something.
-    Log(LogRecord),
+    Log {
+        call_id: String,
+        tool: String,
+        level: LogLevel,
+        message: String,
+    },
     /// An approver is asked.
     Asked(ApprovalRequest),
     Answered {
@@ -105,13 +110,17 @@ impl EventQueue {
             queue.omitted_messages += 1;
             return;
         }
-        let mut record = record.clone();
-        if let Some((end, _)) = record.message.char_indices().nth(LONGEST) {
-            record.message.truncate(end);
-            record.message.push('…');
-        }
+        let message = match record.message.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &record.message[..end]),
+            None => record.message.clone(),
+        };
         queue.messages += 1;
-        queue.events.push_back(QueuedEvent::Log(record));
+        queue.events.push_back(QueuedEvent::Log {
+            call_id: record.call_id.clone(),
+            tool: record.tool.clone(),
+            level: record.level,
+            message,
+        });
         wake(queue);
     }
 
@@ -136,7 +145,7 @@ impl EventQueue {
     pub(super) fn poll_next(&self, task: &mut Context<'_>) -> Option<QueuedEvent> {
         let mut queue = self.0.lock();
         let event = queue.events.pop_front().or_else(|| queue.omitted());
-        queue.messages -= usize::from(matches!(event, Some(QueuedEvent::Log(_))));
+        queue.messages -= usize::from(matches!(event, Some(QueuedEvent::Log { .. })));
         if event.is_none() {
             queue.reader = Some(task.waker().clone());
         }

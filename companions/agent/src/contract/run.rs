@@ -197,12 +197,17 @@ impl RunDriver<'_> {
                     self.out.emit(Event::Action { call }).await;
                 }
             }
-            QueuedEvent::Log(record) => {
+            QueuedEvent::Log {
+                call_id,
+                tool,
+                level,
+                message,
+            } => {
                 let event = Event::Log {
-                    call_id: record.call_id,
-                    tool: record.tool,
-                    level: record.level,
-                    message: record.message,
+                    call_id,
+                    tool,
+                    level,
+                    message,
                 };
                 self.out.emit(event).await;
             }

@@ -113,7 +113,8 @@ struct State {
 
 enum Notification {
     Progress(ProgressReport),
-    Log(LogRecord),
+    /// Its level, the tool and the message.
+    Log(LogLevel, String, String),
     Omitted(u64),
 }
 
@@ -169,12 +170,15 @@ impl Notifications {
                 state.omitted += 1;
                 return;
             }
-            let mut record = record.clone();
-            if let Some((end, _)) = record.message.char_indices().nth(LONGEST) {
-                record.message.truncate(end);
-                record.message.push('…');
-            }
-            state.waiting.push_back(Notification::Log(record));
+            // The id of the call is not sent, and as long as the client likes.
+            let message = match record.message.char_indices().nth(LONGEST) {
+                Some((end, _)) => format!("{}…", &record.message[..end]),
+                None => record.message.clone(),
+            };
+            let (level, tool) = (record.level, record.tool.clone());
+            state
+                .waiting
+                .push_back(Notification::Log(level, tool, message));
         }
         self.wake();
     }
@@ -248,10 +252,7 @@ impl Audience {
                     .filter(|message| self.revision.has_progress_messages() && !message.is_empty());
                 self.peer.notify_progress(told).await
             }
-            Notification::Log(record) => {
-                self.say(record.level, Some(record.tool), &record.message)
-                    .await
-            }
+            Notification::Log(level, tool, message) => self.say(level, Some(tool), &message).await,
             Notification::Omitted(count) => {
                 let message = format!("{count} more messages were left out");
                 // A client that wants errors alone hears of nothing below.
