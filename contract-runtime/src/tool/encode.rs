@@ -9,20 +9,18 @@ use super::outcome::OutputKind;
 use super::reply::{NoOutput, Output, Reply};
 
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
-    let mut writer = Writer::new();
-    match value.serialize(&mut writer) {
-        Ok(()) => Ok(written(writer)),
+    match Writer::write(value) {
+        Ok((text, is_text)) => Ok(written(text, is_text)),
         Err(error) => Err(unwritable(error)),
     }
 }
 
 /// Whether JSON can carry every number of a value.
 pub(crate) fn is_writable<T: Serialize + ?Sized>(value: &T) -> bool {
-    value.serialize(&mut Writer::new()).is_ok()
+    Writer::write(value).is_ok()
 }
 
-fn written(writer: Writer) -> Output {
-    let (text, is_text) = writer.into_text();
+fn written(text: String, is_text: bool) -> Output {
     let kind = if is_text {
         OutputKind::Text
     } else {

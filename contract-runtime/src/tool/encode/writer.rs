@@ -16,6 +16,9 @@ use crate::schema::lexer::is_plain;
 /// The usual size of a result, so that most are written without growing.
 const FIRST_ALLOCATION: usize = 128;
 
+/// The numbers and raw texts of `serde_json` are structs of such a name, whose only field has it too and is JSON already.
+const JSON_ALREADY: &str = "$serde_json::private::";
+
 /// Why a value cannot be written.
 #[derive(Debug)]
 pub(super) enum Unwritable {
@@ -75,20 +78,29 @@ pub(super) struct Writer {
     place: Place,
     /// The whole result is a string.
     is_text: bool,
+    /// A part of it could not be written, so what is written is no JSON: a type may pass over an error and go on.
+    is_broken: bool,
 }
 
 impl Writer {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             text: String::with_capacity(FIRST_ALLOCATION),
             place: Place::Top,
             is_text: false,
+            is_broken: false,
         }
     }
 
-    /// The text, and whether it is a string as it is.
-    pub(super) fn into_text(self) -> (String, bool) {
-        (self.text, self.is_text)
+    /// Writes a whole value: its text, and whether it is a string as it is.
+    pub(super) fn write<T: Serialize + ?Sized>(value: &T) -> Result<(String, bool), Unwritable> {
+        let mut writer = Self::new();
+        value.serialize(&mut writer)?;
+        if writer.is_broken {
+            let why = "a part of it could not be written, and its `Serialize` passed over that";
+            return Err(Unwritable::custom(why));
+        }
+        Ok((writer.text, writer.is_text))
     }
 
     /// Writes something that needs no escapes, which a key has in quotes.
@@ -354,8 +366,7 @@ impl<'w> Serializer for &'w mut Writer {
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Members<'w>, Unwritable> {
-        // The numbers and raw texts of `serde_json` say by such a name that their only field is JSON already.
-        if name.starts_with("$serde_json::private::") {
+        if name.starts_with(JSON_ALREADY) {
             self.is_no_key()?;
             self.place = Place::Raw;
             return Ok(Members::raw(self));

@@ -2,12 +2,15 @@
 
 use serde::ser::{self, Serialize};
 
-use super::{Place, Unwritable, Writer};
+use super::{JSON_ALREADY, Place, Unwritable, Writer};
+
+/// No key of a map waits for its value.
+const NO_KEY: usize = usize::MAX;
 
 pub(in crate::tool::encode) struct Members<'w> {
     writer: &'w mut Writer,
-    /// How many there were; for a key of a map, the place in the text where it begins is kept beside it.
     count: usize,
+    /// Where the key of a map begins in the text, until it has its value.
     key: usize,
     /// What ends them; nothing, where the only member is JSON already.
     close: Option<char>,
@@ -21,7 +24,7 @@ impl<'w> Members<'w> {
         Self {
             writer,
             count: 0,
-            key: 0,
+            key: NO_KEY,
             close: Some(close),
             variant,
         }
@@ -61,6 +64,9 @@ impl<'w> Members<'w> {
         if self.close.is_some() {
             self.writer.name(self.count == 0, name);
             self.count += 1;
+        } else if !name.starts_with(JSON_ALREADY) {
+            // An enum that is tagged inside would put its tag there.
+            return Err(self.refused("a value that is JSON already cannot have a tag inside"));
         }
         match value.serialize(&mut *self.writer) {
             Ok(()) => Ok(()),
@@ -69,12 +75,19 @@ impl<'w> Members<'w> {
     }
 
     #[cold]
-    fn outside(&self, error: Unwritable, step: &str) -> Unwritable {
+    fn outside(&mut self, error: Unwritable, step: &str) -> Unwritable {
+        self.writer.is_broken = true;
         let error = error.below(step);
         match self.variant {
             Some(variant) => error.below(variant),
             None => error,
         }
+    }
+
+    #[cold]
+    fn refused(&mut self, why: &str) -> Unwritable {
+        self.writer.is_broken = true;
+        ser::Error::custom(why)
     }
 
     /// The key that was written last.
@@ -150,32 +163,52 @@ macro_rules! records {
 
 records! { SerializeStruct SerializeStructVariant }
 
+const WITHOUT_VALUE: &str = "a key of a map has no value";
+
 impl ser::SerializeMap for Members<'_> {
     type Ok = ();
     type Error = Unwritable;
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Unwritable> {
+        if self.key != NO_KEY {
+            return Err(self.refused(WITHOUT_VALUE));
+        }
         self.next();
         self.key = self.writer.text.len();
         self.writer.place = Place::Key;
-        key.serialize(&mut *self.writer)?;
+        if let Err(error) = key.serialize(&mut *self.writer) {
+            self.writer.is_broken = true;
+            return Err(error);
+        }
         self.writer.place = Place::Below;
         Ok(())
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unwritable> {
+        if self.key == NO_KEY {
+            return Err(self.refused("a value of a map has no key"));
+        }
         let end = self.writer.text.len();
         self.writer.text.push(':');
         match value.serialize(&mut *self.writer) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.outside(error, &self.key(end))),
+            Ok(()) => {
+                self.key = NO_KEY;
+                Ok(())
+            }
+            Err(error) => {
+                let key = self.key(end);
+                Err(self.outside(error, &key))
+            }
         }
     }
 
     #[inline]
-    fn end(self) -> Result<(), Unwritable> {
+    fn end(mut self) -> Result<(), Unwritable> {
+        if self.key != NO_KEY {
+            return Err(self.refused(WITHOUT_VALUE));
+        }
         self.done();
         Ok(())
     }

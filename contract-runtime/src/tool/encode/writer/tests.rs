@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde::Serialize;
+use serde::ser::{SerializeMap as _, SerializeStruct as _};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Unwritable, Writer};
 
 fn written<T: Serialize + ?Sized>(value: &T) -> Result<(String, bool), Unwritable> {
-    let mut writer = Writer::new();
-    value.serialize(&mut writer)?;
-    Ok(writer.into_text())
+    Writer::write(value)
 }
 
 /// Below the top, so that a string is JSON.
@@ -212,4 +211,82 @@ fn a_member_behind_one_that_is_json_already_is_written_as_any_other() {
         raw: serde_json::value::to_raw_value(&json!({"a": [1, "b"]})).unwrap(),
         text: "behind",
     });
+}
+
+#[test]
+fn a_value_that_is_json_already_is_refused_where_a_tag_would_stand_inside() {
+    #[derive(Serialize)]
+    #[serde(tag = "type")]
+    enum Tagged {
+        Raw(Box<RawValue>),
+    }
+    let raw = serde_json::value::to_raw_value(&1).unwrap();
+    let tagged = [Tagged::Raw(raw)];
+    assert!(serde_json::to_string(&tagged).is_err());
+    let refused = written(&tagged).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "a value that is JSON already cannot have a tag inside"
+    );
+}
+
+/// What is done with a map, one thing after another.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Key,
+    Value,
+    /// A value that is refused, which is passed over.
+    BadValue,
+    /// The same with a key.
+    BadKey,
+}
+
+#[test]
+fn a_map_that_is_written_out_of_turn_is_refused() {
+    struct Steps(Vec<Step>);
+    impl Serialize for Steps {
+        fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let mut map = to.serialize_map(None)?;
+            for step in &self.0 {
+                match step {
+                    Step::Key => map.serialize_key("key")?,
+                    Step::Value => map.serialize_value(&1)?,
+                    Step::BadValue => drop(map.serialize_value(&f64::NAN)),
+                    Step::BadKey => drop(map.serialize_key(&[1])),
+                }
+            }
+            map.end()
+        }
+    }
+    let all = [Step::Key, Step::Value, Step::BadValue, Step::BadKey];
+    let mut sequences = vec![Vec::new()];
+    for length in 0..5 {
+        for steps in sequences.clone() {
+            if steps.len() == length {
+                sequences.extend(all.map(|step| [&steps[..], &[step]].concat()));
+            }
+        }
+    }
+    for steps in sequences {
+        let in_turn = steps
+            .chunks(2)
+            .all(|pair| matches!(pair, [Step::Key, Step::Value]));
+        let written = written(&[Steps(steps.clone())]);
+        assert_eq!(written.is_ok(), in_turn, "{steps:?} {written:?}");
+    }
+}
+
+#[test]
+fn a_type_that_passes_over_an_error_is_refused() {
+    struct Lenient;
+    impl Serialize for Lenient {
+        fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let mut fields = to.serialize_struct("Lenient", 2)?;
+            let _ = fields.serialize_field("a", &f64::NAN);
+            fields.serialize_field("b", &1)?;
+            fields.end()
+        }
+    }
+    assert!(matches!(written(&Lenient), Err(Unwritable::Refused(_))));
+    assert!(matches!(written(&[Lenient]), Err(Unwritable::Refused(_))));
 }
