@@ -3,6 +3,8 @@
 //! It reads only what is plainly well-formed; anything else is `FallBack`, and the cold path judges the whole text with a
 //! real parser. So it may refuse a legal text, but never accept an illegal one.
 
+use serde::de::IgnoredAny;
+
 use super::inputs::Inputs;
 use super::reply::NoOutput;
 use super::slot::Argument;
@@ -103,10 +105,14 @@ pub(crate) fn fill<'c>(
             let end = |(rules, rule)| end_of_admitted(text, at, rules, rule);
             Some(schema.rule_of(index).and_then(end).ok_or(FallBack::Text)?)
         };
+        let begins = at;
         at = slot
             .read(text, at)
             .map_err(|error| FallBack::Value(index, at, error))?
             .ok_or(FallBack::Text)?;
+        if judged == Judged::Before && !is_value(text, begins, at) {
+            return Err(FallBack::Tail(index));
+        }
         if admitted.is_some_and(|end| end != at) {
             return Err(FallBack::Text);
         }
@@ -118,6 +124,13 @@ pub(crate) fn fill<'c>(
             _ => return Err(FallBack::Tail(index)),
         }
     }
+}
+
+/// Whether a type has read its value to the end. One that stops at a comma within would leave members of it for arguments.
+#[cold]
+fn is_value(text: &str, begins: usize, end: usize) -> bool {
+    let value = text.get(begins..end).unwrap_or_default();
+    serde_json::from_str::<IgnoredAny>(value).is_ok()
 }
 
 /// The place among the parameters of the key whose quote stands here, and the place of its value.

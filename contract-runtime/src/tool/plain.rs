@@ -39,8 +39,15 @@ pub(super) fn read<'de, T: Deserialize<'de>>(
         deeper: DEEPEST,
     };
     let value = T::deserialize(&mut plain)?;
+    // A type may take for nothing what could not be read, or what it gave up inside of.
+    if plain.at >= NOWHERE || plain.deeper != DEEPEST {
+        return Err(Unread);
+    }
     Ok((value, plain.at))
 }
+
+/// A place behind every text. Once something is not plain, nothing is read any more, whatever a type makes of that.
+const NOWHERE: usize = usize::MAX / 2;
 
 /// How deep lists and objects may be, as in `serde_json`: types may hold themselves.
 const DEEPEST: u8 = 127;
@@ -53,6 +60,12 @@ struct Plain<'de> {
 }
 
 impl<'de> Plain<'de> {
+    #[cold]
+    fn unread(&mut self) -> Unread {
+        self.at = NOWHERE;
+        Unread
+    }
+
     #[inline]
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
         if let Some((value, end)) = self.short_integer() {
@@ -62,15 +75,26 @@ impl<'de> Plain<'de> {
                 Err(_) => visitor.visit_i64(value),
             };
         }
-        let (number, end) = self.lexer.number(self.at)?;
+        let Ok((number, end)) = self.lexer.number(self.at) else {
+            return Err(self.unread());
+        };
         self.at = end;
         match number {
-            Number::Integer(value) => match u64::try_from(value) {
-                Ok(natural) => visitor.visit_u64(natural),
-                Err(_) => visitor.visit_i64(i64::try_from(value).map_err(|_| Unread)?),
-            },
-            Number::Float { literal, .. } => visitor.visit_f64(finite(literal).ok_or(Unread)?),
+            Number::Integer(value) => {
+                if let Ok(natural) = u64::try_from(value) {
+                    return visitor.visit_u64(natural);
+                }
+                if let Ok(negative) = i64::try_from(value) {
+                    return visitor.visit_i64(negative);
+                }
+            }
+            Number::Float { literal, .. } => {
+                if let Some(float) = finite(literal) {
+                    return visitor.visit_f64(float);
+                }
+            }
         }
+        Err(self.unread())
     }
 
     /// An integer of few digits, and the place behind it; most numbers are.
@@ -98,12 +122,13 @@ impl<'de> Plain<'de> {
 
     #[inline]
     fn text(&mut self) -> Result<&'de str, Unread> {
-        if self.lexer.byte(self.at) != b'"' {
-            return Err(Unread);
+        if self.lexer.byte(self.at) == b'"'
+            && let Ok((raw, end)) = self.lexer.unescaped(self.at)
+        {
+            self.at = end;
+            return Ok(raw);
         }
-        let (raw, end) = self.lexer.unescaped(self.at).map_err(|_| Unread)?;
-        self.at = end;
-        Ok(raw)
+        Err(self.unread())
     }
 }
 
@@ -133,14 +158,17 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
     all!(string: deserialize_str deserialize_string deserialize_char deserialize_identifier);
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Unread> {
-        Err(Unread)
+        Err(self.unread())
     }
 
     #[inline]
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
         let value = self.lexer.byte(self.at) == b't';
         let word = if value { "true" } else { "false" };
-        self.at = self.lexer.literal(self.at, word)?;
+        let Ok(end) = self.lexer.literal(self.at, word) else {
+            return Err(self.unread());
+        };
+        self.at = end;
         visitor.visit_bool(value)
     }
 
@@ -161,7 +189,7 @@ impl<'de> Deserializer<'de> for &mut Plain<'de> {
     ) -> Result<V::Value, Unread> {
         // A raw text of `serde_json` is not a value of its type.
         if name.starts_with("$serde_json::private::") {
-            return Err(Unread);
+            return Err(self.unread());
         }
         visitor.visit_newtype_struct(self)
     }
@@ -234,11 +262,11 @@ impl<'de> Plain<'de> {
     /// Returns how much deeper it may go outside.
     #[inline]
     fn enter(&mut self, byte: u8) -> Result<u8, Unread> {
-        if self.lexer.byte(self.at) != byte {
-            return Err(Unread);
-        }
         let outside = self.deeper;
-        self.deeper = outside.checked_sub(1).ok_or(Unread)?;
+        if self.lexer.byte(self.at) != byte || outside == 0 {
+            return Err(self.unread());
+        }
+        self.deeper = outside - 1;
         self.at = self.lexer.behind_space(self.at + 1);
         Ok(outside)
     }
@@ -248,17 +276,21 @@ impl<'de> Plain<'de> {
     #[inline]
     fn leave(&mut self, byte: u8, outside: u8) -> Result<(), Unread> {
         if self.lexer.byte(self.at) != byte || self.deeper + 1 != outside {
-            return Err(Unread);
+            return Err(self.unread());
         }
         self.at += 1;
         self.deeper = outside;
         Ok(())
     }
 
-    /// A value of its own, and the white space behind it.
+    /// A value of its own, and the white space behind it. A type that reads nothing leaves it there.
     #[inline]
     fn value<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Unread> {
+        let begins = self.at;
         let value = seed.deserialize(&mut *self)?;
+        if self.at == begins {
+            return Err(self.unread());
+        }
         self.at = self.lexer.behind_space(self.at);
         Ok(value)
     }
@@ -267,7 +299,7 @@ impl<'de> Plain<'de> {
     #[inline]
     fn colon(&mut self) -> Result<(), Unread> {
         if self.lexer.byte(self.at) != b':' {
-            return Err(Unread);
+            return Err(self.unread());
         }
         self.at = self.lexer.behind_space(self.at + 1);
         Ok(())
@@ -293,7 +325,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     type Error = Unread;
 
     fn unit_variant(self) -> Result<(), Unread> {
-        Err(Unread)
+        Err(self.0.unread())
     }
 
     #[inline]
@@ -342,7 +374,9 @@ impl<'p, 'de> Items<'p, 'de> {
             byte if byte == close => return Ok(false),
             b',' if !*is_first => plain.at = plain.lexer.behind_space(plain.at + 1),
             _ if *is_first => *is_first = false,
-            _ => return Err(Unread),
+            // A visitor that passes over errors and goes on comes to an end.
+            _ if plain.at >= NOWHERE => return Ok(false),
+            _ => return Err(plain.unread()),
         }
         Ok(true)
     }
@@ -376,7 +410,7 @@ impl<'de> MapAccess<'de> for Items<'_, 'de> {
         }
         // A parser reads a number from the text of a key; here it is not plain.
         if self.plain.lexer.byte(self.plain.at) != b'"' {
-            return Err(Unread);
+            return Err(self.plain.unread());
         }
         self.plain.value(seed).map(Some)
     }

@@ -1,6 +1,7 @@
 //! Names, number and defaults of parameters, and those that take anything.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use contract_runtime::Status;
 use contract_runtime::prelude::*;
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::common::output;
+use crate::common::{ended, output};
 
 /// Keywords and other scripts.
 #[tool(name = "odd_names")]
@@ -201,4 +202,71 @@ fn a_text_is_the_default_of_every_type_made_of_text() {
     assert_eq!(schema["properties"]["owned"]["default"], "you");
     assert_eq!(schema["properties"]["owned"]["examples"][0], "Ada");
     assert_eq!(schema["properties"]["path"]["default"], "\"quoted\"\n");
+}
+
+/// Whatever it cannot read stands for nothing.
+#[derive(Debug)]
+struct Forgiving<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Forgiving<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(T::deserialize(deserializer).ok()))
+    }
+}
+
+impl<T> JsonSchema for Forgiving<T> {
+    fn schema_name() -> Cow<'static, str> {
+        "Forgiving".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+/// Take a text, a share and numbers, if they are.
+#[tool]
+fn if_they_are(
+    text: Forgiving<String>,
+    share: Forgiving<f32>,
+    numbers: Forgiving<BTreeMap<String, u8>>,
+    size: Forgiving<u8>,
+) -> String {
+    format!("{:?} {:?} {:?} {:?}", text.0, share.0, numbers.0, size.0)
+}
+
+#[test]
+fn a_type_that_takes_for_nothing_what_it_cannot_read_reads_what_it_can() {
+    let registry = Registry::builder().tool(if_they_are).build().unwrap();
+    for (arguments, expected) in [
+        (
+            r#"{"text":"a\nb","share":0.5,"numbers":{"a":1},"size":1}"#,
+            r#"Some("a\nb") Some(0.5) Some({"a": 1}) Some(1)"#,
+        ),
+        (
+            r#"{"size":"small","text":7,"share":"half","numbers":{"a":"b"}}"#,
+            "None None None None",
+        ),
+    ] {
+        assert_eq!(output(&registry, "if_they_are", arguments), expected);
+    }
+}
+
+#[test]
+fn a_type_that_stops_within_its_value_refuses_it() {
+    let registry = Registry::builder().tool(if_they_are).build().unwrap();
+    for numbers in [
+        r#"{"a":300,"b":1}"#,
+        r#"{"a":300,"size":1}"#,
+        r#"{"a":300 ,"text":""}"#,
+        r#"{"a":{"b":1}}"#,
+    ] {
+        let arguments = format!(r#"{{"text":"","numbers":{numbers},"size":1}}"#);
+        let (status, error) = ended(&registry, "if_they_are", &arguments);
+        assert_eq!(status, Status::InvalidArguments, "{numbers} {error}");
+        assert_eq!(
+            error,
+            "`/numbers`: expected a value its type accepts, got a value it refuses"
+        );
+    }
 }

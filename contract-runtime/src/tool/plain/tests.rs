@@ -1,13 +1,13 @@
 //! What is read without a parser is what a parser reads.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer};
+use serde::de::{DeserializeOwned, Deserializer, SeqAccess, Visitor};
 
 use super::read;
 
@@ -248,6 +248,84 @@ fn what_a_type_takes_for_nothing_is_left_to_a_parser() {
     assert!(agree::<Lenient>(
         r#"{"names": ["a", "b"], "size": "small"}"#
     ));
+}
+
+/// Takes for nothing whatever is not its own.
+#[derive(Debug, PartialEq)]
+struct Forgiving<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Forgiving<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        lenient(from).map(Self)
+    }
+}
+
+/// Passes over the items that it cannot read, and over whatever follows where there is no end to them.
+#[derive(Debug, PartialEq)]
+struct Picky(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Picky {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Items;
+        impl<'de> Visitor<'de> for Items {
+            type Value = Picky;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Picky, A::Error> {
+                let mut items = Vec::new();
+                for _ in 0..100 {
+                    match from.next_element() {
+                        Ok(Some(item)) => items.push(item),
+                        Ok(None) => break,
+                        Err(_) => {}
+                    }
+                }
+                Ok(Picky(items))
+            }
+        }
+        from.deserialize_seq(Items)
+    }
+}
+
+/// Reads nothing.
+#[derive(Debug, PartialEq)]
+struct Blind;
+
+impl<'de> Deserialize<'de> for Blind {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Ok(Self)
+    }
+}
+
+/// Whatever is read is the whole text, and what a parser reads of it.
+fn agree_on_all<T: DeserializeOwned + PartialEq + Debug>(text: &str) {
+    if let Ok((value, end)) = read::<T>(text, 0) {
+        assert_eq!(end, text.len(), "{text}");
+        assert_eq!(serde_json::from_str(text).ok(), Some(value), "{text}");
+    }
+}
+
+#[test]
+fn a_type_that_passes_over_errors_is_left_to_a_parser() {
+    proptest!(ProptestConfig::with_cases(4_000), |(text in members())| {
+        agree_on_all::<Forgiving<u8>>(&text);
+        agree_on_all::<Forgiving<f32>>(&text);
+        agree_on_all::<Forgiving<String>>(&text);
+        agree_on_all::<Forgiving<Point>>(&text);
+        agree_on_all::<Forgiving<Order>>(&text);
+        agree_on_all::<Forgiving<Size>>(&text);
+        agree_on_all::<Forgiving<Vec<Forgiving<(u8,)>>>>(&text);
+        agree_on_all::<BTreeMap<String, Forgiving<Vec<u8>>>>(&text);
+        agree_on_all::<Picky>(&text);
+        agree_on_all::<Vec<Picky>>(&text);
+    });
+    for text in ["[,]", "[1,]", "[\"a\",]", "[1 \"a\"]"] {
+        assert!(read::<Vec<Blind>>(text, 0).is_err(), "{text}");
+        assert!(read::<Picky>(text, 0).is_err(), "{text}");
+    }
 }
 
 #[test]
