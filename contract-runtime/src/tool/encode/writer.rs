@@ -78,7 +78,7 @@ pub(super) struct Writer {
     place: Place,
     /// The whole result is a string.
     is_text: bool,
-    /// A part of it could not be written, so what is written is no JSON: a type may pass over an error and go on.
+    /// A part of it could not be written, and its type may have passed over that and gone on.
     is_broken: bool,
 }
 
