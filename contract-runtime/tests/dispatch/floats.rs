@@ -192,3 +192,44 @@ fn a_refused_f32_is_shown_with_the_digits_that_were_sent() {
         assert_eq!(outcome.error(), Some(&*expected));
     }
 }
+
+/// Take numbers of every kind.
+#[tool]
+fn every_kind(
+    whole: u32,
+    small: f32,
+    all: Vec<Option<f64>>,
+    by_name: BTreeMap<String, f64>,
+    any: serde_json::Value,
+    wide: u128,
+) -> String {
+    format!("{whole} {small} {all:?} {by_name:?} {any} {wide}")
+}
+
+/// `5.0` for an integer is put right, so every other number is read twice.
+#[test]
+fn numbers_are_read_beside_one_that_is_put_right() {
+    let registry = Registry::builder().tool(every_kind).build().unwrap();
+    for whole in ["5", "5.0"] {
+        let arguments = format!(
+            r#"{{"whole":{whole},"small":0.25,"all":[0.5,null,1e-7,-3],"by_name":{{"a":1.5}},
+                "any":[2.5,{{"b":1e2}}],"wide":340282366920938463463374607431768211455}}"#
+        );
+        // Where numbers are kept as text, this one is written as it was sent.
+        let expected = ["1e2", "1e+2", "100.0"].map(|any| {
+            format!(
+                "5 0.25 [Some(0.5), None, Some(1e-7), Some(-3.0)] {{\"a\": 1.5}} [2.5,{{\"b\":{any}}}] {}",
+                u128::MAX
+            )
+        });
+        let outcome = call(&registry, "every_kind", &arguments);
+        let output = outcome.output().map(str::to_owned);
+        assert!(
+            output
+                .as_ref()
+                .is_some_and(|output| expected.contains(output)),
+            "{output:?} {:?}",
+            outcome.error()
+        );
+    }
+}

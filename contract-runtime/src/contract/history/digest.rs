@@ -7,6 +7,8 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use crate::contract::number_text;
+
 /// The arguments of a call, as far as they can be asked for: one number for each, made of its name and value.
 ///
 /// The hash function has a random key of its run, so nobody can choose arguments whose numbers meet.
@@ -117,6 +119,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 
 /// Borrowed where nothing in it is escaped.
 #[derive(serde::Deserialize)]
+#[serde(transparent)]
 struct Name<'t>(#[serde(borrow)] Cow<'t, str>);
 
 /// Hashes a value while it is read.
@@ -198,6 +201,10 @@ impl<'de> Visitor<'de> for HashOf<'_> {
         // The order of members says nothing.
         let mut sum = 0_u64;
         while let Some(Name(name)) = members.next_key()? {
+            if number_text::is_key(&name) {
+                let Name(digits) = members.next_value()?;
+                return self.visit_f64(number_text::float(&digits)?);
+            }
             let value = members.next_value_seed(self)?;
             sum = sum.wrapping_add(named(self.0, &name, value));
         }

@@ -6,6 +6,7 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
 use super::literal::{self, Literals};
+use crate::contract::number_text;
 use crate::schema::{Decimal, Types};
 
 /// One JSON value. Boxed slices keep it at 24 bytes: a text of `[0,0,..]` has one for every two bytes.
@@ -227,6 +228,11 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
         let mut nodes = Vec::with_capacity(1);
         while let Some(key) = entries.next_key::<Box<str>>()? {
+            if number_text::is_key(&key) {
+                let digits: Box<str> = entries.next_value()?;
+                self.0.count();
+                return Ok(literal::float(number_text::float(&digits)?, &digits));
+            }
             nodes.push((key, entries.next_value_seed(Seed(self.0))?));
         }
         Ok(Node::Object(nodes.into_boxed_slice()))

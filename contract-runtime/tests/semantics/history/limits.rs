@@ -202,3 +202,34 @@ fn an_example_is_not_held_to_the_history() {
     let builder = Registry::builder().tool(look_at).tool(take);
     builder.build().unwrap();
 }
+
+/// Give somebody a share, once.
+#[tool(destructive)]
+#[pre(history().with("name", &name).with("year", &year).count(give) < 1, "{name} has a share")]
+fn give(name: String, share: f64, year: u64, of: Option<Vec<f32>>) -> String {
+    format!("{name} {share} {year} {of:?}")
+}
+
+#[tokio::test]
+async fn a_limit_finds_calls_again_that_had_floats_too() {
+    let registry = Registry::builder().tool(give).build().unwrap();
+    let run = Run::new();
+    for (arguments, is_ok) in [
+        (r#"{"name":"ada","share":0.25,"year":2024}"#, true),
+        (r#"{"name":"ada","share":0.5,"year":2024}"#, false),
+        (
+            r#"{"name":"ada","year":2024.0,"share":0.5,"of":[0.1]}"#,
+            false,
+        ),
+        (
+            r#"{"name":"ada","share":0.5,"of":[0.1,1e-9],"year":2025.0}"#,
+            true,
+        ),
+        (r#"{"name":"ada","share":1,"year":2025}"#, false),
+        (r#"{"name":"bob","share":1e3,"year":2025}"#, true),
+        (r#"{"name":"bob","share":1.5,"year":2025}"#, false),
+    ] {
+        let outcome = in_run(&registry, &run, ToolCall::new("1", "give", arguments)).await;
+        assert_eq!(outcome.is_ok(), is_ok, "{arguments} {}", said(&outcome));
+    }
+}
