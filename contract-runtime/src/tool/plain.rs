@@ -60,7 +60,9 @@ struct Plain<'de> {
 }
 
 impl<'de> Plain<'de> {
-    #[cold]
+    // In line, so that nobody needs the address of what is kept here.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "see above")]
     fn unread(&mut self) -> Unread {
         self.at = NOWHERE;
         Unread
