@@ -9,18 +9,22 @@ use super::outcome::OutputKind;
 use super::reply::{NoOutput, Output, Reply};
 
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
-    match Writer::write(value) {
-        Ok((text, is_text)) => Ok(written(text, is_text)),
+    let mut writer = Writer::new();
+    match value.serialize(&mut writer) {
+        Ok(()) if writer.is_whole() => Ok(written(writer)),
+        Ok(()) => Err(unwritable(Unwritable::passed_over())),
         Err(error) => Err(unwritable(error)),
     }
 }
 
 /// Whether JSON can carry every number of a value.
 pub(crate) fn is_writable<T: Serialize + ?Sized>(value: &T) -> bool {
-    Writer::write(value).is_ok()
+    let mut writer = Writer::new();
+    value.serialize(&mut writer).is_ok() && writer.is_whole()
 }
 
-fn written(text: String, is_text: bool) -> Output {
+fn written(writer: Writer) -> Output {
+    let (text, is_text) = writer.into_text();
     let kind = if is_text {
         OutputKind::Text
     } else {

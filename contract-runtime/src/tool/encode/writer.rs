@@ -29,6 +29,12 @@ pub(super) enum Unwritable {
 }
 
 impl Unwritable {
+    /// Of a value whose type went on although a part of it could not be written.
+    #[cold]
+    pub(super) fn passed_over() -> Self {
+        Self::custom("a part of it could not be written, and its `Serialize` passed over that")
+    }
+
     /// The same, seen from outside of a member.
     #[cold]
     fn below(self, step: &str) -> Self {
@@ -83,7 +89,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             text: String::with_capacity(FIRST_ALLOCATION),
             place: Place::Top,
@@ -92,15 +98,15 @@ impl Writer {
         }
     }
 
-    /// Writes a whole value: its text, and whether it is a string as it is.
-    pub(super) fn write<T: Serialize + ?Sized>(value: &T) -> Result<(String, bool), Unwritable> {
-        let mut writer = Self::new();
-        value.serialize(&mut writer)?;
-        if writer.is_broken {
-            let why = "a part of it could not be written, and its `Serialize` passed over that";
-            return Err(Unwritable::custom(why));
-        }
-        Ok((writer.text, writer.is_text))
+    /// Whether nothing of it is missing.
+    #[inline]
+    pub(super) fn is_whole(&self) -> bool {
+        !self.is_broken
+    }
+
+    /// The text, and whether it is a string as it is.
+    pub(super) fn into_text(self) -> (String, bool) {
+        (self.text, self.is_text)
     }
 
     /// Writes something that needs no escapes, which a key has in quotes.

@@ -11,7 +11,12 @@ use serde_json::{Value, json};
 use super::{Unwritable, Writer};
 
 fn written<T: Serialize + ?Sized>(value: &T) -> Result<(String, bool), Unwritable> {
-    Writer::write(value)
+    let mut writer = Writer::new();
+    value.serialize(&mut writer)?;
+    if writer.is_whole() {
+        return Ok(writer.into_text());
+    }
+    Err(Unwritable::passed_over())
 }
 
 /// Below the top, so that a string is JSON.
