@@ -262,7 +262,8 @@ impl Outcome {
     /// Returns the result as a JSON value, if there is one; a string that the model gets as it is becomes a JSON string,
     /// and `()` becomes `null`.
     ///
-    /// A result that was cut at the registry's limit is no longer JSON and becomes a string too.
+    /// A result that was cut at the registry's limit is no longer JSON and becomes a string too, and so does one of more than 127
+    /// arrays and objects inside each other.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
         let OutcomeKind::Ok(output) = &self.end else {
