@@ -388,7 +388,7 @@ fn parameters(
         value
     };
     let described = tool.parameters().iter().zip(description.parameters);
-    let parameters = described.map(|(parameter, (describe, optional))| {
+    let parameters = described.map(|(parameter, of_type)| {
         let default = parameter.default.as_ref();
         let default = default.and_then(|default| constant("default", parameter.name, default));
         let examples = parameter.examples.iter();
@@ -396,13 +396,14 @@ fn parameters(
         DescribedParameter {
             parameter: Parameter {
                 name: Cow::Borrowed(parameter.name),
-                required: !optional && parameter.default.is_none(),
+                required: !of_type.optional && parameter.default.is_none(),
                 secret: parameter.secret,
-                is_exact: false,
+                // If its schema is.
+                is_exact: !of_type.is_forgiving,
                 constants: Constants::boxed(default, examples.collect()),
             },
             description: parameter.description,
-            describe,
+            describe: of_type.describe,
         }
     });
     parameters.collect()

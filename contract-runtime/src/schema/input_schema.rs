@@ -259,6 +259,13 @@ impl InputSchema {
         Some((&compiled.rules, rule))
     }
 
+    /// Takes those parameters for inexact of which nothing else is said here.
+    pub(super) fn be_exact_at_most_where(&mut self, may_be_exact: &[bool]) {
+        for (parameter, may_be_exact) in self.parameters.iter_mut().zip(may_be_exact) {
+            parameter.is_exact &= may_be_exact;
+        }
+    }
+
     /// The parameters in declaration order.
     pub(crate) fn parameters(&self) -> &[Parameter] {
         &self.parameters

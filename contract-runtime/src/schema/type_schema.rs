@@ -64,7 +64,7 @@ impl TypeSchemas {
         };
         let mut is_renamed = false;
         for (one, of_type) in parameters.iter_mut().zip(types) {
-            one.parameter.is_exact = of_type.is_exact;
+            one.parameter.is_exact &= of_type.is_exact;
             is_renamed |= of_type.is_renamed || !is_plain(&one.parameter.name);
         }
         let parameters = parameters.into_iter().map(|one| one.parameter);
@@ -208,6 +208,10 @@ fn joined(parameters: &[DescribedParameter], types: &[Rc<TypeSchema>]) -> Option
 /// All parameters described by one generator, which gives two types of one name two names.
 fn together(parameters: Vec<DescribedParameter>) -> Result<InputSchema, SchemaError> {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let may_be_exact: Vec<bool> = parameters
+        .iter()
+        .map(|one| one.parameter.is_exact)
+        .collect();
     let parameters = parameters.into_iter().map(|one| {
         let constants = one.parameter.constants.map(|constants| *constants);
         let (default, examples) = constants
@@ -225,5 +229,7 @@ fn together(parameters: Vec<DescribedParameter>) -> Result<InputSchema, SchemaEr
     });
     let parameters = parameters.collect();
     let definitions: Map<String, Value> = generator.take_definitions(true);
-    InputSchema::new(parameters, definitions)
+    let mut schema = InputSchema::new(parameters, definitions)?;
+    schema.be_exact_at_most_where(&may_be_exact);
+    Ok(schema)
 }

@@ -9,12 +9,11 @@ use super::fast_decode::{self, Judged};
 use super::inputs::Inputs;
 use super::reply::{NoOutput, Reply};
 use super::sent_arguments::SentArguments;
-use super::slot::Argument;
+use super::slot::{Argument, ArgumentType};
 use crate::contract::condition::Contract;
 use crate::contract::frame::{Frame, FrameOf};
 use crate::contract::panics::ignore_poison;
 use crate::contract::scope::ContractScope;
-use crate::schema::Describe;
 use crate::schema::arguments::{self, Examined};
 
 /// One call by name, as generated code sees it.
@@ -66,7 +65,7 @@ impl Request<'_> {
 /// What a tool says about its parameters when it is asked at the building of a registry.
 #[derive(Default)]
 pub(crate) struct Description {
-    pub(crate) parameters: Vec<(Describe, bool)>,
+    pub(crate) parameters: Vec<ArgumentType>,
     pub(crate) needs: Vec<Need>,
 }
 

@@ -14,8 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::context_params::{ContextValue, Copied, Held, Lent, MaybeLent, NeedOf};
 use super::reply::NoOutput;
-use super::slot::{Argument, Lend};
-use crate::schema::Describe;
+use super::slot::{Argument, ArgumentType, Lend};
 
 /// A type, in search of what can be done with it.
 ///
@@ -287,8 +286,12 @@ impl<'c> Argument<'c> for Refused {
 
     fn clear(&mut self) {}
 
-    fn describe(&self) -> (Describe, bool) {
-        (|_| Schema::default(), true)
+    fn describe(&self) -> ArgumentType {
+        ArgumentType {
+            describe: |_| Schema::default(),
+            optional: true,
+            is_forgiving: false,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 use super::absent::Absent;
+use super::forgiving::is_forgiving;
 use super::kind::{MaybeReference, Plain, Reference};
 use super::plain;
 use super::reply::NoOutput;
@@ -33,6 +34,9 @@ pub trait Lend {
         None
     }
     fn lend<'s>(owner: &'s Self::Owner<'_>) -> &'s Self;
+    fn is_forgiving() -> bool {
+        false
+    }
     fn schema(generator: &mut SchemaGenerator) -> Schema;
     fn optional_schema(generator: &mut SchemaGenerator) -> Schema;
 }
@@ -83,8 +87,17 @@ pub trait Argument<'c>: Send {
     fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error>;
     fn is_read(&self) -> bool;
     fn clear(&mut self);
-    /// What describes the type, and whether the argument may be absent.
-    fn describe(&self) -> (Describe, bool);
+    fn describe(&self) -> ArgumentType;
+}
+
+/// What a registry must know of the type of an argument.
+#[derive(Debug)]
+pub struct ArgumentType {
+    pub(crate) describe: Describe,
+    /// The argument may be absent.
+    pub(crate) optional: bool,
+    /// It is read also from what its schema does not admit.
+    pub(crate) is_forgiving: bool,
 }
 
 /// Reads the value that begins at `at`, and returns the place behind it; what follows is the caller's to judge.
@@ -156,8 +169,12 @@ impl<'c, T: Owned> Argument<'c> for Slot<T> {
         self.value = None;
     }
 
-    fn describe(&self) -> (Describe, bool) {
-        (SchemaGenerator::subschema_for::<T>, absent::<T>().is_some())
+    fn describe(&self) -> ArgumentType {
+        ArgumentType {
+            describe: SchemaGenerator::subschema_for::<T>,
+            optional: absent::<T>().is_some(),
+            is_forgiving: is_forgiving::<T>(),
+        }
     }
 }
 
@@ -204,8 +221,12 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
         self.is_read = false;
     }
 
-    fn describe(&self) -> (Describe, bool) {
-        (T::schema, T::absent().is_some())
+    fn describe(&self) -> ArgumentType {
+        ArgumentType {
+            describe: T::schema,
+            optional: T::absent().is_some(),
+            is_forgiving: T::is_forgiving(),
+        }
     }
 }
 
@@ -258,8 +279,12 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
         self.owner = None;
     }
 
-    fn describe(&self) -> (Describe, bool) {
-        (T::optional_schema, true)
+    fn describe(&self) -> ArgumentType {
+        ArgumentType {
+            describe: T::optional_schema,
+            optional: true,
+            is_forgiving: T::is_forgiving(),
+        }
     }
 }
 
@@ -306,6 +331,10 @@ impl Lend for Path {
 impl<T: Owned> Lend for [T] {
     type Owner<'c> = Vec<T>;
 
+    fn is_forgiving() -> bool {
+        is_forgiving::<Vec<T>>()
+    }
+
     fn read(text: &str, at: usize) -> Result<(Vec<T>, usize), serde_json::Error> {
         read(text, at)
     }
@@ -336,6 +365,10 @@ impl<T: Owned> Lend for T {
 
     fn lend(owner: &T) -> &T {
         owner
+    }
+
+    fn is_forgiving() -> bool {
+        is_forgiving::<T>()
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

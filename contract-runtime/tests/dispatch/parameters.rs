@@ -270,3 +270,55 @@ fn a_type_that_stops_within_its_value_refuses_it() {
         );
     }
 }
+
+/// A number, or zero for whatever is none; of its schema nobody can tell.
+#[derive(Debug)]
+struct Counted(u8);
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(u8::deserialize(deserializer).unwrap_or_default()))
+    }
+}
+
+impl JsonSchema for Counted {
+    fn schema_name() -> Cow<'static, str> {
+        "Counted".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        u8::json_schema(generator)
+    }
+}
+
+/// Add numbers.
+#[tool]
+fn total(one: Counted, others: Vec<Counted>) -> u8 {
+    others
+        .iter()
+        .fold(one.0, |total, other| total.wrapping_add(other.0))
+}
+
+#[test]
+fn a_type_that_passes_over_errors_is_given_what_its_schema_admits() {
+    let registry = Registry::builder().tool(total).build().unwrap();
+    assert_eq!(
+        output(&registry, "total", r#"{"one":1,"others":[2,3]}"#),
+        "6"
+    );
+    for arguments in [
+        r#"{"one":"x","others":[]}"#,
+        r#"{"one":300,"others":[]}"#,
+        r#"{"one":,"others":[]}"#,
+        r#"{"one":1,"others":[2,"x"]}"#,
+        r#"{"one":1,"others":[2,}"#,
+        r#"{"one":1,"others":["x"}"#,
+    ] {
+        let (status, _) = ended(&registry, "total", arguments);
+        assert_eq!(status, Status::InvalidArguments, "{arguments}");
+    }
+}
