@@ -1,6 +1,6 @@
 //! Finds tools by name: a hash table of their places, which keeps no name a second time.
 
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hasher as _};
 
 use super::entry::Entry;
 
@@ -48,7 +48,10 @@ impl Names {
         reason = "the low bits of a hash are a hash"
     )]
     fn begin(&self, name: &str) -> usize {
-        self.state.hash_one(name) as usize & (self.places.len() - 1)
+        let mut hasher = self.state.build_hasher();
+        // Without the end of a string, which only a key of several parts needs.
+        hasher.write(name.as_bytes());
+        hasher.finish() as usize & (self.places.len() - 1)
     }
 
     fn behind(&self, place: usize) -> usize {

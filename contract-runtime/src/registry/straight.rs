@@ -51,7 +51,7 @@ impl Inner {
     }
 
     /// Lets a call in that brings nothing but arguments of this many bytes; nothing, where more must be looked at.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit_straight(&self, index: usize, length: usize) -> Option<Admitted<'_>> {
         let entry = self.entries.get(index)?;
         if !entry.is_straight || length > self.limits.argument_bytes {

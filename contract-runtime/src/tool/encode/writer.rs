@@ -89,6 +89,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    #[inline]
     pub(super) fn new() -> Self {
         Self {
             text: String::with_capacity(FIRST_ALLOCATION),
