@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds that change what a contract can do: panics that abort, no checks at all, and numbers that are kept as text.
+# Builds that change what a contract can do: panics that abort, and no checks at all.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -18,9 +18,3 @@ printf '\n== %s\n' 'panic = "abort"'
 CARGO_PROFILE_DEV_PANIC=abort try 'stripped: false, aborts: true' --target-dir target/abort
 printf '\n== %s\n' '--cfg contract_strip'
 RUSTFLAGS='--cfg contract_strip' try 'stripped: true, aborts: false' --target-dir target/strip
-printf '\n== %s\n' 'the arbitrary_precision of serde_json, which any crate in the tree can switch on'
-number() {
-    cargo test --quiet -p contract-runtime --features serde_json/arbitrary_precision --target-dir target/precision --test "$@"
-}
-number dispatch floats::
-number semantics history::
