@@ -23,7 +23,7 @@ export const fixture = async (browser, url, pictures) => {
   step("says nothing is wrong before anything is typed");
   await tool("book_room");
   await clause("book_room.pre[0]", "open");
-  await until(".legend", /exact.*all of it.*told/);
+  await until(".legend", /exact.*all of it.*described/);
   await until(".outcome", /^What comes of a call/);
   await until("#no-calls:not([hidden])", /as they happen/);
   const problems = () => page.$$eval("#tool .problem", (all) => all.map((one) => one.textContent).filter(Boolean));
