@@ -94,7 +94,7 @@ impl FrameOf<'_> {
             return Ok(());
         }
         if own.is_some() || !self.is_quiet {
-            return self.pre_each(first, count, own, conditions);
+            return self.pre_each(0, first, count, own, conditions);
         }
         let pass = Pass::over(Pass::ALL);
         match judged(&pass, conditions) {
@@ -120,23 +120,13 @@ impl FrameOf<'_> {
         self.evaluate(place + 1);
         self.fail_at(first, place, unmet, conditions)?;
         let next = place + 1;
-        self.pre_each_from(next, first, count, None, conditions)
+        self.pre_each(next, first, count, None, conditions)
     }
 
-    /// Each for itself: somebody hears of each, they are not judged, or they have a policy of their own.
+    /// Each for itself, from the one at `next` on: somebody hears of each, they are not judged, or they have a policy of their own.
     #[cold]
     #[inline(never)]
     fn pre_each(
-        &mut self,
-        first: usize,
-        count: usize,
-        own: Option<Policy>,
-        conditions: Neighbours<'_>,
-    ) -> Result<(), Stop> {
-        self.pre_each_from(0, first, count, own, conditions)
-    }
-
-    fn pre_each_from(
         &mut self,
         next: usize,
         first: usize,
