@@ -20,7 +20,6 @@ pub(crate) mod inputs;
 pub(crate) mod kind;
 pub(crate) mod log;
 pub(crate) mod outcome;
-mod plain;
 pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod reply;

@@ -15,7 +15,6 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use super::absent::Absent;
 use super::forgiving::is_forgiving;
 use super::kind::{MaybeReference, Plain, Reference};
-use super::plain;
 use super::reply::NoOutput;
 use crate::schema::Describe;
 use crate::schema::lexer::Lexer;
@@ -100,26 +99,14 @@ pub struct ArgumentType {
     pub(crate) is_forgiving: bool,
 }
 
-/// Reads the value that begins at `at`, and returns the place behind it; what follows is the caller's to judge.
-#[inline]
+/// Reads the value that begins at `at`, and returns where it ends. The caller checks what follows.
 fn read<'c, T: serde::Deserialize<'c>>(
-    text: &'c str,
-    at: usize,
-) -> Result<(T, usize), serde_json::Error> {
-    match plain::read(text, at) {
-        Ok(read) => Ok(read),
-        Err(_) => parse(text, at),
-    }
-}
-
-#[inline(never)]
-fn parse<'c, T: serde::Deserialize<'c>>(
     text: &'c str,
     at: usize,
 ) -> Result<(T, usize), serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text.get(at..).unwrap_or_default());
     let value = T::deserialize(&mut json)?;
-    // A stream of further values, of which none is read, says how far the first one went.
+    // Only a stream of values tells its offset; nothing is read from this one.
     let length = json.into_iter::<serde::de::IgnoredAny>().byte_offset();
     Ok((value, at + length))
 }
