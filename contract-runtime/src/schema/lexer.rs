@@ -272,26 +272,6 @@ pub(crate) fn finite(literal: &str) -> Option<f64> {
     float.is_finite().then_some(float)
 }
 
-/// Whether there is no quote, no backslash and no control character.
-#[inline]
-pub(crate) fn is_plain(bytes: &[u8]) -> bool {
-    let is_special = |eight: &[u8; 8]| special(u64::from_le_bytes(*eight)) != 0;
-    if let Some(last) = bytes.last_chunk() {
-        let (all, _) = bytes.as_chunks();
-        return !all.iter().any(is_special) && !is_special(last);
-    }
-    // Fewer bytes fill the eight by standing there twice.
-    let [first, last] = match (bytes, bytes.first_chunk(), bytes.last_chunk()) {
-        ([], ..) => return true,
-        (_, Some(first), Some(last)) => [*first, *last],
-        ([a, b, c], ..) => [[*a, *b, *c, *c]; 2],
-        ([a, .., b], ..) => [[*a, *a, *b, *b]; 2],
-        ([a], ..) => [[*a; 4]; 2],
-    };
-    let eight = u64::from(u32::from_le_bytes(first)) << 32 | u64::from(u32::from_le_bytes(last));
-    special(eight) == 0
-}
-
 /// The first place from here on with a quote, a backslash or a control character; without one, the end.
 #[inline]
 fn behind_plain(bytes: &[u8], mut at: usize) -> usize {
@@ -327,7 +307,7 @@ fn special(eight: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_plain, special};
+    use super::special;
 
     #[test]
     fn the_first_special_byte_among_eight_is_found_wherever_it_stands() {
@@ -344,21 +324,6 @@ mod tests {
                     let found = special(u64::from_le_bytes(bytes));
                     let found = (found != 0).then(|| (found.trailing_zeros() / 8) as usize);
                     assert_eq!(found, expected, "{bytes:x?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn one_special_byte_makes_a_string_of_any_length_special() {
-        for length in 0..40 {
-            let plain = vec![b'x'; length];
-            assert!(is_plain(&plain), "{length}");
-            for place in 0..length {
-                for byte in [b'"', b'\\', 0, 0x1f] {
-                    let mut bytes = plain.clone();
-                    bytes[place] = byte;
-                    assert!(!is_plain(&bytes), "{length} {place}");
                 }
             }
         }

@@ -1,50 +1,77 @@
-//! Encodes results as text: strings as they are, everything else as compact JSON.
+//! Encodes results as text: a string as it is, everything else as compact JSON.
+//!
+//! `serde_json` writes the text. Its [`Formatter`] hooks see what the text alone does not say: whether the whole result is one
+//! string, whether a `null` was written (NaN and the infinities become one), and whether a type ignored an error of the serializer.
 
-mod writer;
+mod non_finite;
+
+use std::io::{Result, Write};
 
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
-use self::writer::{Unwritable, Writer};
 use super::outcome::OutputKind;
 use super::reply::{NoOutput, Output, Reply};
 
+/// The usual size of a result, so that most are written without growing.
+const FIRST_ALLOCATION: usize = 128;
+
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
-    let mut writer = Writer::new();
-    match value.serialize(&mut writer) {
-        Ok(()) if writer.is_whole() => Ok(written(writer)),
-        Ok(()) => Err(unwritable(Unwritable::passed_over())),
-        Err(error) => Err(unwritable(error)),
-    }
+    let mut text = Vec::with_capacity(FIRST_ALLOCATION);
+    let mut layout = Layout::default();
+    let written = value.serialize(&mut Serializer::with_formatter(&mut text, &mut layout));
+    finish(written, text, &layout, || non_finite::find(value))
 }
 
 /// Whether JSON can carry every number of a value.
 pub(crate) fn is_writable<T: Serialize + ?Sized>(value: &T) -> bool {
-    let mut writer = Writer::new();
-    value.serialize(&mut writer).is_ok() && writer.is_whole()
+    write(value).is_ok()
 }
 
-fn written(writer: Writer) -> Output {
-    let (text, is_text) = writer.into_text();
-    let kind = if is_text {
-        OutputKind::Text
-    } else {
-        OutputKind::Json
-    };
-    Output {
-        text,
-        kind,
-        artifacts: None,
+fn finish(
+    written: serde_json::Result<()>,
+    text: Vec<u8>,
+    layout: &Layout,
+    non_finite: impl FnOnce() -> Option<String>,
+) -> Reply {
+    if let Err(error) = written {
+        return Err(unwritable(&error.to_string()));
     }
+    if layout.wrote_null
+        && let Some(pointer) = non_finite()
+    {
+        return Err(not_finite(&pointer));
+    }
+    if layout.ignored_error || layout.open > 0 {
+        return Err(unwritable(
+            "a part of it could not be written, and its `Serialize` ignored the error",
+        ));
+    }
+    Ok(Output {
+        text: String::from_utf8(text).map_err(|error| unwritable(&error.to_string()))?,
+        kind: if layout.is_text {
+            OutputKind::Text
+        } else {
+            OutputKind::Json
+        },
+        artifacts: None,
+    })
 }
 
 #[cold]
-fn unwritable(error: Unwritable) -> NoOutput {
+fn not_finite(pointer: &str) -> NoOutput {
     let what = "a number that JSON cannot carry (NaN or an infinity)";
-    NoOutput::Failed(match error {
-        Unwritable::NotFinite(place) if place.is_empty() => format!("the result is {what}"),
-        Unwritable::NotFinite(place) => format!("the result holds {what} at `{place}`"),
-        Unwritable::Refused(why) => format!("the result cannot be written as JSON: {why}"),
+    NoOutput::Failed(if pointer.is_empty() {
+        format!("the result is {what}")
+    } else {
+        format!("the result holds {what} at `{pointer}`")
     })
+}
+
+#[cold]
+fn unwritable(why: &str) -> NoOutput {
+    NoOutput::Failed(format!("the result cannot be written as JSON: {why}"))
 }
 
 /// Whether a failure is that of a result which could not be written, and not one that the tool speaks of.
@@ -57,3 +84,129 @@ pub fn is_refusal(message: &str) -> bool {
     ];
     begins.iter().any(|begin| message.starts_with(begin))
 }
+
+/// Compact JSON, except that a string which is the whole result has neither quotes nor escapes.
+#[derive(Default)]
+struct Layout {
+    /// Lists, objects, items, keys and values that have begun and not ended. An error leaves its own open.
+    open: usize,
+    /// A key was written, and its value was not.
+    awaits_value: bool,
+    /// The whole result is a string.
+    is_text: bool,
+    wrote_null: bool,
+    /// A key without a value, or a value without a key.
+    ignored_error: bool,
+}
+
+/// The hooks that begin or end a part of the text.
+macro_rules! parts {
+    ($($begin:ident($($first:ident)?) $end:ident)*) => {$(
+        #[inline]
+        fn $begin<W: Write + ?Sized>(&mut self, to: &mut W $(, $first: bool)?) -> Result<()> {
+            self.open += 1;
+            CompactFormatter.$begin(to $(, $first)?)
+        }
+
+        #[inline]
+        fn $end<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+            self.open -= 1;
+            CompactFormatter.$end(to)
+        }
+    )*};
+}
+
+impl Formatter for &mut Layout {
+    parts! {
+        begin_array() end_array
+        begin_array_value(first) end_array_value
+    }
+
+    #[inline]
+    fn begin_object<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+        self.open += 1;
+        to.write_all(b"{")
+    }
+
+    #[inline]
+    fn end_object<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+        self.open -= 1;
+        self.ignored_error |= self.awaits_value;
+        to.write_all(b"}")
+    }
+
+    #[inline]
+    fn begin_object_key<W: Write + ?Sized>(&mut self, to: &mut W, first: bool) -> Result<()> {
+        self.open += 1;
+        self.ignored_error |= self.awaits_value;
+        CompactFormatter.begin_object_key(to, first)
+    }
+
+    #[inline]
+    fn end_object_key<W: Write + ?Sized>(&mut self, _: &mut W) -> Result<()> {
+        self.open -= 1;
+        self.awaits_value = true;
+        Ok(())
+    }
+
+    #[inline]
+    fn begin_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+        self.open += 1;
+        self.ignored_error |= !self.awaits_value;
+        self.awaits_value = false;
+        to.write_all(b":")
+    }
+
+    #[inline]
+    fn end_object_value<W: Write + ?Sized>(&mut self, _: &mut W) -> Result<()> {
+        self.open -= 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn write_null<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+        self.wrote_null = true;
+        to.write_all(b"null")
+    }
+
+    #[inline]
+    fn begin_string<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+        if self.open == 0 {
+            self.is_text = true;
+            return Ok(());
+        }
+        to.write_all(b"\"")
+    }
+
+    #[inline]
+    fn end_string<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
+        if self.is_text {
+            return Ok(());
+        }
+        to.write_all(b"\"")
+    }
+
+    fn write_char_escape<W: Write + ?Sized>(
+        &mut self,
+        to: &mut W,
+        escape: CharEscape,
+    ) -> Result<()> {
+        if !self.is_text {
+            return CompactFormatter.write_char_escape(to, escape);
+        }
+        to.write_all(&[match escape {
+            CharEscape::Quote => b'"',
+            CharEscape::ReverseSolidus => b'\\',
+            CharEscape::Solidus => b'/',
+            CharEscape::Backspace => 8,
+            CharEscape::FormFeed => 12,
+            CharEscape::LineFeed => b'\n',
+            CharEscape::CarriageReturn => b'\r',
+            CharEscape::Tab => b'\t',
+            CharEscape::AsciiControl(byte) => byte,
+        }])
+    }
+}
+
+#[cfg(test)]
+mod tests;
