@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Holds the instructions of ordinary calls and of a first listing within two percent of `contract-runtime/benches/instructions.txt`.
-# They depend on the compiler and the C library besides the code, and not on what else the machine does.
+# Holds the instructions of ordinary calls and of a first listing below the limits in `contract-runtime/benches/calls/held.rs`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

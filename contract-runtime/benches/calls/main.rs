@@ -1,7 +1,7 @@
 //! Instructions and wall time of calls by name, beside the same work written by hand with serde.
 //!
 //! `cargo bench -p contract-runtime --bench calls` prints one table; a word after `--` keeps the rows that hold it.
-//! `memory` and `threads` print what has no row; `hold` instead compares the instructions of some rows with what is recorded.
+//! `memory` and `threads` print what has no row; `hold` instead fails if a row is above its limit.
 //! Instructions are counted by callgrind around each call alone; without valgrind those columns stay empty.
 
 mod arguments;
