@@ -43,7 +43,7 @@ fn finish(
     {
         return Err(not_finite(&pointer));
     }
-    if layout.ignored_error || layout.open > 0 {
+    if layout.open > 0 {
         return Err(unwritable(
             "a part of it could not be written, and its `Serialize` ignored the error",
         ));
@@ -88,15 +88,14 @@ pub fn is_refusal(message: &str) -> bool {
 /// Compact JSON, except that a string which is the whole result has neither quotes nor escapes.
 #[derive(Default)]
 struct Layout {
-    /// Lists, objects, items, keys and values that have begun and not ended. An error leaves its own open.
+    /// How many lists, objects, items, keys and values have begun and not ended. An error that a type ignores leaves some open
+    /// for ever, as does a key without a value or a value without a key.
     open: usize,
     /// A key was written, and its value was not.
     awaits_value: bool,
     /// The whole result is a string.
     is_text: bool,
     wrote_null: bool,
-    /// A key without a value, or a value without a key.
-    ignored_error: bool,
 }
 
 /// The hooks that begin or end a part of the text.
@@ -131,14 +130,14 @@ impl Formatter for &mut Layout {
     #[inline]
     fn end_object<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         self.open -= 1;
-        self.ignored_error |= self.awaits_value;
+        self.open += usize::from(self.awaits_value);
         to.write_all(b"}")
     }
 
     #[inline]
     fn begin_object_key<W: Write + ?Sized>(&mut self, to: &mut W, first: bool) -> Result<()> {
         self.open += 1;
-        self.ignored_error |= self.awaits_value;
+        self.open += usize::from(self.awaits_value);
         CompactFormatter.begin_object_key(to, first)
     }
 
@@ -151,8 +150,7 @@ impl Formatter for &mut Layout {
 
     #[inline]
     fn begin_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
-        self.open += 1;
-        self.ignored_error |= !self.awaits_value;
+        self.open += 1 + usize::from(!self.awaits_value);
         self.awaits_value = false;
         to.write_all(b":")
     }

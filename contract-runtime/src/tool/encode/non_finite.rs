@@ -180,17 +180,10 @@ impl Members {
         }
     }
 
-    fn member<T: Serialize + ?Sized>(&mut self, step: &str, value: &T) -> Result<(), Stop> {
+    fn member<T: Serialize + ?Sized>(&mut self, step: &str, value: &T) {
         if self.stop.is_none() {
             self.stop = value.serialize(Finder).err().map(|stop| stop.below(step));
         }
-        Ok(())
-    }
-
-    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
-        let step = self.index.to_string();
-        self.index += 1;
-        self.member(&step, value)
     }
 
     fn finish(self) -> Result<(), Stop> {
@@ -209,7 +202,10 @@ macro_rules! lists {
             type Error = Stop;
 
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
-                self.item(value)
+                let step = self.index.to_string();
+                self.index += 1;
+                self.member(&step, value);
+                Ok(())
             }
 
             fn end(self) -> Result<(), Stop> {
@@ -237,7 +233,8 @@ macro_rules! structs {
                 name: &'static str,
                 value: &T,
             ) -> Result<(), Stop> {
-                self.member(name, value)
+                self.member(name, value);
+                Ok(())
             }
 
             fn end(self) -> Result<(), Stop> {
@@ -264,7 +261,8 @@ impl ser::SerializeMap for Members {
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
         let key = std::mem::take(&mut self.key);
-        self.member(&key, value)
+        self.member(&key, value);
+        Ok(())
     }
 
     fn end(self) -> Result<(), Stop> {
