@@ -15,4 +15,4 @@ pub use crate::schema::portable::pattern::portable as portable_pattern;
 pub use crate::schema::{Decimal, KeywordValue, holds, percent_decode};
 pub use crate::tool::canonical::canonical;
 pub use crate::tool::context::{CallObserver, OutcomeObserver, now};
-pub use crate::tool::encode::is_refusal;
+pub use crate::tool::outcome::is_unwritable;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use contract_runtime::__family::is_refusal;
+use contract_runtime::__family::is_unwritable;
 use contract_runtime::{Blame, CheckEvent, ConditionKind, Violation};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use jsonschema::Validator;
@@ -251,7 +251,7 @@ pub(super) fn judge(
                 },
             })
         }
-        Status::Failed if is_refusal(&message()) => {
+        Status::Failed if is_unwritable(outcome) => {
             Some(Failure::new(Fault::ResultRefused { message: message() }))
         }
         // A tool may report that it failed.

@@ -47,7 +47,10 @@ fn begin_anew(depth: u32) -> bool {
     true
 }
 
-/// What is said of a condition that cannot be judged, and goes from each one to the one around it.
+/// The payload with which a condition that is too deep unwinds to the condition around it.
+pub(super) struct TooDeep;
+
+/// Why a condition that is too deep cannot be judged.
 pub(crate) fn refusal() -> String {
     format!("conditions call each other more than {DEEPEST} levels deep")
 }
@@ -58,7 +61,7 @@ fn refuse(depth: u32) -> bool {
     if std::thread::panicking() {
         return false;
     }
-    std::panic::resume_unwind(Box::new(refusal()))
+    std::panic::resume_unwind(Box::new(TooDeep))
 }
 
 /// The judging of one condition by itself.

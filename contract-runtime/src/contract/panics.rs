@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{LockResult, PoisonError};
 
 use super::in_flight;
-use super::nesting;
+use super::nesting::TooDeep;
 use super::violation::{Detection, Violation};
 
 /// Runs code that is not ours and returns what it panicked with.
@@ -24,6 +24,7 @@ pub fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
 #[derive(Debug)]
 pub struct Panicked {
     pub(crate) text: Option<String>,
+    is_too_deep: bool,
     /// The violation that unwound with this text, wherever it began.
     pub(crate) violation: Option<Box<Violation>>,
 }
@@ -34,14 +35,20 @@ impl Panicked {
         let text = payload.downcast_ref::<String>();
         let violation = text.and_then(|text| in_flight::take(text)).map(Box::new);
         let text = text.cloned();
+        let is_too_deep = payload.is::<TooDeep>();
         discard(payload);
-        Self { text, violation }
+        Self {
+            text,
+            is_too_deep,
+            violation,
+        }
     }
 
     /// Why a condition that panicked could not be judged.
     pub(crate) fn detection(&self) -> Detection {
-        let too_deep = |text: &String| text.contains(&nesting::refusal());
-        if self.text.as_ref().is_some_and(too_deep) {
+        // A condition around one that was too deep cannot be judged for the same reason.
+        let inner = self.violation.as_ref().map(|violation| violation.detection);
+        if self.is_too_deep || inner == Some(Detection::NestedTooDeep) {
             Detection::NestedTooDeep
         } else {
             Detection::Panicked

@@ -118,6 +118,7 @@ fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> Result<Output, Fai
         BodyEnd::Replied(Err(NoOutput::Failed(message))) => {
             FailureKind::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
         }
+        BodyEnd::Replied(Err(NoOutput::Unwritable(why))) => FailureKind::Unwritable(why),
         BodyEnd::Replied(Err(NoOutput::Reported {
             status,
             error,

@@ -62,7 +62,7 @@ fn finish(
 #[cold]
 fn not_finite(pointer: &str) -> NoOutput {
     let what = "a number that JSON cannot carry (NaN or an infinity)";
-    NoOutput::Failed(if pointer.is_empty() {
+    NoOutput::Unwritable(if pointer.is_empty() {
         format!("the result is {what}")
     } else {
         format!("the result holds {what} at `{pointer}`")
@@ -71,18 +71,7 @@ fn not_finite(pointer: &str) -> NoOutput {
 
 #[cold]
 fn unwritable(why: &str) -> NoOutput {
-    NoOutput::Failed(format!("the result cannot be written as JSON: {why}"))
-}
-
-/// Whether a failure is that of a result which could not be written, and not one that the tool speaks of.
-#[must_use]
-pub fn is_refusal(message: &str) -> bool {
-    let begins = [
-        "the result cannot be written as JSON: ",
-        "the result is a number that JSON cannot carry",
-        "the result holds a number that JSON cannot carry",
-    ];
-    begins.iter().any(|begin| message.starts_with(begin))
+    NoOutput::Unwritable(format!("the result cannot be written as JSON: {why}"))
 }
 
 /// Compact JSON, except that a string which is the whole result has neither quotes nor escapes.

@@ -27,7 +27,10 @@ pub(crate) enum FailureKind {
     Denied {
         reason: String,
     },
+    /// The tool said so.
     Failed(String),
+    /// JSON cannot carry the result.
+    Unwritable(String),
     Panicked,
     TimedOut {
         after: Duration,
@@ -97,7 +100,7 @@ impl FailureKind {
             Self::Violation(_) => Status::Violation,
             Self::Asked(_) => Status::Asked,
             Self::Denied { .. } => Status::Denied,
-            Self::Failed(_) => Status::Failed,
+            Self::Failed(_) | Self::Unwritable(_) => Status::Failed,
             Self::Panicked => Status::Panicked,
             Self::TimedOut { .. } => Status::TimedOut,
             Self::Cancelled { .. } => Status::Cancelled,
@@ -130,7 +133,7 @@ impl FailureKind {
             Self::Failed(message) if message.trim().is_empty() => {
                 format!("`{tool}` failed and did not say why")
             }
-            Self::Failed(message) => message.clone(),
+            Self::Failed(message) | Self::Unwritable(message) => message.clone(),
             Self::Panicked => {
                 format!("`{tool}` panicked; this is a fault of the tool, not of the arguments")
             }

@@ -391,6 +391,12 @@ impl Outcome {
     }
 }
 
+/// Returns whether the call failed because its result cannot be written as JSON.
+#[must_use]
+pub fn is_unwritable(outcome: &Outcome) -> bool {
+    matches!(outcome.failure_kind(), Some(FailureKind::Unwritable(_)))
+}
+
 impl OutcomeKind {
     pub(crate) fn status(&self) -> Status {
         match self {

@@ -32,6 +32,8 @@ pub enum NoOutput {
     Invalid(Box<InvalidArguments>),
     /// The tool said that it failed, with its error.
     Failed(String),
+    /// JSON cannot carry the result, and why.
+    Unwritable(String),
     /// A person has to be asked.
     Asked(Vec<Question>),
     /// It ended elsewhere, and was said there.

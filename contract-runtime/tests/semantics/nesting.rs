@@ -73,6 +73,21 @@ fn conditions_that_call_each_other_come_to_an_end() {
     assert_eq!(catch(|| counted(10)), Ok(10));
 }
 
+#[pre(number > 0 || panics_in_the_same_words())]
+fn quoted(number: u32) {
+    let _ = number;
+}
+
+fn panics_in_the_same_words() -> bool {
+    panic!("conditions call each other more than {DEEPEST} levels deep")
+}
+
+#[test]
+fn a_condition_that_panics_in_the_same_words_is_not_too_deep() {
+    let violation = catch(|| quoted(0)).unwrap_err();
+    assert_eq!(violation.detection, Detection::Panicked);
+}
+
 #[test]
 fn a_call_by_name_whose_conditions_have_no_end_is_a_violation() {
     let registry = Registry::builder()

@@ -15,7 +15,7 @@ use crate::tool::reply::NoOutput;
 fn written<T: Serialize + ?Sized>(value: &T) -> Result<(String, bool), String> {
     match write(value) {
         Ok(output) => Ok((output.text, output.kind == OutputKind::Text)),
-        Err(NoOutput::Failed(why)) => Err(why),
+        Err(NoOutput::Unwritable(why)) => Err(why),
         Err(other) => panic!("{other:?}"),
     }
 }
