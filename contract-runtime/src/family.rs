@@ -4,7 +4,6 @@ pub use crate::contract::expression::Expression;
 pub use crate::contract::observed::written;
 pub use crate::contract::panics::{Panicked, guard};
 pub use crate::contract::type_kind::TypeKind;
-pub use crate::origin_check::{OriginCheck, OriginError};
 pub use crate::registry::dry_run::{Setup, TriedTool, try_call, try_check};
 pub use crate::registry::is_tool_name;
 pub use crate::registry::manifest::freeze::{COMMAND as UPDATE_COMMAND, is_update};

@@ -57,10 +57,10 @@
 //! | [`contract-verify`](https://docs.rs/contract-verify) | property-based tests derived from contracts |
 //! | [`contract-program`](https://docs.rs/contract-program) | a command line for the tools of a program, and a page to inspect them |
 //! | [`contract-remote`](https://docs.rs/contract-remote) | tools on another machine; needs Rust 1.90 |
+//! | [`contract-http`](https://docs.rs/contract-http) | the listener of all their servers, and the check of `Host` and `Origin` |
 
 mod contract;
 mod futures;
-mod origin_check;
 mod registry;
 mod schema;
 mod tool;

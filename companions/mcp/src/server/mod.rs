@@ -50,6 +50,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_http::OriginCheck;
 use contract_runtime::{Context, Registry, Run};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::Implementation;
@@ -61,7 +62,7 @@ use beside::Companion;
 use hooks::Hooks;
 pub use hooks::{CallEvent, CallRequest};
 pub use http::BoundServer;
-pub use http::{HttpService, OriginCheck, OriginError};
+pub use http::HttpService;
 use limits::Limits;
 pub use served::ServedTools;
 

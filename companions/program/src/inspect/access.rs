@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use contract_mcp::{OriginCheck, OriginError};
+use contract_http::{OriginCheck, OriginError};
 use subtle::ConstantTimeEq as _;
 
 /// What a request must have to be answered.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use contract_runtime::__family::OriginCheck;
+use contract_http::OriginCheck;
 
 use super::Backend;
 use super::admission::Admission;
@@ -135,9 +135,7 @@ impl Backend {
     /// browser.
     pub fn origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
         let origins = origins.into_iter().map(Into::into);
-        self.listener.origins = origins.fold(OriginCheck::new(), |check, origin| {
-            check.allow_origin(&origin)
-        });
+        self.listener.origins = origins.fold(OriginCheck::new(), OriginCheck::allow_origin);
         self
     }
 

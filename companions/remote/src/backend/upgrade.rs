@@ -1,10 +1,10 @@
 //! Validates an executor's upgrade request and checks its token.
 
-use contract_runtime::__family::OriginCheck;
+use contract_http::OriginCheck;
 use hyper::header::{
     ALLOW, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
-    HeaderValue, ORIGIN, RETRY_AFTER, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING,
-    UPGRADE, WWW_AUTHENTICATE,
+    HeaderValue, RETRY_AFTER, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
+    WWW_AUTHENTICATE,
 };
 use hyper::{Method, Request, Response, StatusCode, Version};
 use sha2::{Digest as _, Sha256};
@@ -169,8 +169,7 @@ pub(super) fn validate_request<B>(
         );
         return Err(UpgradeError::new(Rejection::Malformed, status, text));
     };
-    let sent = headers.get_all(ORIGIN).iter().map(HeaderValue::as_bytes);
-    if origins.check_origins(sent).is_err() {
+    if origins.check_origins(headers).is_err() {
         let text = "this Origin is not allowed; the backend may allow it";
         return Err(UpgradeError::new(
             Rejection::Origin,

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use contract_mcp::{OriginCheck, OriginError};
+use contract_http::{OriginCheck, OriginError};
 use subtle::ConstantTimeEq as _;
 
 use super::problem::Problem;

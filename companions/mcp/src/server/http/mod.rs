@@ -7,7 +7,6 @@
 //! | `authorization` | who sends a request, and the metadata that say how to get access |
 //! | `cors` | responses that pages of allowed origins can read |
 //! | `batch` | several messages in one request |
-//! | `origin_check` | checks of `Host` and `Origin` |
 //! | `session_error` | why a request cannot have its session |
 //! | `in_flight` | requests in flight |
 //! | `events` | the events of sessions, kept for clients that were away |
@@ -22,7 +21,6 @@ mod events;
 mod in_flight;
 mod listen;
 mod open_streams;
-mod origin_check;
 mod service;
 mod session_error;
 mod session_stream;
@@ -30,5 +28,4 @@ mod sessions;
 
 pub use listen::BoundServer;
 pub(super) use listen::bind;
-pub use origin_check::{OriginCheck, OriginError};
 pub use service::HttpService;

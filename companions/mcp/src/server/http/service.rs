@@ -7,6 +7,7 @@ use std::sync::{Arc, Once};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use contract_http::{OriginCheck, OriginError};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
@@ -28,7 +29,6 @@ use super::authorization::Authorization;
 use super::batch;
 use super::cors;
 use super::in_flight::{InFlight, InFlightBody};
-use super::origin_check::{OriginCheck, OriginError};
 use super::session_error::{self, SessionError};
 use super::sessions::Sessions;
 use crate::ServeError;

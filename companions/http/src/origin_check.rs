@@ -2,12 +2,34 @@
 //!
 //! Any web page can make a browser send requests to any address, and its author can let a host name resolve to this machine (DNS
 //! rebinding). A browser reports both truthfully in these headers, and a page cannot change them (RFC 9110, section 7.2; RFC
-//! 6454, "The Web Origin Concept", section 7). Takes the values as bytes, so that this crate needs no HTTP library.
+//! 6454, "The Web Origin Concept", section 7).
 
 use std::net::IpAddr;
 
+use hyper::Uri;
+use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::http::uri::Authority as TargetAuthority;
+
 /// Decides which requests may be answered, by the host that they name and the page that sent them.
+///
+/// Any web page can make a browser send requests to any address, and its author can let a host name resolve to this machine (DNS
+/// rebinding). A browser reports both truthfully in these headers, and a page cannot change them.
+///
+/// ```
+/// use contract_http::{OriginCheck, OriginError};
+/// use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
+///
+/// let check = OriginCheck::loopback().allow_host("tools.example.com");
+/// let target = hyper::Uri::from_static("/report");
+/// let mut headers = HeaderMap::new();
+/// headers.insert(HOST, HeaderValue::from_static("localhost:8080"));
+/// assert!(check.check(&target, &headers).is_ok());
+///
+/// headers.insert(ORIGIN, HeaderValue::from_static("http://evil.example"));
+/// assert_eq!(check.check(&target, &headers), Err(OriginError::OriginNotAllowed));
+/// ```
 #[derive(Clone, Debug, Default)]
+#[must_use = "it checks nothing until `check`"]
 pub struct OriginCheck {
     loopback: bool,
     hosts: Vec<Authority>,
@@ -31,13 +53,11 @@ pub enum OriginError {
 
 impl OriginCheck {
     /// Creates a check that allows no host and no origin.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Creates a check that allows `localhost` and every loopback address, with any port.
-    #[must_use]
     pub fn loopback() -> Self {
         Self {
             loopback: true,
@@ -46,8 +66,8 @@ impl OriginCheck {
     }
 
     /// Allows a host name or an address, with any port or with the one given.
-    #[must_use]
-    pub fn allow_host(mut self, host: &str) -> Self {
+    pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
+        let host = host.as_ref();
         // An IPv6 address needs no brackets where no port can follow.
         let bare = host.parse().ok().map(|ip| Authority {
             host: Host::Ip(ip),
@@ -57,23 +77,46 @@ impl OriginCheck {
         self
     }
 
-    /// Allows the pages of an origin, such as `https://app.example.com`; `null` stands for any page, and is never allowed.
-    #[must_use]
-    pub fn allow_origin(mut self, origin: &str) -> Self {
+    /// Allows the pages of an origin, such as `https://app.example.com`, in addition to those that the `Host` itself serves
+    /// over `http`. `null` is never allowed, because it stands for any page.
+    pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
         self.origins
-            .extend(Origin::parse(origin.trim_end_matches('/')));
+            .extend(Origin::parse(origin.as_ref().trim_end_matches('/')));
         self
     }
 
-    /// Checks a request: the values of its `Host` headers, the host in its target, if there is one, and the values of its
-    /// `Origin` headers.
+    /// Checks a request by its target and its headers.
     ///
     /// A request without an `Origin` passes: browsers send one with every request of another origin that could change anything.
     ///
     /// # Errors
     ///
-    /// [`OriginError`].
-    pub fn check<'r>(
+    /// [`OriginError::InvalidHost`], which is best answered with 400, and the others with 403.
+    pub fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), OriginError> {
+        self.check_values(values(headers, HOST), host(target), values(headers, ORIGIN))
+    }
+
+    /// Checks the `Host` alone, of a request that pages of any origin may make.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check), but for [`OriginError::OriginNotAllowed`].
+    pub fn check_host(&self, target: &Uri, headers: &HeaderMap) -> Result<(), OriginError> {
+        self.check_values(values(headers, HOST), host(target), [])
+    }
+
+    /// Checks only that every `Origin` is one that was allowed, whatever the `Host`.
+    ///
+    /// # Errors
+    ///
+    /// [`OriginError::OriginNotAllowed`].
+    pub fn check_origins(&self, headers: &HeaderMap) -> Result<(), OriginError> {
+        Self::check_each(values(headers, ORIGIN), |origin| {
+            self.origins.contains(origin)
+        })
+    }
+
+    fn check_values<'r>(
         &self,
         hosts: impl IntoIterator<Item = &'r [u8]>,
         target: Option<&str>,
@@ -92,31 +135,19 @@ impl OriginCheck {
         if let Some(target) = target {
             self.allowed_host(target)?;
         }
-        let allowed = |origin: &[u8]| {
-            Origin::from_bytes(origin).is_some_and(|origin| {
-                self.origins.contains(&origin) || origin.is_of_http_host(&host)
-            })
-        };
-        if origins.into_iter().all(allowed) {
-            Ok(())
-        } else {
-            Err(OriginError::OriginNotAllowed)
-        }
+        Self::check_each(origins, |origin| {
+            self.origins.contains(origin) || origin.is_of_http_host(&host)
+        })
     }
 
-    /// Checks only that every `Origin` is one that was allowed, whatever the `Host`.
-    ///
-    /// # Errors
-    ///
-    /// [`OriginError::OriginNotAllowed`].
-    pub fn check_origins<'r>(
-        &self,
+    fn check_each<'r>(
         origins: impl IntoIterator<Item = &'r [u8]>,
+        is_allowed: impl Fn(&Origin) -> bool,
     ) -> Result<(), OriginError> {
-        let allowed = |origin: &[u8]| {
-            Origin::from_bytes(origin).is_some_and(|origin| self.origins.contains(&origin))
-        };
-        if origins.into_iter().all(allowed) {
+        let mut origins = origins.into_iter();
+        if origins
+            .all(|origin| Origin::from_bytes(origin).is_some_and(|origin| is_allowed(&origin)))
+        {
             Ok(())
         } else {
             Err(OriginError::OriginNotAllowed)
@@ -234,6 +265,15 @@ impl Origin {
     }
 }
 
+fn values(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &[u8]> {
+    headers.get_all(name).iter().map(HeaderValue::as_bytes)
+}
+
+/// The host in the target of a request, if there is one.
+fn host(target: &Uri) -> Option<&str> {
+    target.authority().map(TargetAuthority::as_str)
+}
+
 /// The text of a header, if it is visible ASCII.
 fn visible(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
@@ -250,12 +290,19 @@ mod tests {
         values.iter().map(|value| value.as_bytes())
     }
 
+    fn pages(values: &[&str]) -> HeaderMap {
+        let values = values
+            .iter()
+            .map(|value| HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        values.map(|value| (ORIGIN, value)).collect()
+    }
+
     fn host(check: &OriginCheck, host: &str) -> Result<(), OriginError> {
-        check.check(bytes(&[host]), None, bytes(&NOBODY))
+        check.check_values(bytes(&[host]), None, bytes(&NOBODY))
     }
 
     fn origin(check: &OriginCheck, host: &str, origin: &str) -> Result<(), OriginError> {
-        check.check(bytes(&[host]), None, bytes(&[origin]))
+        check.check_values(bytes(&[host]), None, bytes(&[origin]))
     }
 
     const NO_HOST: Result<(), OriginError> = Err(OriginError::HostNotAllowed);
@@ -358,7 +405,8 @@ mod tests {
     #[test]
     fn a_request_has_one_host() {
         let check = OriginCheck::loopback();
-        let hosts = |hosts: &[&str], target| check.check(bytes(hosts), target, bytes(&NOBODY));
+        let hosts =
+            |hosts: &[&str], target| check.check_values(bytes(hosts), target, bytes(&NOBODY));
         assert_eq!(hosts(&[], None), INVALID);
         assert_eq!(hosts(&[""], None), INVALID);
         assert_eq!(hosts(&["loc alhost"], None), INVALID);
@@ -420,7 +468,7 @@ mod tests {
             "vscode-webview://a1",
         ] {
             assert_eq!(origin(&check, "localhost", allowed), Ok(()), "{allowed}");
-            assert_eq!(check.check_origins(bytes(&[allowed])), Ok(()), "{allowed}");
+            assert_eq!(check.check_origins(&pages(&[allowed])), Ok(()), "{allowed}");
         }
         for other in [
             "http://app.example.com",
@@ -433,11 +481,14 @@ mod tests {
             "https://*",
         ] {
             assert_eq!(origin(&check, "localhost", other), NO_ORIGIN, "{other}");
-            assert_eq!(check.check_origins(bytes(&[other])), NO_ORIGIN, "{other}");
+            assert_eq!(check.check_origins(&pages(&[other])), NO_ORIGIN, "{other}");
         }
         // That of the host is another matter.
-        assert_eq!(check.check_origins(bytes(&["http://localhost"])), NO_ORIGIN);
-        assert_eq!(check.check_origins(bytes(&NOBODY)), Ok(()));
+        assert_eq!(
+            check.check_origins(&pages(&["http://localhost"])),
+            NO_ORIGIN
+        );
+        assert_eq!(check.check_origins(&pages(&NOBODY)), Ok(()));
     }
 
     #[test]
@@ -445,10 +496,16 @@ mod tests {
         let check = OriginCheck::loopback();
         let both = ["http://localhost", "http://evil.example.com"];
         let hosts = ["localhost"];
-        assert_eq!(check.check(bytes(&hosts), None, bytes(&both[..1])), Ok(()));
-        assert_eq!(check.check(bytes(&hosts), None, bytes(&both)), NO_ORIGIN);
         assert_eq!(
-            check.check_origins(bytes(&both)),
+            check.check_values(bytes(&hosts), None, bytes(&both[..1])),
+            Ok(())
+        );
+        assert_eq!(
+            check.check_values(bytes(&hosts), None, bytes(&both)),
+            NO_ORIGIN
+        );
+        assert_eq!(
+            check.check_origins(&pages(&both)),
             NO_ORIGIN,
             "neither was allowed"
         );
