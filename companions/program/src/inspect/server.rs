@@ -1,9 +1,9 @@
 //! The listener and its routes.
 
+use std::future::pending;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -11,9 +11,8 @@ use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use contract_http::Limits;
 use contract_runtime::Registry;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 
 use super::access::{self, AccessCheck};
@@ -21,9 +20,6 @@ use super::agents::Agents;
 use super::event_log::EventLog;
 use super::{api, page};
 use crate::CommandError;
-
-/// How long the head of a request may take to arrive.
-const HEADER_TIME: Duration = Duration::from_secs(10);
 
 /// The largest request, in bytes; the registry has a limit of its own for arguments.
 const LARGEST: usize = 64 << 20;
@@ -75,22 +71,8 @@ impl BoundServer {
         // Connections hold a clone of the service, and last for as long as their clients want.
         let _close = self.agents.close_on_drop();
         let service = TowerToHyperService::new(routes(self.shared, &self.agents));
-        loop {
-            let Ok((stream, _)) = listener.accept().await else {
-                // Probably out of file descriptors; others are closed meanwhile.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            };
-            let service = service.clone();
-            tokio::spawn(async move {
-                // A broken connection concerns only its client.
-                let _ = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEADER_TIME)
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
-            });
-        }
+        Limits::new().serve(listener, service, pending()).await;
+        Ok(())
     }
 }
 

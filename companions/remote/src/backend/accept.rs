@@ -1,21 +1,16 @@
 //! Accepts connections of executors, and authenticates them.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
+use contract_http::{Limits, TimedStream};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::time::sleep;
+use tokio::net::TcpListener;
 #[cfg(feature = "tls")]
 use tokio::time::timeout;
-use tokio_io_timeout::TimeoutWriter;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_util::sync::CancellationToken;
 
@@ -31,10 +26,6 @@ use crate::MAX_MESSAGE_BYTES;
 #[cfg(feature = "redis")]
 use crate::protocol::TaskId;
 
-/// The first wait after a connection could not be accepted; it doubles up to [`MAX_BACKOFF`].
-const MIN_BACKOFF: Duration = Duration::from_millis(10);
-const MAX_BACKOFF: Duration = Duration::from_secs(1);
-
 /// Bytes of a request's header; the token and the upgrade need a few hundred.
 const MAX_HEADER: usize = 16 << 10;
 
@@ -45,48 +36,37 @@ const TLS_HANDSHAKE: u8 = 22;
 /// Accepts connections until it is stopped.
 pub(super) async fn accept(tcp: TcpListener, shared: Arc<Shared>, stop: CancellationToken) {
     let listener = Arc::clone(&shared.listener);
-    let stopped = listener.drain.stopped.clone();
-    let mut wait = MIN_BACKOFF;
-    loop {
-        let accepted = tokio::select! {
-            accepted = tcp.accept() => accepted,
-            () = stop.cancelled() => break,
-        };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                // Out of file descriptors, or the peer disconnected at once: the next one may succeed.
-                tracing::warn!(%error, "a connection could not be accepted");
-                sleep(wait).await;
-                wait = MAX_BACKOFF.min(wait * 2);
-                continue;
-            }
-        };
-        wait = MIN_BACKOFF;
+    let limits = Limits::new()
+        // Those over the limit of the backend are told so.
+        .connections(usize::MAX)
+        .header_bytes(MAX_HEADER)
+        .header_time(listener.limits.header)
+        .write_time(listener.limits.unread);
+    let receive = |stream| {
         let Some(permit) = listener.admission.admit_connection() else {
             listener.admission.counts.count(Rejection::Full);
-            continue;
+            return None;
         };
         let connection = HttpConnection {
             shared: Arc::clone(&shared),
             permit,
+            limits,
             stop: stop.clone(),
         };
-        let stop = stop.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = connection.receive(stream) => {}
-                () = stop.cancelled() => {}
-            }
-        });
+        Some(connection.receive(stream))
+    };
+    tokio::select! {
+        () = limits.accept(&tcp, receive) => {}
+        () = stop.cancelled() => {}
     }
-    stopped.cancel();
+    listener.drain.stopped.cancel();
 }
 
 /// One connection, before and after its upgrade.
 struct HttpConnection {
     shared: Arc<Shared>,
     permit: ConnectionPermit,
+    limits: Limits,
     stop: CancellationToken,
 }
 
@@ -95,23 +75,18 @@ impl HttpConnection {
         &self.shared.listener
     }
 
-    async fn receive(self, stream: TcpStream) {
-        // Messages are small and awaited. If the peer has already disconnected, a later read reports it.
-        let _ = stream.set_nodelay(true);
-        let unread = self.listener().limits.unread;
+    async fn receive(self, stream: TimedStream) {
         #[cfg(feature = "tls")]
         if let Some(identity) = &self.listener().identity {
             let header = self.listener().limits.header;
             let mut first = [0];
-            match timeout(header, stream.peek(&mut first)).await {
+            match timeout(header, stream.get_ref().peek(&mut first)).await {
                 Ok(Ok(1)) if first == [TLS_HANDSHAKE] => {}
-                Ok(Ok(1)) => return self.serve(with_write_timeout(stream, unread), true).await,
+                Ok(Ok(1)) => return self.serve(stream, true).await,
                 Ok(_) => return,
                 Err(_) => return self.listener().admission.counts.count(Rejection::Silent),
             }
-            let accepted = identity
-                .acceptor()
-                .accept(with_write_timeout(stream, unread));
+            let accepted = identity.acceptor().accept(stream);
             return match timeout(header, accepted).await {
                 Ok(Ok(stream)) => self.serve(stream, false).await,
                 Ok(Err(error)) => {
@@ -121,7 +96,7 @@ impl HttpConnection {
                 Err(_) => self.listener().admission.counts.count(Rejection::Silent),
             };
         }
-        self.serve(with_write_timeout(stream, unread), false).await;
+        self.serve(stream, false).await;
     }
 
     /// Decides where a connection is served whose task is not open here.
@@ -195,7 +170,7 @@ impl HttpConnection {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let connection = Arc::new(self);
-        let listener = Arc::clone(&connection.shared.listener);
+        let (limits, listener) = (connection.limits, Arc::clone(&connection.shared.listener));
         let answer = service_fn(|request| {
             let connection = Arc::clone(&connection);
             async move {
@@ -212,14 +187,7 @@ impl HttpConnection {
                 Ok::<_, Infallible>(response)
             }
         });
-        let served = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(listener.limits.header)
-            .max_buf_size(MAX_HEADER)
-            .serve_connection(TokioIo::new(stream), answer)
-            .with_upgrades()
-            .await;
-        if let Err(error) = served {
+        if let Err(error) = limits.serve_connection(stream, answer).await {
             let reason = if error.is_timeout() {
                 Rejection::Silent
             } else {
@@ -295,11 +263,4 @@ async fn respond(
         }
     });
     Ok(response.map(|_| String::new()))
-}
-
-/// Wraps a stream, so that writing fails once the peer has read nothing for this long.
-fn with_write_timeout(stream: TcpStream, unread: Duration) -> Pin<Box<TimeoutWriter<TcpStream>>> {
-    let mut stream = TimeoutWriter::new(stream);
-    stream.set_timeout(Some(unread));
-    Box::pin(stream)
 }

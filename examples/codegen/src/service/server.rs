@@ -1,5 +1,6 @@
 //! The HTTP server and its limits.
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,7 @@ use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use contract_http::Limits;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -27,9 +27,6 @@ const HEADER_TIME: Duration = Duration::from_secs(5);
 
 /// The largest body, in bytes: a message of 20,000 bytes, escaped, with answers.
 const LARGEST: usize = 256 << 10;
-
-/// Connections at a time; others wait until one is closed.
-const CONNECTIONS: usize = 256;
 
 /// Streams of events at a time; with more, the next is told to come back.
 const FOLLOWERS: usize = 64;
@@ -104,28 +101,8 @@ impl Service {
     /// Answers until it is dropped.
     pub async fn serve(self) {
         let service = TowerToHyperService::new(routes(self.shared));
-        let room = Arc::new(Semaphore::new(CONNECTIONS));
-        loop {
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else {
-                return;
-            };
-            let Ok((stream, _)) = self.listener.accept().await else {
-                // Out of descriptors, most likely: others are closed meanwhile.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            };
-            let service = service.clone();
-            tokio::spawn(async move {
-                // A client that breaks off concerns nobody else.
-                let _ = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEADER_TIME)
-                    .max_buf_size(64 << 10)
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
-                drop(place);
-            });
-        }
+        let limits = Limits::new().header_time(HEADER_TIME);
+        limits.serve(self.listener, service, pending()).await;
     }
 }
 

@@ -2,35 +2,21 @@
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::sync::Arc;
-use std::time::Duration;
+use std::pin::pin;
 
+use contract_http::Limits;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
-use tokio_io_timeout::TimeoutWriter;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Server;
 use super::service::{FLUSH, HttpResponse, HttpService, text_response};
 use crate::ServeError;
 
-/// The first delay after a failed `accept`; it doubles up to [`LONGEST`].
-const SHORTEST: Duration = Duration::from_millis(10);
-const LONGEST: Duration = Duration::from_secs(1);
-
 /// Where a listener serves the protocol.
 const PATH: &str = "/mcp";
-
-/// The maximum size of a request's header in bytes.
-const HEADER: usize = 64 << 10;
 
 /// A server that is bound to its address; [`serve`](Self::serve) answers requests.
 #[derive(Debug)]
@@ -104,16 +90,27 @@ impl BoundServer {
         let service = self.service;
         // When this future is dropped, nobody is left to read an answer.
         let _close = CloseOnDrop(service.clone());
-        let graceful = GracefulShutdown::new();
-        let mut open = JoinSet::new();
+        let limits = service.limits();
+        let limits = Limits::new()
+            .connections(limits.connections)
+            .header_time(limits.patience)
+            .write_time(limits.patience);
+        let answering = service.clone();
+        let answer = service_fn(move |request| {
+            let service = answering.clone();
+            async move { Ok::<_, Infallible>(answer(&service, request).await) }
+        });
+        let mut served = pin!(limits.serve(listener, answer, self.stop.cancelled()));
+        let mut shutdown = pin!(async {
+            self.stop.cancelled().await;
+            service.shutdown().await;
+        });
         tokio::select! {
-            () = accept(&listener, &service, &graceful, &mut open) => {}
-            () = self.stop.cancelled() => {}
+            () = &mut served => shutdown.await,
+            () = &mut shutdown => {
+                let _ = timeout(FLUSH, served).await;
+            }
         }
-        drop(listener);
-        let closed = graceful.shutdown();
-        service.shutdown().await;
-        let _ = timeout(FLUSH, closed).await;
         Ok(())
     }
 }
@@ -124,58 +121,6 @@ impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.close();
     }
-}
-
-async fn accept(
-    listener: &tokio::net::TcpListener,
-    service: &HttpService,
-    graceful: &GracefulShutdown,
-    open: &mut JoinSet<()>,
-) {
-    let places = Arc::new(Semaphore::new(service.limits().connections));
-    let mut wait = SHORTEST;
-    // The semaphore is ours and never closed.
-    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                wait = SHORTEST;
-                let service = service.clone();
-                open.spawn(connection(stream, service, graceful.watcher(), place));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                sleep(wait).await;
-                wait = LONGEST.min(wait * 2);
-            }
-        }
-        while open.try_join_next().is_some() {}
-    }
-}
-
-async fn connection(
-    stream: TcpStream,
-    service: HttpService,
-    watcher: Watcher,
-    place: OwnedSemaphorePermit,
-) {
-    // Responses are small and waited for; a peer that has disconnected is noticed later.
-    let _ = stream.set_nodelay(true);
-    let patience = service.limits().patience;
-    let mut stream = TimeoutWriter::new(stream);
-    stream.set_timeout(Some(patience));
-    let stream = TokioIo::new(Box::pin(stream));
-    let service = service_fn(move |request| {
-        let service = service.clone();
-        async move { Ok::<_, Infallible>(answer(&service, request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(patience)
-        .max_buf_size(HEADER)
-        .serve_connection(stream, service);
-    // A broken connection concerns only its peer.
-    let _ = watcher.watch(connection).await;
-    drop(place);
 }
 
 async fn answer(service: &HttpService, request: Request<Incoming>) -> HttpResponse {
