@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::history::{self, CallArguments};
 use super::panics::ignore_poison;
 use super::scope::PolicyLayer;
+use super::violation::Violation;
 
 mod question_text;
 
@@ -321,6 +322,8 @@ pub(crate) struct Asking {
     pub(crate) call: u128,
     /// The questions that this call has the answer to.
     pub(crate) approved: Vec<u128>,
+    /// The violations that were observed in earlier rounds of this call.
+    pub(crate) told: Vec<Violation>,
     pub(crate) run: Option<Arc<PolicyLayer>>,
 }
 

@@ -107,7 +107,6 @@ fn failed(
         scope,
         Counts {
             evaluated: 1,
-            violated: 1,
             ..Counts::default()
         },
     );

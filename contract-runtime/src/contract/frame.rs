@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use super::approval::{OpenQuestions, QuestionText};
 use super::condition::{Condition, ConditionKind, ContractOf};
 use super::condition_result::Checked;
-use super::counts::Reached;
+use super::counts::{Counts, Reached};
 use super::details::{Details, Sentence};
 use super::nesting::Judging;
 use super::observer::{self, Check, CheckEvent};
@@ -259,7 +259,6 @@ impl FrameOf<'_> {
             scope.hide_secrets(&mut violation, false);
         }
         self.hold();
-        self.counts.violated += 1;
         conclude(&self.scope, violation)
     }
 
@@ -414,7 +413,6 @@ impl FrameOf<'_> {
             values,
             call_id: None,
         };
-        self.counts.violated += 1;
         let concluded = conclude(&self.scope, violation);
         if let (true, Err(Stop::Violation(violation)), Some(scope)) =
             (self.named, &concluded, self.scope.get())
@@ -429,7 +427,9 @@ impl FrameOf<'_> {
 /// Values, the message, and the question of a condition that asks.
 pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
 
-/// What every violation goes through: the log, the handler, and the end of the call or not.
+/// Counts a violation and tells the log, the watcher and the handler. The error says that it ends the call.
+///
+/// A call that waited for a person judges its conditions again; what was told before the question is only noted again.
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
     if let Some(scope) = scope.get().filter(|scope| !scope.call_id.is_empty()) {
         violation.call_id = Some(scope.call_id.clone());
@@ -440,6 +440,17 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
         } = &violation;
         let is_literal = template.is_none() || template == message;
         scope.hide_secrets(&mut violation, is_literal);
+    }
+    if let Some(scope) = scope.get() {
+        let asking = scope.asking.as_deref();
+        if asking.is_some_and(|asking| asking.told.contains(&violation)) {
+            scope.observe(violation);
+            return Ok(());
+        }
+        scope.count(Counts {
+            violated: 1,
+            ..Counts::default()
+        });
     }
     log(&violation);
     observer::tell(scope.get(), CheckEvent::Violation(&violation));

@@ -113,6 +113,7 @@ impl Inner {
             registry: self.id,
             call: told_apart(entry, &call),
             approved: Vec::new(),
+            told: Vec::new(),
             run: context.run_layer().or_else(|| outer.run.clone()),
         };
         let mut asked = Asked {
@@ -173,6 +174,7 @@ impl Asked<'_> {
                 Err(_) => {}
             }
             drop(questioning);
+            self.asking.told.extend_from_slice(outcome.observed());
             match decision {
                 Ok(decision) => {
                     if let Err(reason) = self.decided(decision, open) {

@@ -35,6 +35,31 @@ async fn who_is_asked_three_times_about_something_new_is_not_asked_again() {
 }
 
 #[tokio::test]
+async fn what_is_observed_before_a_question_is_told_and_counted_once() {
+    /// Send a letter.
+    #[tool(confirm = "Send {letters} letters?")]
+    #[pre(letters < 10, "few letters are sent at once", policy = observe)]
+    fn send(letters: u32) {}
+    let told = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&told);
+    let registry = Registry::builder()
+        .tool(send)
+        .approver(async |_| Decision::Approved(Approval::Once))
+        .on_violation(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .build()
+        .unwrap();
+    let outcome = registry
+        .call(ToolCall::new("1", "send", r#"{"letters":20}"#))
+        .await;
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert_eq!(outcome.observed().len(), 1);
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+    assert_eq!(registry.statistics().conditions.violated, 1);
+}
+
+#[tokio::test]
 async fn the_nearest_approver_is_asked() {
     let named = |name: &'static str| move |_| async move { Decision::Denied(name.to_owned()) };
     let registry = Registry::builder()
