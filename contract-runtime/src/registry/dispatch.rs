@@ -170,17 +170,15 @@ impl Inner {
     }
 
     pub(super) fn call_blocking(self: &Arc<Self>, call: ToolCall, context: Context) -> Outcome {
-        match blocking::problem() {
-            Some(Problem::Inside) => {
-                let why = "`call_blocking` was used inside an async runtime; await `call` instead";
-                return self.refused(call, FailureKind::Failed(why.to_owned()));
-            }
-            Some(Problem::Ending) if self.waits(&call.name) => {
-                let why = too_late_to_wait(&call.name);
-                return self.refused(call, FailureKind::Failed(why));
-            }
-            _ => {}
+        let problem = blocking::problem();
+        if let Some(problem) = problem.filter(|_| self.waits(&call.name)) {
+            let why = match problem {
+                Problem::Inside => CANNOT_WAIT.to_owned(),
+                Problem::Ending => too_late_to_wait(&call.name),
+            };
+            return self.refused(call, FailureKind::Failed(why));
         }
+        let (id, tool) = (call.id.clone(), call.name.clone());
         let mut pending = PendingCall {
             context,
             ..PendingCall::of(call)
@@ -198,16 +196,17 @@ impl Inner {
             }
             Started::Later { future, waits } => (future, waits),
         };
-        if waits {
+        if waits && problem.is_none() {
             let outcome = blocking::wait(future);
             return outcome.unwrap_or_else(|| blocking::no_runtime(pending.call));
         }
-        // A sync body is done at the first poll, and a refusal at the second.
+        // A sync body is done at the first poll, and a refusal at the second. Only an approver may take longer.
         let first = futures::now_or_never(future.as_mut());
-        match first.or_else(|| futures::now_or_never(future.as_mut())) {
-            Some(outcome) => outcome,
-            None => unreachable!("a call of a sync tool has nothing to wait for"),
-        }
+        let outcome = first.or_else(|| futures::now_or_never(future.as_mut()));
+        outcome.unwrap_or_else(|| {
+            let (reason, stopped) = (NOT_AT_ONCE, Stopped::NotStarted);
+            Outcome::failure(id, tool, FailureKind::Cancelled { reason, stopped })
+        })
     }
 
     /// Whether the body of a tool is not done at its first poll.
@@ -262,7 +261,8 @@ impl Inner {
         if span.is_disabled() && pending.context.hears().is_none() {
             return None;
         }
-        let waits = self.waits(&pending.call.name);
+        let entry = self.find(&pending.call.name);
+        let waits = entry.is_some_and(|entry| entry.tool.runs != Runs::Here || entry.asks.any());
         let pending = PendingCall {
             call: pending.take_call(),
             context: take(&mut pending.context),
@@ -475,6 +475,10 @@ async fn yielded(outcome: Outcome) -> Outcome {
     tokio::task::yield_now().await;
     outcome
 }
+
+const CANNOT_WAIT: &str = "`call_blocking` was used inside an async runtime; await `call` instead";
+const NOT_AT_ONCE: &str =
+    "the approver did not answer at once, and `call_blocking` cannot wait inside an async runtime";
 
 /// A runtime keeps itself in thread-local values, and a thread that ends has none.
 #[cold]

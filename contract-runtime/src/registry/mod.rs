@@ -98,8 +98,9 @@ impl Registry {
 
     /// Calls a tool from a thread that runs no async code.
     ///
-    /// Inside an async runtime the outcome is `failed`, because waiting here would stop that runtime's other tasks; the
-    /// body of a `blocking` tool may wait.
+    /// A sync tool is called at once, on any thread. An async or `blocking` tool has to be waited for: inside an async runtime
+    /// its outcome is `failed`, because waiting here would stop that runtime's other tasks; the body of a `blocking` tool may
+    /// wait.
     ///
     /// An async body runs in a runtime of this library, which goes on to serve other calls. Tasks that a body leaves behind end
     /// with its call. A connection or a timer that outlives its call needs a runtime of the program's own.

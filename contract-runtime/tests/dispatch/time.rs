@@ -432,6 +432,60 @@ fn call_blocking_waits_outside_a_runtime_and_refuses_inside_one() {
     assert_eq!(registry.statistics().calls(), 2);
 }
 
+/// Double a number.
+#[tool]
+fn double(number: u32) -> u32 {
+    number * 2
+}
+
+/// Double a number twice.
+#[tool]
+fn twice(number: u32, #[context] inner: &Registry) -> Result<String, String> {
+    let double = |number: &str| {
+        let call = ToolCall::new("1", "double", format!(r#"{{"number":{number}}}"#));
+        let outcome = inner.call_blocking(call);
+        outcome
+            .output()
+            .map(str::to_owned)
+            .ok_or(format!("{outcome:?}"))
+    };
+    double(&double(&number.to_string())?)
+}
+
+/// Double a number, if somebody agrees.
+#[tool(confirm = "Double {number}?")]
+fn double_asked(number: u32) -> u32 {
+    number * 2
+}
+
+fn of_number(tool: &str) -> ToolCall {
+    ToolCall::new("", tool, r#"{"number":3}"#)
+}
+
+#[tokio::test]
+async fn a_sync_tool_is_called_blocking_inside_a_runtime_too() {
+    let inner = Registry::builder()
+        .tool(double)
+        .tool(double_asked)
+        .build()
+        .unwrap();
+    let asked = inner.clone();
+    let outer = Registry::builder().tool(twice).context(inner.clone());
+    let outer = outer.build().unwrap();
+    assert_eq!(outer.call(of_number("twice")).await.output(), Some("12"));
+    let outside = tokio::task::spawn_blocking(move || inner.call_blocking(of_number("double")));
+    assert_eq!(outside.await.unwrap().output(), Some("6"));
+
+    assert_eq!(
+        asked.call_blocking(of_number("double_asked")).status(),
+        Status::Asked
+    );
+    let never = Context::new().approver(|_| std::future::pending());
+    let outcome = asked.call_blocking_with(of_number("double_asked"), never);
+    assert_eq!(outcome.status(), Status::Cancelled, "{outcome:?}");
+    assert_eq!(asked.statistics().ended(Status::Cancelled), 1);
+}
+
 /// Hold a thread until it is let go.
 #[tool(blocking)]
 fn hold(#[context] held: &Held, #[context] token: &CancellationToken) {
