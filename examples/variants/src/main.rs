@@ -1,6 +1,6 @@
 //! What a contract means in builds that differ: `panic = "abort"`, and `--cfg contract_strip`.
 //!
-//! `.ci/steps/variants.sh` runs it in each of them.
+//! `.ci/nightly.d/variants.sh` runs it in each of them.
 
 use std::process::Command;
 
