@@ -14,4 +14,5 @@ pub use crate::schema::portable::pattern::portable as portable_pattern;
 pub use crate::schema::{Decimal, KeywordValue, holds, percent_decode};
 pub use crate::tool::canonical::canonical;
 pub use crate::tool::context::{CallObserver, OutcomeObserver, now};
+pub use crate::tool::failure::MAY_HAVE_TAKEN_EFFECT;
 pub use crate::tool::outcome::is_unwritable;

@@ -36,7 +36,7 @@
 //! |---|---|
 //! | make tools | [`tool`], [`given`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`], [`Tool::backed`] |
 //! | select and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Context`] |
-//! | read the outcome of a call | [`Outcome`], [`Status`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
+//! | read the outcome of a call | [`Outcome`], [`Status`], [`Effect`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 //! | give the tools to a model | [`Registry::export`], [`Dialect`], [`Export`] |
@@ -93,7 +93,7 @@ pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
     Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
-    DynamicSpec, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
+    DynamicSpec, Effect, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
     ProgressReport, Run, Status, Tool, ToolCall, ToolCallRef, ToolResult, ToolSet,
 };
 #[doc(hidden)]

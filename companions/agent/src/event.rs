@@ -2,7 +2,7 @@
 
 use contract_runtime::{ApprovalRequest, Decision};
 use contract_runtime::{Check, LogLevel, Violation};
-use contract_runtime::{Status, ToolCall};
+use contract_runtime::{Effect, Status, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use super::inner::Repair;
@@ -69,6 +69,9 @@ pub enum Event {
         tool: String,
         /// How the call ended.
         status: Status,
+        /// Whether it took effect; `unknown` where a record does not say.
+        #[serde(default)]
+        effect: Effect,
         /// The text that the model reads.
         text: String,
     },

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use contract_runtime::{Status, ToolCall};
+use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
+use contract_runtime::{Effect, Status, ToolCall};
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -41,6 +42,9 @@ pub enum Message {
         tool: String,
         /// How the call ended.
         status: Status,
+        /// Whether it took effect; `unknown` where a record does not say.
+        #[serde(default)]
+        effect: Effect,
         /// The text that the model reads.
         text: String,
     },
@@ -162,7 +166,8 @@ pub(super) fn not_known(call: &ToolCall) -> Message {
         call_id: call.id.clone(),
         tool: call.name.clone(),
         status: Status::Cancelled,
-        text: "this call was not answered; whether it took effect is not known".to_owned(),
+        effect: Effect::Unknown,
+        text: format!("this call was not answered; {MAY_HAVE_TAKEN_EFFECT}"),
     }
 }
 

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
 use contract_runtime::{
-    CallError, CancellationToken, Context, InvalidArguments, Outcome, Policy, Registry, Run,
-    Status, ToolCall,
+    CallError, CancellationToken, Context, Effect, InvalidArguments, Outcome, Policy, Registry,
+    Run, Status, ToolCall,
 };
 
 use super::approval::{self, Request};
@@ -271,6 +272,7 @@ fn interrupted() -> CallError {
     CallError::Ended {
         status: Status::Cancelled,
         error: "not started, because the call was cancelled".to_owned(),
+        effect: Effect::None,
         may_still_run: false,
     }
 }
@@ -280,6 +282,7 @@ fn changed() -> CallError {
         status: Status::Denied,
         error: "not started, because it was denied: it was approved three times, and each time what has to be approved had changed"
             .to_owned(),
+        effect: Effect::None,
         may_still_run: false,
     }
 }
@@ -287,7 +290,8 @@ fn changed() -> CallError {
 fn given_up() -> CallError {
     CallError::Ended {
         status: Status::Cancelled,
-        error: "the call was cancelled; it may still be running".to_owned(),
+        error: format!("the call was cancelled; it may still be running; {MAY_HAVE_TAKEN_EFFECT}"),
+        effect: Effect::Unknown,
         may_still_run: true,
     }
 }
@@ -299,7 +303,10 @@ fn timed_out(tool: &str, after: Duration) -> CallError {
     };
     CallError::Ended {
         status: Status::TimedOut,
-        error: format!("`{tool}` did not end within {within}; it may still be running"),
+        error: format!(
+            "`{tool}` did not end within {within}; it may still be running; {MAY_HAVE_TAKEN_EFFECT}"
+        ),
+        effect: Effect::Unknown,
         may_still_run: true,
     }
 }
@@ -307,7 +314,8 @@ fn timed_out(tool: &str, after: Duration) -> CallError {
 fn panicked(tool: &str) -> CallError {
     CallError::Ended {
         status: Status::Panicked,
-        error: format!("the thread of `{tool}` panicked"),
+        error: format!("the thread of `{tool}` panicked; {MAY_HAVE_TAKEN_EFFECT}"),
+        effect: Effect::Unknown,
         may_still_run: false,
     }
 }

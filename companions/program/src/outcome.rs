@@ -100,6 +100,7 @@ pub(super) fn data(
     let mut data = Map::new();
     data.insert("tool".into(), outcome.tool().into());
     data.insert("status".into(), outcome.status().name().into());
+    data.insert("effect".into(), outcome.effect().name().into());
     data.insert("exit_code".into(), code.into());
     let mut say = |name: &str, value: Value| {
         if !matches!(&value, Value::Null) && value != json!([]) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use serde_json::{Map, Value};
@@ -104,8 +104,8 @@ pub(crate) struct Scope {
     pub(super) concluded: AtomicBool,
     /// Nobody waits for the call any more, though its body may still run.
     pub(super) abandoned: AtomicBool,
-    /// The call ended before its body.
-    pub(super) never_entered: AtomicBool,
+    /// The [`Phase`] in which the call was cut short.
+    pub(super) phase: AtomicU8,
     /// The gates the call is already behind.
     pub(crate) gate: Option<Arc<Gate>>,
     /// What the call may ask; nothing, where its tool never does.
@@ -117,6 +117,27 @@ pub(crate) struct Scope {
     /// A call has put nothing here but its names, its policy and its registry.
     pub(crate) is_bare: bool,
     seen: OnceLock<Box<Violations>>,
+}
+
+/// How far a call has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Anything from the first statement of the body to the last postcondition.
+    Body = 0,
+    BeforeBody,
+    /// The body and everything judged after it has ended; the result is being written.
+    Result,
+}
+
+/// Sets the phase of the current call when it is dropped, which happens only where code unwinds: a call that goes on forgets it,
+/// so that the phase costs nothing there.
+pub(crate) struct PhaseOnUnwind(pub(crate) Phase);
+
+impl Drop for PhaseOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        with_current(|scope| scope.set_phase(self.0));
+    }
 }
 
 /// What a call has from the call around it.
@@ -207,7 +228,7 @@ impl Scope {
             of_run: false,
             concluded: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
-            never_entered: AtomicBool::new(false),
+            phase: AtomicU8::new(0),
             gate: outer.and_then(|outer| outer.gate.clone()),
             asking: None,
             depth: outer.map_or(0, |outer| outer.depth),
@@ -437,6 +458,21 @@ impl ContractScope {
             outer.record(violation);
         }
         result
+    }
+
+    pub(super) fn set_phase(&self, phase: Phase) {
+        if let Some(scope) = self.get() {
+            scope.phase.store(phase as u8, Ordering::Release);
+        }
+    }
+
+    /// Returns the phase in which the call was cut short; of a call that was not, [`Phase::Body`].
+    pub(crate) fn phase(&self) -> Phase {
+        let phase = self.get().map(|scope| scope.phase.load(Ordering::Acquire));
+        [Phase::BeforeBody, Phase::Result]
+            .into_iter()
+            .find(|one| phase == Some(*one as u8))
+            .unwrap_or(Phase::Body)
     }
 
     pub(crate) fn get(&self) -> Option<&Scope> {

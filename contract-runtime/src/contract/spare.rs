@@ -91,7 +91,7 @@ impl Scope {
             empty(tool);
         }
         self.registry = None;
-        *self.never_entered.get_mut() = false;
+        *self.phase.get_mut() = 0;
         if !self.is_bare {
             self.empty_rest();
         }

@@ -287,8 +287,8 @@ impl Violation {
     ///
     /// If the model can correct the call, it reads the author's message with the values that it does not show already. Without
     /// a message it reads what the condition demands, as the description of the tool says it; of a predicate that only the
-    /// program can evaluate it reads the values alone. For a fault of the tool itself, it reads one sentence that says whether
-    /// anything may have taken effect; the rest is for handlers, logs and authors.
+    /// program can evaluate it reads the values alone. For a fault of the tool itself, it reads one sentence; the rest is for
+    /// handlers, logs and authors. [`Outcome::error`](crate::Outcome::error) adds whether the call took effect.
     ///
     /// ```
     /// use contract_runtime::{ConditionKind, Violation};
@@ -301,7 +301,7 @@ impl Violation {
     /// let broken = Violation::new("pay.post[1]", ConditionKind::Post, "pay", "|left| *left >= 0");
     /// assert_eq!(
     ///     broken.refusal(),
-    ///     "`pay` ran, but its result breaks its own contract and is withheld; it may have taken effect",
+    ///     "`pay` ran, but its result breaks its own contract and is withheld",
     /// );
     /// ```
     #[must_use]
@@ -314,12 +314,11 @@ impl Violation {
             }
             (_, ConditionKind::Post) => {
                 return format!(
-                    "`{tool}` ran, but its result breaks its own contract and is withheld; it may have taken effect"
+                    "`{tool}` ran, but its result breaks its own contract and is withheld"
                 );
             }
             _ => {
-                return "the tool broke a contract of its own and was stopped; it may have taken effect in part"
-                    .to_owned();
+                return "the tool broke a contract of its own and was stopped".to_owned();
             }
         }
         let Some(message) = self

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::inner::Inner;
 use super::job::{At, Job};
 use crate::contract::panics::{Panicked, discard, guard};
-use crate::contract::scope::{ContractScope, Scope};
+use crate::contract::scope::{ContractScope, Phase};
 use crate::tool::call::Running;
 use crate::tool::context::now;
 use crate::tool::failure::Stopped;
@@ -31,7 +31,7 @@ pub(super) enum BodyEnd {
 impl BodyEnd {
     /// Of a call that was given up before its body, while something was looked up for it, says so.
     pub(super) fn in_scope(self, scope: &ContractScope) -> Self {
-        let before_body = scope.get().is_some_and(Scope::ended_before_body);
+        let before_body = scope.phase() == Phase::BeforeBody;
         match self {
             Self::TimedOut(Stopped::CutOff) if before_body => Self::TimedOut(Stopped::BeforeBody),
             Self::Cancelled(Stopped::CutOff) if before_body => Self::Cancelled(Stopped::BeforeBody),

@@ -104,17 +104,19 @@ impl Inner {
     /// The same of a call that brings nothing but its arguments.
     pub(super) async fn call_plain(self: &Arc<Self>, call: ToolCall) -> Outcome {
         let lent = &ToolCallRef::from(&call);
-        let ended = match self.start_plain(lent) {
-            Some(admitted) if admitted.runs_here() => self.straight(admitted, lent),
-            Some(admitted) => self.straight_later(admitted, lent).await,
-            None => {
-                return match self.begin_plain(call) {
-                    Ok(outcome) => outcome,
-                    Err(later) => later.await,
-                };
-            }
+        let Some(admitted) = self.start_plain(lent) else {
+            return match self.begin_plain(call) {
+                Ok(outcome) => outcome,
+                Err(later) => later.await,
+            };
         };
-        outcome_of(ended, call.id, call.name)
+        let effect = admitted.effect();
+        let ended = if admitted.runs_here() {
+            self.straight(admitted, lent)
+        } else {
+            self.straight_later(admitted, lent).await
+        };
+        outcome_of(ended, effect, call.id, call.name)
     }
 
     /// The same from texts that the caller keeps to a text.
@@ -147,8 +149,9 @@ impl Inner {
     /// Runs an async tool for a call that nobody else keeps.
     async fn straight_owned(&self, admitted: Admitted<'_>, call: ToolCall) -> Outcome {
         let lent = &ToolCallRef::from(&call);
+        let effect = admitted.effect();
         let ended = self.straight_later(admitted, lent).await;
-        outcome_of(ended, call.id, call.name)
+        outcome_of(ended, effect, call.id, call.name)
     }
 
     pub(super) fn call_text_blocking(
@@ -186,11 +189,12 @@ impl Inner {
         let (mut future, waits) = match self.start(&mut pending) {
             Started::Over(outcome) => return outcome,
             Started::Straight(admitted) => {
+                let effect = admitted.effect();
                 let call = &ToolCallRef::from(&pending.call);
                 let ended = blocking::wait(self.straight_later(admitted, call));
                 let call = pending.call;
                 return match ended {
-                    Some(ended) => outcome_of(ended, call.id, call.name),
+                    Some(ended) => outcome_of(ended, effect, call.id, call.name),
                     None => blocking::no_runtime(call),
                 };
             }
@@ -257,6 +261,7 @@ impl Inner {
             gen_ai.tool.call.id = %escaped(&call.id),
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
+            effect = tracing::field::Empty,
         );
         if span.is_disabled() && pending.context.hears().is_none() {
             return None;
@@ -287,6 +292,7 @@ impl Inner {
             hears(&outcome);
         }
         span.record("outcome", outcome.status().name());
+        span.record("effect", outcome.effect().name());
         outcome
     }
 
@@ -324,9 +330,10 @@ impl Inner {
         if !admitted.runs_here() {
             return Begun::Straight(admitted);
         }
+        let effect = admitted.effect();
         let ended = self.straight(admitted, &ToolCallRef::from(&pending.call));
         let call = &mut pending.call;
-        let outcome = outcome_of(ended, take(&mut call.id), take(&mut call.name));
+        let outcome = outcome_of(ended, effect, take(&mut call.id), take(&mut call.name));
         Begun::Over(outcome)
     }
 

@@ -11,7 +11,6 @@ mod builder;
 mod call_hook;
 mod dispatch;
 pub(crate) mod dry_run;
-mod effect;
 pub(crate) mod entry;
 mod explain;
 mod export;

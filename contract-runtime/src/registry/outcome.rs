@@ -4,43 +4,35 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::body::BodyEnd;
-use super::effect;
 use super::entry::Entry;
 use super::inner::Inner;
 use super::job::At;
 use crate::contract::approval::ApprovalRequest;
+use crate::contract::history::CallEnd;
 use crate::contract::observer::{self, CheckEvent};
-use crate::contract::scope::{ContractScope, Scope};
+use crate::contract::scope::{ContractScope, Phase, Scope};
 use crate::schema::Coercion;
-use crate::tool::Outcome;
 use crate::tool::failure::FailureKind;
 use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
 use crate::tool::reply::{NoOutput, Output};
+use crate::tool::{Effect, Outcome};
 
 /// How a call ended, without its names.
 pub(super) struct Ending {
     pub(super) end: OutcomeKind,
+    pub(super) effect: Effect,
     pub(super) notes: Option<Box<Notes>>,
-}
-
-impl From<Output> for Ending {
-    #[inline]
-    fn from(output: Output) -> Self {
-        Self {
-            end: OutcomeKind::Ok(output),
-            notes: None,
-        }
-    }
 }
 
 impl Ending {
     #[inline]
     pub(super) fn of(self, id: String, tool: String) -> Outcome {
-        let Self { end, notes } = self;
+        let Self { end, effect, notes } = self;
         Outcome {
             id,
             tool,
             end,
+            effect,
             notes,
         }
     }
@@ -61,14 +53,33 @@ pub(super) fn conclude(
         scope.place.as_deref()
     });
     let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
+    let phase = match &ran {
+        BodyEnd::Impossible(_) | BodyEnd::Replied(Err(NoOutput::Checked)) => Phase::BeforeBody,
+        _ => scope.phase(),
+    };
     let (end, notes) = match ran {
         BodyEnd::Replied(Ok(output)) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
         ran => recorded(entry, scope, ran, deadline, limit, coercions),
     };
+    let effect = match &end {
+        OutcomeKind::Ok(_) if phase == Phase::BeforeBody => Effect::None,
+        OutcomeKind::Ok(_) => Effect::Complete,
+        OutcomeKind::Failure(failure) => failure.kind.effect(phase),
+    };
     if let Some(place) = place {
-        effect::record(place, &end);
+        place.end(match (&end, effect) {
+            (_, Effect::None) => CallEnd::Refused,
+            (OutcomeKind::Ok(_), _) => CallEnd::Succeeded,
+            (OutcomeKind::Failure(_), _) => CallEnd::MayHaveRun,
+        });
     }
-    Ending { end, notes }
+    // The history counts bodies that were entered, also those of tools that have no effect.
+    let effect = if entry.read_only {
+        Effect::None
+    } else {
+        effect
+    };
+    Ending { end, effect, notes }
 }
 
 #[cold]
@@ -122,10 +133,12 @@ fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> Result<Output, Fai
         BodyEnd::Replied(Err(NoOutput::Reported {
             status,
             error,
+            effect,
             may_still_run,
         })) => FailureKind::Reported {
             status,
             error: head_and_tail(Cow::Owned(error), limit).into_owned(),
+            effect,
             may_still_run,
         },
         BodyEnd::Replied(Err(NoOutput::Asked(questions))) => {

@@ -18,7 +18,7 @@ use crate::tool::call::{Call, Request};
 use crate::tool::dynamic::Runs;
 use crate::tool::outcome::OutcomeKind;
 use crate::tool::reply::Output;
-use crate::tool::{Outcome, Status, ToolCallRef};
+use crate::tool::{Effect, Outcome, Status, ToolCallRef};
 
 /// The result of a call of which nothing more is to be said, or how it ended and what is to be said of it.
 pub(super) type Ended = Result<Output, Box<Ending>>;
@@ -32,6 +32,16 @@ pub(super) struct Admitted<'r> {
 }
 
 impl Admitted<'_> {
+    /// The effect of a call that has a result.
+    #[inline]
+    pub(super) fn effect(&self) -> Effect {
+        if self.entry.read_only {
+            Effect::None
+        } else {
+            Effect::Complete
+        }
+    }
+
     /// The body is done at its first poll.
     #[inline]
     pub(super) fn runs_here(&self) -> bool {
@@ -178,11 +188,17 @@ fn inherit(scope: &mut Scope, entry: &Entry, gate: Option<Arc<Gate>>) {
     scope.inherit(entry.policy, outer);
 }
 
-/// The outcome of a call that is over.
+/// The outcome of a call that is over, given the effect of one that has a result.
 #[inline(always)]
-pub(super) fn outcome_of(ended: Ended, id: String, tool: String) -> Outcome {
+pub(super) fn outcome_of(ended: Ended, effect: Effect, id: String, tool: String) -> Outcome {
     match ended {
-        Ok(output) => Ending::from(output).of(id, tool),
+        Ok(output) => Outcome {
+            id,
+            tool,
+            end: OutcomeKind::Ok(output),
+            effect,
+            notes: None,
+        },
         Err(ending) => ending.of(id, tool),
     }
 }

@@ -12,7 +12,7 @@ use super::context_params::Need;
 use super::dynamic::{DynamicSpec, Tool};
 use super::dynamic_context::{DynamicContext, of_call};
 use super::failure::FailureKind;
-use super::outcome::Status;
+use super::outcome::{Effect, Status};
 use super::reply::{NoOutput, Reply};
 use super::shim::Shim;
 use crate::contract::frame::FrameOf;
@@ -121,6 +121,8 @@ pub enum CallError {
         status: Status,
         /// What the model is told.
         error: String,
+        /// Whether it took effect there; [`Effect::Unknown`] where that is not known.
+        effect: Effect,
         /// Whether the body may still be running there.
         may_still_run: bool,
     },
@@ -140,10 +142,12 @@ impl From<CallError> for FailureKind {
             CallError::Ended {
                 status,
                 error,
+                effect,
                 may_still_run,
             } => Self::Reported {
                 status,
                 error,
+                effect,
                 may_still_run,
             },
         }
@@ -172,10 +176,12 @@ impl CallError {
             Self::Ended {
                 status,
                 error,
+                effect,
                 may_still_run,
             } => NoOutput::Reported {
                 status,
                 error,
+                effect,
                 may_still_run,
             },
         }

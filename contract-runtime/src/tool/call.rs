@@ -1,6 +1,7 @@
 //! A call as generated code sees it: arguments in, reply out.
 
 use std::future::Future;
+use std::mem::forget;
 use std::pin::Pin;
 use std::sync::{Mutex, OnceLock};
 
@@ -13,7 +14,7 @@ use super::slot::{Argument, ArgumentType};
 use crate::contract::condition::Contract;
 use crate::contract::frame::{Frame, FrameOf};
 use crate::contract::panics::ignore_poison;
-use crate::contract::scope::ContractScope;
+use crate::contract::scope::{ContractScope, Phase, PhaseOnUnwind};
 use crate::schema::arguments::{self, Examined};
 
 /// One call by name, as generated code sees it.
@@ -134,13 +135,17 @@ impl<'c> Call<'c> {
             Purpose::Run(request) => request,
             Purpose::Describe(into) => return Err(describe(into, arguments, contexts)),
         };
+        let unwinds = PhaseOnUnwind(Phase::BeforeBody);
         let inputs = request.inputs;
         let plain = fast_decode::fill(request.text, inputs, arguments, Judged::OnTheWay)
             .is_ok_and(|filled| filled == arguments.len() || complete(inputs, arguments));
-        if !plain {
-            again(request, arguments)?;
-        }
-        Ok(request.frame())
+        let read = if plain {
+            Ok(())
+        } else {
+            again(request, arguments)
+        };
+        forget(unwinds);
+        read.map(|()| request.frame())
     }
 }
 

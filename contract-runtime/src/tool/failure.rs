@@ -3,9 +3,11 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::outcome::{OutcomeKind, Status};
+use super::outcome::{Effect, OutcomeKind, Status};
+use crate::contract::ConditionKind;
 use crate::contract::approval::ApprovalRequest;
-use crate::contract::violation::Violation;
+use crate::contract::scope::Phase;
+use crate::contract::violation::{Blame, Violation};
 use crate::schema::arguments::InvalidArguments;
 
 /// The end of a call without a result.
@@ -47,6 +49,7 @@ pub(crate) enum FailureKind {
     Reported {
         status: Status,
         error: String,
+        effect: Effect,
         may_still_run: bool,
     },
 }
@@ -73,13 +76,14 @@ impl From<FailureKind> for OutcomeKind {
 }
 
 impl Failure {
-    pub(super) fn sentence(&self, tool: &str) -> &str {
-        self.sentence.get_or_init(|| self.kind.sentence(tool))
+    pub(super) fn sentence(&self, tool: &str, effect: Effect) -> &str {
+        self.sentence
+            .get_or_init(|| self.kind.sentence_with(tool, effect))
     }
 
-    pub(super) fn into_sentence(mut self, tool: &str) -> String {
+    pub(super) fn into_sentence(mut self, tool: &str, effect: Effect) -> String {
         let composed = self.sentence.take();
-        composed.unwrap_or_else(|| self.kind.sentence(tool))
+        composed.unwrap_or_else(|| self.kind.sentence_with(tool, effect))
     }
 
     /// The request of a call that ended as asked, to be completed.
@@ -106,6 +110,42 @@ impl FailureKind {
             Self::Cancelled { .. } => Status::Cancelled,
             Self::Overloaded { .. } => Status::Overloaded,
             Self::Reported { status, .. } => *status,
+        }
+    }
+
+    /// Returns whether a call that ended this way in this phase took effect.
+    pub(crate) fn effect(&self, phase: Phase) -> Effect {
+        match self {
+            Self::InvalidArguments(_) | Self::UnknownTool { .. } | Self::Overloaded { .. } => {
+                Effect::None
+            }
+            Self::TimedOut { stopped, .. } | Self::Cancelled { stopped, .. } => match stopped {
+                Stopped::NotStarted | Stopped::BeforeBody => Effect::None,
+                Stopped::CutOff | Stopped::MayStillRun => Effect::Unknown,
+            },
+            Self::Reported { effect, .. } => *effect,
+            _ if phase == Phase::BeforeBody => Effect::None,
+            // Of a tool that is elsewhere: its body was not entered there.
+            Self::Violation(violation) if is_own_precondition(violation) => Effect::None,
+            Self::Unwritable(_) => Effect::Complete,
+            Self::Panicked if phase == Phase::Result => Effect::Complete,
+            _ => Effect::Unknown,
+        }
+    }
+
+    /// What went wrong, and whether it took effect. A text of the tool or of the other side of a connection stays as it is.
+    fn sentence_with(&self, tool: &str, effect: Effect) -> String {
+        let sentence = self.sentence(tool);
+        let is_as_given = match self {
+            Self::Failed(message) => !message.trim().is_empty(),
+            Self::Reported { .. } => true,
+            _ => false,
+        };
+        match effect {
+            _ if is_as_given => sentence,
+            Effect::None => sentence,
+            Effect::Complete => format!("it took effect, but {sentence}; do not repeat it"),
+            Effect::Unknown => format!("{sentence}; {MAY_HAVE_TAKEN_EFFECT}"),
         }
     }
 
@@ -159,13 +199,20 @@ impl FailureKind {
     }
 }
 
+/// What a model is told where nobody knows whether a call took effect.
+pub const MAY_HAVE_TAKEN_EFFECT: &str = "it may have taken effect, so check before you repeat it";
+
+fn is_own_precondition(violation: &Violation) -> bool {
+    let before = matches!(violation.kind, ConditionKind::Pre | ConditionKind::Given);
+    before && violation.blame == Blame::Model
+}
+
 impl Stopped {
-    /// What a caller has to look at before the call is made again.
+    /// How far the call had come.
     fn doubt(self) -> &'static str {
         match self {
-            Self::NotStarted => "",
+            Self::NotStarted | Self::CutOff => "",
             Self::BeforeBody => "; its body did not begin",
-            Self::CutOff => "; whether it took effect is not known",
             Self::MayStillRun => "; it may still be running",
         }
     }

@@ -37,7 +37,7 @@ pub use context::{CallInfo, Context, Deadline};
 pub use dynamic::{DynamicSpec, Tool};
 pub use dynamic_context::DynamicContext;
 pub use log::{Log, LogLevel, LogRecord};
-pub use outcome::{Outcome, OutputKind, Status};
+pub use outcome::{Effect, Outcome, OutputKind, Status};
 pub use progress::{Progress, ProgressReport};
 pub use run::Run;
 pub use shim::ToolSet;

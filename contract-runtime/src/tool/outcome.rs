@@ -1,8 +1,9 @@
 //! How a call ended: its status, result and violations.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::backed::CallError;
@@ -11,6 +12,7 @@ use super::failure::{Failure, FailureKind, Stopped};
 use super::reply::Output;
 use super::wire::ToolResult;
 use crate::contract::approval::ApprovalRequest;
+use crate::contract::scope::Phase;
 use crate::contract::violation::Violation;
 use crate::schema::arguments::{Coercion, InvalidArguments};
 
@@ -35,7 +37,7 @@ use crate::schema::arguments::{Coercion, InvalidArguments};
 /// assert_eq!(Status::InvalidArguments.name(), "invalid_arguments");
 /// # Ok::<(), BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
@@ -51,9 +53,9 @@ pub enum Status {
     Asked,
     /// A person refused the call, or there was nobody to ask; nothing ran.
     Denied,
-    /// The tool reported a failure, or its result could not be used.
+    /// The tool reported a failure, or its result could not be used. A word that is not known is read as this.
     Failed,
-    /// The tool panicked, or [`Builder::before_call`](crate::Builder::before_call) did, and nothing ran.
+    /// The tool panicked, or [`Builder::before_call`](crate::Builder::before_call) did.
     Panicked,
     /// The tool did not finish in time.
     TimedOut,
@@ -99,7 +101,76 @@ impl Status {
     }
 }
 
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        let known = Self::ALL.iter().find(|status| status.name() == name);
+        Ok(known.copied().unwrap_or(Self::Failed))
+    }
+}
+
 impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether a call took effect: whether repeating it would do it twice.
+///
+/// A tool that is `read_only` has no effect, however its call ends.
+///
+/// ```
+/// use contract_runtime::Effect;
+/// use contract_runtime::prelude::*;
+///
+/// /// Book a seat.
+/// #[tool]
+/// #[pre(seat <= 300, "the hall has 300 seats")]
+/// fn book(seat: u16) -> Result<f64, String> {
+///     match seat {
+///         0 => Err("the booking was interrupted".to_owned()),
+///         1 => Ok(f64::NAN),
+///         _ => Ok(9.5),
+///     }
+/// }
+///
+/// let registry = Registry::builder().tool(book).build()?;
+/// let book = |seat: u16| {
+///     registry.call_blocking(ToolCall::new("1", "book", format!(r#"{{"seat": {seat}}}"#)))
+/// };
+/// assert_eq!(book(2).effect(), Effect::Complete);
+/// assert_eq!(book(301).effect(), Effect::None, "the body was not entered");
+/// assert_eq!(book(0).effect(), Effect::Unknown, "only the tool knows");
+/// assert_eq!(book(1).effect(), Effect::Complete, "JSON cannot carry the result");
+/// # Ok::<(), BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Effect {
+    /// It took none: the body was not entered, the call was only checked, or the tool is `read_only`.
+    None,
+    /// It took effect: the body has ended and nothing that is enforced was broken, whatever became of the result.
+    Complete,
+    /// It may have taken effect, in whole or in part. Any word that is not known is read as this.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+impl Effect {
+    /// Returns the name used in exports and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Complete => "complete",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -169,6 +240,7 @@ pub struct Outcome {
     pub(crate) id: String,
     pub(crate) tool: String,
     pub(crate) end: OutcomeKind,
+    pub(crate) effect: Effect,
     pub(crate) notes: Option<Box<Notes>>,
 }
 
@@ -190,11 +262,12 @@ impl Outcome {
     /// Creates the outcome of a call that no registry saw to its end, such as one that a program gave up waiting for.
     ///
     /// ```
-    /// use contract_runtime::{CallError, Outcome, Status};
+    /// use contract_runtime::{CallError, Effect, Outcome, Status};
     ///
     /// let gone = CallError::Ended {
     ///     status: Status::Cancelled,
     ///     error: "the line was lost".to_owned(),
+    ///     effect: Effect::Unknown,
     ///     may_still_run: true,
     /// };
     /// let outcome = Outcome::new("7", "print", Err(gone));
@@ -205,22 +278,29 @@ impl Outcome {
         tool: impl Into<String>,
         answer: Result<Content, CallError>,
     ) -> Self {
-        let end = match answer {
-            Ok(content) => OutcomeKind::Ok(content.into_output()),
-            Err(error) => FailureKind::from(error).into(),
+        let (end, effect) = match answer {
+            Ok(content) => (OutcomeKind::Ok(content.into_output()), Effect::Complete),
+            Err(error) => {
+                let kind = FailureKind::from(error);
+                let effect = kind.effect(Phase::Body);
+                (kind.into(), effect)
+            }
         };
         Self {
             id: id.into(),
             tool: tool.into(),
             end,
+            effect,
             notes: None,
         }
     }
 
+    /// The outcome of a call whose body was not entered.
     pub(crate) fn failure(id: String, tool: String, kind: FailureKind) -> Self {
         Self {
             id,
             tool,
+            effect: kind.effect(Phase::BeforeBody),
             end: kind.into(),
             notes: None,
         }
@@ -242,6 +322,12 @@ impl Outcome {
     #[must_use]
     pub fn status(&self) -> Status {
         self.end.status()
+    }
+
+    /// Returns whether the call took effect.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.effect
     }
 
     /// Returns whether the tool returned a result.
@@ -295,12 +381,14 @@ impl Outcome {
         }
     }
 
-    /// Returns what went wrong, as a sentence for the model; `None` if nothing did.
+    /// Returns what went wrong and whether it took effect, as a sentence for the model; `None` if nothing did.
+    ///
+    /// Where the tool returned an `Err`, the sentence is its text alone.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         match &self.end {
             OutcomeKind::Ok(_) => None,
-            OutcomeKind::Failure(failure) => Some(failure.sentence(&self.tool)),
+            OutcomeKind::Failure(failure) => Some(failure.sentence(&self.tool, self.effect)),
         }
     }
 
@@ -378,9 +466,9 @@ impl Outcome {
                 output.text,
                 output.artifacts.map_or_else(Vec::new, |list| *list),
             )),
-            OutcomeKind::Failure(failure) => Err(failure.into_sentence(&self.tool)),
+            OutcomeKind::Failure(failure) => Err(failure.into_sentence(&self.tool, self.effect)),
         };
-        ToolResult::new(self.id, self.tool, answer)
+        ToolResult::new(self.id, self.tool, self.effect, answer)
     }
 
     fn failure_kind(&self) -> Option<&FailureKind> {

@@ -8,6 +8,7 @@
 
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::mem::forget;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, SchemaGenerator};
@@ -16,9 +17,10 @@ use serde::Serialize;
 use super::content::{Artifact, Content};
 use super::encode;
 use super::kind::{OtherType, Type};
-use super::outcome::{OutputKind, Status};
+use super::outcome::{Effect, OutputKind, Status};
 use crate::contract::approval::Question;
 use crate::contract::frame::Stop;
+use crate::contract::scope::{Phase, PhaseOnUnwind};
 use crate::contract::violation::Violation;
 use crate::schema::Describe;
 use crate::schema::arguments::InvalidArguments;
@@ -42,6 +44,8 @@ pub enum NoOutput {
         status: Status,
         /// What was said of it.
         error: String,
+        /// Whether it took effect.
+        effect: Effect,
         /// Whether the body may still be running.
         may_still_run: bool,
     },
@@ -71,6 +75,7 @@ impl From<Stop> for NoOutput {
             Stop::Unasked => Self::Reported {
                 status: Status::Denied,
                 error: UNASKED.to_owned(),
+                effect: Effect::None,
                 may_still_run: false,
             },
         }
@@ -272,7 +277,11 @@ impl<T> Json<T> {
     where
         T: ToolOutput,
     {
-        encode::write(&self.0)
+        let unwinds = PhaseOnUnwind(Phase::Result);
+        let reply = encode::write(&self.0);
+        drop(self);
+        forget(unwinds);
+        reply
     }
 }
 

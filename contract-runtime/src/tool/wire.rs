@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::call_ref::ToolCallRef;
 use super::content::Artifact;
+use super::outcome::Effect;
 
 /// One tool call as a model made it.
 ///
@@ -245,7 +246,7 @@ impl<'de> Visitor<'de> for MembersReader {
 /// let result = registry.call_blocking(ToolCall::new("1", "hello", "{}")).into_result();
 /// assert_eq!(
 ///     serde_json::to_string(&result).unwrap(),
-///     r#"{"id":"1","name":"hello","success":true,"output":"hello"}"#,
+///     r#"{"id":"1","name":"hello","success":true,"effect":"complete","output":"hello"}"#,
 /// );
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
@@ -258,6 +259,9 @@ pub struct ToolResult {
     pub name: String,
     /// Whether the outcome is `ok`.
     pub success: bool,
+    /// Whether the call took effect; `unknown` if it is omitted.
+    #[serde(default)]
+    pub effect: Effect,
     /// The output of the tool, if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
@@ -273,6 +277,7 @@ impl ToolResult {
     pub(crate) fn new(
         id: String,
         name: String,
+        effect: Effect,
         answer: Result<(String, Vec<Artifact>), String>,
     ) -> Self {
         let success = answer.is_ok();
@@ -284,6 +289,7 @@ impl ToolResult {
             id,
             name,
             success,
+            effect,
             output,
             error,
             artifacts,

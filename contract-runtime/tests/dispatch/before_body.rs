@@ -41,7 +41,10 @@ async fn a_call_that_is_given_up_during_a_lookup_says_that_its_body_did_not_begi
     let registry = registry(&log);
     for (item, doubt) in [
         ("gold", "its body did not begin"),
-        ("silver", "whether it took effect is not known"),
+        (
+            "silver",
+            "it may have taken effect, so check before you repeat it",
+        ),
     ] {
         let in_time = Context::new().timeout(Duration::from_millis(13));
         let outcome = registry.call_with(call(item), in_time).await;

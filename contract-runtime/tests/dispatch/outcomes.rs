@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use contract_runtime::prelude::*;
 use contract_runtime::{Run, Status};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::common::ended;
@@ -117,6 +119,230 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
     }
     assert_eq!(json["calls"], json!(11));
     assert_eq!(json["conditions"]["violated"], json!(1));
+}
+
+/// Something of which each part may fail: to be read, to be written, to be dropped.
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+struct Part(String);
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let way = String::deserialize(deserializer)?;
+        assert_ne!(way, "panics when read");
+        Ok(Self(way))
+    }
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        assert_ne!(self.0, "panics when written");
+        contract_assert!(self.0 != "asserts when written");
+        match &*self.0 {
+            "infinite" => serializer.serialize_f64(f64::INFINITY),
+            "refused" => Err(serde::ser::Error::custom("not this one")),
+            way => serializer.serialize_str(way),
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        assert_ne!(self.0, "panics when dropped");
+    }
+}
+
+#[pre(!way.contains("below"))]
+fn below(way: &str) {
+    let _ = way;
+}
+
+fn looked_up(way: &str) -> Result<String, String> {
+    assert_ne!(way, "panics in a given");
+    match way {
+        "missing" => Err("not found".to_owned()),
+        way => Ok(way.to_owned()),
+    }
+}
+
+fn commit(way: &str) -> Result<(), String> {
+    assert_ne!(way, "panics in then");
+    match way {
+        "not committed" => Err("the line is down".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+macro_rules! pay {
+    ($($name:ident($($option:tt)*))*) => {$(
+        /// Pay.
+        #[tool($($option)*)]
+        #[pre(way.0 != "pre")]
+        #[given(found = looked_up(&way.0)?, then commit(&found)?)]
+        #[post(|_| way.0 != "post")]
+        async fn $name(way: &Part) -> Result<Part, String> {
+            below(&found);
+            contract_assert!(found != "assert");
+            match &*found {
+                "panics" => panic!("as asked"),
+                "fails" => return Err("as asked".to_owned()),
+                "fails in the words of a result" => {
+                    return Err("the result cannot be written as JSON: not this one".to_owned());
+                }
+                "fails without a word" => return Err(String::new()),
+                "waits" => std::future::pending().await,
+                "result panics when dropped" => return Ok(Part("panics when dropped".to_owned())),
+                _ => {}
+            }
+            Ok(Part(found.clone()))
+        }
+    )*};
+}
+
+pay! {
+    pay(timeout = "20ms")
+    preview(read_only, timeout = "20ms")
+}
+
+/// Pay a sum of money, after a question.
+#[tool(confirm = "Pay?")]
+fn pay_asking() {}
+
+const UNKNOWN: &str = "; it may have taken effect, so check before you repeat it";
+const COMPLETE: &str = "; do not repeat it";
+
+#[tokio::test]
+async fn every_outcome_says_whether_the_call_took_effect() {
+    use contract_runtime::Effect::{Complete, None, Unknown};
+    let builder = Registry::builder().tool(pay).tool(preview).tool(pay_asking);
+    let registry = builder
+        .before_call(|call| match call.id.as_str() {
+            "panic" => panic!("as asked"),
+            "refuse" => Err("not today".to_owned()),
+            _ => Ok(()),
+        })
+        .build()
+        .unwrap();
+    let expected = [
+        ("ok", Status::Ok, Complete),
+        ("panics when read", Status::Panicked, None),
+        ("pre", Status::Violation, None),
+        ("panics in a given", Status::Panicked, None),
+        ("missing", Status::Failed, None),
+        ("post", Status::Violation, Unknown),
+        ("assert", Status::Violation, Unknown),
+        ("below", Status::Violation, Unknown),
+        ("asserts when written", Status::Violation, Unknown),
+        ("fails", Status::Failed, Unknown),
+        ("fails in the words of a result", Status::Failed, Unknown),
+        ("fails without a word", Status::Failed, Unknown),
+        ("not committed", Status::Failed, Unknown),
+        ("infinite", Status::Failed, Complete),
+        ("refused", Status::Failed, Complete),
+        ("panics", Status::Panicked, Unknown),
+        ("panics in then", Status::Panicked, Unknown),
+        ("panics when written", Status::Panicked, Complete),
+        ("result panics when dropped", Status::Panicked, Complete),
+        ("waits", Status::TimedOut, Unknown),
+    ];
+    for (way, status, effect) in expected {
+        let arguments = json!({"way": way}).to_string();
+        let outcome = registry
+            .call(ToolCall::new("1", "pay", arguments.clone()))
+            .await;
+        assert_eq!(
+            (outcome.status(), outcome.effect()),
+            (status, effect),
+            "{way}"
+        );
+        let said = outcome.error().unwrap_or_default().to_owned();
+        // What the author wrote stays as it is.
+        let is_of_author = ["as asked", "the line is down"].contains(&&*said)
+            || said.contains("the result cannot be written as JSON") && effect == Unknown;
+        let ending = match effect {
+            Unknown if !is_of_author => UNKNOWN,
+            Complete if status != Status::Ok => COMPLETE,
+            _ => "",
+        };
+        assert!(said.ends_with(ending), "{way}: {said}");
+        assert_eq!(
+            said.starts_with("it took effect, but "),
+            ending == COMPLETE,
+            "{said}"
+        );
+        assert_eq!(said.contains("may have taken"), ending == UNKNOWN, "{said}");
+        let result = outcome.into_result();
+        assert_eq!(
+            serde_json::to_value(&result).unwrap()["effect"],
+            effect.name()
+        );
+
+        // A tool that is read only never has an effect, and neither has a check.
+        let preview = registry
+            .call(ToolCall::new("1", "preview", arguments.clone()))
+            .await;
+        assert_eq!(
+            (preview.status(), preview.effect()),
+            (status, None),
+            "{way}"
+        );
+        assert!(
+            !preview.error().unwrap_or_default().contains("effect"),
+            "{way}"
+        );
+        let checked = registry.check(ToolCall::new("1", "pay", arguments)).await;
+        assert_eq!(checked.effect(), None, "{way}");
+    }
+
+    let call =
+        |id: &str, name: &str, arguments: &str| registry.call(ToolCall::new(id, name, arguments));
+    let way = r#"{"way":"ok"}"#;
+    let asked = call("1", "pay_asking", "").await;
+    let deny = asked.approval_request().unwrap().deny("no");
+    let denied = Context::new().answer(deny);
+    let denied = registry.call_with(ToolCall::new("1", "pay_asking", ""), denied);
+    let token = CancellationToken::new();
+    token.cancel();
+    let cancelled = Context::new().cancellation(token);
+    let late = Context::new().timeout(Duration::ZERO);
+    let refused = [
+        (call("1", "pay", "[]").await, Status::InvalidArguments),
+        (call("1", "pray", way).await, Status::UnknownTool),
+        (denied.await, Status::Denied),
+        (call("panic", "pay", way).await, Status::Panicked),
+        (call("refuse", "pay", way).await, Status::Cancelled),
+        (
+            registry
+                .call_with(ToolCall::new("1", "pay", way), cancelled)
+                .await,
+            Status::Cancelled,
+        ),
+        (
+            registry
+                .call_with(ToolCall::new("1", "pay", way), late)
+                .await,
+            Status::TimedOut,
+        ),
+        (asked, Status::Asked),
+    ];
+    for (outcome, status) in refused {
+        assert_eq!((outcome.status(), outcome.effect()), (status, None));
+        assert!(!outcome.error().unwrap().contains("effect"));
+    }
+
+    let token = CancellationToken::new();
+    let context = Context::new().cancellation(token.clone());
+    let waits = ToolCall::new("1", "pay", r#"{"way":"waits"}"#);
+    let (cut_off, ()) = tokio::join!(
+        biased;
+        registry.call_with(waits, context),
+        async { token.cancel() }
+    );
+    assert_eq!(cut_off.effect(), Unknown);
+    assert_eq!(
+        cut_off.error().unwrap(),
+        format!("the call was cancelled{UNKNOWN}")
+    );
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn a_reference_to_an_option_is_optional_and_a_silent_failure_is_told() {
         let outcome = registry.call_blocking(ToolCall::new("1", "silent", arguments));
         assert_eq!(
             outcome.error().unwrap(),
-            "`silent` failed and did not say why"
+            "`silent` failed and did not say why; it may have taken effect, so check before you repeat it"
         );
     }
 }

@@ -293,13 +293,13 @@ fn artifacts_go_along_and_survive_the_wire() {
     let text = serde_json::to_string(&bare).unwrap();
     assert_eq!(
         text,
-        r#"{"id":"1","name":"unit","success":true,"output":""}"#
+        r#"{"id":"1","name":"unit","success":true,"effect":"complete","output":""}"#
     );
     let failed = call(&registry, "boxed", "").into_result();
     let text = serde_json::to_string(&failed).unwrap();
     assert_eq!(
         text,
-        r#"{"id":"1","name":"boxed","success":false,"error":"no luck"}"#
+        r#"{"id":"1","name":"boxed","success":false,"effect":"unknown","error":"no luck"}"#
     );
     assert_eq!(serde_json::from_str::<ToolResult>(&text).unwrap(), failed);
 }

@@ -231,7 +231,7 @@ async fn a_call_that_was_cut_off_says_that_nobody_knows_whether_it_took_effect()
     assert_eq!(outcome.status(), Status::TimedOut);
     assert_eq!(
         outcome.error().unwrap(),
-        "`pay` did not end within 13 ms; whether it took effect is not known"
+        "`pay` did not end within 13 ms; it may have taken effect, so check before you repeat it"
     );
     log.take();
     let token = CancellationToken::new();
@@ -254,7 +254,7 @@ async fn a_call_that_was_cut_off_says_that_nobody_knows_whether_it_took_effect()
     assert_eq!(
         said,
         [
-            "the call was cancelled; whether it took effect is not known",
+            "the call was cancelled; it may have taken effect, so check before you repeat it",
             "not started, because the call was cancelled",
         ]
     );

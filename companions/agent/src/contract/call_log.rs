@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract_runtime::__family::CallObserver;
-use contract_runtime::{ApprovalRequest, Status, ToolCall};
+use contract_runtime::__family::{CallObserver, MAY_HAVE_TAKEN_EFFECT};
+use contract_runtime::{ApprovalRequest, Effect, Status, ToolCall};
 use parking_lot::Mutex;
 
 use super::event_queue::EventQueue;
@@ -29,9 +29,17 @@ pub(super) struct LoggedCall {
     /// Its body runs on a thread of its own, which may reach it unseen and is not stopped.
     blocking: bool,
     entered: bool,
-    outcome: Option<(Status, String)>,
+    outcome: Option<CallEnd>,
     /// What it asked, where nobody could answer.
     request: Option<ApprovalRequest>,
+}
+
+/// How a call ended, as a record says it.
+#[derive(Clone, Debug)]
+pub(super) struct CallEnd {
+    pub(super) status: Status,
+    pub(super) effect: Effect,
+    pub(super) text: String,
 }
 
 impl CallLog {
@@ -56,10 +64,14 @@ impl CallLog {
             };
             let (log, queue) = (log.clone(), queue.clone());
             Box::new(move |outcome| {
-                let text = outcome.clone().into_result().text().to_owned();
+                let end = CallEnd {
+                    status: outcome.status(),
+                    effect: outcome.effect(),
+                    text: outcome.clone().into_result().text().to_owned(),
+                };
                 if let Some(logged) = log.0.lock().calls.get_mut(&number) {
                     logged.request = outcome.approval_request().cloned();
-                    logged.outcome = Some((outcome.status(), text));
+                    logged.outcome = Some(end);
                 }
                 queue.push_outcome(number);
             })
@@ -79,11 +91,10 @@ impl CallLog {
         }
     }
 
-    pub(super) fn outcome(&self, number: u64) -> Option<(ToolCall, Status, String)> {
+    pub(super) fn outcome(&self, number: u64) -> Option<(ToolCall, CallEnd)> {
         let entries = self.0.lock();
         let LoggedCall { call, outcome, .. } = entries.calls.get(&number)?;
-        let (status, text) = outcome.clone()?;
-        Some((call.clone(), status, text))
+        Some((call.clone(), outcome.clone()?))
     }
 
     /// What a call has asked that ended as `asked`.
@@ -122,27 +133,33 @@ impl LoggedCall {
     }
 
     /// How the call ended, or how far it had come when the run ended.
-    pub(super) fn end(&self, timed_out: bool) -> (Status, String) {
+    pub(super) fn end(&self, timed_out: bool) -> CallEnd {
         let cut = if timed_out {
             Status::TimedOut
         } else {
             Status::Cancelled
         };
+        let running = |rest| CallEnd {
+            status: cut,
+            effect: Effect::Unknown,
+            text: format!(
+                "the run ended while this call was running{rest}; {MAY_HAVE_TAKEN_EFFECT}"
+            ),
+        };
         match &self.outcome {
             Some(outcome) => outcome.clone(),
-            None if self.blocking => (cut, STILL_RUNNING.to_owned()),
-            None if self.entered => (cut, RUNNING.to_owned()),
+            None if self.blocking => running("; it may still be running"),
+            None if self.entered => running(""),
             None => not_started(),
         }
     }
 }
 
 /// A call that the run did not get as far as.
-pub(super) fn not_started() -> (Status, String) {
-    (Status::Cancelled, NOT_STARTED.to_owned())
+pub(super) fn not_started() -> CallEnd {
+    CallEnd {
+        status: Status::Cancelled,
+        effect: Effect::None,
+        text: "not started, because the run had ended".to_owned(),
+    }
 }
-
-const NOT_STARTED: &str = "not started, because the run had ended";
-const RUNNING: &str =
-    "the run ended while this call was running; whether it took effect is not known";
-const STILL_RUNNING: &str = "the run ended while this call was running; it may still be running, and whether it takes effect is not known";

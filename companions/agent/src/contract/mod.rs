@@ -109,7 +109,7 @@ impl<A: InnerAgent> ContractAgent<A> {
 
     /// Streams a run that follows an earlier conversation, with a context for tool calls, like [`stream`](Self::stream).
     ///
-    /// A call in it that has no outcome is answered before the model is asked: whether it took effect is not known.
+    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
     pub fn stream_after(
         &self,
         past: impl IntoIterator<Item = Message>,
@@ -126,7 +126,7 @@ impl<A: InnerAgent> ContractAgent<A> {
 
     /// Runs a task after an earlier conversation, with a context for tool calls, like [`run`](Self::run).
     ///
-    /// A call in it that has no outcome is answered before the model is asked: whether it took effect is not known.
+    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
     pub async fn run_after(
         &self,
         past: impl IntoIterator<Item = Message>,

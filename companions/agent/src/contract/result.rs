@@ -44,7 +44,7 @@ pub struct RunResult {
     /// The last events, at most 1,000 of them, without pieces of text.
     pub steps: Vec<Event>,
     /// The conversation without rejected answers; it can begin the next run. Every call in it has its outcome, whatever ended
-    /// the run: a call that was cut off says that it is unknown whether it took effect.
+    /// the run: a call that was cut off says that it may have taken effect.
     pub messages: Vec<Message>,
 }
 
@@ -189,7 +189,7 @@ fn complete(
         let ends: Vec<Message> = calls
             .iter()
             .map(|call| {
-                let (status, text) = match take_logged(&mut made, call) {
+                let end = match take_logged(&mut made, call) {
                     Some(made) => made.end(timed_out),
                     None if asked < past => return not_known(call),
                     None => not_started(),
@@ -197,8 +197,9 @@ fn complete(
                 Message::Tool {
                     call_id: call.id.clone(),
                     tool: call.name.clone(),
-                    status,
-                    text,
+                    status: end.status,
+                    effect: end.effect,
+                    text: end.text,
                 }
             })
             .skip(answered)
@@ -212,7 +213,7 @@ fn complete(
     // Calls that were made in text, and of which the model has read nothing.
     made.retain(|made| made.is_after(messages.len()));
     messages.extend(made.iter().map(|made| Message::User {
-        text: format!("Observation: {}", made.end(timed_out).1),
+        text: format!("Observation: {}", made.end(timed_out).text),
     }));
 }
 

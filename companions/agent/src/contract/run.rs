@@ -9,7 +9,7 @@ use contract_runtime::Policy;
 use contract_runtime::{Context, Run, Status, ToolCall};
 
 use super::answer_buffer::AnswerBuffer;
-use super::call_log::CallLog;
+use super::call_log::{CallEnd, CallLog};
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::loop_detection::LoopDetector;
@@ -243,11 +243,10 @@ impl RunDriver<'_> {
                     self.requests.push(request.clone());
                     self.out.emit(Event::ApprovalRequested { request }).await;
                 }
-                if let Some((call, status, text)) = self.out.record.calls.outcome(number)
+                if let Some((call, end)) = self.out.record.calls.outcome(number)
                     && let Some(outcome) = self.calls.over(&call)
                 {
-                    self.emit_outcome(outcome, observation(call, status, text))
-                        .await;
+                    self.emit_outcome(outcome, observation(call, end)).await;
                 }
             }
         }
@@ -277,11 +276,11 @@ impl RunDriver<'_> {
             match event {
                 QueuedEvent::Ended(_) | QueuedEvent::Late(_) => {}
                 QueuedEvent::Outcome(number) => {
-                    if let Some((call, status, text)) = self.out.record.calls.outcome(number)
-                        && status != Status::Violation
+                    if let Some((call, end)) = self.out.record.calls.outcome(number)
+                        && end.status != Status::Violation
                         && let Some(pending_calls::Outcome::Alone) = self.calls.over(&call)
                     {
-                        self.out.emit(observation(call, status, text)).await;
+                        self.out.emit(observation(call, end)).await;
                     }
                 }
                 // None of what is left decides anything.
@@ -384,11 +383,12 @@ impl RunDriver<'_> {
     }
 }
 
-fn observation(call: ToolCall, status: Status, text: String) -> Event {
+fn observation(call: ToolCall, end: CallEnd) -> Event {
     Event::Observation {
         call_id: call.id,
         tool: call.name,
-        status,
-        text,
+        status: end.status,
+        effect: end.effect,
+        text: end.text,
     }
 }

@@ -176,11 +176,13 @@ fn shortened(event: &Event) -> Event {
             call_id,
             tool,
             status,
+            effect,
             text,
         } => Event::Observation {
             call_id: call_id.clone(),
             tool: tool.clone(),
             status: *status,
+            effect: *effect,
             text: start(text),
         },
         other => other.clone(),

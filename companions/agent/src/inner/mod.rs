@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use contract_runtime::{Context, Outcome, Status, ToolCall};
+use contract_runtime::{Context, Effect, Outcome, Status, ToolCall};
 use parking_lot::Mutex;
 
 pub use constrained::{ConstrainedAgent, Enforcement};
@@ -208,6 +208,7 @@ struct CallOutcome {
     call_id: String,
     tool: String,
     status: Status,
+    effect: Effect,
     text: String,
 }
 
@@ -217,6 +218,7 @@ impl CallOutcome {
             call_id: outcome.id().to_owned(),
             tool: outcome.tool().to_owned(),
             status: outcome.status(),
+            effect: outcome.effect(),
             text: outcome.into_result().text().to_owned(),
         }
     }
@@ -227,6 +229,7 @@ impl CallOutcome {
             call_id,
             tool,
             status,
+            effect,
             text,
         } = self;
         emitter
@@ -234,6 +237,7 @@ impl CallOutcome {
                 call_id,
                 tool,
                 status,
+                effect,
                 text,
             })
             .await;

@@ -76,6 +76,7 @@ impl<M: Model> ToolCallingAgent<M> {
                     call_id: outcome.call_id.clone(),
                     tool: outcome.tool.clone(),
                     status: outcome.status,
+                    effect: outcome.effect,
                     text: outcome.text.clone(),
                 });
             }

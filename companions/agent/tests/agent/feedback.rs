@@ -4,8 +4,8 @@ use contract_agent::{
     ConstrainedAgent, ContractAgent, InnerAgent, Message, ReActAgent, Recovery, RunError, Scripted,
     ToolCallingAgent,
 };
-use contract_runtime::Status;
 use contract_runtime::prelude::*;
+use contract_runtime::{Effect, Status};
 
 use crate::tools::{inner, over_all, registry, words};
 
@@ -243,6 +243,7 @@ fn open_past() -> Vec<Message> {
             call_id: "c".to_owned(),
             tool: "root".to_owned(),
             status: Status::Ok,
+            effect: Effect::Complete,
             text: "2".to_owned(),
         },
     ]
@@ -271,7 +272,8 @@ fn results(messages: &[Message]) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn a_call_of_the_past_without_an_outcome_is_answered_before_the_model_is_asked() {
-    const NOT_KNOWN: &str = "this call was not answered; whether it took effect is not known";
+    const NOT_KNOWN: &str =
+        "this call was not answered; it may have taken effect, so check before you repeat it";
     let calls = [("root", r#"{"of":9}"#)];
     for calls in [&calls[..], &[]] {
         for (model, inner) in over_all(calls, &["done"]) {

@@ -8,8 +8,8 @@ use contract_agent::{
     Budget, ContractAgent, Emitter, Event, Events, InnerAgent, Message, Recovery, RunError,
     Scripted, ToolCallingAgent, Turn, stream_with,
 };
-use contract_runtime::Status;
 use contract_runtime::prelude::*;
+use contract_runtime::{Effect, Status};
 
 use crate::tools::{inner, registry as roots, words};
 
@@ -159,6 +159,7 @@ async fn an_inner_agent_that_says_one_thing_for_ever_is_not_followed() {
             call_id: "1".to_owned(),
             tool: "effect".to_owned(),
             status: Status::Ok,
+            effect: Effect::Complete,
             text: String::new(),
         },
     ];

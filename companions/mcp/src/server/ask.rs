@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use contract_runtime::__family::{escaped, now};
 use contract_runtime::{
-    Answer, Approval, ApprovalRequest, CallError, Context, Decision, Outcome, Registry, Status,
+    Answer, Approval, ApprovalRequest, CallError, Context, Decision, Effect, Outcome, Registry,
+    Status,
 };
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -316,6 +317,7 @@ pub(super) fn denied(registry: &Registry, asked: &Outcome, why: &str) -> Outcome
     let error = CallError::Ended {
         status: Status::Denied,
         error: format!("not started, because it was denied: {why}"),
+        effect: Effect::None,
         may_still_run: false,
     };
     Outcome::new(asked.id(), asked.tool(), Err(error))

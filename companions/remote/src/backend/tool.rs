@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use contract_runtime::__family::below_headings;
 use contract_runtime::{
-    Backing, CallError, Content, DynamicContext, DynamicSpec, Tool, ToolManifest, Violation,
+    Backing, CallError, Content, DynamicContext, DynamicSpec, Effect, Status, Tool, ToolManifest,
+    Violation,
 };
 use serde_json::{Map, Value};
 
@@ -92,20 +93,32 @@ impl Backing for RemoteTool {
                 reply.into_content()?
             }
             AttemptOutcome::InDoubt(why) => {
-                return Err(CallError::Failed(format!(
-                    "unknown outcome: {why}, and `{}` may or may not have run; look before you call it again",
-                    self.name
-                )));
+                return Err(failed(
+                    Effect::Unknown,
+                    format!(
+                        "unknown outcome: {why}, and `{}` may or may not have run; look before you call it again",
+                        self.name
+                    ),
+                ));
             }
             AttemptOutcome::NotRun(why) => {
-                return Err(CallError::Failed(format!(
-                    "`{}` was not run: {why}",
-                    self.name
-                )));
+                return Err(failed(
+                    Effect::None,
+                    format!("`{}` was not run: {why}", self.name),
+                ));
             }
         };
         self.watchdog
             .record_answer(&call_id, &self.name, answer.as_text());
         Ok(answer)
+    }
+}
+
+fn failed(effect: Effect, error: String) -> CallError {
+    CallError::Ended {
+        status: Status::Failed,
+        error,
+        effect,
+        may_still_run: false,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::{Context, Progress, Registry, Status, ToolCall};
+use contract_runtime::{Context, Effect, Progress, Registry, Status, ToolCall};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -202,7 +202,11 @@ impl CallTable {
         }
         if outcome.status() == Status::Cancelled {
             let may_still_run = outcome.may_still_be_running();
-            let cancelled = Cancelled { key, may_still_run };
+            let cancelled = Cancelled {
+                key,
+                effect: outcome.effect(),
+                may_still_run,
+            };
             return self.send(ExecutorMessage::Cancelled(cancelled)).await;
         }
         self.send_reply(Box::new(reply)).await;
@@ -304,7 +308,10 @@ impl CallTable {
 }
 
 fn not_run_reply(key: CallKey, error: &JournalError) -> ToolReply {
-    ToolReply::failed(key, format!("not run: {error}"))
+    ToolReply {
+        effect: Effect::None,
+        ..ToolReply::failed(key, format!("not run: {error}"))
+    }
 }
 
 /// One frame that requests a call, while it is being handled.

@@ -1,6 +1,6 @@
 //! Messages from an executor to its backend.
 
-use contract_runtime::{LogLevel, Status};
+use contract_runtime::{Effect, LogLevel, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -114,6 +114,10 @@ pub struct ToolReply {
     /// `overloaded`; if omitted, `ok` after `success` and `failed` after `error`.
     #[schemars(with = "Option<String>")]
     pub outcome: Status,
+    /// Whether the call took effect: `none`, `complete` or `unknown`. If omitted, a call that ended otherwise than `ok` counts
+    /// as `unknown`, unless its `outcome` says that it was refused.
+    #[schemars(with = "Option<String>")]
+    pub effect: Effect,
     /// The text for the model, after `success`; empty if omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
@@ -141,13 +145,15 @@ pub struct ToolReply {
 impl<'de> Deserialize<'de> for ToolReply {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let received = ReceivedReply::deserialize(deserializer)?;
+        let outcome = received.outcome.unwrap_or(match received.status {
+            Verdict::Success => Status::Ok,
+            Verdict::Error => Status::Failed,
+        });
         Ok(Self {
             key: received.key.into(),
             status: received.status,
-            outcome: received.outcome.unwrap_or(match received.status {
-                Verdict::Success => Status::Ok,
-                Verdict::Error => Status::Failed,
-            }),
+            outcome,
+            effect: received.effect.unwrap_or_else(|| unsaid(outcome)),
             result: received.result,
             is_json: received.is_json,
             error: received.error,
@@ -166,6 +172,7 @@ struct ReceivedReply {
     key: ReceivedKey,
     status: Verdict,
     outcome: Option<Status>,
+    effect: Option<Effect>,
     result: Option<String>,
     #[serde(default)]
     is_json: bool,
@@ -176,6 +183,19 @@ struct ReceivedReply {
     invalid_arguments: Option<Value>,
     #[serde(default)]
     may_still_run: bool,
+}
+
+/// The effect of a call whose executor does not say it.
+fn unsaid(outcome: Status) -> Effect {
+    match outcome {
+        Status::Ok => Effect::Complete,
+        Status::InvalidArguments
+        | Status::UnknownTool
+        | Status::Asked
+        | Status::Denied
+        | Status::Overloaded => Effect::None,
+        _ => Effect::Unknown,
+    }
 }
 
 /// Whether a call succeeded.
@@ -229,6 +249,10 @@ pub struct Cancelled {
     #[serde(flatten, deserialize_with = "received_key")]
     #[schemars(with = "ReceivedKey")]
     pub key: CallKey,
+    /// Whether the call took effect, as in `tool_result`; `unknown` if omitted.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub effect: Effect,
     /// Whether the body may still be running.
     pub may_still_run: bool,
 }

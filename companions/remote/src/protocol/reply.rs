@@ -1,7 +1,9 @@
 //! Replies, cut to the size of one message, and checked for contradictions.
 
+use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
 use contract_runtime::{
-    ApprovalRequest, CallError, Content, InvalidArguments, Outcome, OutputKind, Status, Violation,
+    ApprovalRequest, CallError, Content, Effect, InvalidArguments, Outcome, OutputKind, Status,
+    Violation,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -33,6 +35,7 @@ impl ToolReply {
                 Verdict::Error
             },
             outcome: asked.map_or(outcome.status(), |_| Status::Denied),
+            effect: outcome.effect(),
             result: outcome
                 .output()
                 .filter(|_| outcome.output_kind() != Some(OutputKind::Nothing))
@@ -54,12 +57,13 @@ impl ToolReply {
         reply
     }
 
-    /// Builds the reply of a call that failed before it reached a tool, or without one.
+    /// Builds the reply of a call that failed without an outcome of its tool, and of which it is unknown whether it ran.
     pub(crate) fn failed(key: CallKey, error: impl Into<String>) -> Self {
         Self {
             key,
             status: Verdict::Error,
             outcome: Status::Failed,
+            effect: Effect::Unknown,
             result: None,
             is_json: false,
             error: Some(error.into()),
@@ -112,7 +116,10 @@ impl ToolReply {
             (None, error) => error.unwrap_or_default().chars().take(ERROR).collect(),
         };
         // What does not fit into a message is reported as a failure.
-        *self = Self::failed(self.key, error);
+        *self = Self {
+            effect: self.effect,
+            ..Self::failed(self.key, error)
+        };
     }
 
     fn fits(&self) -> bool {
@@ -187,11 +194,13 @@ impl ToolReply {
             Status::Asked => Err(CallError::Ended {
                 status: Status::Denied,
                 error,
+                effect: self.effect,
                 may_still_run: false,
             }),
             status => Err(CallError::Ended {
                 status,
                 error,
+                effect: self.effect,
                 may_still_run: self.may_still_run,
             }),
         }
@@ -207,16 +216,23 @@ fn unanswered(request: &ApprovalRequest) -> String {
 
 impl From<Cancelled> for ToolReply {
     fn from(cancelled: Cancelled) -> Self {
-        // The message does not distinguish a call that was not started from one that was interrupted.
-        let rest = if cancelled.may_still_run {
-            "; it may still be running"
-        } else {
-            "; whether it took effect is not known"
-        };
+        let Cancelled {
+            key,
+            effect,
+            may_still_run,
+        } = cancelled;
+        let mut error = "the call was cancelled".to_owned();
+        if may_still_run {
+            error.push_str("; it may still be running");
+        }
+        if effect == Effect::Unknown {
+            error.extend(["; ", MAY_HAVE_TAKEN_EFFECT]);
+        }
         Self {
             outcome: Status::Cancelled,
-            may_still_run: cancelled.may_still_run,
-            ..Self::failed(cancelled.key, format!("the call was cancelled{rest}"))
+            effect,
+            may_still_run,
+            ..Self::failed(key, error)
         }
     }
 }

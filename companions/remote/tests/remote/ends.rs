@@ -102,8 +102,7 @@ async fn a_result_that_is_not_understood_ends_its_call() -> Tested {
         return Err("nothing was asked".into());
     };
     let mut payload = asked["payload"].clone();
-    payload["status"] = json!("success");
-    payload["outcome"] = json!("a status of tomorrow");
+    payload["status"] = json!("a word of tomorrow");
     raw.say(json!({"type": "tool_result", "payload": payload}).to_string())
         .await?;
     let told = error(&timeout(SOON, call).await??);

@@ -1,10 +1,8 @@
 //! The step from the conditions to the body, and what is known of a call that never makes it.
 
-use std::sync::atomic::Ordering;
-
 use super::{FrameOf, Phase, Stop};
 use crate::contract::nesting;
-use crate::contract::scope::{ContractScope, Scope};
+use crate::contract::scope;
 use crate::contract::thread::with_current;
 
 impl FrameOf<'_> {
@@ -38,7 +36,7 @@ impl FrameOf<'_> {
         Ok(())
     }
 
-    /// The call ends before its body, which its caller may have to be told.
+    /// The call ends before its body.
     #[cold]
     pub(super) fn never_entered(&self) {
         if self.phase == Phase::Counted {
@@ -47,22 +45,10 @@ impl FrameOf<'_> {
         if !self.named {
             return;
         }
-        let note = |scope: &ContractScope| {
-            if let Some(scope) = scope.get() {
-                scope.never_entered.store(true, Ordering::Release);
-            }
-        };
         if self.scope.get().is_some() {
-            note(&self.scope);
+            self.scope.set_phase(scope::Phase::BeforeBody);
         } else {
-            with_current(note);
+            with_current(|scope| scope.set_phase(scope::Phase::BeforeBody));
         }
-    }
-}
-
-impl Scope {
-    /// Whether nothing of the body has run, of a call that was given up.
-    pub(crate) fn ended_before_body(&self) -> bool {
-        self.never_entered.load(Ordering::Acquire)
     }
 }

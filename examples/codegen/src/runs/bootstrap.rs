@@ -51,6 +51,7 @@ pub(super) async fn look_around(
         call_id: outcome.id().to_owned(),
         tool: outcome.tool().to_owned(),
         status: outcome.status(),
+        effect: outcome.effect(),
         text: text_of(outcome),
     });
     tell(Happening::BootstrapFinished);

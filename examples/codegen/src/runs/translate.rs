@@ -104,6 +104,7 @@ impl Translator {
                 tool,
                 status,
                 text,
+                ..
             } => {
                 let travelled = line.has_travelled(&call_id);
                 self.observed(call_id, tool, status, &text, travelled)

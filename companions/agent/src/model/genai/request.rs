@@ -22,6 +22,7 @@ pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequ
             tool,
             status,
             text,
+            ..
         } = message
         {
             results.push(result(call_id, tool, *status, text, provider));

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use contract_runtime::{Progress, Status};
+use contract_runtime::{Effect, Progress, Status};
 use serde_json::Map;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -56,8 +56,12 @@ async fn answer(calls: Arc<Calls>, mut heard: mpsc::Receiver<BackendMessage>) {
                 }
             }
             BackendMessage::CancelTool(key) => {
-                let may_still_run = false;
-                calls.handle_reply(Cancelled { key, may_still_run }.into());
+                let cancelled = Cancelled {
+                    key,
+                    effect: Effect::Unknown,
+                    may_still_run: false,
+                };
+                calls.handle_reply(cancelled.into());
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Backing, CallError, DynamicContext, Status};
+use contract_runtime::{Backing, CallError, DynamicContext, Effect, Status};
 use serde_json::{Map, Value, json};
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
@@ -133,6 +133,11 @@ fn every_end_of_a_call_arrives_as_it_was() -> Tested {
             Err(CallError::Ended {
                 status,
                 error: format!("it ended as {status}"),
+                effect: if may_still_run {
+                    Effect::Unknown
+                } else {
+                    Effect::None
+                },
                 may_still_run,
             })
         }));
@@ -271,6 +276,53 @@ fn values_that_no_reader_of_json_takes_are_left_out() -> Tested {
 }
 
 #[test]
+fn a_reply_says_whether_its_call_took_effect_and_an_older_one_does_not() -> Tested {
+    let read = |reply: Value| -> Result<_, Box<dyn std::error::Error>> {
+        let mut reply = reply;
+        reply["tool_id"] = json!(key().tool_id);
+        let here = outcome(serde_json::from_value::<ToolReply>(reply)?.into_content());
+        Ok((here.status(), here.effect()))
+    };
+    let error = |outcome: &str| json!({"status": "error", "error": "why", "outcome": outcome});
+    let said = |outcome: &str, effect: &str| {
+        let mut reply = error(outcome);
+        reply["effect"] = json!(effect);
+        reply
+    };
+    let expected = [
+        (
+            json!({"status": "success", "result": "a"}),
+            (Status::Ok, Effect::Complete),
+        ),
+        (
+            json!({"status": "error", "error": "why"}),
+            (Status::Failed, Effect::Unknown),
+        ),
+        (error("denied"), (Status::Denied, Effect::None)),
+        (error("overloaded"), (Status::Overloaded, Effect::None)),
+        (error("panicked"), (Status::Panicked, Effect::Unknown)),
+        (
+            error("of a later release"),
+            (Status::Failed, Effect::Unknown),
+        ),
+        (said("panicked", "none"), (Status::Panicked, Effect::None)),
+        (
+            said("failed", "complete"),
+            (Status::Failed, Effect::Complete),
+        ),
+        (
+            said("failed", "of a later release"),
+            (Status::Failed, Effect::Unknown),
+        ),
+    ];
+    for (reply, expected) in expected {
+        let said = reply.to_string();
+        assert_eq!(read(reply)?, expected, "{said}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_reply_that_contradicts_itself_is_a_failure() -> Tested {
     let fine = ToolReply {
         status: Verdict::Success,
@@ -382,6 +434,7 @@ async fn a_cancellation_is_a_reply() -> Tested {
         cancelled?;
         let cancelled = Cancelled {
             key: key(),
+            effect: Effect::Unknown,
             may_still_run,
         };
         let reply = ToolReply::from(cancelled.clone());
