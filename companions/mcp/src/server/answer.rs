@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract_runtime::__family::written;
-use contract_runtime::{Artifact, Outcome, OutputKind, Status, ToolResult, Violation};
+use contract_runtime::{Artifact, Effect, Outcome, OutputKind, Status, ToolResult, Violation};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use serde_json::{Map, Value, json};
 
@@ -31,8 +31,9 @@ pub(super) fn result(
     original: Option<Original>,
     promise: Promise,
     revision: Revision,
+    in_full: bool,
 ) -> CallToolResult {
-    let meta = meta(&outcome);
+    let meta = meta(&outcome, in_full);
     let mut answer = match outcome.error() {
         Some(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
         None => success(outcome, original, promise, revision),
@@ -171,12 +172,24 @@ fn address(name: &str) -> String {
 }
 
 /// The details of an outcome for programs; `None` if there is nothing to add to the result.
-fn meta(outcome: &Outcome) -> Option<MetaObject> {
-    if outcome.is_ok() && outcome.observed().is_empty() && outcome.coercions().is_empty() {
+///
+/// Some clients hand `_meta` to the model, which has read the text. So the whole is only for clients that ask for it, and source files
+/// are named to nobody else.
+fn meta(outcome: &Outcome, in_full: bool) -> Option<MetaObject> {
+    let is_plain = outcome.observed().is_empty() && outcome.coercions().is_empty();
+    if outcome.is_ok() && (is_plain || !in_full) {
         return None;
     }
     let mut told = Map::new();
     told.insert("status".to_owned(), json!(outcome.status().name()));
+    told.insert("effect".to_owned(), json!(outcome.effect().name()));
+    if !in_full {
+        if let Some(invalid) = outcome.invalid_arguments() {
+            let pointers = invalid.problems().iter().map(|problem| &problem.pointer);
+            told.insert("pointers".to_owned(), pointers.cloned().collect());
+        }
+        return Some(under(Value::Object(told)));
+    }
     if let Some(violation) = outcome.violation() {
         told.insert("violation".to_owned(), located(violation));
     }
@@ -230,7 +243,9 @@ pub(super) fn failed(why: &str) -> CallToolResult {
 
 fn refused(why: &str, status: Status) -> CallToolResult {
     let mut answer = CallToolResult::error(vec![ContentBlock::text(why)]);
-    answer.meta = Some(under(json!({"status": status.name()})));
+    answer.meta = Some(under(
+        json!({"status": status.name(), "effect": Effect::None.name()}),
+    ));
     answer
 }
 

@@ -78,6 +78,7 @@ pub(super) async fn answer(
     let Some(permit) = shared.permits.try_acquire(limit) else {
         return Ok(answer::overloaded(limit).into());
     };
+    let in_full = shared.tells_contracts(&context);
     let channel = shared.questions.channel(&context, revision);
     let brought = match channel {
         Channel::InputRequired => {
@@ -131,7 +132,7 @@ pub(super) async fn answer(
         return Err(ErrorData::invalid_params(why.to_owned(), None));
     }
     let promise = tools.list.promise(revision, outcome.tool());
-    Ok(answer::result(outcome, original, promise, revision).into())
+    Ok(answer::result(outcome, original, promise, revision, in_full).into())
 }
 
 /// The client of a call, and how the person there can be asked.

@@ -42,7 +42,7 @@ pub(super) struct Shared {
     pub(super) tools: ServedTools,
     /// How many tools are in one page of the list.
     page: usize,
-    /// Whether every client is told the contracts as data.
+    /// Whether every client is told contracts and outcomes in full as data.
     list_contracts: bool,
     pub(super) limits: Limits,
     pub(super) permits: CallPermits,
@@ -217,7 +217,7 @@ impl ServerHandler for Handler {
             revision: revision(&context),
             page: self.0.page,
             remembered,
-            contracts: self.0.list_contracts || asks_for_contracts(&context),
+            contracts: self.0.tells_contracts(&context),
         };
         self.0.tools.current().list.page(&wanted, cursor.as_deref())
     }
@@ -305,6 +305,13 @@ impl ServerHandler for Handler {
     }
 
     beside::requests!(passed_on);
+}
+
+impl Shared {
+    /// Whether contracts and outcomes are told in full as data.
+    pub(super) fn tells_contracts(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.list_contracts || asks_for_contracts(context)
+    }
 }
 
 /// Whether a client says that it reads contracts as data: by a capability of this name.

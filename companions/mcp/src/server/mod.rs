@@ -181,7 +181,8 @@ impl Server {
         self
     }
 
-    /// Tells every client the contracts as data: conditions, rules and questions, in the `_meta` of `tools/list`.
+    /// Tells every client the contracts as data: conditions, rules and questions in the `_meta` of `tools/list`, and the violation,
+    /// the problems and the coercions of a call in the `_meta` of its result.
     ///
     /// They make up almost half of the list, and a model needs none of it, so without this only those clients get them that ask: by a
     /// capability `rs.docs.contract-runtime/contract`, experimental or as an extension.

@@ -23,9 +23,53 @@ async fn older() -> Client {
     client
 }
 
+/// A client that reads outcomes in full.
+async fn reader() -> Client {
+    let mut client = Client::new();
+    let reads = json!({"experimental": {"rs.docs.contract-runtime/contract": {}}});
+    client.begin_offering("2025-11-25", reads).await;
+    client
+}
+
+#[tokio::test]
+async fn a_client_that_asks_for_no_more_is_told_status_effect_and_pointers_alone() {
+    let mut client = older().await;
+    for (name, arguments, meta) in [
+        (
+            "divide",
+            r#"{"dividend":1,"divisor":0}"#,
+            json!({"status": "violation", "effect": "none"}),
+        ),
+        (
+            "divide",
+            r#"{"extra":1}"#,
+            json!({
+                "status": "invalid_arguments",
+                "effect": "none",
+                "pointers": ["/dividend", "/divisor", "/extra"],
+            }),
+        ),
+        (
+            "panics",
+            "{}",
+            json!({"status": "panicked", "effect": "unknown"}),
+        ),
+    ] {
+        let answer = call(&mut client, name, arguments).await;
+        assert_eq!(
+            answer["result"]["_meta"],
+            json!({ OUTCOME: meta }),
+            "{answer}"
+        );
+        assert!(!answer.to_string().contains(".rs"), "{answer}");
+    }
+    let answer = call(&mut client, "observes", r#"{"number":-1}"#).await;
+    assert_eq!(answer["result"].get("_meta"), None);
+}
+
 #[tokio::test]
 async fn a_violation_is_a_result_that_the_model_can_act_on() {
-    let mut client = older().await;
+    let mut client = reader().await;
     let answer = call(&mut client, "divide", r#"{"dividend":1,"divisor":0}"#).await;
     let result = &answer["result"];
     assert_eq!(result["isError"], true);
@@ -44,7 +88,7 @@ async fn a_violation_is_a_result_that_the_model_can_act_on() {
 
 #[tokio::test]
 async fn arguments_are_judged_as_they_were_written() {
-    let mut client = older().await;
+    let mut client = reader().await;
     for (arguments, at) in [
         (r#"{"dividend":1,"dividend":2,"divisor":1}"#, "/dividend"),
         (r#"{"dividend":1e400,"divisor":1}"#, "/dividend"),
@@ -96,7 +140,7 @@ async fn every_bad_end_is_a_result_and_says_no_more_than_it_may() {
 
 #[tokio::test]
 async fn a_violation_that_was_observed_goes_along() {
-    let mut client = older().await;
+    let mut client = reader().await;
     let answer = call(&mut client, "observes", r#"{"number":-1}"#).await;
     assert_eq!(answer["result"]["isError"], false);
     let meta = &answer["result"]["_meta"][OUTCOME];

@@ -125,7 +125,8 @@ async fn when_the_client_goes_running_calls_are_answered_in_their_time_of_grace(
 #[tokio::test]
 async fn when_the_client_goes_calls_that_go_on_are_cancelled() {
     for name in ["wait", "block"] {
-        let mut client = Client::with(|server| server.grace(SHORT), 1 << 16);
+        let in_full = |server: contract_mcp::Server| server.grace(SHORT).list_contracts();
+        let mut client = Client::with(in_full, 1 << 16);
         client.begin().await;
         client.call(1, name, json!({})).await;
         client.seen.begun().await;
