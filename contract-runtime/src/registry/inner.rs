@@ -147,8 +147,26 @@ impl Inner {
     pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
         let known = || self.entries.iter().map(|entry| entry.tool.name());
         let nearest = nearest(&call.name, known()).or_else(|| prefixed(&call.name, known()));
-        let nearest = nearest.map(str::to_owned);
-        self.refused(call, FailureKind::UnknownTool { nearest })
+        let instead = match nearest {
+            Some(nearest) => format!("; did you mean `{nearest}`?"),
+            None => listed(known()),
+        };
+        self.refused(call, FailureKind::UnknownTool { instead })
+    }
+}
+
+/// The most names in a refusal.
+const NAMES: usize = 10;
+
+/// `; the tools are `a`, `b` and 3 others`, or nothing if there are none.
+fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let count = names.len();
+    let shown: Vec<String> = names.take(NAMES).map(|name| format!("`{name}`")).collect();
+    match (shown.as_slice(), count.saturating_sub(NAMES)) {
+        ([], _) => String::new(),
+        ([one], _) => format!("; the only tool is {one}"),
+        (shown, 0) => format!("; the tools are {}", shown.join(", ")),
+        (shown, rest) => format!("; the tools are {} and {rest} others", shown.join(", ")),
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     InvalidArguments(Box<InvalidArguments>),
     UnknownTool {
-        nearest: Option<String>,
+        /// The nearest name or those there are, as the end of the sentence.
+        instead: String,
     },
     Violation(Box<Violation>),
     Asked(Box<ApprovalRequest>),
@@ -153,12 +154,7 @@ impl FailureKind {
     fn sentence(&self, tool: &str) -> String {
         match self {
             Self::InvalidArguments(invalid) => invalid.to_string(),
-            Self::UnknownTool { nearest } => match nearest {
-                Some(nearest) => {
-                    format!("there is no tool of that name; did you mean `{nearest}`?")
-                }
-                None => "there is no tool of that name".to_owned(),
-            },
+            Self::UnknownTool { instead } => format!("there is no tool of that name{instead}"),
             Self::Violation(violation) => violation.refusal(),
             Self::Asked(request) => format!(
                 "not started, because a person must be asked first: {}",
