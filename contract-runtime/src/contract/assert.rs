@@ -55,7 +55,9 @@ pub fn assert(
         Err(panicked) => (panicked.detection(), None),
     };
     let mut seen = Details::new(None);
-    let _ = scope.guard(|| details(&mut seen));
+    if scope.guard(|| details(&mut seen)).is_err() {
+        seen.leave_out_message();
+    }
     let sentence = match why {
         Some(why) => Sentence::computed(why),
         None => Sentence::of(condition, seen.into_message()),

@@ -30,6 +30,12 @@ impl<'c> Details<'c> {
         }
     }
 
+    /// Something of the author panicked before the message was put together.
+    #[cold]
+    pub(crate) fn leave_out_message(&mut self) {
+        self.message.get_or_insert_default();
+    }
+
     pub(crate) fn into_message(self) -> Option<String> {
         self.message
     }
@@ -104,9 +110,15 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    /// The author's message, filled if it has placeholders.
+    /// The author's message, filled if it has placeholders; without one where it could not be filled.
     pub(crate) fn of(condition: &Condition, filled: Option<String>) -> Self {
         let text = || condition.message().map(str::to_owned);
+        if filled.as_ref().is_some_and(String::is_empty) {
+            return Self {
+                message: text().filter(|text| !text.contains('{')),
+                template: None,
+            };
+        }
         Self {
             template: filled
                 .as_ref()

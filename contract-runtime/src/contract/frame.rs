@@ -361,7 +361,9 @@ impl FrameOf<'_> {
     /// `Display` and `Serialize` of a parameter are the author's code.
     fn details(&self, details: &dyn Fn(&mut Details<'_>)) -> Seen {
         let mut seen = Details::new(self.scope.get().filter(|_| self.named));
-        let _ = self.scope.guard(|| details(&mut seen));
+        if self.scope.guard(|| details(&mut seen)).is_err() {
+            seen.leave_out_message();
+        }
         seen.into_parts()
     }
 

@@ -301,6 +301,30 @@ impl Queue {
     }
 }
 
+/// Take seats.
+#[tool]
+#[pre(seats < 100, "only {} of {seats} are left", 100 / (seats - 100))]
+fn take_seats(seats: u32) -> u32 {
+    contract_assert!(seats > 3, "{} of {seats} is too few", 12 / (seats - 3));
+    seats
+}
+
+#[test]
+fn a_message_that_panics_is_left_out() {
+    let registry = Registry::builder().tool(take_seats).build().unwrap();
+    let outcome = call(&registry, "take_seats", r#"{"seats":100}"#);
+    let violation = outcome.violation().unwrap();
+    assert_eq!(violation.message, None);
+    assert_eq!(violation.detection, Detection::PredicateFalse);
+    let told = outcome.error().unwrap();
+    assert!(
+        told.contains("got seats = 100") && !told.contains('{'),
+        "{told}"
+    );
+    let outcome = call(&registry, "take_seats", r#"{"seats":3}"#);
+    assert_eq!(outcome.violation().unwrap().message, None);
+}
+
 #[test]
 fn a_message_shows_expressions_over_all_that_is_at_hand() {
     let queue = Queue { places: 1 };
