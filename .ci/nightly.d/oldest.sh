@@ -13,6 +13,7 @@ check() {
 check "$oldest" contract-verify ""
 check "$oldest" contract-agent genai,grammar
 check "$oldest" contract-http ""
+check "$oldest" contract-manifest ""
 check "$oldest" contract-mcp http-client
 check "$oldest" contract-program verify
 check 1.90 contract-remote redis,tls

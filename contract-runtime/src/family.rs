@@ -6,12 +6,13 @@ pub use crate::contract::panics::{Panicked, guard};
 pub use crate::contract::type_kind::TypeKind;
 pub use crate::registry::dry_run::{Setup, TriedTool, try_call, try_check};
 pub use crate::registry::is_tool_name;
-pub use crate::registry::manifest::freeze::{COMMAND as UPDATE_COMMAND, is_update};
-pub use crate::registry::methods;
+pub use crate::registry::methods::{self, UPDATE_COMMAND, is_update};
 pub use crate::schema::arguments::{escaped, nearest, unsafe_to_show};
 pub use crate::schema::lower::sentence::below_headings;
 pub use crate::schema::portable::pattern::portable as portable_pattern;
-pub use crate::schema::{Decimal, KeywordValue, holds, percent_decode};
+pub use crate::schema::{
+    Decimal, KeywordValue, check_schema, correct_output, holds, percent_decode,
+};
 pub use crate::tool::canonical::canonical;
 pub use crate::tool::context::{CallObserver, OutcomeObserver, now};
 pub use crate::tool::failure::MAY_HAVE_TAKEN_EFFECT;

@@ -40,7 +40,7 @@
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 //! | give the tools to a model | [`Registry::export`], [`Dialect`], [`Export`] |
-//! | keep promises between versions | [`assert_frozen!`], [`Registry::manifest`], [`Manifest`], [`Diff`] |
+//! | keep promises between versions | [`contract_manifest::assert_frozen!`](https://docs.rs/contract-manifest/latest/contract_manifest/macro.assert_frozen.html) |
 //! | test contracts with generated inputs | [`verify!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify.html), [`verify_all!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify_all.html), [`#[verify]`](macro@verify) |
 //! | serve them to a client | [`contract_mcp::Server`](https://docs.rs/contract-mcp/latest/contract_mcp/struct.Server.html) |
 //! | make a program of them | [`contract_program::run`](https://docs.rs/contract-program/latest/contract_program/fn.run.html) |
@@ -53,6 +53,7 @@
 //! | crate | adds |
 //! |---|---|
 //! | [`contract-agent`](https://docs.rs/contract-agent) | agents that check contracts on a whole run |
+//! | [`contract-manifest`](https://docs.rs/contract-manifest) | contracts as a document: frozen in a file, compared, sent to peers |
 //! | [`contract-mcp`](https://docs.rs/contract-mcp) | serving tools over the Model Context Protocol, and importing those of other servers |
 //! | [`contract-verify`](https://docs.rs/contract-verify) | property-based tests derived from contracts |
 //! | [`contract-program`](https://docs.rs/contract-program) | a command line for the tools of a program, and a page to inspect them |
@@ -80,9 +81,8 @@ pub use contract::{
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
-    BuildError, BuildProblem, Builder, Change, ConditionManifest, Diff, Export, ExportError,
-    Finding, FindingKind, Manifest, ManifestError, ManifestVersion, Position, Program, Registry,
-    Statistics, ToolInfo, ToolManifest, Verdict,
+    BuildError, BuildProblem, Builder, Export, ExportError, Finding, FindingKind, Program,
+    Registry, Statistics, ToolInfo,
 };
 pub use schema::{
     ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,
@@ -155,53 +155,6 @@ macro_rules! contract_assert {
     };
     ($($input:tt)*) => {
         $crate::__private::contract_assert! { $crate; $($input)* }
-    };
-}
-
-/// Tests that the contracts of a package match a file that is committed with it.
-///
-/// It fails with a report of every change, breaking ones first, and passes when nothing has changed but places in the
-/// source. `UPDATE_CONTRACTS=1 cargo test` writes the file instead, which is how a change is accepted. The path is relative
-/// to the directory of the package's `Cargo.toml`.
-///
-/// Without a registry it takes the free functions of the calling package that are tools; the values of `#[context]` parameters
-/// need not be given. Methods come with their state: if the package has some, the test says on standard error which ones it
-/// leaves out, and passes. Give a registry that has them, or one that leaves them out on purpose.
-///
-/// ```no_run
-/// // in tests/contracts.rs
-/// use contract_runtime::prelude::*;
-/// # mod toolkit {}
-/// use toolkit as _; // so that the linker keeps the tools of the package under test
-///
-/// # fn main() {}
-/// #[test]
-/// fn contracts_are_frozen() {
-///     contract_runtime::assert_frozen!("contracts.json");
-/// }
-///
-/// #[test]
-/// fn all_contracts_of_the_server_are_frozen() -> Result<(), BuildError> {
-///     let registry = registry!().prefix("server_").build()?;
-///     contract_runtime::assert_frozen!("tests/server.json", registry);
-///     Ok(())
-/// }
-/// ```
-///
-/// # Panics
-///
-/// When the contracts differ from those in the file, and when the file is missing or is not a [`Manifest`].
-#[macro_export]
-macro_rules! assert_frozen {
-    ($file:expr $(,)?) => {
-        $crate::__private::assert_package_frozen(
-            ::core::env!("CARGO_MANIFEST_DIR"),
-            $file,
-            ::core::env!("CARGO_PKG_NAME"),
-        )
-    };
-    ($file:expr, $registry:expr $(,)?) => {
-        $crate::__private::assert_frozen(::core::env!("CARGO_MANIFEST_DIR"), $file, &$registry)
     };
 }
 

@@ -25,7 +25,6 @@ pub use crate::contract::type_kind::{
 };
 pub use crate::contract::unwind::settle;
 pub use crate::registry::Builder;
-pub use crate::registry::manifest::{assert_frozen, assert_package_frozen, own_registry};
 pub use crate::schema::{Describe, Hints};
 pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;

@@ -8,7 +8,7 @@ const PAGE: &str = include_str!("../src/freezing.md");
 macro_rules! edition {
     ($name:ident, $file:literal) => {
         mod $name {
-            use contract_runtime::Manifest;
+            use contract_manifest::{Manifest, ToManifest as _};
             use contract_runtime::prelude::*;
 
             include!($file);

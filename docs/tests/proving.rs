@@ -92,7 +92,7 @@ const FILE: &str = "GUIDE_FREEZE_FILE";
 #[test]
 fn child_of_the_package() {
     if let Ok(file) = std::env::var(FILE) {
-        contract_runtime::assert_frozen!(&file);
+        contract_manifest::assert_frozen!(&file);
     }
 }
 

@@ -12,6 +12,7 @@ mod tool;
 use std::error::Error;
 use std::path::Path;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::protocol::Handshake;
 use contract_remote::{Limits, Safeguards, Toolbelt, Tripped};
 use contract_runtime::prelude::*;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use contract_runtime::{Manifest, Registry, Verdict};
+use contract_manifest::{Manifest, ToManifest as _, Verdict};
+use contract_runtime::Registry;
 
 use super::input;
 use super::output::{BAD, BOLD, GOOD, Output};

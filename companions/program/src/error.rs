@@ -3,9 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use contract_manifest::ManifestError;
 use contract_mcp::ServeError;
 use contract_runtime::__family::nearest;
-use contract_runtime::{BuildError, ExportError, ManifestError, Registry, Status};
+use contract_runtime::{BuildError, ExportError, Registry, Status};
 use serde_json::{Value, json};
 
 use super::exit;

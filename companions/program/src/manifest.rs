@@ -1,5 +1,6 @@
 //! `manifest`: prints the manifest of the tools.
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::Registry;
 
 use super::output::Output;

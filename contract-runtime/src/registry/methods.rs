@@ -1,9 +1,18 @@
 //! Tools that are methods, which need a state before a registry can hold them.
 
-use std::fmt;
 use std::io::{self, Write as _};
+use std::{env, fmt};
 
 use crate::tool::shim::RegisteredSet;
+
+/// What accepts a change.
+pub const UPDATE_COMMAND: &str = "UPDATE_CONTRACTS=1 cargo test";
+
+/// Whether the tests are to write what they would otherwise compare.
+#[must_use]
+pub fn is_update() -> bool {
+    env::var_os("UPDATE_CONTRACTS").is_some_and(|value| value == "1")
+}
 
 /// The tools of an `impl` block.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,6 @@ mod history;
 mod inner;
 mod job;
 mod lint;
-pub(crate) mod manifest;
 pub mod methods;
 mod names;
 mod outcome;
@@ -37,10 +36,6 @@ pub use builder::is_tool_name;
 pub use export::{Export, ExportError};
 pub use inner::Program;
 pub use lint::{Finding, FindingKind};
-pub use manifest::{
-    Change, ConditionManifest, Diff, Manifest, ManifestError, ManifestVersion, Position,
-    ToolManifest, Verdict,
-};
 pub use statistics::Statistics;
 pub use tool_info::ToolInfo;
 

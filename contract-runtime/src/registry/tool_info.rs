@@ -68,6 +68,15 @@ impl<'r> ToolInfo<'r> {
         self.entry.input()
     }
 
+    /// Returns the schema of [`input_schema`](Self::input_schema) as it is stored or sent: a parameter whose values must be shown
+    /// nowhere is `writeOnly` (JSON Schema Validation 2020-12, section 9.4).
+    #[must_use]
+    pub fn input_schema_to_store(&self) -> Value {
+        let mut schema = self.entry.input().clone();
+        self.entry.inputs.schema.mark_secrets(&mut schema);
+        schema
+    }
+
     /// Returns the JSON Schema (2020-12) of the result, if the type of the result describes itself.
     #[must_use]
     pub fn output_schema(&self) -> Option<&'r Value> {

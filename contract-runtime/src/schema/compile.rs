@@ -35,6 +35,15 @@ pub(crate) fn compile(root: &Value, whole: bool) -> Result<(Rules, RuleId)> {
     Ok((rules, id))
 }
 
+/// Checks that every keyword of a whole document can be enforced.
+///
+/// # Errors
+///
+/// Where one cannot.
+pub fn check_schema(document: &Value) -> Result<()> {
+    compile(document, true).map(drop)
+}
+
 /// Whether there is a reference anywhere, or data that looks like one.
 fn refers(schema: &Value) -> bool {
     match schema {

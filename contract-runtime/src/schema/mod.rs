@@ -36,15 +36,14 @@ pub use portable::PortableRule;
 pub use validator::Validator;
 pub use vocabulary::{KeywordValue, holds};
 
+pub use compile::check_schema;
 pub(crate) use compile::compile;
 pub use decimal::Decimal;
 pub(crate) use format::Format;
 #[cfg(test)]
 pub(crate) use input_schema::ParameterSchema;
 pub(crate) use input_schema::{Constants, InputSchema, Parameter};
-#[cfg(test)]
-pub(crate) use normalize::correct_output;
-pub use normalize::percent_decode;
+pub use normalize::{correct_output, percent_decode};
 pub(crate) use renames::Renames;
 pub(crate) use rules::{
     ArrayRule, Limit, NumberRule, ObjectRule, Rule, RuleId, Rules, TextRule, Types,

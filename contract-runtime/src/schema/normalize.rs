@@ -240,7 +240,8 @@ pub fn percent_decode(text: &str) -> Option<String> {
 }
 
 /// An output schema with the same corrections as an input schema, complete in itself.
-pub(crate) fn correct_output(schema: Value, definitions: Map<String, Value>) -> Value {
+#[must_use]
+pub fn correct_output(schema: Value, definitions: Map<String, Value>) -> Value {
     let mut schema = opened(schema, &definitions);
     let definitions = used(std::iter::once(&schema), definitions);
     correct(&mut schema);

@@ -12,7 +12,6 @@ mod judges;
 mod judges_random;
 mod judges_tools;
 mod lowering;
-mod manifest;
 mod mcp;
 mod openai;
 mod openai_limits;

@@ -4,10 +4,11 @@
 mod common;
 
 use common::{Count, Log, call};
-use contract_runtime::__private::own_registry;
+use contract_manifest::__private::own_registry;
+use contract_manifest::{Manifest, ToManifest as _};
 use contract_runtime::prelude::*;
 use contract_runtime::{
-    Manifest, PolicyOrigin, Run, catch, process_policy, set_process_handler, set_process_policy,
+    PolicyOrigin, Run, catch, process_policy, set_process_handler, set_process_policy,
 };
 
 /// Nobody but the operator says anything.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, Reconnect};
 use contract_runtime::prelude::*;
 use serde_json::Value;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use codegen::contract::{Happening, RunEvent, RunState};
 use codegen::model::Models;
 use codegen::runs::{Engine, RunStore};
+use contract_manifest::ToManifest as _;
 use contract_remote::store::EmbeddedStore;
 use contract_remote::{Backend, Executor};
 use contract_runtime::Progress;

@@ -65,7 +65,7 @@ mod tests {
     /// The fourth form: a change of any contract shows in the file, and in the review of it.
     #[test]
     fn the_contracts_are_frozen() -> Result<(), Box<dyn std::error::Error>> {
-        contract_runtime::assert_frozen!("contracts.json", super::tools()?.build()?);
+        contract_manifest::assert_frozen!("contracts.json", super::tools()?.build()?);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ fn a_program_that_names_its_library_has_its_tools() {
 fn the_tools_of_the_package_are_found() {
     let missing = std::env::temp_dir().join(format!("ui-reexport-{}.json", std::process::id()));
     let text = missing.display().to_string();
-    let judged = catch_unwind(|| ct::assert_frozen!(&text));
+    let judged = catch_unwind(|| contract_manifest::assert_frozen!(&text));
     let report = judged.map_err(|panic| panic.downcast_ref::<String>().cloned());
     // With the command to write, it is written.
     if let Err(report) = report {

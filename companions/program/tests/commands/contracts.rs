@@ -227,8 +227,7 @@ fn a_check_asks_for_the_dialects_that_it_is_told() {
 }
 
 fn a_manifest_is_what_its_schema_says() {
-    let schema =
-        include_str!("../../../../contract-runtime/src/registry/manifest/manifest.schema.json");
+    let schema = include_str!("../../../../companions/manifest/src/manifest.schema.json");
     let judge = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     for more in [&[][..], &["--json"], &["--without-locations"]] {
         let said = run(&[&["manifest"], more].concat());

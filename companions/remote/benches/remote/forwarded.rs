@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use contract_manifest::ToManifest as _;
 use contract_remote::store::{RedisOptions, RedisStore};
 use contract_remote::{Backend, BackendHandle, Executor, ExecutorHandle, Safeguards, Session};
 use tokio::task::JoinSet;

@@ -4,6 +4,7 @@
 
 #![no_main]
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::prelude::*;
 use contract_remote::protocol::{Handshake, TaskId};
 use contract_remote::{Limits, Toolbelt};

@@ -145,6 +145,7 @@ fn accepted_part(handshake: &Handshake, toolbelt: &Toolbelt) -> Handshake {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use contract_manifest::ToManifest as _;
     use contract_runtime::Registry;
     use serde_json::{Value, json};
 

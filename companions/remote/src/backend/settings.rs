@@ -1,9 +1,8 @@
 //! The settings of a backend.
 
+use contract_manifest::Manifest;
 use std::sync::Arc;
 use std::time::Duration;
-
-use contract_runtime::Manifest;
 
 use super::Backend;
 use crate::safeguards::Safeguards;

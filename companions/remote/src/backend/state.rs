@@ -7,6 +7,7 @@ use serde::Serialize;
 /// A snapshot of what a backend holds, and of how many connections it has refused since it began; for dashboards.
 ///
 /// ```
+/// # use contract_manifest::ToManifest as _;
 /// # use contract_runtime::Registry;
 /// # use contract_remote::Backend;
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::DynamicSpec;
 use contract_runtime::{Content, Registry, Tool, ToolCall};
 use futures_util::{SinkExt as _, StreamExt as _};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use contract_manifest::ToolManifest;
 use contract_runtime::__family::below_headings;
 use contract_runtime::{
-    Backing, CallError, Content, DynamicContext, DynamicSpec, Effect, Status, Tool, ToolManifest,
-    Violation,
+    Backing, CallError, Content, DynamicContext, DynamicSpec, Effect, Status, Tool, Violation,
 };
 use serde_json::{Map, Value};
 

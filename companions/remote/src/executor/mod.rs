@@ -28,6 +28,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;

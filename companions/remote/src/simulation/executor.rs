@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::DynamicSpec;
 use contract_runtime::{Content, Hints, Registry, Tool};
 use serde_json::json;
@@ -63,7 +64,7 @@ fn acting(name: &str, idempotent: bool, context: ToolContext) -> Tool {
 }
 
 /// Returns the manifest of the tools.
-pub(super) fn manifest() -> contract_runtime::Manifest {
+pub(super) fn manifest() -> contract_manifest::Manifest {
     let context = ToolContext {
         alive: Arc::default(),
         side_effects: SideEffects::default(),

@@ -1,7 +1,8 @@
 //! Accepts or refuses the custom tools of a handshake.
 
+use contract_manifest::ToolManifest;
 use contract_runtime::__family::is_tool_name;
-use contract_runtime::{ToolManifest, Validator};
+use contract_runtime::Validator;
 use serde_json::{Map, Value};
 
 use super::schema::Patterns;

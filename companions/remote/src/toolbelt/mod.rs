@@ -26,7 +26,7 @@ mod walk;
 
 use std::collections::{BTreeMap, HashMap};
 
-use contract_runtime::{Manifest, ToolManifest};
+use contract_manifest::{Manifest, ToolManifest};
 use serde_json::Value;
 
 pub use limits::Limits;

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use cel::{Context, IdedExpr, Value as Cel};
+use contract_manifest::{ConditionManifest, ToolManifest};
 use contract_runtime::__family::guard;
 use contract_runtime::ConditionKind;
-use contract_runtime::{ConditionManifest, ToolManifest};
 use serde_json::{Map, Value};
 
 use super::cost::Cost;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::store::{EmbeddedStore, Store};
 use contract_remote::{Backend, Executor, Journal, Reconnect, Safeguards};
 use contract_runtime::prelude::*;

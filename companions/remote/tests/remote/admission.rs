@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, ConnectionLimits};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};

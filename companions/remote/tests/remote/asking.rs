@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, Session};
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, ApprovalRequest, Decision, Dialect, Status};

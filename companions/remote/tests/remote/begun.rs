@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, RemoteError};
 
 use crate::tools::{Tested, registry};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, Safeguards, Tripped};
 use contract_runtime::prelude::*;
 use tokio::time::timeout;

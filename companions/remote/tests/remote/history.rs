@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, ExecutorHandle};
 use contract_runtime::prelude::*;
 use contract_runtime::{Detection, Status};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Safeguards};
 use contract_runtime::Status;
 use contract_runtime::prelude::*;

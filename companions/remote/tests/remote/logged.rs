@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, ExecutorEvent, Safeguards, SessionEvent};
 use contract_runtime::prelude::*;
 use contract_runtime::{Artifact, Context, Status};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::store::EmbeddedStore;
 use contract_remote::{Backend, Rejections};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::protocol::TaskId;
 use contract_remote::store::{EmbeddedStore, Expect, Store};
 use contract_remote::{

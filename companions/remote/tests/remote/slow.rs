@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, ConnectionLimits, Executor, Safeguards};
 use contract_runtime::prelude::*;
 use serde_json::json;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, RemoteError};
 use contract_runtime::prelude::*;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};

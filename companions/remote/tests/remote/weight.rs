@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, ConnectionLimits, Executor, Safeguards};
 use contract_runtime::prelude::*;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

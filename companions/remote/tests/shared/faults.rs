@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::Journal;
 use contract_remote::protocol::TaskId;
 use contract_remote::store::StoreError;

@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::store::{RedisOptions, RedisStore, Store as _};
 use contract_remote::{
     Backend, BackendHandle, Executor, ExecutorHandle, Reconnect, Safeguards, Task, Token,

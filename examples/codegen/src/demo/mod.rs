@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::store::EmbeddedStore;
 use contract_remote::{Backend, Executor, Journal};
 use contract_runtime::Registry;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract_manifest::ToManifest as _;
 use contract_remote::store::{EmbeddedStore, Store, StoreError};
 use contract_remote::{Backend as Half, BackendHandle, RemoteError};
 use contract_runtime::Registry;

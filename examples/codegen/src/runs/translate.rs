@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use contract_agent::{Event, RunError};
+use contract_manifest::ConditionManifest;
 use contract_remote::Toolbelt;
-use contract_runtime::{ConditionManifest, Status, ToolCall, Violation};
+use contract_runtime::{Status, ToolCall, Violation};
 use serde_json::Value;
 
 use super::line::Line;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::{
     Ground, Heard, alone, beside, call, ended, mutations, reexec, samples, strings, tell,
 };
+use contract_manifest::ToManifest as _;
 use contract_runtime::Status;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};

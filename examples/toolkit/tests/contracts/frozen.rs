@@ -7,7 +7,7 @@ use crate::common::{Ground, call, ended, samples};
 
 #[test]
 fn contracts_are_frozen() {
-    contract_runtime::assert_frozen!("contracts.json");
+    contract_manifest::assert_frozen!("contracts.json");
 }
 
 #[test]

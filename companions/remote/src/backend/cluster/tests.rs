@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::{Content, DynamicSpec, Registry, Tool, ToolCall};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

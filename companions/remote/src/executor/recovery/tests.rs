@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_runtime::DynamicSpec;
 use contract_runtime::{Content, Outcome, Registry, Status, Tool, ToolCall};
 use tokio::io::duplex;

@@ -1,7 +1,8 @@
 //! Random handshakes and rules.
 
+use contract_manifest::ToolManifest;
+use contract_runtime::Registry;
 use contract_runtime::{DynamicSpec, Tool};
-use contract_runtime::{Registry, ToolManifest};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

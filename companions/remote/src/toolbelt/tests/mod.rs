@@ -9,7 +9,8 @@ mod rules;
 use std::net::TcpListener;
 use std::thread;
 
-use contract_runtime::{Manifest, Registry};
+use contract_manifest::{Manifest, ToManifest as _};
+use contract_runtime::Registry;
 use serde_json::{Value, json};
 
 use super::{Limits, Toolbelt, depth};

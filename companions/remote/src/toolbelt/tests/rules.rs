@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use contract_runtime::ToolManifest;
+use contract_manifest::ToolManifest;
 use serde_json::{Map, Value, json};
 
 use super::{STACK, Tested, condition, custom, with_little_stack};

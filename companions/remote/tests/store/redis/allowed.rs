@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest as _;
 use contract_remote::protocol::TaskId;
 use contract_remote::store::{Expect, RedisStore, Store};
 use contract_remote::{Backend, Executor};
