@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Token};
 use crate::args::{self, Entry};
 use crate::errors::Errors;
 use crate::message::{self, Known};
-use crate::model::{Message, Param};
+use crate::model::{Message, Param, Role};
 use crate::predicate::Mentions;
 
 /// A question as written: a text, and the values behind it.
@@ -74,13 +74,24 @@ pub(crate) fn check(
         params,
         result: None,
     };
-    let message = message::check(errors, literal, args, known)?;
+    let mut message = message::check(errors, literal, args, known)?;
     let mut mentions = Mentions::default();
+    let mut add = |shown: String, named: Mentions| {
+        let mut params = named.params.iter().filter_map(|&index| params.get(index));
+        if params.any(|param| matches!(param.role, Role::Argument { .. })) {
+            message.from_model.push(shown);
+        }
+        mentions.params.extend(named.params);
+    };
     for name in &message.placeholders {
-        mentions.add_name(name, params, &[]);
+        let mut named = Mentions::default();
+        named.add_name(name, params, &[]);
+        add(name.clone(), named);
     }
-    for arg in &message.args {
-        mentions.add(arg, params, &[]);
+    for (index, arg) in message.args.iter().enumerate() {
+        let mut named = Mentions::default();
+        named.add(arg, params, &[]);
+        add(index.to_string(), named);
     }
     let pieces = pieces(&message.literal.value());
     let shown = |index: usize| {
@@ -145,6 +156,13 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
         pieces.push(Piece::Text(plain));
     }
     pieces
+}
+
+/// How [`Message::from_model`] knows what a placeholder shows.
+pub(crate) fn name(placeholder: &str, position: Option<usize>) -> String {
+    let name = || placeholder.split(['{', ':', '}']).nth(1);
+    let name = || name().unwrap_or_default().to_owned();
+    position.map_or_else(name, |at| at.to_string())
 }
 
 /// Whether a key of ours comes next, and no value of a question.

@@ -98,6 +98,7 @@ pub(crate) fn check(
         placeholders,
         args,
         shows_result: false,
+        from_model: Vec::new(),
     })
 }
 

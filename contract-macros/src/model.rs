@@ -260,6 +260,8 @@ pub(crate) struct Message {
     pub(crate) args: Vec<TokenStream>,
     /// It shows the result, and not only what was there before.
     pub(crate) shows_result: bool,
+    /// In a question, the placeholders that show an argument of the model, by name or position.
+    pub(crate) from_model: Vec<String>,
 }
 
 impl Message {

@@ -55,7 +55,7 @@ fn main() {
     let request = asked.approval_request().unwrap();
     assert_eq!(
         request.to_string(),
-        "Cancel order W1: lamp, 40.00 EUR? {yes}"
+        "Cancel order \"W1\": lamp, 40.00 EUR? {yes}"
     );
     let call = ToolCall::new("1", "pay", r#"{"to":"a b","cents":20}"#);
     let asked = registry.call_blocking(call);

@@ -142,14 +142,14 @@ export const fixture = async (browser, url, pictures) => {
   await tool("cancel_order");
   await type("order_id *", "W1");
   await press("Call");
-  await until(".approval .question", /^Cancel order W1\?$/);
+  await until(".approval .question", /^Cancel order "W1"\?$/);
   assert.equal(await page.$eval("#confirm", (dialog) => dialog.open), false);
   // What is typed meanwhile is not what was approved.
   await type("order_id *", "W2");
   await press("Approve");
   await until(".outcome pre.text", /^cancelled W1$/);
   await press("Call");
-  await until(".approval .question", /^Cancel order W2\?$/);
+  await until(".approval .question", /^Cancel order "W2"\?$/);
   await type("Reason to deny", "it has been sent");
   await press("Deny");
   await until(".outcome pre.error", /denied: it has been sent$/);
@@ -172,7 +172,7 @@ export const fixture = async (browser, url, pictures) => {
   await type("cents *", "20000");
   await press("Call");
   await press("Call it", "#confirm");
-  await until(".approval .question", /Refund 20000 cents to ada/);
+  await until(".approval .question", /Refund 20000 cents to "ada"/);
   await page.$eval(".approval", (form) => form.scrollIntoView({ block: "end" }));
   await it.picture(pictures, "inspect-approval");
 

@@ -1,6 +1,6 @@
 //! Expands questions: pieces of the author's text, and values that a model may have written.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
@@ -8,7 +8,9 @@ use super::local;
 use crate::ask::{self, Piece};
 use crate::model::Message;
 
-/// `|text| { text.text("Refund "); text.value(format_args!("{cents}")); text.text("?"); }`
+/// `|text| { text.text("Refund "); text.value(size_of_val(&cents), format_args!("{cents}")); text.text("?"); }`
+///
+/// A value that names no argument of the model is written with `text.computed(format_args!(..));`.
 pub(super) fn write(question: &Message) -> TokenStream {
     let text = local("text");
     let span = question.literal.span();
@@ -16,11 +18,48 @@ pub(super) fn write(question: &Message) -> TokenStream {
     let pieces = pieces.iter().map(|piece| match piece {
         Piece::Text(plain) => quote!(#text.text(#plain);),
         Piece::Value(placeholder, position) => {
+            let name = ask::name(placeholder, *position);
             let placeholder = LitStr::new(placeholder, span);
             let arg = position.and_then(|at| question.args.get(at));
-            let arg = arg.map(|arg| quote!(, #arg));
-            quote!(#text.value(::core::format_args!(#placeholder #arg));)
+            let is_from_model = question.from_model.contains(&name);
+            match arg {
+                None if is_from_model => {
+                    let ident = ident(&name, span);
+                    quote!(#text.value(
+                        ::core::mem::size_of_val(&#ident),
+                        ::core::format_args!(#placeholder),
+                    );)
+                }
+                // Evaluated once, for its size and for its text.
+                Some(arg) if is_from_model => {
+                    let first = arg.clone().into_iter().next();
+                    let mut value = local("value");
+                    if let Some(first) = first {
+                        value.set_span(value.span().located_at(first.span()));
+                    }
+                    quote! {
+                        match &(#arg) {
+                            #value => #text.value(
+                                ::core::mem::size_of_val(#value),
+                                ::core::format_args!(#placeholder, #value),
+                            ),
+                        }
+                    }
+                }
+                arg => {
+                    let arg = arg.map(|arg| quote!(, #arg));
+                    quote!(#text.computed(::core::format_args!(#placeholder #arg));)
+                }
+            }
         }
     });
     quote!(|#text| { #(#pieces)* })
+}
+
+/// The parameter that a placeholder names, which a text names without `r#`.
+fn ident(name: &str, span: Span) -> Ident {
+    match syn::parse_str::<Ident>(name) {
+        Ok(_) => Ident::new(name, span),
+        Err(_) => Ident::new_raw(name, span),
+    }
 }

@@ -42,23 +42,21 @@ pub struct Question {
     /// What asks: a condition, such as `refund.pre[0]`, a tool that always asks, such as `refund.confirm`, or the body of a tool,
     /// such as `refund.body`.
     pub contract: String,
-    /// The sentence to show, without control or bidirectional characters; a value has 200 characters
-    /// at most, and 40 behind the first 1,000 of all. Values that are more than one
-    /// plain word stand in quotation marks, since a model may have written them.
+    /// The sentence to show, without control or bidirectional characters. A value of a model that is not a number, a boolean or an
+    /// enum of units stands in quotation marks. A value of a model has 1,000 characters at most, and what the author's code computed
+    /// 4,000; more is cut in the middle, with the number of characters left out, and an approval then reaches this one call.
     pub text: String,
     /// What the sentence says before it is cut and cleaned, which an answer is for too.
     #[serde(skip)]
     pub(crate) exact: Exact,
 }
 
-/// A text that is told apart from others and shown nowhere; a copy that was read from JSON has none.
+/// What a question says as a whole; a copy that was read from JSON has none.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Exact(u128);
-
-impl Exact {
-    pub(crate) fn of(text: &str) -> Self {
-        Self(digest(&[text]))
-    }
+pub(crate) struct Exact {
+    digest: u128,
+    /// Not all of it is shown.
+    is_cut: bool,
 }
 
 impl fmt::Debug for Exact {
@@ -98,7 +96,7 @@ impl Eq for Exact {}
 /// assert_eq!(asked.status(), Status::Asked);
 ///
 /// let request = asked.approval_request().unwrap();
-/// assert_eq!(request.questions[0].text, "Refund 25000 cents to ada?");
+/// assert_eq!(request.questions[0].text, "Refund 25000 cents to \"ada\"?");
 /// let outcome = registry.call_with(call(), Context::new().answer(request.approve())).await;
 /// assert_eq!(outcome.output(), Some("refunded 25000 cents to ada"));
 /// # Ok(()) }
@@ -179,6 +177,9 @@ pub enum Decision {
     Approved(Approval),
     /// The call ends as [`denied`](crate::Status::Denied), for this reason.
     Denied(String),
+    /// There is no answer, such as where a dialog was closed: the call ends as [`asked`](crate::Status::Asked) and may ask again.
+    /// If this happens three times to one call in a [`Run`](crate::Run), the call is denied for the rest of the run.
+    Unanswered,
 }
 
 /// How far an approval reaches. Outside of a [`Run`](crate::Run) each reaches no further than its call.
@@ -243,7 +244,7 @@ pub enum Approval {
 /// let asked = registry.call(call()).await;
 /// assert_eq!(asked.status(), Status::Asked);
 /// let request = asked.approval_request().unwrap();
-/// assert_eq!(request.questions[0].text, "Cancel order W1?");
+/// assert_eq!(request.questions[0].text, "Cancel order \"W1\"?");
 ///
 /// let answer = request.answer(Decision::Approved(Approval::Once));
 /// let outcome = registry.call_with(call(), Context::new().answer(answer)).await;
@@ -318,6 +319,8 @@ pub(crate) struct Asking {
     pub(crate) tool: String,
     /// The registry, by a number that no other has.
     pub(crate) registry: u64,
+    /// The caller, by the name that its context gave it.
+    pub(crate) caller: Option<Arc<str>>,
     /// The call, by a number that only calls with the same arguments have.
     pub(crate) call: u128,
     /// The questions that this call has the answer to.
@@ -343,7 +346,7 @@ impl Asking {
     /// Keeps an approval for as long as it reaches.
     pub(crate) fn keep(&self, approval: Approval, questions: &[Question]) {
         let Some(run) = &self.run else { return };
-        for question in questions {
+        for question in questions.iter().filter(|one| !one.exact.is_cut) {
             match approval {
                 Approval::Once => {}
                 Approval::SameArguments => run.answers.approve(self.repeated(question)),
@@ -366,19 +369,32 @@ impl Asking {
         }
     }
 
+    /// Notes that these had no answer; the result says that this is so for the third time in the run.
+    pub(crate) fn is_given_up(&self, questions: &[Question]) -> bool {
+        let Some(run) = &self.run else { return false };
+        let counts = questions
+            .iter()
+            .map(|one| run.answers.unanswered(self.repeated(one)));
+        counts.max() >= Some(UNANSWERED)
+    }
+
     fn runs(&self) -> impl Iterator<Item = &PolicyLayer> {
         std::iter::successors(self.run.as_deref(), |run| run.outer.as_deref())
     }
 
     /// The question to this call.
     pub(crate) fn sentence(&self, question: &Question) -> u128 {
-        self.key(&[&question.contract, &question.exact.0.to_string()])
+        self.key(&[&question.contract, &question.exact.digest.to_string()])
     }
 
     /// The question to any call with these arguments.
     fn repeated(&self, question: &Question) -> u128 {
         let call = self.call.to_string();
-        self.key(&[&question.contract, &question.exact.0.to_string(), &call])
+        self.key(&[
+            &question.contract,
+            &question.exact.digest.to_string(),
+            &call,
+        ])
     }
 
     /// The condition, whatever it asks.
@@ -386,13 +402,18 @@ impl Asking {
         self.key(&[&question.contract])
     }
 
-    /// A tool of another registry may have the same name and ask the same.
+    /// A tool of another registry may have the same name and ask the same, and an answer to one caller is none to another.
     fn key(&self, parts: &[&str]) -> u128 {
         let registry = self.registry.to_string();
-        let of_tool = [registry.as_str(), self.tool.as_str()];
+        let caller = self.caller.as_deref();
+        let is_known = if caller.is_some() { "by" } else { "" };
+        let of_tool = [&registry, &*self.tool, is_known, caller.unwrap_or_default()];
         digest(&[&of_tool, parts].concat())
     }
 }
+
+/// How often one call may stay without an answer in a run.
+const UNANSWERED: u32 = 3;
 
 /// How many answers a run remembers; behind that it asks again.
 const REMEMBERED: usize = 10_000;
@@ -405,6 +426,8 @@ pub(crate) struct RunAnswers(Mutex<Option<Box<Remembered>>>);
 struct Remembered {
     approved: HashSet<u128>,
     denied: HashMap<u128, String>,
+    /// How often there was no answer.
+    unanswered: HashMap<u128, u32>,
 }
 
 impl RunAnswers {
@@ -429,6 +452,17 @@ impl RunAnswers {
         if all.approved.len() < REMEMBERED {
             all.approved.insert(key);
         }
+    }
+
+    fn unanswered(&self, key: u128) -> u32 {
+        let mut remembered = ignore_poison(self.0.lock());
+        let all = remembered.get_or_insert_default();
+        if all.unanswered.len() >= REMEMBERED && !all.unanswered.contains_key(&key) {
+            return UNANSWERED;
+        }
+        let count = all.unanswered.entry(key).or_default();
+        *count += 1;
+        *count
     }
 
     fn deny(&self, key: u128, reason: &str) {

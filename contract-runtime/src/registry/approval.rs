@@ -1,6 +1,6 @@
 //! Calls of tools that ask: they run up to the question, and again with the answer.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
@@ -31,8 +31,10 @@ use crate::tool::{Context, Outcome, Status, ToolCall};
 /// How often one call asks, where each time something has changed when the answer comes.
 const ROUNDS: usize = 3;
 
-/// How many requests wait for their answers; behind that the oldest is forgotten, and its call asks again.
+/// How many requests wait for their answers, and how many of one caller with a name. Behind that the oldest of this caller is
+/// forgotten, or of the one with the most, and its call asks again.
 const WAITING: usize = 1_000;
+const WAITING_EACH: usize = 100;
 
 /// Requests that nobody has answered yet.
 #[derive(Default)]
@@ -42,6 +44,7 @@ struct OpenRequest {
     id: String,
     /// The call, as [`told_apart`] tells calls apart.
     call: u128,
+    caller: Option<Arc<str>>,
     questions: Vec<Question>,
     /// What was approved in earlier rounds.
     approved: Vec<u128>,
@@ -50,8 +53,22 @@ struct OpenRequest {
 impl OpenRequests {
     fn put(&self, request: OpenRequest) {
         let mut open = ignore_poison(self.0.lock());
-        if open.len() == WAITING {
-            open.pop_front();
+        let mut counts = HashMap::<_, usize>::new();
+        for one in &*open {
+            *counts.entry(one.caller.clone()).or_default() += 1;
+        }
+        let own = counts.get(&request.caller).copied().unwrap_or_default();
+        let full = if request.caller.is_some() && own >= WAITING_EACH {
+            Some(request.caller.clone())
+        } else if open.len() >= WAITING {
+            let most = counts.into_iter().max_by_key(|(_, count)| *count);
+            most.map(|(caller, _)| caller)
+        } else {
+            None
+        };
+        let oldest = full.and_then(|full| open.iter().position(|one| one.caller == full));
+        if let Some(oldest) = oldest {
+            open.remove(oldest);
         }
         open.push_back(request);
     }
@@ -68,7 +85,8 @@ impl Registry {
     /// Takes back a question that nobody will answer, such as one that was shown in a dialog that is gone; an answer to it answers
     /// nothing any more.
     ///
-    /// A registry forgets the oldest of a thousand open questions, so a program that shows none for long takes them back.
+    /// A registry keeps a thousand open questions, and a hundred of one caller that [`Context::identified_as`] names, so a program
+    /// that shows none for long takes them back.
     pub fn withdraw(&self, request: &ApprovalRequest) {
         let _ = self.inner.open_requests.take(&request.id, |_| true);
     }
@@ -112,6 +130,7 @@ impl Inner {
             tool: call.name.clone(),
             registry: self.id,
             call: told_apart(entry, &call),
+            caller: context.caller(),
             approved: Vec::new(),
             told: Vec::new(),
             run: context.run_layer().or_else(|| outer.run.clone()),
@@ -176,6 +195,17 @@ impl Asked<'_> {
             drop(questioning);
             self.asking.told.extend_from_slice(outcome.observed());
             match decision {
+                Ok(Decision::Unanswered) if self.outer.depth > 0 => {
+                    return self.denied(NOBODY.to_owned());
+                }
+                Ok(Decision::Unanswered) if !self.asking.is_given_up(&open.questions) => {
+                    self.inner.open_requests.put(open);
+                    self.inner.shards.count(outcome.status());
+                    return outcome;
+                }
+                Ok(Decision::Unanswered) => {
+                    return self.denied(self.deny(GIVEN_UP, &open.questions));
+                }
                 Ok(decision) => {
                     if let Err(reason) = self.decided(decision, open) {
                         return self.denied(reason);
@@ -233,6 +263,7 @@ impl Asked<'_> {
         OpenRequest {
             id: request.id.clone(),
             call: self.asking.call,
+            caller: self.asking.caller.clone(),
             questions: request.questions.clone(),
             approved: self.asking.approved.clone(),
         }
@@ -240,14 +271,16 @@ impl Asked<'_> {
 
     /// Takes the answer that is to this call, if one is; those to other calls are left to them.
     fn answered(&mut self, answers: Vec<Answer>) -> Result<(), String> {
-        let (open_requests, call) = (&self.inner.open_requests, self.asking.call);
+        let (open_requests, asking) = (&self.inner.open_requests, &self.asking);
+        let is_meant =
+            |open: &OpenRequest| open.call == asking.call && open.caller == asking.caller;
         // Of two answers to one question, a denial counts.
         let (denials, approvals): (Vec<_>, Vec<_>) = answers
             .into_iter()
             .partition(|answer| matches!(answer.decision, Decision::Denied(_)));
         let mut answers = denials.into_iter().chain(approvals);
         let found = answers.find_map(|answer| {
-            let open = open_requests.take(&answer.request, |open| open.call == call)?;
+            let open = open_requests.take(&answer.request, is_meant)?;
             Some((answer.decision, open))
         });
         found.map_or(Ok(()), |(decision, open)| self.decided(decision, open))
@@ -263,11 +296,20 @@ impl Asked<'_> {
                 self.asking.approved = approved;
                 Ok(())
             }
-            Decision::Denied(reason) => {
-                self.asking.deny(&reason, &open.questions);
-                Err(reason)
-            }
+            Decision::Unanswered if !self.asking.is_given_up(&open.questions) => Ok(()),
+            Decision::Unanswered => Err(self.deny(GIVEN_UP, &open.questions)),
+            Decision::Denied(reason) => Err(self.deny(&reason, &open.questions)),
         }
+    }
+
+    /// Remembers a denial, and returns the reason that the model is told.
+    fn deny(&self, reason: &str, questions: &[Question]) -> String {
+        let lasting = match &self.asking.run {
+            Some(_) => format!("{reason} (for the rest of the run)"),
+            None => reason.to_owned(),
+        };
+        self.asking.deny(&lasting, questions);
+        lasting
     }
 
     fn approver(&self) -> Option<Approver> {
@@ -304,6 +346,7 @@ impl Asked<'_> {
 }
 
 const NOBODY: &str = "there is nobody to ask about a call that a tool makes";
+const GIVEN_UP: &str = "it was asked three times, and there was no answer";
 const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
 

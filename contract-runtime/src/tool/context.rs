@@ -81,6 +81,7 @@ struct ContextInner {
     run: Option<Run>,
     hears: Option<CallObserver>,
     approver: Option<Approver>,
+    caller: Option<Arc<str>>,
     answers: Vec<Answer>,
 }
 
@@ -153,6 +154,39 @@ impl Context {
         self
     }
 
+    /// Names the caller, such as the user of a server, so that what one caller is asked and answers is good for no other.
+    ///
+    /// A question belongs to the caller of its call, and so do its answer and what a run remembers of it. A call without a name has
+    /// a caller of its own, which is the same for all such calls.
+    ///
+    /// ```
+    /// use contract_runtime::Status;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(confirm = "Cancel order {id}?")]
+    /// fn cancel(id: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(cancel).build()?;
+    /// let call = |context| registry.call_with(ToolCall::new("1", "cancel", r#"{"id":7}"#), context);
+    /// let asked = call(Context::new().identified_as("ada")).await;
+    /// let answer = asked.approval_request().unwrap().approve();
+    ///
+    /// let of_mallory = Context::new().identified_as("mallory").answer(answer.clone());
+    /// assert_eq!(call(of_mallory).await.status(), Status::Asked);
+    /// assert!(call(Context::new().identified_as("ada").answer(answer)).await.is_ok());
+    /// # Ok(()) }
+    /// ```
+    pub fn identified_as(mut self, caller: impl Into<Arc<str>>) -> Self {
+        self.brought().caller = Some(caller.into());
+        self
+    }
+
+    pub(crate) fn caller(&self) -> Option<Arc<str>> {
+        self.0.as_ref()?.caller.clone()
+    }
+
     pub(crate) fn own_approver(&self) -> Option<Approver> {
         self.0.as_ref()?.approver.clone()
     }
@@ -216,6 +250,7 @@ impl Context {
         fill(&mut ours.run, theirs.run.as_ref());
         fill(&mut ours.hears, theirs.hears.as_ref());
         fill(&mut ours.approver, theirs.approver.as_ref());
+        fill(&mut ours.caller, theirs.caller.as_ref());
         self
     }
 

@@ -95,7 +95,7 @@ fn a_person_approves_large_sums_and_only_as_they_were_shown() {
     let request = asked.approval_request().unwrap();
     assert_eq!(
         request.to_string(),
-        "Move 45000 of 50000 cents from ada to ben?"
+        "Move 45000 of 50000 cents from \"ada\" to \"ben\"?"
     );
     // The sum is another by the time of the answer, so the answer is for another question.
     assert!(transfer(&registry, "ben", "ada", 1_000).is_ok());

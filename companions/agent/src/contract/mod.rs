@@ -175,7 +175,7 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
     /// let model = Scripted::new().calls("", [("cancel", r#"{"order_id":"W1"}"#)]).text("It is cancelled.");
     /// let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry))
     ///     .approver(async |request| {
-    ///         println!("{request}"); // Cancel order W1?
+    ///         println!("{request}"); // Cancel order \"W1\"?
     ///         Decision::Approved(Approval::Once)
     ///     })
     ///     .build();

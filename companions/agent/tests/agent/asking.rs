@@ -87,7 +87,7 @@ async fn a_run_waits_for_its_approver_and_says_so_before_and_after() {
             .await;
         assert!(result.success, "{:?}", result.error);
         let expected = [
-            "requested Pay ada?",
+            "requested Pay \"ada\"?",
             "answered Approved(Once)",
             "action pay",
             "observation ok",
@@ -127,7 +127,7 @@ async fn an_approver_of_the_registry_is_heard_of_too() {
         let result = ContractAgent::builder(inner).build().run("go").await;
         assert_eq!(
             words(&result.steps)[..2],
-            ["requested Pay ada?", "answered Approved(Once)"]
+            ["requested Pay \"ada\"?", "answered Approved(Once)"]
         );
     }
     assert_eq!(paid.all().len(), 3);
@@ -144,7 +144,7 @@ async fn without_an_approver_a_run_ends_as_asked_and_another_goes_on() {
         assert_eq!(
             words(&result.steps),
             [
-                "requested Pay ada?",
+                "requested Pay \"ada\"?",
                 "action pay",
                 "observation asked",
                 "error"
@@ -154,10 +154,13 @@ async fn without_an_approver_a_run_ends_as_asked_and_another_goes_on() {
         assert_eq!(written["error"]["kind"], "asked");
         assert_eq!(
             written["error"]["requests"][0]["questions"][0]["text"],
-            "Pay ada?"
+            "Pay \"ada\"?"
         );
         let error = result.error.expect("it has ended");
-        assert_eq!(error.to_string(), "the run waits for a person: Pay ada?");
+        assert_eq!(
+            error.to_string(),
+            "the run waits for a person: Pay \"ada\"?"
+        );
         let RunError::Asked { requests } = error else {
             panic!("{error:?}");
         };
@@ -238,7 +241,7 @@ async fn a_denied_call_in_other_words_is_the_same_call() {
     assert!(result.success, "{:?}", result.error);
     // What is another call is another question, which shows how it differs.
     let asked = asked.lock().expect("nothing panics").clone();
-    assert_eq!(asked, ["Pay ada?", "Pay \"ada \"?"]);
+    assert_eq!(asked, ["Pay \"ada\"?", "Pay \"ada \"?"]);
     assert_eq!(paid.all(), [""; 0]);
 }
 
@@ -420,7 +423,7 @@ async fn a_recording_holds_the_answers() {
     let approver =
         recorder.approver(
             |request: ApprovalRequest| match request.to_string().as_str() {
-                "Pay ada?" => yes(request),
+                "Pay \"ada\"?" => yes(request),
                 _ => no(request),
             },
         );

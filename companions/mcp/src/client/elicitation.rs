@@ -93,6 +93,7 @@ async fn answer(
         Some(Decision::Approved(_)) => {
             Ok(ElicitResult::new(ElicitationAction::Accept).with_content(accepted))
         }
+        Some(Decision::Unanswered) => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         Some(_) => Ok(declined()),
     }
 }

@@ -139,7 +139,7 @@ impl ClientQuestions {
         let owner = Owner::of(&context.extensions);
         let Some(_open) = self.elicitations.begin(owner) else {
             let why = "too many questions are open; try again later";
-            return Elicited::Unanswered(why.to_owned());
+            return Elicited::NotAsked(why);
         };
         let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(request)));
         let sending = context
@@ -154,9 +154,12 @@ impl ClientQuestions {
         tokio::select! {
             biased;
             answered = answered => match answered {
-                Ok(ClientResult::ElicitResult(given)) => Elicited::Decided(decision(given)),
-                Ok(_) => Elicited::Unanswered(UNREADABLE.to_owned()),
-                Err(_) => Elicited::Unanswered("the client could not ask".to_owned()),
+                Ok(ClientResult::ElicitResult(given)) => match decision(given) {
+                    Decision::Unanswered => Elicited::Unanswered(NO_ANSWER.to_owned()),
+                    decision => Elicited::Decided(decision),
+                },
+                Ok(_) => Elicited::Unanswered(NO_ANSWER.to_owned()),
+                Err(_) => Elicited::NotAsked("the client could not ask"),
             },
             () = given_up(call.token(), call.deadline()) => Elicited::GivenUp,
             () = tokio::time::sleep(patience) => {
@@ -175,13 +178,15 @@ fn is_state(text: &str) -> bool {
 /// What an elicitation came to.
 pub(super) enum Elicited {
     Decided(Decision),
-    /// Nobody has decided, for this reason, so the same call may ask again.
+    /// The question could not be put, for this reason; the same call may ask again.
+    NotAsked(&'static str),
+    /// The question was put and has no answer, for this reason. The run counts how often.
     Unanswered(String),
     /// The caller does not wait any more.
     GivenUp,
 }
 
-const UNREADABLE: &str = "the client's answer does not say whether it is approved";
+const NO_ANSWER: &str = "the client's answer does not say whether it is approved";
 
 /// Waits until the call is cancelled, or its time is over.
 async fn given_up(token: Option<&CancellationToken>, deadline: Option<std::time::Instant>) {
@@ -267,7 +272,7 @@ fn message(request: &ApprovalRequest) -> String {
     format!("{request}\n\nTool: {}\nArguments: {shown}", request.tool)
 }
 
-/// What a person decided: anything but an approval in the words of the form denies.
+/// What a person decided. Only the words of the form approve or deny.
 fn decision(given: ElicitResult) -> Decision {
     let content = match given.content {
         Some(Value::Object(content)) => content,
@@ -288,8 +293,7 @@ fn decision(given: ElicitResult) -> Decision {
         (ElicitationAction::Accept, Some(DENY)) | (ElicitationAction::Decline, _) => {
             denied("the user said no")
         }
-        (ElicitationAction::Cancel, _) => denied("the user closed the question without an answer"),
-        _ => Decision::Denied(UNREADABLE.to_owned()),
+        _ => Decision::Unanswered,
     }
 }
 
@@ -311,12 +315,28 @@ pub(super) fn unanswered(registry: &Registry, outcome: Outcome, channel: Channel
 
 /// The outcome of a call that asked and that nobody decided on.
 pub(super) fn denied(registry: &Registry, asked: &Outcome, why: &str) -> Outcome {
+    let error = format!("not started, because it was denied: {why}");
+    ended(registry, asked, Status::Denied, error)
+}
+
+/// The outcome of a call whose question has no answer: it may be made again, unless it has been denied by now.
+pub(super) fn without_answer(registry: &Registry, outcome: Outcome, why: &str) -> Outcome {
+    let Some(request) = outcome.approval_request() else {
+        return outcome;
+    };
+    let questions = request.to_string().replace('\n', " ");
+    let error =
+        format!("not started, because a person must be asked first, and {why}: {questions}");
+    ended(registry, &outcome, Status::Asked, error)
+}
+
+fn ended(registry: &Registry, asked: &Outcome, status: Status, error: String) -> Outcome {
     if let Some(request) = asked.approval_request() {
         registry.withdraw(request);
     }
     let error = CallError::Ended {
-        status: Status::Denied,
-        error: format!("not started, because it was denied: {why}"),
+        status,
+        error,
         effect: Effect::None,
         may_still_run: false,
     };

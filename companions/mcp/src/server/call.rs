@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
+use contract_runtime::{Context, Decision, Outcome, Registry, Run, Status, ToolCall};
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
@@ -103,6 +103,10 @@ pub(super) async fn answer(
     let given = match brought {
         Some(answer) => given.answer(answer),
         None => given,
+    };
+    let given = match Owner::of(&context.extensions) {
+        Owner::Principal(principal) => given.identified_as(principal),
+        Owner::Session(_) | Owner::Anybody => given,
     };
     let client = Client {
         context: &context,
@@ -233,7 +237,12 @@ async fn answered(
         let asking = shared.questions.elicit(request, client.context, &given);
         let given = match asking.await {
             Elicited::Decided(decision) => given.clone().answer(request.answer(decision)),
-            Elicited::Unanswered(why) => return ask::denied(registry, &outcome, &why),
+            Elicited::NotAsked(why) => return ask::denied(registry, &outcome, why),
+            Elicited::Unanswered(why) => {
+                let given = given.answer(request.answer(Decision::Unanswered));
+                let outcome = registry.call_with(call, given).await;
+                return ask::without_answer(registry, outcome, &why);
+            }
             Elicited::GivenUp => {
                 // The registry says that it is over.
                 registry.withdraw(request);

@@ -52,7 +52,7 @@ async fn a_person_at_the_client_lets_the_call_through() {
         let asked = question(&mut client).await;
         assert_eq!(
             asked["params"]["message"],
-            "Refund 20000 cents to ada?\n\nTool: refund\nArguments: {\"user\":\"ada\",\"cents\":20000}"
+            "Refund 20000 cents to \"ada\"?\n\nTool: refund\nArguments: {\"user\":\"ada\",\"cents\":20000}"
         );
         assert_eq!(
             asked["params"]["requestedSchema"],
@@ -78,8 +78,7 @@ async fn a_person_at_the_client_lets_the_call_through() {
 }
 
 #[tokio::test]
-async fn whatever_is_not_an_approval_denies() {
-    let unreadable = "the client's answer does not say whether it is approved";
+async fn whoever_says_no_denies() {
     for (result, why) in [
         (
             json!({"action": "accept", "content": {"decision": "deny", "reason": " too much "}}),
@@ -94,30 +93,6 @@ async fn whatever_is_not_an_approval_denies() {
             json!({"action": "decline", "content": {"decision": "approve"}}),
             "the user said no",
         ),
-        (
-            json!({"action": "cancel"}),
-            "the user closed the question without an answer",
-        ),
-        (json!({"action": "accept"}), unreadable),
-        (
-            json!({"action": "accept", "content": {"decision": true}}),
-            unreadable,
-        ),
-        (
-            json!({"action": "accept", "content": {"decision": "Approve"}}),
-            unreadable,
-        ),
-        (
-            json!({"action": "accept", "content": {"approved": "approve"}}),
-            unreadable,
-        ),
-        (
-            json!({"action": "accept", "content": ["approve"]}),
-            unreadable,
-        ),
-        (json!({"action": "maybe"}), unreadable),
-        (json!({}), unreadable),
-        (json!({"roots": []}), unreadable),
     ] {
         let shop = Shop::new();
         let mut client = asked(server(&shop)).await;
@@ -128,7 +103,7 @@ async fn whatever_is_not_an_approval_denies() {
         assert_eq!(status(&answer), "denied", "{result}");
         assert_eq!(
             text(&answer),
-            format!("not started, because it was denied: {why}"),
+            format!("not started, because it was denied: {why} (for the rest of the run)"),
             "{result}"
         );
         assert_eq!(shop.sold(), [""; 0]);
@@ -142,6 +117,40 @@ async fn whatever_is_not_an_approval_denies() {
         .say(json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string())
         .await;
     assert!(text(&client.hear().await).ends_with("denied: the client could not ask"));
+}
+
+#[tokio::test]
+async fn a_question_without_an_answer_is_asked_again() {
+    for result in [
+        json!({"action": "cancel"}),
+        json!({"action": "accept"}),
+        json!({"action": "accept", "content": {"decision": true}}),
+        json!({"action": "accept", "content": {"decision": "Approve"}}),
+        json!({"action": "accept", "content": {"approved": "approve"}}),
+        json!({"action": "accept", "content": ["approve"]}),
+        json!({"action": "maybe"}),
+        json!({}),
+        json!({"roots": []}),
+    ] {
+        let shop = Shop::new();
+        let mut client = asked(server(&shop)).await;
+        let mut ends = Vec::new();
+        for id in 1..=3 {
+            client.call(id, "buy", json!({"thing": "lamp"})).await;
+            let asked = question(&mut client).await;
+            say(&mut client, &asked, result.clone()).await;
+            let answer = client.hear().await;
+            ends.push((status(&answer).to_owned(), text(&answer).to_owned()));
+        }
+        let open = "not started, because a person must be asked first, \
+                    and the client's answer does not say whether it is approved: Buy \"lamp\" for 40 EUR?";
+        let over = "not started, because it was denied: it was asked three times, and there was no answer \
+                    (for the rest of the run)";
+        let asked = ("asked".to_owned(), open.to_owned());
+        let denied = ("denied".to_owned(), over.to_owned());
+        assert_eq!(ends, [asked.clone(), asked, denied], "{result}");
+        assert_eq!(shop.sold(), [""; 0]);
+    }
 }
 
 #[tokio::test]
@@ -166,7 +175,7 @@ async fn where_nobody_can_be_asked_the_call_is_denied() {
         assert_eq!(
             text(&answer),
             "not started, because it was denied: a person must be asked first, and there is nobody to ask: \
-             Refund 20000 cents to ada?"
+             Refund 20000 cents to \"ada\"?"
         );
     }
     assert_eq!(shop.sold(), [""; 0]);
@@ -200,7 +209,7 @@ async fn what_has_changed_meanwhile_is_asked_again() {
     for price in [40, 41, 42] {
         let asked = question(&mut client).await;
         let message = asked["params"]["message"].as_str().unwrap();
-        assert!(message.starts_with(&format!("Buy lamp for {price} EUR?\n")));
+        assert!(message.starts_with(&format!("Buy \"lamp\" for {price} EUR?\n")));
         shop.price.fetch_add(1, Ordering::Relaxed);
         say(&mut client, &asked, approval()).await;
     }
@@ -247,7 +256,7 @@ async fn a_client_that_never_answers_is_not_waited_for() {
     tokio::time::sleep(ALMOST).await;
     let (answer, taken_back) = ended(&mut client).await;
     assert_eq!(begun.elapsed().as_secs(), PATIENCE.as_secs());
-    assert!(text(&answer).ends_with("the client gave no answer within 300 s"));
+    assert!(text(&answer).contains("the client gave no answer within 300 s"));
     assert_eq!(taken_back["params"]["requestId"], asked["id"]);
     // Too late.
     say(&mut client, &asked, approval()).await;

@@ -41,7 +41,7 @@ async fn a_call_is_made_again_with_the_answer() {
         request["params"]["message"]
             .as_str()
             .unwrap()
-            .starts_with("Refund 20000 cents to ada?\n")
+            .starts_with("Refund 20000 cents to \"ada\"?\n")
     );
     let more = json!({"unknown": {"action": "decline"}, "approval": approval()});
     let more = json!({"requestState": state(&asked), "inputResponses": more});
@@ -55,7 +55,10 @@ async fn a_call_is_made_again_with_the_answer() {
     let answer = send(&mut client, CALL(4, more)).await;
     assert_eq!(
         (status(&answer), text(&answer)),
-        ("denied", "not started, because it was denied: no")
+        (
+            "denied",
+            "not started, because it was denied: no (for the rest of the run)"
+        )
     );
     assert_eq!(shop.sold(), ["20000 to ada"]);
 }
@@ -164,7 +167,7 @@ async fn what_has_changed_meanwhile_is_asked_again() {
         message
             .as_str()
             .unwrap()
-            .starts_with("Buy lamp for 400 EUR?")
+            .starts_with("Buy \"lamp\" for 400 EUR?")
     );
     let answer = send(&mut client, buy(3, answered(&state(&again), approval()))).await;
     assert_eq!(text(&answer), "lamp for 400");

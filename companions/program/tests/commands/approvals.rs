@@ -43,13 +43,13 @@ fn a_call_that_asks_ends_with_its_request() {
             "id": id,
             "tool": "refund",
             "arguments": {"user": "ada", "cents": 20_000},
-            "questions": [{"contract": "refund.pre[0]", "text": "Refund 20000 cents to ada?"}],
+            "questions": [{"contract": "refund.pre[0]", "text": "Refund 20000 cents to \"ada\"?"}],
         })
     );
     assert_eq!(
         said.err,
         format!(
-            "asked: not started, because a person must be asked first: Refund 20000 cents to ada?\n\
+            "asked: not started, because a person must be asked first: Refund 20000 cents to \"ada\"?\n\
              to approve it: call again with --approve {id}\n"
         )
     );
@@ -169,13 +169,13 @@ arguments
 conditions
     holds: requires `!path.is_empty()`
     asks: about every call
-        Remove x?
+        Remove \"x\"?
     after the call: promises `|left| *left < 9`
 "
     );
     assert_eq!(
         said.err,
-        "asked: not started, because a person must be asked first: Remove x?\n"
+        "asked: not started, because a person must be asked first: Remove \"x\"?\n"
     );
     let json = call(&["remove", "path=x", "key=s3cret", "--explain", "--json"]);
     assert!(!json.out.contains("s3cret"), "{json:?}");
@@ -183,7 +183,7 @@ conditions
     assert_eq!(json["arguments"], json!({"path": "x", "key": "***"}));
     assert_eq!(
         json["conditions"][1],
-        json!({"kind": "confirm", "verdict": "asks", "message": "Remove x?"})
+        json!({"kind": "confirm", "verdict": "asks", "message": "Remove \"x\"?"})
     );
     // Nobody is asked about what is refused anyway.
     let said = call(&["remove", "path=", "--explain"]);
@@ -215,7 +215,7 @@ fn a_terminal_is_asked() {
     };
     assert_eq!(code, 0, "{said}");
     for line in [
-        "asked: Refund 20000 cents to ada?\n",
+        "asked: Refund 20000 cents to \"ada\"?\n",
         "tool: refund\n",
         "arguments: {\"user\":\"ada\",\"cents\":20000}\n",
         "Approve this call? [y/N] ",

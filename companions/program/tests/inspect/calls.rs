@@ -111,7 +111,7 @@ fn a_call_that_asks_goes_on_with_one_answer() {
     let asked = served.call("pay", arguments);
     assert_eq!(asked["status"], "asked");
     let request = &asked["request"];
-    assert_eq!(request["questions"][0]["text"], "Pay 500 cents to ada?");
+    assert_eq!(request["questions"][0]["text"], "Pay 500 cents to \"ada\"?");
     assert_eq!(request["arguments"], json!({"user": "ada", "cents": 500}));
     let yes = json!({"request": request["id"], "decision": {"approved": "once"}});
     assert_eq!(answered(arguments, &yes)["text"], "500 to ada");

@@ -93,7 +93,7 @@ async fn the_approver_of_the_executor_decides() -> Tested {
     );
     let outcome = call(session, 600, Context::new()).await;
     assert_eq!(outcome.status(), Status::Denied);
-    let told = "not started, because it was denied: too much";
+    let told = "not started, because it was denied: too much (for the rest of the run)";
     assert_eq!(outcome.error(), Some(told));
     assert_eq!(paid.all(), [500]);
     Ok(())

@@ -2,43 +2,43 @@
 
 use std::fmt;
 
-use super::{Exact, Question};
+use super::{Exact, Question, digest};
 
-/// The text of a question, as generated code writes it: sentences of the author, and values that may be a model's.
+/// The text of a question, as generated code writes it: words of the author, what the author's code computed, and values that
+/// may be a model's.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct QuestionText {
     shown: String,
     exact: String,
-    /// How many characters of values are shown already.
-    values: usize,
+    is_cut: bool,
 }
 
-/// The longest value in a question, in characters.
-const VALUE: usize = 200;
-/// The characters that its values share; behind that each has `LEAST`, so that long ones hide neither the words of the author
-/// nor another value.
-const VALUES: usize = 1_000;
-const LEAST: usize = 40;
-/// The longest sentence that a condition made itself, in characters.
-const TEXT: usize = 2_000;
+/// The longest value of a model in a question, in characters.
+const VALUE: usize = 1_000;
+/// The longest text that the author's code computed, in characters.
+const COMPUTED: usize = 4_000;
 
 impl QuestionText {
     /// Adds words of the author.
     pub fn text(&mut self, text: &str) {
-        self.shown.push_str(&cleaned(text, usize::MAX));
+        self.shown.extend(visible(text));
         self.exact.push_str(text);
     }
 
-    /// Adds a value, which can end no quotation and hide nothing.
-    pub fn value(&mut self, value: fmt::Arguments<'_>) {
-        let value = value.to_string();
-        // Its length tells where it ends.
-        self.exact.extend([&value.len().to_string(), ":", &value]);
-        let value = cleaned(&value, VALUE.min((VALUES - self.values).max(LEAST)));
-        self.values = VALUES.min(self.values + value.chars().count());
-        let plain = |letter: char| letter.is_alphanumeric() || "-_.,:/+%@#".contains(letter);
-        if !value.is_empty() && value.chars().all(plain) {
+    /// Adds what the author's code computed.
+    pub fn computed(&mut self, value: fmt::Arguments<'_>) {
+        let value = self.cut(&value.to_string(), COMPUTED);
+        self.shown.push_str(&value);
+    }
+
+    /// Adds a value of a model, which can end no quotation and hide nothing.
+    ///
+    /// A number, a boolean, and what has no more than two bytes in memory, such as an enum of units, cannot carry a text of the
+    /// model, so these stand without quotation marks.
+    pub fn value(&mut self, size: usize, value: fmt::Arguments<'_>) {
+        let value = self.cut(&value.to_string(), VALUE);
+        if size <= 2 || is_plain(value.trim()) {
             self.shown.push_str(&value);
             return;
         }
@@ -52,39 +52,55 @@ impl QuestionText {
         self.shown.push('"');
     }
 
+    /// Notes the whole value and returns what is shown of it.
+    fn cut(&mut self, value: &str, limit: usize) -> String {
+        // Its length tells where it ends.
+        self.exact.extend([&value.len().to_string(), ":", value]);
+        let letters: Vec<char> = visible(value).collect();
+        let left_out = letters.len().saturating_sub(limit);
+        if left_out == 0 {
+            return letters.into_iter().collect();
+        }
+        self.is_cut = true;
+        let (start, rest) = letters.split_at(limit / 2);
+        let (_, end) = rest.split_at(left_out);
+        let mut cut: String = start.iter().collect();
+        cut.push_str(&format!(" [{left_out} characters left out] "));
+        cut.extend(end);
+        cut
+    }
+
     /// A sentence that no author wrote as a question.
     pub(crate) fn of_sentence(sentence: &str) -> Self {
-        Self {
-            shown: cleaned(sentence, TEXT),
-            exact: sentence.to_owned(),
-            values: 0,
-        }
+        let mut text = Self::default();
+        text.computed(format_args!("{sentence}"));
+        text
     }
 
     pub(crate) fn into_question(self, contract: String) -> Question {
         Question {
             contract,
-            exact: Exact::of(&self.exact),
+            exact: Exact {
+                digest: digest(&[&self.exact]),
+                is_cut: self.is_cut,
+            },
             text: self.shown,
         }
     }
 }
 
-/// A text without what moves a cursor, reorders letters or cannot be seen, and no longer than this.
-pub(crate) fn cleaned(text: &str, limit: usize) -> String {
-    let mut cleaned = String::new();
-    let mut letters = text
+fn is_plain(value: &str) -> bool {
+    let is_number = |letter: char| letter.is_ascii_digit() || "+-.eE".contains(letter);
+    matches!(value, "true" | "false")
+        || value.chars().all(is_number) && value.parse::<f64>().is_ok()
+}
+
+/// A text without what moves a cursor, reorders letters or cannot be seen.
+fn visible(text: &str) -> impl Iterator<Item = char> {
+    let letters = text
         .chars()
         .map(|letter| if letter.is_whitespace() { ' ' } else { letter });
-    let letters = letters.by_ref().filter(|letter| !is_hidden(*letter));
-    for (at, letter) in letters.enumerate() {
-        if at == limit {
-            cleaned.push('…');
-            break;
-        }
-        cleaned.push(letter);
-    }
-    cleaned
+    letters.filter(|letter| !is_hidden(*letter))
 }
 
 /// Control characters, and those that format, join or reorder what stands around them (Unicode 16.0, general category

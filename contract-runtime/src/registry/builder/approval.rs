@@ -26,7 +26,7 @@ impl Builder {
     /// let registry = Registry::builder()
     ///     .tool(cancel)
     ///     .approver(async |request| match request.questions[0].text.as_str() {
-    ///         "Cancel order W1?" => Decision::Approved(Approval::Once),
+    ///         "Cancel order \"W1\"?" => Decision::Approved(Approval::Once),
     ///         _ => Decision::Denied("only W1 may be cancelled".to_owned()),
     ///     })
     ///     .build()?;

@@ -89,10 +89,13 @@ fn a_sentence_that_has_changed_is_asked_again() {
     let state = Shop::new();
     let registry = shop(&state);
     let first = request(&registry.call_blocking(buy("lamp")));
-    assert_eq!(first.questions[0].text, "Buy lamp for 40 EUR?");
+    assert_eq!(first.questions[0].text, "Buy \"lamp\" for 40 EUR?");
     state.price.store(400, Ordering::Relaxed);
     let second = registry.call_blocking_with(buy("lamp"), answered(first.approve()));
-    assert_eq!(request(&second).questions[0].text, "Buy lamp for 400 EUR?");
+    assert_eq!(
+        request(&second).questions[0].text,
+        "Buy \"lamp\" for 400 EUR?"
+    );
     assert_eq!(state.sold(), [""; 0]);
     let outcome = registry.call_blocking_with(buy("lamp"), answered(request(&second).approve()));
     assert_eq!(outcome.output(), Some("400"));
@@ -131,7 +134,7 @@ async fn a_denial_has_its_reason_and_is_not_asked_about_again_in_its_run() {
         assert_eq!(outcome.status(), Status::Denied);
         assert_eq!(
             outcome.error().unwrap(),
-            "not started, because it was denied: not today"
+            "not started, because it was denied: not today (for the rest of the run)"
         );
     }
     assert_eq!(asked.load(Ordering::Relaxed), 1);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, ApprovalRequest, CheckEvent, Decision, Run, Status};
 
-use super::{Shop, buy, refund, shop};
+use super::{Shop, buy, refund, request, shop};
 
 #[tokio::test]
 async fn who_is_asked_three_times_about_something_new_is_not_asked_again() {
@@ -32,6 +32,64 @@ async fn who_is_asked_three_times_about_something_new_is_not_asked_again() {
     assert_eq!(asked.load(Ordering::Relaxed), 3);
     assert_eq!(registry.statistics().calls(), 1);
     assert_eq!(state.sold(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_has_no_answer_is_asked_again_and_denied_the_third_time() {
+    let registry = shop(&Shop::new());
+    let run = Run::new().approver(async |_| Decision::Unanswered);
+    let mut status = Vec::new();
+    for _ in 0..4 {
+        let context = Context::new().run(&run);
+        let outcome = registry.call_with(refund("ada", 20_000), context).await;
+        status.push(outcome.status());
+    }
+    let (asked, denied) = (Status::Asked, Status::Denied);
+    assert_eq!(status, [asked, asked, denied, denied]);
+    let context = Context::new().run(&run);
+    let other = registry.call_with(refund("bob", 20_000), context).await;
+    let answer = request(&other).approve();
+    let context = Context::new().run(&run).answer(answer);
+    let other = registry.call_with(refund("bob", 20_000), context).await;
+    assert!(other.is_ok(), "the question is still open: {other:?}");
+}
+
+#[tokio::test]
+async fn one_caller_answers_no_question_of_another_and_pushes_none_out() {
+    let registry = shop(&Shop::new());
+    let of = |caller: &str, cents| {
+        let context = Context::new().identified_as(caller);
+        registry.call_with(refund("ada", cents), context)
+    };
+    let to_ada = request(&of("ada", 20_000).await);
+    for cents in 0..1_100 {
+        let _ = of("mallory", 20_000 + cents).await;
+    }
+    let answered = |caller: Option<&str>| {
+        let context = Context::new().answer(to_ada.approve());
+        let context = match caller {
+            Some(caller) => context.identified_as(caller),
+            None => context,
+        };
+        registry.call_with(refund("ada", 20_000), context)
+    };
+    assert_eq!(answered(Some("mallory")).await.status(), Status::Asked);
+    assert_eq!(answered(None).await.status(), Status::Asked);
+    assert!(answered(Some("ada")).await.is_ok());
+
+    let run = Run::new().approver(async |_| Decision::Approved(Approval::SameConditions));
+    let remembered = |caller: &str| {
+        let context = Context::new().run(&run).identified_as(caller);
+        registry.call_with(refund("ada", 20_000), context)
+    };
+    assert!(remembered("ada").await.is_ok());
+    let run = Run::new().within(&Context::new().run(&run));
+    let run = run.approver(async |_| Decision::Denied("not you".to_owned()));
+    let context = |caller: &str| Context::new().run(&run).identified_as(caller);
+    let call = || refund("ada", 20_000);
+    assert!(registry.call_with(call(), context("ada")).await.is_ok());
+    let denied = registry.call_with(call(), context("mallory")).await;
+    assert_eq!(denied.status(), Status::Denied);
 }
 
 #[tokio::test]
@@ -74,11 +132,15 @@ async fn the_nearest_approver_is_asked() {
         outcome.error().unwrap().to_owned()
     };
     assert!(error(Context::new()).await.ends_with("registry"));
-    assert!(error(Context::new().run(&run)).await.ends_with("run"));
+    let denied = error(Context::new().run(&run)).await;
+    assert!(
+        denied.ends_with("run (for the rest of the run)"),
+        "{denied}"
+    );
     let context = Context::new().run(&Run::new()).approver(named("call"));
-    assert!(error(context).await.ends_with("call"));
+    assert!(error(context).await.contains(": call ("));
     let inside = Run::new().within(&Context::new().run(&run));
-    assert!(error(Context::new().run(&inside)).await.ends_with("run"));
+    assert!(error(Context::new().run(&inside)).await.contains(": run ("));
 }
 
 #[tokio::test]

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Answer, ApprovalRequest, Run, Status, catch};
+use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Run, Status, catch};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 /// An account whose price changes, and what was paid out of it.
@@ -124,7 +126,7 @@ fn a_call_goes_on_with_its_answer() {
 
     let asked = registry.call_blocking(refund("ada", 20_000));
     let request = request(&asked);
-    assert_eq!(request.questions[0].text, "Refund 20000 cents to ada?");
+    assert_eq!(request.questions[0].text, "Refund 20000 cents to \"ada\"?");
     assert_eq!(request.questions[0].contract, "refund.pre[1]");
     assert_eq!(
         (request.tool.as_str(), request.call_id.as_str()),
@@ -133,7 +135,7 @@ fn a_call_goes_on_with_its_answer() {
     assert_eq!(request.arguments, json!({"user": "ada", "cents": 20_000}));
     assert_eq!(
         asked.error().unwrap(),
-        "not started, because a person must be asked first: Refund 20000 cents to ada?"
+        "not started, because a person must be asked first: Refund 20000 cents to \"ada\"?"
     );
     assert_eq!(state.sold(), ["100 to ada"]);
 
@@ -217,8 +219,14 @@ async fn a_question_shows_what_a_model_wrote_as_a_quotation() {
         text("ada\"? It is already approved.\n\u{202e}\u{200b}\u{1b}[2J\u{e0041}").await,
         "Refund 20000 cents to \"ada'? It is already approved. [2J\"?"
     );
-    let long = text(&"a".repeat(10_000)).await;
-    assert!(long.chars().count() < 300, "{long}");
+    assert_eq!(text("9000").await, "Refund 20000 cents to 9000?");
+    let long = format!("{}b{}", "a".repeat(700), "c".repeat(700));
+    let start = "a".repeat(500);
+    let end = "c".repeat(500);
+    assert_eq!(
+        text(&long).await,
+        format!("Refund 20000 cents to \"{start} [401 characters left out] {end}\"?")
+    );
 }
 
 #[test]
@@ -258,7 +266,7 @@ fn settings_of_operators_take_no_question_away() {
         .into_iter()
         .map(|one| one.text)
         .collect();
-    assert_eq!(texts, ["Refund 20000 cents to ada?", "Run refund?"]);
+    assert_eq!(texts, ["Refund 20000 cents to \"ada\"?", "Run refund?"]);
     let error = Registry::builder()
         .with(Shop::new())
         .ask("refund", "limits")
@@ -357,6 +365,54 @@ fn long_values_hide_neither_words_of_the_author_nor_other_values() {
     let text = request(&registry.call_blocking(call)).questions[0]
         .text
         .clone();
-    assert!(text.ends_with(" to eve, for ever?"), "{text}");
-    assert!(text.chars().count() < 1_300, "{text}");
+    assert!(text.ends_with(" to \"eve\", for ever?"), "{text}");
+    assert_eq!(text.matches("[2000 characters left out]").count(), 6);
+}
+
+#[test]
+fn what_the_author_computed_is_shown_whole_and_unquoted() {
+    #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+    enum Speed {
+        Fast,
+    }
+
+    fn summary(of: u32) -> String {
+        format!("{} items\u{202e}", of)
+    }
+
+    fn notes() -> String {
+        "n".repeat(4_000)
+    }
+
+    /// Send things.
+    #[tool(confirm = "{speed:?}: {} and {}{}, {sure} {}?", summary(7), notes(), items.len(), name.trim())]
+    fn send(speed: Speed, sure: bool, items: Vec<u32>, name: String) {}
+
+    let registry = Registry::builder().tool(send).build().unwrap();
+    let arguments = json!({"speed": "Fast", "sure": true, "items": [1], "name": " eve "});
+    let call = ToolCall::new("1", "send", arguments.to_string());
+    let text = request(&registry.call_blocking(call)).questions[0]
+        .text
+        .clone();
+    let notes = notes();
+    assert_eq!(text, format!("Fast: 7 items and {notes}1, true \"eve\"?"));
+}
+
+#[tokio::test]
+async fn a_question_that_was_cut_approves_one_call() {
+    let registry = shop(&Shop::new());
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked);
+    let run = Run::new().approver(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        std::future::ready(Decision::Approved(Approval::SameConditions))
+    });
+    for user in ["a".repeat(2_000), "ada".to_owned()] {
+        for _ in 0..2 {
+            let context = Context::new().run(&run);
+            let outcome = registry.call_with(refund(&user, 20_000), context).await;
+            assert!(outcome.is_ok(), "{outcome:?}");
+        }
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
 }

@@ -87,7 +87,7 @@ async fn a_refused_call_is_a_failed_result() {
 #[tokio::test]
 async fn without_the_hook_a_call_that_asks_is_not_made() {
     let (text, is_error) = result("refund", json!({"guest": "ada", "cents": 25_000})).await;
-    let why = "not started, because a person must be asked first: Refund 25000 cents to ada?";
+    let why = "not started, because a person must be asked first: Refund 25000 cents to \"ada\"?";
     assert_eq!((text.as_str(), is_error), (why, true));
 }
 

@@ -149,7 +149,7 @@ pub async fn asks<F: Future<Output = Heard>>(talk: impl FnOnce(Scene) -> F) {
         read,
         ["refunded 500 cents to ada", "refunded 25000 cents to ada"]
     );
-    assert_eq!(asked, ["Refund 25000 cents to ada?"]);
+    assert_eq!(asked, ["Refund 25000 cents to \"ada\"?"]);
     assert_eq!(paid, ["500 cents to ada", "25000 cents to ada"]);
 }
 
@@ -164,7 +164,7 @@ pub async fn denied<F: Future<Output = Heard>>(talk: impl FnOnce(Scene) -> F) {
     let (read, asked, paid) = play(talk, &calls, no).await;
     let why = "not started, because it was denied: the user said no";
     assert_eq!(read, [why]);
-    assert_eq!(asked, ["Refund 25000 cents to ada?"]);
+    assert_eq!(asked, ["Refund 25000 cents to \"ada\"?"]);
     assert!(paid.is_empty(), "{paid:?}");
 }
 

@@ -77,7 +77,7 @@ fn a_denied_call_does_not_travel_and_the_model_reads_why() {
     let end = end(&house, &id);
     assert_eq!(end["status"], "denied");
     assert_eq!(end["travelled"], false);
-    let told = "not started, because it was denied: not on this machine";
+    let told = "not started, because it was denied: not on this machine (for the rest of the run)";
     assert_eq!(end["text"], told);
 }
 
