@@ -43,7 +43,7 @@ fn is_call(trees: &[TokenTree], at: usize) -> bool {
     named && called && !method
 }
 
-/// The tool at the end of `.with("order_id", &order_id).seen(find_order)`, if it is a function.
+/// The tool at the end of `.with("order_id", &order_id).seen(find_order)` or `.seen_named("find_order")`.
 fn chain(mut trees: &[TokenTree]) -> Option<AskedTool> {
     let mut arguments = Vec::new();
     while let Some((method, group)) = step(trees) {
@@ -55,7 +55,17 @@ fn chain(mut trees: &[TokenTree]) -> Option<AskedTool> {
         } else if ["seen", "ok", "count"].iter().any(|asked| method == asked) {
             return is_path(&inside).then(|| AskedTool {
                 name: source::text(&inside),
-                path: inside,
+                path: Some(inside),
+                arguments,
+            });
+        } else if ["seen_named", "ok_named", "count_named"]
+            .iter()
+            .any(|asked| method == asked)
+        {
+            let literal = syn::parse2::<LitStr>(inside).ok()?;
+            return Some(AskedTool {
+                path: None,
+                name: literal.value(),
                 arguments,
             });
         }

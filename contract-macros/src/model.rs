@@ -298,9 +298,9 @@ pub(crate) struct HistoryUse {
     pub(crate) tools: Vec<AskedTool>,
 }
 
-/// A tool that is asked about by its function.
+/// A tool that is asked about by its function, or by its name.
 pub(crate) struct AskedTool {
-    pub(crate) path: TokenStream,
+    pub(crate) path: Option<TokenStream>,
     pub(crate) name: String,
     /// The arguments by which the question is narrowed.
     pub(crate) arguments: Vec<LitStr>,

@@ -101,7 +101,7 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     })
 }
 
-/// `.over_history(&[rt::AskedTool { function: || rt::type_of(&refund), name: "refund", arguments: &["order_id"] }])`
+/// `.over_history(&[rt::AskedTool { function: Some(|| rt::type_of(&refund)), name: "refund", arguments: &["order_id"] }])`
 fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
     let tools = used.tools.iter().map(|tool| {
         let AskedTool {
@@ -109,9 +109,13 @@ fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
             name,
             arguments,
         } = tool;
+        let function = match path {
+            Some(path) => quote!(::core::option::Option::Some(|| #runtime::type_of(&#path))),
+            None => quote!(::core::option::Option::None),
+        };
         quote! {
             #runtime::AskedTool {
-                function: || #runtime::type_of(&#path),
+                function: #function,
                 name: #name,
                 arguments: &[#(#arguments),*],
             }

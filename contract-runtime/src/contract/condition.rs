@@ -115,7 +115,8 @@ pub struct Condition {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AskedTool {
-    pub function: fn() -> TypeId,
+    /// `None` for a tool that is named by a text.
+    pub function: Option<fn() -> TypeId>,
     /// As the author typed it.
     pub name: &'static str,
     /// The arguments by which the question is narrowed.

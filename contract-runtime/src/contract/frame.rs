@@ -407,7 +407,10 @@ impl FrameOf<'_> {
             detection,
             blame: match condition.kind() {
                 // Neither the arguments nor the body can make up for a history that is not there.
-                _ if detection == Detection::Unanswered => Blame::Caller,
+                _ if detection == Detection::Unanswered => match self.place() {
+                    Some(place) if place.is_misnamed() => Blame::Callee,
+                    _ => Blame::Caller,
+                },
                 ConditionKind::Pre | ConditionKind::Given if self.named => Blame::Model,
                 ConditionKind::Pre | ConditionKind::Given => Blame::Caller,
                 _ => Blame::Callee,

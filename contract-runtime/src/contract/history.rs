@@ -8,6 +8,7 @@ mod records;
 mod tool_function;
 mod turn;
 
+pub(crate) use answer::{Asker, HistoryTool};
 pub use asked_value::AskedValue;
 pub(crate) use digest::{CallArguments, sorted_digest};
 pub(crate) use place::{CallEnd, CallPlace, Unplaced};
@@ -123,12 +124,19 @@ impl History {
     /// those that were only [checked](crate::Registry::check).
     ///
     /// Of two calls at the same time one began first, so a limit holds for both.
+    ///
+    /// A method that asks about a method of its own state is answered about this state alone. Asked from elsewhere about two states
+    /// in one registry, `count` is the sum, and `seen` and `ok` have no answer.
     #[must_use]
     pub fn count<S>(&self, tool: impl ToolFunction<S>) -> usize {
         self.ask(Tool::of(&tool), Question::Counted)
     }
 
     /// Returns the same as [`seen`](Self::seen), of a tool that is called by this name, such as an imported one.
+    ///
+    /// The name is the one that the tool had before [`Builder::prefix`](crate::Builder::prefix) and
+    /// [`Builder::rename`](crate::Builder::rename), if the tool that asks is of the same prefix; otherwise it is the name by which
+    /// the tool is called. A name that the registry does not know, and that was not called in the run, has no answer.
     #[must_use]
     pub fn seen_named(&self, tool: &str) -> bool {
         self.ask(Tool::Named(tool), Question::Seen) > 0

@@ -161,6 +161,22 @@ pub enum BuildProblem {
         /// Where the condition is written.
         location: String,
     },
+    /// A condition asks the history about a name that no tool has.
+    #[error(
+        "`{predicate}` of tool `{tool}` ({location}) asks the history about `{name}`, and no tool has this name{}", did_you_mean(nearest.as_deref())
+    )]
+    AsksNoName {
+        /// The tool that states the condition.
+        tool: String,
+        /// The predicate as the author typed it.
+        predicate: &'static str,
+        /// The name that it asks about.
+        name: &'static str,
+        /// The name of a tool that is spelt like it.
+        nearest: Option<String>,
+        /// Where the condition is written.
+        location: String,
+    },
     /// A condition asks the history about an argument that the tool does not have.
     #[error(
         "`{predicate}` of tool `{tool}` ({location}) asks the history about the argument `{argument}`, which `{function}` does not have{}", did_you_mean(nearest.as_deref())

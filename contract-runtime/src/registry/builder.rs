@@ -70,6 +70,8 @@ pub struct Builder {
     empty: Option<String>,
     before: CallHook,
     asks: Vec<AskChange>,
+    /// How many states were added.
+    states: usize,
 }
 
 impl std::fmt::Debug for Builder {
@@ -100,6 +102,7 @@ impl Builder {
             empty: None,
             before: CallHook::default(),
             asks: Vec::new(),
+            states: 0,
         }
     }
 
@@ -125,7 +128,11 @@ impl Builder {
     /// Adds the tools of a state: an `impl` block under `#[tool]`, by value or in an `Arc`; or a list of [`Tool`]s.
     pub fn with(mut self, tools: impl ToolSet) -> Self {
         self.empty = None;
-        self.tools.extend(tools.into_tools());
+        self.states += 1;
+        for mut tool in tools.into_tools() {
+            tool.state = self.states;
+            self.tools.push(tool);
+        }
         self
     }
 
@@ -199,8 +206,10 @@ impl Builder {
 
     /// Adds a prefix to the names of the tools added since the last prefix.
     pub fn prefix(mut self, prefix: &str) -> Self {
-        for tool in self.tools.iter_mut().filter(|tool| !tool.prefixed) {
-            tool.prefixed = true;
+        let sets = self.tools.iter().filter_map(|tool| tool.set);
+        let next = sets.max().map_or(0, |last| last + 1);
+        for tool in self.tools.iter_mut().filter(|tool| tool.set.is_none()) {
+            tool.set = Some(next);
             tool.name.to_mut().insert_str(0, prefix);
         }
         self

@@ -11,9 +11,19 @@ pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildPr
     for entry in entries {
         for condition in entry.tool.conditions() {
             for asked in condition.asked_tools() {
-                match arguments(entries, asked) {
+                match arguments(entries, entry, asked) {
                     Some(known) => problems.extend(misnamed(entry, condition, asked, &known)),
                     None if partial => {}
+                    None if asked.function.is_none() => {
+                        let names = entries.iter().map(|entry| entry.tool.name());
+                        problems.push(BuildProblem::AsksNoName {
+                            tool: entry.tool.name.to_string(),
+                            predicate: condition.predicate(),
+                            name: asked.name,
+                            nearest: nearest(asked.name, names).map(str::to_owned),
+                            location: location(entry, condition),
+                        });
+                    }
                     None => problems.push(BuildProblem::AsksNoTool {
                         tool: entry.tool.name.to_string(),
                         predicate: condition.predicate(),
@@ -26,9 +36,21 @@ pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildPr
     }
 }
 
-/// The arguments of the tool, if the function is one.
-fn arguments<'e>(entries: &'e [Entry], asked: &AskedTool) -> Option<Vec<&'e str>> {
-    let function = (asked.function)();
+/// The arguments of the tool that `asker` asks about, if there is one.
+fn arguments<'e>(entries: &'e [Entry], asker: &Entry, asked: &AskedTool) -> Option<Vec<&'e str>> {
+    let Some(function) = asked.function else {
+        let is_own =
+            |one: &&Entry| one.tool.set == asker.tool.set && one.tool.contract_name() == asked.name;
+        let by_name = |one: &&Entry| one.tool.name() == asked.name;
+        let mut all = entries.iter();
+        let found = all.clone().find(is_own).or_else(|| all.find(by_name))?;
+        // A dynamic tool may take arguments that its schema does not name.
+        return match found.tool.spec() {
+            Some(spec) => Some(spec.parameters.iter().map(|one| one.name).collect()),
+            None => Some(asked.arguments.to_vec()),
+        };
+    };
+    let function = function();
     let own = entries
         .iter()
         .find(|entry| entry.tool.function == Some(function));

@@ -1,7 +1,7 @@
 //! The state shared by a registry's clones.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::approval::OpenRequests;
 use super::call_hook::CallHook;
@@ -10,6 +10,7 @@ use super::export::Exports;
 use super::names::Names;
 use super::shards::Shards;
 use super::statistics::Statistics;
+use crate::contract::history::{Asker, HistoryTool};
 use crate::contract::scope::PolicyLayer;
 use crate::schema::arguments::{nearest, own_names, prefixed};
 use crate::tool::context::Shared;
@@ -31,6 +32,8 @@ pub(crate) struct Inner {
     pub(super) gate: tokio::sync::RwLock<()>,
     pub(super) exports: Exports,
     pub(super) open_requests: OpenRequests,
+    /// Its tools, as questions about a history name them.
+    history_tools: OnceLock<Arc<[HistoryTool]>>,
     /// No other registry of the process has it.
     pub(super) id: u64,
 }
@@ -105,6 +108,7 @@ impl Inner {
             gate: tokio::sync::RwLock::new(()),
             exports: Exports::default(),
             open_requests: OpenRequests::default(),
+            history_tools: OnceLock::new(),
             id: next_id(),
         }
     }
@@ -128,6 +132,24 @@ impl Inner {
             && let Some(own) = own_names(&call.arguments, schema)
         {
             call.arguments = own;
+        }
+    }
+
+    /// The tool at this index, as one that asks a history.
+    pub(super) fn asker(&self, index: usize) -> Asker {
+        let tool = |entry: &Entry| HistoryTool {
+            name: entry.tool.name().to_owned(),
+            original: entry.tool.contract_name().to_owned(),
+            set: entry.tool.set,
+            state: entry.tool.state,
+            function: entry.tool.function,
+        };
+        let tools = self
+            .history_tools
+            .get_or_init(|| self.entries.iter().map(tool).collect());
+        Asker {
+            tools: Arc::clone(tools),
+            index,
         }
     }
 

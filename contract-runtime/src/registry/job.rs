@@ -53,7 +53,7 @@ impl Job {
         };
         let place = history.map(|history| {
             let tool = (call.name.as_str(), entry.tool.function);
-            Arc::new(CallPlace::new(history, tool, of_run))
+            Arc::new(CallPlace::new(history, tool, of_run, inner.asker(index)))
         });
         let policy = mode.policy().or(entry.policy);
         let mut scope = ContractScope::fresh();

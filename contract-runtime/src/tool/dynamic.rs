@@ -46,8 +46,10 @@ pub struct Tool {
     pub(crate) runs: Runs,
     pub(crate) coerce: bool,
     pub(crate) package: &'static str,
-    /// A prefix has been put before its name.
-    pub(crate) prefixed: bool,
+    /// The tools that one prefix covers, by a number; `None` if it has no prefix.
+    pub(crate) set: Option<usize>,
+    /// The state of a method, by a number that other states of its builder do not have.
+    pub(crate) state: usize,
     pub(crate) location: SourceLocation,
     pub(crate) origin: Origin,
     /// The function that it is, by which a history knows it.
@@ -275,7 +277,8 @@ impl Tool {
             runs: Runs::Async,
             coerce: false,
             package: "",
-            prefixed: false,
+            set: None,
+            state: 0,
             location: match spec.source {
                 Some(source) => SourceLocation::Named(source.into()),
                 None => Location::caller().into(),
@@ -299,7 +302,8 @@ impl Tool {
             },
             coerce: spec.coerce,
             package: spec.package,
-            prefixed: false,
+            set: None,
+            state: 0,
             location: SourceLocation::Code(spec.contract.file, line, column),
             origin: Origin::Generated(spec),
             function: Some(function),

@@ -1,6 +1,7 @@
 //! Questions to a history, and why some have no answer.
 
 use std::any::{TypeId, type_name};
+use std::sync::Arc;
 
 use super::records::KEPT;
 use super::tool_function::ToolFunction;
@@ -17,7 +18,76 @@ pub(super) enum Question {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tool<'q> {
     Function(TypeId, &'q str),
+    /// A method of one state, by the name that its registry gave it.
+    Method(TypeId, &'q str),
     Named(&'q str),
+}
+
+/// A tool of the registry of a call that asks.
+#[derive(Debug)]
+pub(crate) struct HistoryTool {
+    pub(crate) name: String,
+    /// Its name before any prefix and rename.
+    pub(crate) original: String,
+    /// The prefix that covers it, by a number.
+    pub(crate) set: Option<usize>,
+    /// The state of a method, by a number.
+    pub(crate) state: usize,
+    pub(crate) function: Option<TypeId>,
+}
+
+/// The tool that asks, among those of its registry.
+#[derive(Clone, Debug)]
+pub(crate) struct Asker {
+    pub(crate) tools: Arc<[HistoryTool]>,
+    pub(crate) index: usize,
+}
+
+impl Asker {
+    /// Says which calls a question is about, or why it has no answer; `was_called` says whether a name was called in the run.
+    pub(super) fn resolve<'q>(
+        &'q self,
+        tool: Tool<'q>,
+        question: Question,
+        was_called: impl Fn(&str) -> bool,
+    ) -> Result<Tool<'q>, Unanswered> {
+        let own = self.tools.get(self.index);
+        match tool {
+            Tool::Named(name) => {
+                let is_own = |one: &&HistoryTool| {
+                    one.original == name && own.is_some_and(|own| own.set == one.set)
+                };
+                if let Some(found) = self.tools.iter().find(is_own) {
+                    return Ok(Tool::Named(&found.name));
+                }
+                if self.tools.iter().any(|one| one.name == name) || was_called(name) {
+                    return Ok(tool);
+                }
+                let tool = name.to_owned();
+                Err(Unanswered::NoTool { tool })
+            }
+            Tool::Function(function, name) => {
+                let is_method = |one: &&HistoryTool| one.function == Some(function);
+                let mut states = self.tools.iter().filter(is_method);
+                let Some(first) = states.next() else {
+                    return Ok(tool);
+                };
+                let Some(second) = states.next().filter(|one| one.state != first.state) else {
+                    return Ok(tool);
+                };
+                let own = own.filter(|own| own.state != 0);
+                let mut all = [first, second].into_iter().chain(states);
+                match all.find(|one| own.is_some_and(|own| own.state == one.state)) {
+                    Some(method) => Ok(Tool::Method(function, &method.name)),
+                    None if question == Question::Counted => Ok(tool),
+                    None => Err(Unanswered::TwoStates {
+                        tool: name.to_owned(),
+                    }),
+                }
+            }
+            Tool::Method(..) => Ok(tool),
+        }
+    }
 }
 
 impl Tool<'_> {
@@ -30,13 +100,14 @@ impl Tool<'_> {
     pub(super) fn is(self, name: &str, function: Option<TypeId>) -> bool {
         match self {
             Self::Function(of, _) => function == Some(of),
+            Self::Method(of, wanted) => function == Some(of) && name == wanted,
             Self::Named(wanted) => name == wanted,
         }
     }
 
     pub(super) fn name(&self) -> &str {
         match *self {
-            Self::Function(_, name) | Self::Named(name) => name,
+            Self::Function(_, name) | Self::Method(_, name) | Self::Named(name) => name,
         }
     }
 }
@@ -68,4 +139,12 @@ pub(super) enum Unanswered {
         "a condition asks for calls of `{tool}` by a value of `{argument}` that cannot be written as JSON"
     )]
     NotJson { tool: String, argument: String },
+    #[error(
+        "a condition asks for calls of `{tool}`, and there is no tool of this name: the registry has none, and none was called in the run"
+    )]
+    NoTool { tool: String },
+    #[error(
+        "a condition asks whether `{tool}` succeeded, which is a method of two states here; ask from a method of one of them, or with `count`"
+    )]
+    TwoStates { tool: String },
 }

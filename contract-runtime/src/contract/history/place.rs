@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 
 use serde_json::Value;
 
-use super::answer::{Question, Tool, Unanswered};
+use super::answer::{Asker, Question, Tool, Unanswered};
 use super::digest::CallArguments;
 use super::records::{Position, RecordId, RunHistory};
 use crate::contract::panics::ignore_poison;
@@ -26,6 +26,8 @@ pub(crate) struct CallPlace {
     run: Result<RunHistory, Unplaced>,
     tool: String,
     function: Option<TypeId>,
+    /// The tool and its registry; `None` for code that has no call of its own.
+    asker: Option<Asker>,
     /// When its turn began.
     turn: u64,
     /// A model reads its result: the run made the call itself.
@@ -36,6 +38,8 @@ pub(crate) struct CallPlace {
     /// A condition is being judged that may ask.
     is_asked: AtomicBool,
     unanswered: Mutex<Option<Unanswered>>,
+    /// The condition asked what no call could answer, which is its author's fault.
+    is_misnamed: AtomicBool,
 }
 
 /// Why a call has no place in a history.
@@ -59,12 +63,14 @@ impl CallPlace {
         run: RunHistory,
         (tool, function): (&str, Option<TypeId>),
         is_read: bool,
+        asker: Asker,
     ) -> Self {
         let turn = run.since.unwrap_or_else(|| run.tick());
         let mut place = Self::without(Ok(run), tool);
         place.turn = turn;
         place.is_read = is_read;
         place.function = function;
+        place.asker = Some(asker);
         place
     }
 
@@ -78,6 +84,7 @@ impl CallPlace {
             run,
             tool: tool.to_owned(),
             function: None,
+            asker: None,
             turn: 0,
             is_read: false,
             record: OnceLock::new(),
@@ -85,6 +92,7 @@ impl CallPlace {
             ended: AtomicBool::new(false),
             is_asked: AtomicBool::new(false),
             unanswered: Mutex::new(None),
+            is_misnamed: AtomicBool::new(false),
         }
     }
 
@@ -137,13 +145,21 @@ impl CallPlace {
     /// From here on a condition may ask.
     pub(crate) fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
+        self.is_misnamed.store(false, Ordering::Relaxed);
     }
 
     /// The condition is judged; the error says that a question of it had no answer.
     pub(crate) fn asked(&self) -> Result<(), String> {
         self.is_asked.store(false, Ordering::Relaxed);
         let unanswered = ignore_poison(self.unanswered.lock()).take();
+        let is_misnamed = matches!(unanswered, Some(Unanswered::NoTool { .. }));
+        self.is_misnamed.store(is_misnamed, Ordering::Relaxed);
         unanswered.map_or(Ok(()), |why| Err(why.to_string()))
+    }
+
+    /// The condition that was judged last asked about a tool that there is not.
+    pub(crate) fn is_misnamed(&self) -> bool {
+        self.is_misnamed.load(Ordering::Relaxed)
     }
 
     #[cold]
@@ -172,6 +188,10 @@ impl CallPlace {
         let position = Position {
             number: self.record.get().map(|record| record.number),
             turn: self.turn,
+        };
+        let tool = match &self.asker {
+            Some(asker) => asker.resolve(tool, question, |name| run.was_called(name))?,
+            None => tool,
         };
         run.answer(position, tool, question, narrowed)
     }

@@ -207,6 +207,11 @@ impl RunHistory {
         Ok(sum)
     }
 
+    pub(super) fn was_called(&self, name: &str) -> bool {
+        let inner = self.records.inner();
+        inner.tools.iter().any(|tool| tool.name == name)
+    }
+
     /// From here on questions fail that calls could decide which are not known.
     pub(crate) fn expect_earlier(&self) {
         self.records.inner().has_earlier = true;

@@ -220,6 +220,111 @@ fn a_registry_knows_what_is_asked() {
 }
 
 #[tokio::test]
+async fn a_name_means_the_tool_of_its_own_set_before_any_other() {
+    let page = || {
+        let spec = DynamicSpec::new("read_page", "Read a page.");
+        Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("hello")) })
+    };
+    let send = || {
+        let spec = DynamicSpec::new("send_files", "Send files.");
+        let send = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("sent")) });
+        send.pre_over_history("no page was read", |history, _| {
+            !history.ok_named("read_page")
+        })
+    };
+    let registry = Registry::builder()
+        .with(vec![page(), send()])
+        .prefix("web_")
+        .with(vec![page(), send()])
+        .prefix("")
+        .build()
+        .unwrap();
+    let run = Run::new();
+    let call = async |tool: &str| in_run(&registry, &run, ToolCall::new("1", tool, "")).await;
+    assert!(call("web_send_files").await.is_ok());
+    assert!(call("web_read_page").await.is_ok());
+    assert!(!call("web_send_files").await.is_ok());
+    assert!(call("send_files").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_name_that_no_tool_has_is_the_fault_of_its_author() {
+    let send = DynamicSpec::new("send", "Send.");
+    let send = Tool::dynamic(send, |_| async { Ok::<_, String>(Content::text("sent")) });
+    let send = send.pre_over_history("nothing was read", |history, _| {
+        history.count_named("raed") == 0
+    });
+    let registry = Registry::builder().with(vec![send]).build().unwrap();
+    let run = Run::new();
+    let outcome = in_run(&registry, &run, ToolCall::new("1", "send", "")).await;
+    let violation = outcome.violation().unwrap();
+    assert_eq!(violation.detection, Detection::Unanswered);
+    assert_eq!(violation.blame, Blame::Callee);
+
+    /// Ask by a name that nothing has.
+    #[tool]
+    #[pre(history().count_named("find_ordre") == 0)]
+    fn asks_by_name() {}
+    let builder = Registry::builder().tool(find_order).tool(asks_by_name);
+    let error = builder.build().unwrap_err();
+    assert!(
+        matches!(error.problems(), [BuildProblem::AsksNoName { name: "find_ordre", nearest: Some(nearest), .. }] if nearest == "find_order"),
+        "{error}"
+    );
+}
+
+struct Crate;
+
+#[tool]
+impl Crate {
+    /// Put a thing.
+    #[tool]
+    fn put(&self) {}
+
+    /// Close it, once something was put.
+    #[tool]
+    #[pre(history().ok(Crate::put))]
+    #[pre(history().count(Crate::put) == 1)]
+    fn close(&self) {}
+}
+
+/// Count both.
+#[tool]
+#[pre(history().count(Crate::put) == 2)]
+fn both() {}
+
+/// Ask for one of two.
+#[tool]
+#[pre(history().ok(Crate::put))]
+fn either() {}
+
+#[tokio::test]
+async fn a_method_asks_about_its_own_state() {
+    let registry = Registry::builder()
+        .with(Crate)
+        .prefix("a_")
+        .with(Crate)
+        .prefix("b_")
+        .tool(both)
+        .tool(either)
+        .build()
+        .unwrap();
+    let run = Run::new();
+    let call = async |tool: &str| in_run(&registry, &run, ToolCall::new("1", tool, "")).await;
+    assert!(call("a_put").await.is_ok());
+    assert!(!call("b_close").await.is_ok());
+    assert!(call("a_close").await.is_ok());
+    assert!(call("b_put").await.is_ok());
+    assert!(call("b_close").await.is_ok());
+    assert!(call("both").await.is_ok());
+    let unclear = call("either").await;
+    assert_eq!(
+        unclear.violation().unwrap().detection,
+        Detection::Unanswered
+    );
+}
+
+#[tokio::test]
 async fn an_argument_that_is_misnamed_at_run_time_fails() {
     let name = || "order".to_owned();
     /// Ask by a computed name.
