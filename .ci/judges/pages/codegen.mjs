@@ -18,7 +18,9 @@ const step = (name) => console.log(`  ${name}`);
 // Without a provider, conversations are recorded ones.
 const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(OPENAI|ANTHROPIC|GEMINI|GOOGLE_GEMINI)_/.test(name)));
 
-const backend = spawn(program, ["backend", "--ask", "run_shell", "--token-file", token, "--store", join(folder, "store.redb")], { stdio: ["ignore", "pipe", "inherit"], env: bare });
+// Letters that mean something in an address.
+const chosen = { ...bare, CODEGEN_TOKEN: "signs+in/it=&%41#end" };
+const backend = spawn(program, ["backend", "--confirm", "run_shell", "--token-file", token, "--store", join(folder, "store.redb"), "--service-token-env", "CODEGEN_TOKEN"], { stdio: ["ignore", "pipe", "inherit"], env: chosen });
 const said = {};
 for await (const line of createInterface({ input: backend.stdout })) {
   const [word, rest] = line.split(/ +/);
@@ -48,12 +50,27 @@ const visit = async (browser) => {
   await begin("wait for me");
   await until("#run .state", /queued/);
   await until("#executor", /no executor yet/);
+
+  step("a seventh tab opens");
+  const tabs = [];
+  for (let number = 2; number <= 7; number += 1) {
+    const tab = await browser.newPage();
+    tabs.push(tab);
+    await tab.goto(said.page);
+    await tab.waitForSelector("#run .state", { timeout: 10000 }).catch(() => assert.fail(`tab ${number} shows nothing`));
+  }
+  for (const tab of tabs) await tab.close();
+  await page.bringToFront();
   await it.press("Cancel", "#run");
   await until("#run .state", /cancelled/);
 
   step("an executor brings its contracts");
-  const executor = dialIn();
+  let executor = dialIn();
   try {
+    await until("#executor", /an executor with 9 tools/);
+    executor.kill("SIGKILL");
+    await until("#executor", /the executor is not connected/);
+    executor = dialIn();
     await until("#executor", /an executor with 9 tools/);
     await until("#contracts", /read_file.*write_file/);
 
@@ -63,8 +80,18 @@ const visit = async (browser) => {
     step("a call waits for a person, who approves");
     await until("#run .state", /waiting for approval/);
     await until(".approval", /Run run_shell\?.*cargo.*--offline/s);
+    await it.inView(".approval");
+    await page.setViewport({ width: 1400, height: 1000 });
+    const heights = await page.$$eval(".approval button", (all) => all.map((one) => one.getBoundingClientRect().height));
+    assert.ok(heights.every((height) => height < 40), `a button is broken into lines: ${heights}`);
+    const cut = await page.$$eval("#run .log > li", (all) => all.filter((one) => parseFloat(getComputedStyle(one, "::before").left) < 0).length);
+    assert.equal(cut, 0, "dots are cut");
+    const subjects = await page.$$eval("#run .log .subject", (all) => all.map((one) => one.textContent));
+    assert.ok(subjects.includes("src/routes.rs"), `no call shows its path: ${subjects}`);
+    assert.doesNotMatch(await text("#contracts"), /\{(path|\}|:)/);
     await it.press("Approve", "#run");
     await until("#run .state", /completed/);
+    await it.keepsFocus();
     await until("#run .log", /never travelled/);
     await until('[data-clause="read_file.pre[4]"]', /found by the backend/);
     await until('[data-clause="write_file.pre[3]"]', /found by the executor/);
@@ -81,7 +108,7 @@ const visit = async (browser) => {
     step("another is denied, and the model reads why");
     await begin("create an endpoint");
     await until("#run .state", /waiting for approval/);
-    await page.type(".approval input", "not on this machine");
+    await (await it.named("Reason to deny")).type("not on this machine");
     await it.press("Deny", "#run");
     await until("#run .state", /completed/);
     await until("#run .log", /denied: not on this machine/);
@@ -119,9 +146,7 @@ const visit = async (browser) => {
     step("is used without a mouse");
     await page.focus("#task");
     await page.keyboard.type("by keyboard");
-    await page.keyboard.down("Control");
-    await page.keyboard.press("Enter");
-    await page.keyboard.up("Control");
+    await it.chord();
     await until("#run h2", /^by keyboard$/);
     const nameless = await page.$$eval("input, textarea, select, button", (all) => all.filter((one) =>
       !one.labels?.length && !one.getAttribute("aria-label") && !one.textContent.trim()).map((one) => one.outerHTML));

@@ -72,6 +72,18 @@ export const open = async (browser, url, size = { width: 1440, height: 1000 }, p
     }, value);
   };
   const sent = () => page.$eval(".json textarea", (area) => area.value);
+  // Whether a part of the page is inside the window.
+  const inView = (selector) => page.waitForFunction((selector) => {
+    const { top, bottom } = document.querySelector(selector).getBoundingClientRect();
+    return top < innerHeight && bottom > 0 && (bottom <= innerHeight + 1 || top <= 1);
+  }, { timeout: 5000, polling: 50 }, selector).catch(() => assert.fail(`${selector} is out of view`));
+  // A control that is removed or disabled leaves the focus to the body.
+  const keepsFocus = async () => assert.notEqual(await page.evaluate(() => document.activeElement.tagName), "BODY");
+  const chord = async () => {
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
+  };
   const fine = () => assert.deepEqual(wrong, []);
   // Two pictures for the guide, light and dark.
   const picture = async (folder, name) => {
@@ -83,5 +95,5 @@ export const open = async (browser, url, size = { width: 1440, height: 1000 }, p
     }
     await page.emulateMediaFeatures([]);
   };
-  return { picture, page, wrong, text, until, clause, tool, type, choose, press, json, sent, named, fine };
+  return { picture, inView, keepsFocus, chord, page, wrong, text, until, clause, tool, type, choose, press, json, sent, named, fine };
 };

@@ -275,6 +275,14 @@ impl Task {
         self.open.pinned.get().cloned()
     }
 
+    /// Returns whether an executor is connected at this moment.
+    ///
+    /// It is `false` before the first executor is accepted, and while a connection that broke has not been replaced.
+    #[must_use]
+    pub fn is_attached(&self) -> bool {
+        self.open.calls.is_attached()
+    }
+
     /// Waits until an executor has connected and its tools are accepted.
     ///
     /// # Errors

@@ -3,18 +3,21 @@
 const approvals = (() => {
   const { el, fill, button } = dom;
 
-  // A form that is sent once; `send` may throw why the decision does not count.
+  // A form that is sent once; `send` may throw why the decision does not count. The buttons stay enabled, because a button that
+  // is disabled loses the focus.
   const form = (approval, send) => {
     const problem = el('p', { class: 'problem', role: 'alert' });
-    const reason = el('input', { type: 'text', 'aria-label': 'why not', maxlength: '4000' });
+    const reason = el('input', { type: 'text', id: 'reason', maxlength: '4000' });
+    let sent = false;
     const decide = async (approve) => {
-      for (const one of [yes, no]) one.disabled = true;
+      if (sent) return;
+      sent = true;
       fill(problem);
       try {
         await send({ id: approval.id, approve, reason: approve ? '' : reason.value });
       } catch (error) {
         fill(problem, dom.visible(error.message));
-        for (const one of [yes, no]) one.disabled = false;
+        sent = false;
       }
     };
     const yes = button('Approve', () => decide(true), { class: 'run' });
@@ -23,7 +26,8 @@ const approvals = (() => {
       ...approval.questions.map((text) => el('h3', {}, dom.visible(text))),
       el('p', { class: 'about' }, el('code', {}, dom.visible(approval.tool)), ' with these arguments:'),
       el('pre', { tabindex: '0', 'aria-label': 'arguments' }, dom.visible(logs.pretty(approval.arguments))),
-      el('p', { class: 'buttons' }, yes, no, reason), problem);
+      el('p', {}, el('label', { for: reason.id, class: 'about' }, 'Reason to deny'), reason),
+      el('p', { class: 'buttons' }, yes, no), problem);
   };
 
   return { form };

@@ -30,5 +30,11 @@ const dom = (() => {
   const visible = (text) =>
     String(text).replace(HIDDEN, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
 
-  return { el, fill, button, visible };
+  // The message of a condition as its author wrote it: `{expression:format}` is shown as code, and `{{` as `{`.
+  const message = (template) => template.split(/(\{\{|\}\}|\{[^{}]*\})/).map((part) => {
+    if (part === '{{' || part === '}}') return part[0];
+    return part.startsWith('{') && part.endsWith('}') ? el('code', {}, visible(part.slice(1, -1).replace(/:[^:]*$/, '') || '…')) : visible(part);
+  });
+
+  return { el, fill, button, visible, message };
 })();

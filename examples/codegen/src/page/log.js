@@ -17,6 +17,16 @@ const logs = (() => {
     }
   };
 
+  // What a call is about: the first text among its arguments, such as a path or a command.
+  const subject = (text) => {
+    try {
+      const first = Object.values(JSON.parse(text)).find((value) => typeof value === 'string') ?? '';
+      return first.length > 80 ? `${first.slice(0, 79)}…` : first;
+    } catch {
+      return '';
+    }
+  };
+
   const log = (list, broken) => {
     const calls = new Map();
     let piece;
@@ -35,7 +45,7 @@ const logs = (() => {
       const found = el('div');
       const result = el('pre', { hidden: true });
       const item = line('call', el('details', {},
-        el('summary', {}, el('code', {}, dom.visible(event.tool)), ' ', verdict, progress),
+        el('summary', {}, el('code', {}, dom.visible(event.tool)), ' ', el('span', { class: 'subject' }, dom.visible(subject(event.arguments))), ' ', verdict, progress),
         el('pre', {}, dom.visible(pretty(event.arguments))), result), found);
       calls.set(event.call_id, { item, verdict, progress, found, result, tool: event.tool });
     };

@@ -9,7 +9,7 @@
 
   let shown;
   let leave = () => {};
-  let tools = 0;
+  let known;
   const counts = new Map();
 
   const broken = (clause) => {
@@ -26,17 +26,20 @@
   };
 
   const contracts = async () => {
-    const all = await service.ask('/api/tools');
-    if (all.length === tools) return;
-    tools = all.length;
-    at('executor').textContent = `an executor with ${tools} tools`;
+    const { connected, tools } = await service.ask('/api/tools');
+    const presence = connected ? `an executor with ${tools.length} tools` : tools.length > 0 ? 'the executor is not connected' : 'no executor yet';
+    // A status that is written again is read out again.
+    if (at('executor').textContent !== presence) at('executor').textContent = presence;
+    const now = JSON.stringify(tools);
+    if (tools.length === 0 || now === known) return;
+    known = now;
     at('contracts-note').textContent = '● judged by the backend before a call travels, and by the executor; ○ by the executor alone';
-    fill(at('contracts'), ...all.map((tool) => el('details', { class: 'tool', 'data-tool': tool.name },
+    fill(at('contracts'), ...tools.map((tool) => el('details', { class: 'tool', 'data-tool': tool.name },
       el('summary', {}, el('code', {}, dom.visible(tool.name)), el('span', { class: 'badge' }, `${tool.clauses.length} clauses`)),
       el('p', { class: 'about' }, dom.visible(tool.description)),
       el('ul', {}, ...tool.clauses.map((clause) => el('li', { 'data-id': clause.id },
         clause.judged_here ? '● ' : '○ ', el('span', { class: 'about' }, clause.kind), ' ', el('code', {}, dom.visible(clause.predicate)), ' ',
-        el('span', { class: 'count' }), clause.message !== null && el('p', { class: 'about' }, dom.visible(clause.message))))))));
+        el('span', { class: 'count' }), clause.message !== null && el('p', { class: 'about' }, ...dom.message(clause.message))))))));
     for (const clause of counts.keys()) mark(clause);
   };
 
@@ -54,7 +57,6 @@
     const state = el('span', {});
     const problem = el('p', { class: 'problem', role: 'alert' });
     const cancel = button('Cancel', async () => {
-      cancel.disabled = true;
       try {
         await service.ask(`/api/runs/${run.id}/cancel`, {});
       } catch (error) {
@@ -63,16 +65,31 @@
     });
     const list = el('ol', { class: 'log' });
     const interview = el('div', { class: 'questions' });
-    fill(at('run'), el('div', { class: 'head' }, el('h2', { tabindex: '-1' }, dom.visible(run.task)), state, cancel), problem, list, interview);
+    const heading = el('h2', { tabindex: '-1' }, dom.visible(run.task));
+    fill(at('run'), el('div', { class: 'head' }, heading, state, cancel), problem, list, interview);
     const { hear } = logs.log(list, broken);
     let questions = [];
     let approval;
+    // While the end of a run under way is in view, it stays in view; measured once a frame, because a log may be long.
+    let due = OVER.includes(run.state);
+    const keepEnd = () => {
+      if (due) return;
+      const end = interview.getBoundingClientRect().bottom;
+      if (end < 0 || end > innerHeight + 40) return;
+      due = true;
+      requestAnimationFrame(() => {
+        due = false;
+        interview.scrollIntoView({ block: 'nearest' });
+      });
+    };
     service.follow(run.id, stop.signal, (event) => {
+      keepEnd();
       hear(event);
       if (event.type === 'questions') questions = event.questions;
       if (event.type === 'approval_requested') approval = event.approval;
       if (event.type !== 'state') return false;
       fill(state, logs.state(event.state));
+      const held = interview.contains(document.activeElement) || document.activeElement === cancel;
       cancel.hidden = OVER.includes(event.state);
       const asks = event.state === 'waiting_input';
       fill(interview, asks && interviews.form(questions, async (answers) => {
@@ -80,6 +97,8 @@
       }), event.state === 'waiting_approval' && approvals.form(approval, async (decision) => {
         await service.ask(`/api/runs/${run.id}/approval`, decision);
       }));
+      // What had the focus is gone.
+      if (held && !at('run').contains(document.activeElement)) heading.focus({ preventScroll: true });
       refresh();
       return OVER.includes(event.state);
     }, say);
@@ -92,7 +111,7 @@
       run.silent && el('span', { class: 'problem' }, `no sign of life of ${dom.visible(run.owner)} `),
       el('span', { class: 'about' }, new Date(run.began_ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }))))));
 
-  let known = '';
+  let listed = '';
   const refresh = async () => {
     try {
       // How long somebody is silent changes all the time, and whether somebody is does not.
@@ -103,8 +122,8 @@
       if (wanted && wanted.id !== shown) show(wanted);
       const now = JSON.stringify([runs, shown]);
       // A list that is filled anew loses the focus of whoever goes through it.
-      if (now !== known) list(runs);
-      known = now;
+      if (now !== listed) list(runs);
+      listed = now;
     } catch (error) {
       say(error instanceof TypeError ? 'The backend does not answer; has it ended?' : dom.visible(error.message));
     }

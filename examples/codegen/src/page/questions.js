@@ -19,19 +19,21 @@ const interviews = (() => {
     return { question: question.id, values: chosen.map((input) => input.value) };
   };
 
-  // A form that is sent once; `send` may throw what is wrong with the answers.
+  // A form that is sent once; `send` may throw what is wrong with the answers. The button keeps the focus, as in approvals.js.
   const form = (questions, send) => {
     const problem = el('p', { class: 'problem', role: 'alert' });
     const button = el('button', { class: 'run' }, 'Answer');
+    let sent = false;
     const node = el('form', { class: 'interview', onsubmit: async (event) => {
       event.preventDefault();
-      button.disabled = true;
+      if (sent) return;
+      sent = true;
       fill(problem);
       try {
         await send(questions.map((question) => given(node, question)));
       } catch (error) {
         fill(problem, dom.visible(error.message));
-        button.disabled = false;
+        sent = false;
       }
     } }, ...questions.map(field), el('p', { class: 'buttons' }, button), problem);
     return node;

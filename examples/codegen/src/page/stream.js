@@ -13,13 +13,18 @@ const service = (() => {
     return value;
   };
 
-  // The events of a run until it is over; the stream is opened again where it broke off.
+  // The events of a run until it is over; the stream is opened again where it broke off. A hidden tab has none: a browser opens
+  // six connections to a server over HTTP/1.1, and with six streams every other request would wait.
   const follow = async (id, signal, hear, say) => {
     let after = 0;
     for (let tries = 0; !signal.aborted; tries += 1) {
+      const leaves = new AbortController();
+      const turned = () => new Promise((next) => document.addEventListener('visibilitychange', next, { once: true }));
+      if (document.hidden) await turned();
+      turned().then(() => leaves.abort());
       try {
         const headers = { authorization: `Bearer ${token}` };
-        const answer = await fetch(`/api/runs/${id}/events?after=${after}`, { headers, signal });
+        const answer = await fetch(`/api/runs/${id}/events?after=${after}`, { headers, signal: AbortSignal.any([signal, leaves.signal]) });
         if (!answer.ok) throw new Error(`status ${answer.status}`);
         say('');
         tries = 0;
@@ -40,6 +45,7 @@ const service = (() => {
         }
       } catch (error) {
         if (signal.aborted) return;
+        if (leaves.signal.aborted) continue;
         say('The backend does not answer; has it ended?');
       }
       await new Promise((next) => setTimeout(next, Math.min(500 * 2 ** tries, 10000)));

@@ -55,7 +55,7 @@ pub struct Backend {
     redis_password_env: Option<String>,
     /// The address at which executors reach any of several backends, as in `wss://tools.example`.
     #[arg(long, value_name = "ADDRESS")]
-    reached_at: Option<String>,
+    public_url: Option<String>,
     /// The address at which the other backends of that Redis reach this one, as in `wss://backend-1.internal:7000`; needed
     /// where `--executors` names every address of the machine.
     #[arg(long, value_name = "ADDRESS", requires = "redis")]
@@ -65,7 +65,7 @@ pub struct Backend {
     name: String,
     /// A tool about whose calls a person is asked, on the page or over the service, before they travel; may be repeated.
     #[arg(long, value_name = "TOOL")]
-    ask: Vec<String>,
+    confirm: Vec<String>,
     /// The folder of recorded conversations, used when the environment names no provider.
     #[arg(long, value_name = "FOLDER", default_value = RECORDINGS)]
     recordings: PathBuf,
@@ -82,8 +82,8 @@ impl Backend {
             self.service_token_env.as_deref(),
             self.service_token_file.as_deref(),
         )?;
-        let token = match &chosen {
-            Some(text) => ServiceToken::chosen(text)?,
+        let token = match chosen {
+            Some(text) => ServiceToken::chosen(&text)?,
             None => ServiceToken::random()?,
         };
         let (half, run_store, store) = self.stored()?;
@@ -96,14 +96,11 @@ impl Backend {
         let engine = Arc::new(Engine::open(run_store, models, task).await?);
         let service = Service::new(Arc::clone(&engine), served, &self.host, token.clone())?;
         let address = service.address();
-        // A token that was chosen is known to whoever chose it, and is not repeated.
-        let shown = match chosen {
-            Some(_) => String::new(),
-            None => format!("?token={}", token.reveal()),
-        };
+        let token = token.in_query();
         let file = self.token_file.display();
-        let told =
-            format!("page      http://{address}/{shown}\nexecutor  {executor}\ntoken     {file}\n");
+        let told = format!(
+            "page      http://{address}/?token={token}\nexecutor  {executor}\ntoken     {file}\n"
+        );
         // Whoever started it may read the first line and close the pipe; it serves all the same.
         let _ = std::io::stdout().write_all(told.as_bytes());
         let closing = service.closing();
@@ -126,8 +123,8 @@ impl Backend {
     /// What it is as the half of a connection, and what keeps its runs.
     fn stored(&self) -> Result<(Half, RunStore, Arc<dyn Store>), Failure> {
         let half = Half::new(Registry::builder().build()?.manifest());
-        let half = self.ask.iter().fold(half, Half::confirm);
-        let half = match &self.reached_at {
+        let half = self.confirm.iter().fold(half, Half::confirm);
+        let half = match &self.public_url {
             Some(base) => half.public_url(base),
             None => half,
         };

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use contract_remote::store::StoreError;
-use contract_remote::{Session, Task};
+use contract_remote::{Session, Task, Toolbelt};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -19,7 +19,7 @@ use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
 use super::run_store::RunStore;
 use super::work::{open_calls, recover, work};
-use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, RunState, Step};
+use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, RunState};
 use crate::model::Models;
 
 /// All runs. One at a time is at work, because one executor works in one folder; the others wait for their turn.
@@ -143,10 +143,13 @@ impl Engine {
         record.response(run.calls(), self.shared.elsewhere(&record).as_ref())
     }
 
-    /// Returns the session of the executor, once one has connected.
+    /// Returns the tools of the executor, and whether one is connected at this moment.
+    ///
+    /// The tools are `None` until the first executor has connected; they do not change after that.
     #[must_use]
-    pub fn session(&self) -> Option<Session> {
-        self.shared.there.get().cloned()
+    pub fn executor(&self) -> (Option<Arc<Toolbelt>>, bool) {
+        let Shared { task, there, .. } = &*self.shared;
+        (task.toolbelt(), there.get().is_some() && task.is_attached())
     }
 
     /// Begins a run, and gives it before it is over.
@@ -243,7 +246,7 @@ impl Engine {
             if state.is_over() || (own && state.is_at_work()) {
                 return Ok(Vec::new());
             }
-            record.life.take(Step::Cancel)?;
+            record.cancel()?;
             if own || !state.is_at_work() {
                 return Ok(Vec::new());
             }

@@ -7,7 +7,9 @@ use contract_agent::Message;
 use contract_remote::protocol::TaskId;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Action, Approval, ChatResponse, Lifecycle, Phase, Question, RunState};
+use crate::contract::{
+    Action, Approval, ChatResponse, IllegalStep, Lifecycle, Phase, Question, RunState, Step,
+};
 
 /// What tells one run from another; nobody guesses it.
 pub type RunId = TaskId;
@@ -110,6 +112,13 @@ impl RunRecord {
             written: BTreeSet::new(),
             last_written: None,
         }
+    }
+
+    /// Ends the run as cancelled, with a message that says so.
+    pub(super) fn cancel(&mut self) -> Result<(), IllegalStep> {
+        self.life.take(Step::Cancel)?;
+        "The run was cancelled.".clone_into(&mut self.message);
+        Ok(())
     }
 
     /// Whose events come last.

@@ -112,7 +112,7 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
         record.before = before.first;
         record.left = before.left;
         let Some(done) = done else {
-            record.life.take(Step::Cancel)?;
+            record.cancel()?;
             return Ok(Vec::new());
         };
         record.said = done.said;
@@ -187,7 +187,7 @@ pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
         let ends = ends(shared, &run, open, &WITH_ITS_BACKEND).await;
         if run.stop.is_cancelled() {
             let cancelled = run.change_anyway(&shared.run_store, |record| {
-                record.life.take(Step::Cancel)?;
+                record.cancel()?;
                 Ok(ends)
             });
             let _ = cancelled.await;

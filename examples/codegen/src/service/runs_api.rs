@@ -89,6 +89,12 @@ pub(super) async fn approval(
     Ok(json(&shared.engine.response(&run)))
 }
 
+#[derive(Serialize)]
+struct ExecutorView {
+    connected: bool,
+    tools: Vec<ToolView>,
+}
+
 /// A tool with its contract, for people.
 #[derive(Serialize)]
 struct ToolView {
@@ -107,13 +113,11 @@ struct ClauseView {
     judged_here: bool,
 }
 
-/// `GET /api/tools`: what was taken of the executor; empty until one has dialled in.
+/// `GET /api/tools`: the tools of the executor, and whether it is connected.
 pub(super) async fn tools(State(shared): State<Arc<Shared>>) -> Response {
-    let session = shared.engine.session();
-    let tools = session
-        .iter()
-        .flat_map(|session| session.toolbelt().tools());
-    let views: Vec<_> = tools
+    let (toolbelt, connected) = shared.engine.executor();
+    let tools = toolbelt.iter().flat_map(|toolbelt| toolbelt.tools());
+    let tools = tools
         .map(|tool| ToolView {
             name: tool.name.clone(),
             description: tool.description.clone(),
@@ -130,5 +134,5 @@ pub(super) async fn tools(State(shared): State<Arc<Shared>>) -> Response {
                 .collect(),
         })
         .collect();
-    json(&views)
+    json(&ExecutorView { connected, tools })
 }

@@ -112,7 +112,9 @@ fn a_run_that_waits_for_an_executor_can_be_cancelled() {
     );
     let answer = post(&house.address, &format!("/api/runs/{id}/cancel"), "");
     assert_eq!(answer.json()["phase"], "cancelled", "{}", answer.body);
-    assert_eq!(house.look(&id)["is_complete"], true);
+    let cancelled = house.look(&id);
+    assert_eq!(cancelled["is_complete"], true);
+    assert_eq!(cancelled["message"], "The run was cancelled.");
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn backend(
 ) -> (Process, String, String) {
     let mut backend = program();
     if let Some(tool) = ask {
-        backend.args(["backend", "--ask", tool]);
+        backend.args(["backend", "--confirm", tool]);
     } else {
         backend.arg("backend");
     }
@@ -238,11 +238,9 @@ fn backend(
     let page = after("page");
     let dial = after("executor");
     after("token");
-    let address = page.trim_start_matches("http://").trim_end_matches('/');
-    assert!(
-        !page.contains(TOKEN),
-        "a token that was given is not repeated"
-    );
+    let address = page.trim_start_matches("http://");
+    let (address, token) = address.split_once("/?token=").expect("a token");
+    assert_eq!(token, TOKEN, "the address opens the page");
     (backend, address.to_owned(), dial)
 }
 

@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::house::{House, PATIENCE};
+use crate::http::get;
 
 fn answers() -> Value {
     json!([
@@ -157,4 +158,27 @@ fn gap_free(events: &[Value]) {
         numbers.eq((1..=events.len() as u64).map(Some)),
         "there is a gap: {events:?}"
     );
+}
+
+#[test]
+fn whether_an_executor_is_connected_is_told_after_a_kill_and_a_restart() {
+    let mut house = House::whole("recordings");
+    let until = |house: &House, connected: bool| {
+        let began = Instant::now();
+        loop {
+            let executor = get(&house.address, "/api/tools").json();
+            if executor["connected"] == connected {
+                return executor["tools"].as_array().expect("tools").len();
+            }
+            assert!(began.elapsed() < PATIENCE, "{executor}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    assert_eq!(until(&house, true), 9);
+    house.executor().kill().expect("it runs");
+    assert_eq!(until(&house, false), 9, "the tools stay known");
+    house.restart_backend();
+    assert_eq!(until(&house, false), 9);
+    house.dial_in();
+    assert_eq!(until(&house, true), 9);
 }
