@@ -408,16 +408,19 @@ fn told_apart(entry: &Entry, call: &ToolCall) -> u128 {
     call_digest(&call.name, &arguments).unwrap_or_else(as_written)
 }
 
-/// Whether more than 15 digits stand together outside of strings.
+/// Whether a number outside of strings is an integer of more than 64 bits, or one with more whole digits than a float holds that is
+/// written as a float. Digits behind the point are read by floats alone.
 fn has_long_number(arguments: &str) -> bool {
-    let (mut inside, mut escaped, mut digits) = (false, false, 0);
+    let (mut inside, mut escaped) = (false, false);
+    let (mut digits, mut is_float) = (0, false);
     for byte in arguments.bytes() {
-        digits = if byte.is_ascii_digit() && !inside {
-            digits + 1
-        } else {
-            0
-        };
-        if digits > 15 {
+        match byte {
+            b'0'..=b'9' if !inside => digits += usize::from(!is_float),
+            b'.' | b'e' | b'E' if !inside && digits > 0 => is_float = true,
+            b'+' | b'-' if is_float => {}
+            _ => (digits, is_float) = (0, false),
+        }
+        if digits > if is_float { 15 } else { 19 } {
             return true;
         }
         inside ^= byte == b'"' && !escaped;

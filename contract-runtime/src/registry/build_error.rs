@@ -297,6 +297,16 @@ pub enum BuildProblem {
         /// Where the tool is defined.
         location: String,
     },
+    /// The program was built with `--cfg contract_strip`, which evaluates no condition, so no limit by the history would hold.
+    #[error(
+        "tool `{tool}` has a condition about the history of its run ({location}), and this program was built with `--cfg contract_strip`, which would take the condition away; build it without, or remove the condition"
+    )]
+    HistoryStripped {
+        /// The tool.
+        tool: String,
+        /// Where the tool is defined.
+        location: String,
+    },
     /// A pattern in a precondition is not a regular expression.
     #[error("`{pattern}` in tool `{tool}` is not a regular expression ({location}): {reason}")]
     Pattern {

@@ -9,6 +9,13 @@ use crate::schema::arguments::nearest;
 /// A registry with some of the tools that its conditions were written for does not know the others.
 pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildProblem>) {
     for entry in entries {
+        let asks = entry.tool.conditions().iter().any(Condition::asks_history);
+        if cfg!(contract_strip) && asks {
+            problems.push(BuildProblem::HistoryStripped {
+                tool: entry.tool.name.to_string(),
+                location: entry.tool.location.to_string(),
+            });
+        }
         for condition in entry.tool.conditions() {
             for asked in condition.asked_tools() {
                 match arguments(entries, entry, asked) {

@@ -25,6 +25,11 @@ fn halve(number: i64) -> i64 {
 #[tool(confirm = "Remove everything?")]
 fn remove_everything() {}
 
+/// Pay once.
+#[tool]
+#[pre(history().count(pay) < 1, "it is paid once")]
+fn pay() {}
+
 const STRIPPED: bool = cfg!(contract_strip);
 const ABORTS: bool = cfg!(panic = "abort");
 
@@ -58,6 +63,16 @@ fn main() -> Result<(), BuildError> {
             assert!(said.contains("would take the question away"), "{said}");
         }
         (_, asked) => panic!("{asked:?}"),
+    }
+
+    let limited = Registry::builder().tool(pay).build();
+    match (STRIPPED, limited) {
+        (false, Ok(_)) => {}
+        (true, Err(error)) => {
+            let said = error.to_string();
+            assert!(said.contains("would take the condition away"), "{said}");
+        }
+        (_, limited) => panic!("{limited:?}"),
     }
 
     // A condition below the body needs unwinding; without it the process ends, and says why.

@@ -316,6 +316,26 @@ async fn a_denied_call_is_the_same_however_it_is_spelled() {
 }
 
 #[tokio::test]
+async fn a_denied_float_is_the_same_however_it_is_spelled() {
+    /// Pay.
+    #[tool(confirm = "Pay {euros}?")]
+    fn pay(euros: f64) {}
+    let registry = Registry::builder().tool(pay).build().unwrap();
+    let run = Run::new().approver(async |_| Decision::Denied("no".to_owned()));
+    let call = |euros: &str| ToolCall::new("1", "pay", format!(r#"{{"euros":{euros}}}"#));
+    let denied = registry.call_with(call("1.0"), Context::new().run(&run));
+    assert_eq!(denied.await.status(), Status::Denied);
+    let approves = || Context::new().approver(async |_| Decision::Approved(Approval::Once));
+    for euros in ["1", "1e0", "1.00", "10.0e-1", "1.00000000000000000000"] {
+        let context = approves().run(&run);
+        let outcome = registry.call_with(call(euros), context).await;
+        assert_eq!(outcome.status(), Status::Denied, "{euros}");
+    }
+    let context = approves().run(&run);
+    assert!(registry.call_with(call("1.5"), context).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
     /// Order some of a thing.
     #[tool(coerce, confirm = "Order {count} of {thing}?")]
