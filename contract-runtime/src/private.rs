@@ -23,7 +23,7 @@ pub use crate::contract::type_kind::{
     Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, converted, count, either,
     item, kind, pattern, widened,
 };
-pub use crate::contract::unwind::settle;
+pub use crate::contract::unwind::{settle, settle_unit};
 pub use crate::registry::Builder;
 pub use crate::schema::{Describe, Hints};
 pub use crate::tool::call::{Call, Running, later, ready};

@@ -22,7 +22,7 @@ use syn::ext::IdentExt;
 use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
-use super::function::{direct_frame, signature};
+use super::function::{direct_frame, settle, signature};
 use super::judged::Judged;
 use super::types::{mentions_impl, result_type, whole_result};
 use super::{data, findings, local};
@@ -69,6 +69,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
     if !givens.is_empty() {
         let judged = Judged::new(function, givens, clauses);
         let expression = judged.expression();
+        let settle = settle(function, givens, runtime);
         return quote! {
             #begin {
                 #uses
@@ -76,7 +77,7 @@ pub(super) fn expand(contracted: &Contracted) -> TokenStream {
                 static __CONTRACT: #runtime::Contract = #contract;
                 #findings
                 let mut #frame = #opened;
-                #runtime::settle(#expression)
+                #settle(#expression)
             }
         };
     }

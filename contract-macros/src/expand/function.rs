@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ReturnType;
 
 use super::clauses::Clauses;
 use super::judged::Judged;
@@ -66,6 +67,14 @@ pub(super) fn direct_frame(
         quote!(direct)
     };
     quote!(#runtime::Frame::#direct(&#contract))
+}
+
+/// What ends a direct call. Where a given is absent and no value is returned, the code can go on.
+pub(super) fn settle(function: &Function, givens: &[Given], runtime: &TokenStream) -> TokenStream {
+    match function.sig.output {
+        ReturnType::Default if !givens.is_empty() => quote!(#runtime::settle_unit),
+        _ => quote!(#runtime::settle),
+    }
 }
 
 /// The same within the visible function.

@@ -33,6 +33,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
     let contract = quote!(__CONTRACT_SPEC.contract);
     let frame = function::direct_frame(function, &tool.givens, &contract, runtime);
     let handed_on = function::handed_on(function);
+    let settle = function::settle(function, &tool.givens, runtime);
     let waited = function.is_async.then(|| quote!(.await));
     let inside = quote! {
         #import
@@ -54,7 +55,7 @@ pub(super) fn expand(tool: &Tool) -> TokenStream {
                 function: || #runtime::type_of(&#name),
             }
         }
-        #runtime::settle(#checked_name(#frame, #(#handed_on),*) #waited)
+        #settle(#checked_name(#frame, #(#handed_on),*) #waited)
     };
     function::visible(function, &inside)
 }

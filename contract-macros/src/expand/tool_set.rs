@@ -152,11 +152,12 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
     let contract = quote!(Self::#spec().contract);
     let frame = function::direct_frame(function, &tool.givens, &contract, runtime);
     let handed_on = function::handed_on(function);
+    let settle = function::settle(function, &tool.givens, runtime);
     let waited = function.is_async.then(|| quote!(.await));
     let visible = function::visible(
         function,
         &quote! {
-            #runtime::settle(self.#checked(#frame, #(#handed_on),*) #waited)
+            #settle(self.#checked(#frame, #(#handed_on),*) #waited)
         },
     );
     let forms = function::forms(tool, body, checked, &quote!(self.#body), runtime, head);

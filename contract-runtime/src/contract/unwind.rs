@@ -15,6 +15,18 @@ pub fn settle<T>(result: Result<T, Stop>) -> T {
     }
 }
 
+/// Ends a direct Rust call whose caller needs no value, so that it can go on where a panic would end the process: the violation is
+/// noted, and the body was not entered.
+#[track_caller]
+#[inline]
+pub fn settle_unit(result: Result<(), Stop>) {
+    if let Err(stop) = result
+        && let Err(stop) = unless_fatal(&ContractScope::current(), stop)
+    {
+        unwind(stop)
+    }
+}
+
 #[cold]
 #[track_caller]
 pub(crate) fn unwind(stop: Stop) -> ! {

@@ -18,6 +18,7 @@ impl Drop for Door<'_> {
         self.0.add("the drop went on after the precondition");
         assert_eq!(turned(7), 7);
         self.0.add("the drop went on after the postcondition");
+        unlock(None);
     }
 }
 
@@ -35,6 +36,11 @@ fn lock(turns: u32) {
 #[post(|angle| *angle == 0, "the key is back where it was")]
 fn turned(angle: u32) -> u32 {
     angle
+}
+
+#[given(found = key, else "there is no key")]
+fn unlock(key: Option<u32>) {
+    unreachable!("{found} is not there");
 }
 
 /// Break a promise while a door is open.
@@ -111,10 +117,11 @@ fn a_condition_that_fails_while_a_violation_unwinds_is_noted_and_the_code_goes_o
             "the door is open",
             "the key must be turned",
             "the key is back where it was",
+            "there is no key",
         ];
         assert_eq!(behind, expected.map(|message| (message, Policy::Enforce)));
-        assert_eq!(told.take(), 4);
-        assert_eq!(registry.statistics().conditions.violated, 4);
+        assert_eq!(told.take(), 5);
+        assert_eq!(registry.statistics().conditions.violated, 5);
     }
 }
 
@@ -128,7 +135,7 @@ fn a_condition_that_fails_while_a_panic_unwinds_ends_the_call() {
         let violation = outcome.violation().unwrap();
         assert_eq!(violation.message.as_deref(), Some("the door is open"));
         assert_eq!(log.take(), WENT_ON);
-        assert_eq!((outcome.observed().len(), told.take()), (2, 3), "{name}");
+        assert_eq!((outcome.observed().len(), told.take()), (3, 4), "{name}");
     }
 }
 
