@@ -23,6 +23,7 @@ export const fixture = async (browser, url, pictures) => {
   step("says nothing is wrong before anything is typed");
   await tool("book_room");
   await clause("book_room.pre[0]", "open");
+  assert.equal(await text('[data-id="book_room.pre[0]"] q'), "the end (end) must come after the start (start)");
   await until(".legend", /exact.*all of it.*described/);
   await until(".outcome", /^What comes of a call/);
   await until("#no-calls:not([hidden])", /as they happen/);
@@ -51,7 +52,10 @@ export const fixture = async (browser, url, pictures) => {
   assert.deepEqual(JSON.parse(await sent()), { room: "2.07", start: 600, end: 660, guests: null });
   await type("start *", "soon");
   await until(".field.wrong .problem", /integer/);
+  const invalid = async (name) => (await it.named(name)).evaluate((control) => control.getAttribute("aria-invalid"));
+  assert.equal(await invalid("start *"), "true");
   await type("start *", "600");
+  assert.equal(await invalid("start *"), "false");
 
   step("calls, and shows what came of it");
   await press("Call");
@@ -148,11 +152,12 @@ export const fixture = async (browser, url, pictures) => {
   await type("order_id *", "W2");
   await press("Approve");
   await until(".outcome pre.text", /^cancelled W1$/);
+  await it.keepsFocus();
   await press("Call");
   await until(".approval .question", /^Cancel order "W2"\?$/);
   await type("Reason to deny", "it has been sent");
   await press("Deny");
-  await until(".outcome pre.error", /denied: it has been sent$/);
+  await until(".outcome pre.error", /denied: it has been sent/);
   assert.equal(await page.$(".approval"), null);
   await until("#calls li:first-child .status", /denied/);
   await tool("refund");
@@ -215,11 +220,16 @@ export const fixture = async (browser, url, pictures) => {
 
   step("is used without a mouse");
   await tool("echo_number");
+  await page.setViewport({ width: 1400, height: 500 });
   await type("number *", "7");
-  await page.keyboard.down("Control");
-  await page.keyboard.press("Enter");
-  await page.keyboard.up("Control");
+  await it.chord();
   await until(".outcome pre.text", /^7$/);
+  await it.inView(".outcome");
+  assert.equal(await page.evaluate(() => document.activeElement.value), "7");
+  await press("Call");
+  await until(".outcome pre.text", /^7$/);
+  await it.keepsFocus();
+  await page.setViewport({ width: 1440, height: 1000 });
   const nameless = await page.$$eval("input, textarea, select, button", (all) => all.filter((one) =>
     !one.labels?.length && !one.getAttribute("aria-label") && !one.textContent.trim()).map((one) => one.outerHTML));
   assert.deepEqual(nameless, []);
@@ -233,9 +243,11 @@ export const fixture = async (browser, url, pictures) => {
   await second.until("#calls", /remove_everything/);
   await second.tool("draw");
   await second.press("Call");
-  await until("#calls li:first-child code", /draw/);
+  await second.until(".verdict", /ok in/);
   second.fine();
   await second.page.close();
+  await page.bringToFront();
+  await until("#calls li:first-child code", /draw/);
 
   step("cuts nothing on a phone");
   const phone = await open(browser, url, { width: 390, height: 844 });

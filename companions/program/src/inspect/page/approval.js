@@ -7,7 +7,6 @@ const approvals = (() => {
   const form = (request, given) => {
     const reason = el('input', { id: dom.id(), type: 'text', autocomplete: 'off' });
     const answer = (decision) => {
-      for (const one of buttons) one.disabled = true;
       given({ request: request.get('id'), decision });
     };
     const buttons = [

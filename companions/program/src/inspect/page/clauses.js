@@ -27,7 +27,7 @@ const clauses = (() => {
         el('span', { class: 'verb' }, WORDS[get('kind')] ?? get('kind')), ' ',
         el('code', {}, dom.visible(get('predicate'))),
         el('span', { class: 'badge', title: CLASSES[get('lowering')] }, get('lowering'))),
-      get('message') === undefined ? undefined : el('p', { class: 'about' }, 'refusal: ', el('q', {}, dom.visible(get('message')))),
+      get('message') === undefined ? undefined : el('p', { class: 'about' }, 'refusal: ', el('q', {}, ...dom.message(get('message')))),
       because,
       el('details', {}, el('summary', {}, dom.visible(get('id'))),
         el('dl', {}, ...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, el('code', {}, dom.visible(String(value))))]))));

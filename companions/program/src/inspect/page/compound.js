@@ -57,6 +57,7 @@ const compounds = (() => {
       row.node = el('div', { class: 'row' }, key, field.node, button('remove', () => {
         list = list.filter((one) => one !== row);
         row.node.remove();
+        more.focus();
         frame.changed();
       }, { class: 'fill' }));
       if (value !== undefined) field.set(value);
@@ -97,6 +98,7 @@ const compounds = (() => {
       const remove = index >= prefix.length && button('remove', () => {
         list = list.filter((one) => one !== row);
         row.node.remove();
+        if (more) more.focus();
         renumber();
         frame.changed();
       }, { class: 'fill', 'aria-label': `remove item ${index}` });

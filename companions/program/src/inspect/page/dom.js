@@ -37,5 +37,17 @@ const dom = (() => {
   const visible = (text) =>
     text.replace(HIDDEN, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
 
-  return { el, fill, id, button, option, visible };
+  // The message of a condition as its author wrote it: `{expression:format}` is shown as code, and `{{` as `{`.
+  const message = (template) => template.split(/(\{\{|\}\}|\{[^{}]*\})/).map((part) => {
+    if (part === '{{' || part === '}}') return part[0];
+    return part.startsWith('{') && part.endsWith('}') ? el('code', {}, visible(part.slice(1, -1).replace(/:[^:]*$/, '') || '…')) : visible(part);
+  });
+
+  // Says of a control that what it holds is wrong, and where the reason is.
+  const invalid = (control, problem) => {
+    control?.setAttribute('aria-invalid', String(problem.textContent !== ''));
+    control?.setAttribute('aria-describedby', problem.id);
+  };
+
+  return { el, fill, id, button, option, visible, message, invalid };
 })();

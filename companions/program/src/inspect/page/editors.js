@@ -117,7 +117,7 @@ const editors = (() => {
       const editor = odd ? fallback : compound && state !== 'value' && !(opens && state === 'absent') ? undefined : build();
       if (room.firstChild !== editor?.node) dom.fill(room, editor?.node);
       room.classList.toggle('faint', !whole && state !== 'value');
-      if (!compound) room.querySelector('input, textarea, select')?.setAttribute('aria-describedby', wrong.id);
+      if (!compound) dom.invalid(room.querySelector('input, textarea, select'), wrong);
     };
     const get = () => {
       if (odd) return fallback.get();
@@ -144,6 +144,7 @@ const editors = (() => {
     const mark = (text) => {
       wrong.textContent = text;
       node.classList.toggle('wrong', text !== '');
+      dom.invalid(compound ? undefined : room.querySelector('input, textarea, select'), wrong);
     };
     const find = (path) => (path.length > 0 && !odd && usual?.find?.(path)) || { mark, show: () => node };
     const clear = () => {

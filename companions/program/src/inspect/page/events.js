@@ -4,13 +4,18 @@ const following = (() => {
   const { el, fill } = dom;
   const SHOWN = 200;
 
-  // The stream of events, opened again where it broke off.
+  // The stream of events, opened again where it broke off. A hidden tab has none: a browser opens six connections to a server
+  // over HTTP/1.1, and with six streams every other request would wait.
   const follow = async (token, hear, say) => {
     let last = 0;
     for (let tries = 0; ; tries += 1) {
+      const leaves = new AbortController();
+      const turned = () => new Promise((next) => document.addEventListener('visibilitychange', next, { once: true }));
+      if (document.hidden) await turned();
+      turned().then(() => leaves.abort());
       try {
         const headers = { authorization: `Bearer ${token}`, 'last-event-id': String(last) };
-        const answer = await fetch('/api/events', { headers });
+        const answer = await fetch('/api/events', { headers, signal: leaves.signal });
         if (!answer.ok) throw new Error(await answer.text());
         say('');
         tries = 0;
@@ -24,6 +29,7 @@ const following = (() => {
           for (const frame of frames) last = heard(frame, hear) ?? last;
         }
       } catch {
+        if (leaves.signal.aborted) continue;
         say('The program does not answer; has it ended?');
       }
       await new Promise((next) => setTimeout(next, Math.min(500 * 2 ** tries, 10000)));

@@ -6,7 +6,7 @@ const forms = (() => {
   const of = (tool, changed) => {
     const root = tool.get('input');
     const read = { kind: 'object', nullable: false, schema: schemas.resolved(root, root) };
-    const problem = el('p', { class: 'problem', role: 'status' });
+    const problem = el('p', { class: 'problem', id: dom.id(), role: 'status' });
     const label = dom.id();
     const area = el('textarea', { id: label, class: 'code', rows: '6', spellcheck: 'false', autocomplete: 'off' });
     let args = new Map();
@@ -17,6 +17,7 @@ const forms = (() => {
       text = json.write(args);
       area.value = json.pretty(args);
       problem.textContent = '';
+      dom.invalid(area, problem);
       changed();
     };
     const fields = compounds.object(read, { root, changed: fresh, depth: 0, secrets: tool.get('secrets') });
@@ -31,6 +32,7 @@ const forms = (() => {
         args = undefined;
         problem.textContent = `not JSON: ${error.message}`;
       }
+      dom.invalid(area, problem);
       changed();
     });
     const general = el('p', { class: 'problem', role: 'status' });

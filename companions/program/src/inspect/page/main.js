@@ -38,9 +38,14 @@
     leave();
     const name = tool.get('name');
     const conditions = clauses.of(tool);
-    const result = el('div', { class: 'outcome', role: 'status' }, el('p', { class: 'about' }, 'What comes of a call will be here: its result, its pictures and files, or why it was refused.'));
+    const result = el('div', { class: 'outcome', role: 'status', tabindex: '-1' }, el('p', { class: 'about' }, 'What comes of a call will be here: its result, its pictures and files, or why it was refused.'));
     const run = button('Call', () => call(), { class: 'run' });
-    const stop = button('Cancel', () => running?.abort(), { disabled: true });
+    // Buttons that cannot be used now stay enabled, because a button that is disabled loses the focus.
+    const stop = button('Cancel', () => running?.abort(), { 'aria-disabled': 'true' });
+    const busy = (is) => {
+      run.setAttribute('aria-disabled', String(is));
+      stop.setAttribute('aria-disabled', String(!is));
+    };
     let running;
     let called = false;
     let checking;
@@ -78,8 +83,9 @@
     const made = async (text, answer) => {
       if (running) return;
       running = new AbortController();
-      run.disabled = true;
-      stop.disabled = false;
+      busy(true);
+      // The approval form that goes away may have the focus.
+      if (result.contains(document.activeElement)) result.focus();
       fill(result, el('p', { class: 'about' }, 'running…'));
       try {
         const outcome = json.read(await ask('/api/call', wanted(name, text, answer), running.signal));
@@ -92,8 +98,8 @@
         fill(result, el('p', { class: 'problem' }, error.name === 'AbortError' ? 'Cancelled.' : dom.visible(error.message)));
       }
       running = undefined;
-      run.disabled = false;
-      stop.disabled = true;
+      busy(false);
+      result.parentElement.scrollIntoView({ block: 'nearest' });
     };
     const form = forms.of(tool, typed);
     const forms4 = el('pre', { class: 'text' });
