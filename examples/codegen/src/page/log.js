@@ -17,10 +17,11 @@ const logs = (() => {
     }
   };
 
-  // What a call is about: the first text among its arguments, such as a path or a command.
+  // What a call is about: the first text or list of texts among its arguments, such as a path or a command.
   const subject = (text) => {
     try {
-      const first = Object.values(JSON.parse(text)).find((value) => typeof value === 'string') ?? '';
+      const all = Object.values(JSON.parse(text)).map((value) => [value].flat());
+      const first = all.find((parts) => parts.length > 0 && parts.every((part) => typeof part === 'string'))?.join(' ') ?? '';
       return first.length > 80 ? `${first.slice(0, 79)}…` : first;
     } catch {
       return '';
