@@ -82,7 +82,7 @@ fn canonical(sent: &str) -> Value {
     }
 }
 
-/// Whether somebody sees a question and can answer it.
+/// Returns whether a user can see a question and answer it.
 pub(super) fn is_attended(output: &Output) -> bool {
     output.err.terminal() && io::stdin().is_terminal()
 }

@@ -167,7 +167,7 @@ impl Call {
         }
     }
 
-    /// Makes the call, and again where somebody answers what it asks.
+    /// Makes the call, and repeats it with the answer if it asks and the user answers.
     async fn approved(
         &self,
         registry: &Registry,

@@ -177,6 +177,6 @@ pub(super) fn log(record: &LogRecord) {
     let line = format!("{}: {}", record.level, record.message);
     // Further lines are indented, because what the program itself says begins a line.
     let line = terminal_escape::text(&line).replace('\n', "\n  ");
-    // If nobody reads standard error, nobody misses it.
+    // If standard error is closed, the record is dropped.
     let _ = writeln!(io::stderr(), "{line}");
 }

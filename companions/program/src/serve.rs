@@ -144,7 +144,7 @@ fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Says to somebody at a terminal what it waits for, and how clients connect.
+/// Tells a user at a terminal that the program waits for a client, and how clients connect.
 fn invite(connection: &Connection, output: &mut Output) {
     let (name, line) = (&connection.name, connection.line());
     output.note(

@@ -99,7 +99,7 @@ fn word(index: usize) -> Arg {
     Arg::new(id(index)).allow_hyphen_values(true)
 }
 
-/// Leaves out the hidden words, of which neither a completion nor a manual should know.
+/// Removes the hidden words, which neither completions nor manuals contain.
 pub(super) fn without_hidden(command: Command) -> Command {
     let is_hidden = |arg: &Arg| arg.is_hide_set() && arg.get_id().as_str().starts_with(PREFIX);
     let mut command = command;

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             Some(Half::Executor(half)) => half.run().await,
         }
     });
-    // A body that is not a future may still be at work; nobody waits for it.
+    // A body that is not a future may still be at work; the process does not wait for it.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| {
         eprintln!("codegen: {error}");

@@ -114,14 +114,14 @@
   let listed = '';
   const refresh = async () => {
     try {
-      // How long somebody is silent changes all the time, and whether somebody is does not.
+      // The number of seconds changes with every answer, so it is left out of the comparison below.
       const runs = (await service.ask('/api/runs')).map(({ silent_s, ...run }) => ({ ...run, silent: silent_s !== null }));
       await contracts();
       say('');
       const wanted = runs.find((run) => run.id === location.hash.slice(1)) ?? runs[0];
       if (wanted && wanted.id !== shown) show(wanted);
       const now = JSON.stringify([runs, shown]);
-      // A list that is filled anew loses the focus of whoever goes through it.
+      // Filling the list anew would lose the focus inside it.
       if (now !== listed) list(runs);
       listed = now;
     } catch (error) {

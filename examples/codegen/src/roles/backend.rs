@@ -101,7 +101,7 @@ impl Backend {
         let told = format!(
             "page      http://{address}/?token={token}\nexecutor  {executor}\ntoken     {file}\n"
         );
-        // Whoever started it may read the first line and close the pipe; it serves all the same.
+        // The parent process may close the pipe after the first line; the backend serves all the same.
         let _ = std::io::stdout().write_all(told.as_bytes());
         let closing = service.closing();
         tokio::select! {

@@ -23,7 +23,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// Why a half has ended before it should.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Waits until somebody wants the process to end: Ctrl-C, or SIGTERM.
+/// Waits for Ctrl-C or SIGTERM.
 pub(crate) async fn interrupted() {
     #[cfg(unix)]
     {

@@ -67,7 +67,7 @@ async fn ask(run: &Run, run_store: &RunStore, request: &ApprovalRequest) -> Deci
     let given_up = run.change_anyway(run_store, |record| decide(record, &answer));
     match given_up.await {
         Ok(()) => Decision::Denied(answer.reason),
-        // Somebody has answered at the last moment.
+        // The answer came just before the timeout.
         Err(_) => decided.await.unwrap_or(Decision::Denied(answer.reason)),
     }
 }

@@ -242,7 +242,7 @@ impl Engine {
         }
         let cancelled = run.change(run_store, |record| {
             let state = record.life.state();
-            // Whoever works on it here cancels it otherwise.
+            // A run at work here is cancelled by its worker, through `stop`.
             if state.is_over() || (own && state.is_at_work()) {
                 return Ok(Vec::new());
             }
@@ -308,7 +308,7 @@ impl Shared {
             return Ok(());
         }
         if let Some(run) = Run::load(id, &self.run_store).await? {
-            // Somebody else may have noted it meanwhile, and may be at work.
+            // Another task may have inserted it meanwhile, and may be working on it.
             self.runs().entry(id).or_insert_with(|| Arc::new(run));
         }
         Ok(())

@@ -70,7 +70,7 @@ pub(super) async fn watch(shared: Weak<Shared>) {
             return;
         };
         if turn % SHOW == 0 {
-            // Where the store is gone, nobody sees anything; the next turn tries again.
+            // If the store cannot be reached, nothing is updated; the next round tries again.
             let _ = shared.run_store.show().await;
         }
         let _ = shared.poll_store().await;
@@ -98,7 +98,7 @@ impl Shared {
             let record = run.record();
             if record.owner != self.run_store.name() {
                 owners.insert(record.owner);
-                // Whoever has taken it has ended it.
+                // The backend that took the run has ended it.
                 let own = was_at_work.owner == self.run_store.name();
                 if own && was_at_work.life.state().is_at_work() {
                     run.stop.cancel();

@@ -11,7 +11,7 @@ use crate::contract::{
     Action, Approval, ChatResponse, IllegalStep, Lifecycle, Phase, Question, RunState, Step,
 };
 
-/// What tells one run from another; nobody guesses it.
+/// Identifies a run; it is random and cannot be guessed.
 pub type RunId = TaskId;
 
 /// All that is kept of a run besides its events.
@@ -200,7 +200,7 @@ impl RunRecord {
         }
     }
 
-    /// Nobody knows how many calls are left: each takes a sixth of the way that is left, so that it grows and never lies
+    /// The number of calls that are left is unknown: each takes a sixth of the way that is left, so that it grows and never lies
     /// that it is over.
     fn progress(&self, calls: usize) -> u8 {
         match self.life.state() {

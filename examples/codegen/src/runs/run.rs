@@ -217,7 +217,7 @@ impl Run {
         self.news.send_replace(last + 1);
     }
 
-    /// Changes the record, and shows it to nobody before it is written down; changes come one after the other.
+    /// Changes the record, one change at a time. A change is visible only after it is stored.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ const PAGE: usize = 500;
 pub(super) enum Saved {
     /// It is there, as this version.
     Done(u64),
-    /// Somebody else has written it since.
+    /// Another process has written it since.
     Other,
 }
 
@@ -99,7 +99,7 @@ impl RunStore {
             let Some(there) = there else {
                 return Ok(Saved::Other);
             };
-            // An earlier write of this process, which nobody had confirmed.
+            // An earlier write of this process, which was not confirmed.
             let read = serde_json::from_str::<RunRecord>(&there.value).ok();
             let own = read.is_some_and(|there| there.is_written_by(&self.writer));
             if !own || there.version == version {

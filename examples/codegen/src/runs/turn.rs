@@ -27,7 +27,7 @@ const STEPS: u64 = 60;
 /// How long the executor may take to say what has changed.
 const LOOKS: Duration = Duration::from_secs(10);
 
-/// The same, where somebody waits for the run to end.
+/// The same limit after a cancellation, while a client waits for the run to end.
 const LOOKS_QUICKLY: Duration = Duration::from_secs(3);
 
 /// What the executor calls the project as it was before the run, and as the last turn left it.

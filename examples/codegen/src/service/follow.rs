@@ -42,7 +42,7 @@ struct Following {
 
 /// A stream of everything after an event.
 ///
-/// A reader that is slow slows nobody down: it is given what the run has kept, when it asks for it.
+/// A slow reader does not slow down the run: it reads the stored events at its own pace.
 pub(super) fn follow(
     shared: &Shared,
     run: Arc<Run>,

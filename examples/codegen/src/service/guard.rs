@@ -1,6 +1,6 @@
 //! Authorises requests: the token, and the `Host` and `Origin` headers.
 //!
-//! A page of somebody else does not know the token. `Host` and `Origin` are checked as well, so that a token that got out is of
+//! Other web pages do not know the token. `Host` and `Origin` are checked as well, so that a token that got out is of
 //! no use to such a page. W3C, "Content Security Policy Level 3".
 
 use std::net::SocketAddr;
@@ -139,7 +139,7 @@ impl Guard {
     }
 }
 
-/// Says of an answer that it is for this page alone, and kept by nobody.
+/// Adds the headers that keep a response to this page alone, and out of every cache.
 pub(super) fn close(response: &mut Response) {
     const ALWAYS: [(HeaderName, &str); 5] = [
         (header::CACHE_CONTROL, "no-store"),

@@ -28,7 +28,7 @@ const HEADER_TIME: Duration = Duration::from_secs(5);
 /// The largest body, in bytes: a message of 20,000 bytes, escaped, with answers.
 const LARGEST: usize = 256 << 10;
 
-/// Streams of events at a time; with more, the next is told to come back.
+/// The most streams of events at a time; further requests are answered with 503.
 const FOLLOWERS: usize = 64;
 
 /// What every request may look at.

@@ -17,7 +17,7 @@ const NO_TOOLS: i32 = 64;
 
 pub(crate) struct Program {
     executable: PathBuf,
-    /// Where it is made, which is nobody else's.
+    /// The private folder in which it is built.
     pub(crate) folder: PathBuf,
     /// The folder of the workspace, which places in the source begin with.
     root: String,

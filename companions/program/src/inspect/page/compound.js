@@ -1,5 +1,5 @@
 // Editors made of fields: objects, lists, maps and alternatives. They are built when they are first shown, so a schema that
-// speaks of itself ends where nobody looks on.
+// refers to itself is expanded only as far as it is shown.
 
 const compounds = (() => {
   const { el, fill, option, button } = dom;

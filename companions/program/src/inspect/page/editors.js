@@ -84,7 +84,7 @@ const editors = (() => {
     const missing = required ? 'not given' : 'absent';
     const states = [['absent', missing], ...(read.nullable ? [['null', 'null']] : [])];
     const compound = ['object', 'array', 'choice'].includes(read.kind);
-    // What must be given is open, and stays absent until somebody writes into it.
+    // Required objects and lists are shown open, and stay absent until the user types into them.
     const opens = required && ['object', 'array'].includes(read.kind) && depth <= 3;
     let state = 'absent';
     let usual;

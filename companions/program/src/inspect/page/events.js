@@ -1,4 +1,4 @@
-// Calls as they happen, whoever makes them.
+// Follows the calls of all clients live.
 
 const following = (() => {
   const { el, fill } = dom;

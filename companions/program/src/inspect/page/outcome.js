@@ -31,7 +31,7 @@ const outcomes = (() => {
     const media = one.get('media_type');
     const name = one.get('name') ?? 'picture';
     const caption = el('figcaption', {}, dom.visible(`${name} (${media}, ${data.length} bytes)`));
-    // Never opened as what it says it is: a document of somebody else's would run here.
+    // Downloaded as plain bytes: an HTML document of a tool would run its scripts on this page.
     const save = el('a', { href: address(data, 'application/octet-stream'), download: name.replace(/[^\w. -]/g, '_') }, 'save');
     const picture = type === 'image' && PICTURES.test(media) && el('img', { src: address(data, media), alt: dom.visible(name) });
     return el('figure', { class: 'artifact' }, picture, caption, save);
