@@ -183,6 +183,10 @@ impl InputSchema {
                 expected: "the schema of an object, with `\"type\": \"object\"`",
             });
         }
+        if let Some(keywords) = json.as_object_mut() {
+            // OpenAI, and clients with it behind them, refuse an object without `properties`.
+            keywords.entry("properties").or_insert_with(|| json!({}));
+        }
         let (rules, root) = compile(&json, true)?;
         let required = rules[root].object.as_ref();
         let required = required.map_or(&[][..], |object| object.required.as_slice());

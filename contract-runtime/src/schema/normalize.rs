@@ -211,7 +211,7 @@ fn references(schema: &Value, found: &mut Vec<String>) {
     }
 }
 
-fn definition_name(target: &str) -> Option<String> {
+pub(super) fn definition_name(target: &str) -> Option<String> {
     let path = target.strip_prefix(DEFINITIONS)?;
     let first = path.split('/').next()?;
     Some(unescape(&percent_decode(first)?))

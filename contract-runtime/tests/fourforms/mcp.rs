@@ -101,7 +101,7 @@ fn a_tool_without_arguments_or_conditions_is_short() {
             json!({
                 "name": "nothing",
                 "description": "Do nothing.",
-                "inputSchema": {"type": "object", "additionalProperties": false},
+                "inputSchema": {"type": "object", "properties": {}, "additionalProperties": false},
             })
         );
     }

@@ -62,7 +62,7 @@ fn a_refused_name_is_exported_under_one_that_is_accepted_and_says_its_own() {
     for dialect in RENAMING {
         let schema = input(dialect, &registry);
         assert!(!schema.to_string().contains("\"@field\""), "{schema}");
-        let filter = &schema["$defs"]["Filter"];
+        let filter = &schema["properties"]["filters"]["items"];
         let expected = "Where. (This tool calls it `@field`.)";
         assert_eq!(
             filter["properties"]["field"]["description"], expected,
@@ -72,10 +72,8 @@ fn a_refused_name_is_exported_under_one_that_is_accepted_and_says_its_own() {
     }
     let neutral = [Dialect::Neutral, Dialect::Mcp(McpRevision::November2025)];
     for dialect in neutral {
-        assert!(
-            input(dialect, &registry)["$defs"]["Filter"]["properties"]["@field"].is_object(),
-            "{dialect}"
-        );
+        let filter = &input(dialect, &registry)["properties"]["filters"]["items"];
+        assert!(filter["properties"]["@field"].is_object(), "{dialect}");
     }
 }
 

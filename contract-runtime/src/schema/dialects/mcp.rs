@@ -7,7 +7,7 @@
 //!   the ends of 64-bit types, from which a model learns nothing.
 //! - An argument whose value must never be shown is `writeOnly` ("JSON Schema Validation" 2020-12, section 9.4): a client
 //!   that shows calls to people can leave it out, and one that imports the tool keeps it as secret as it was.
-//! - A tool without arguments is `{"type":"object","additionalProperties":false}`.
+//! - A tool without arguments is `{"type":"object","properties":{},"additionalProperties":false}`.
 //! - `outputSchema` is that of an object in 2025-11-25, and any schema in 2026-07-28. A tool whose result is not an object has
 //!   none in the older revision: to wrap the result is a matter of the server that sends it.
 //! - An annotation is there where its author gave the hint; the defaults are the protocol's.
@@ -59,24 +59,14 @@ fn input(tool: &Neutral<'_>) -> Value {
     let mut schema = quiet(tool.input(), tool.types(), true);
     tool.enforced.mark_secrets(&mut schema);
     if let Value::Object(keywords) = &mut schema {
-        for keyword in ["properties", "required"] {
-            if keywords.get(keyword).is_some_and(is_empty) {
-                keywords.shift_remove(keyword);
-            }
+        if keywords.get("required") == Some(&json!([])) {
+            keywords.shift_remove("required");
         }
         if let Some(dialect) = tool.enforced.dialect() {
             keywords.shift_insert(0, "$schema".to_owned(), json!(dialect));
         }
     }
     schema
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => false,
-    }
 }
 
 fn admits(output: &Value, revision: McpRevision) -> bool {

@@ -5,6 +5,7 @@ mod dialect;
 mod dnf;
 mod examples;
 mod gemini;
+mod inline;
 mod integer_bounds;
 mod keywords;
 mod limits;
@@ -128,16 +129,33 @@ pub(crate) fn export<'t>(
             if text.len() > 1 {
                 text.push(',');
             }
-            with_accepted_names(&tool, dialect, |tool| write(tool, &mut text));
+            prepared(&tool, dialect, Definitions::Inlined, |tool| {
+                write(tool, &mut text);
+            });
         }
         text.push(']');
         return Ok((Exported::Text(text), Vec::new()));
     }
+    let tools: Vec<_> = tools.collect();
+    let inlined = all(&tools, dialect, Definitions::Inlined);
+    let exported = match inlined {
+        // Inlined definitions count each time towards the limits of a dialect.
+        Err(_) => all(&tools, dialect, Definitions::Kept),
+        inlined => inlined,
+    };
+    exported.map(|(tools, not_strict)| (Exported::Value(Value::Array(tools)), not_strict))
+}
+
+fn all(
+    tools: &[Neutral<'_>],
+    dialect: Dialect,
+    definitions: Definitions,
+) -> Result<(Vec<Value>, Problems), Problems> {
     let mut problems = Vec::new();
     let mut not_strict = Vec::new();
     let mut done = Vec::new();
     for tool in tools {
-        match as_strict_as_can_be(&tool, dialect) {
+        match as_strict_as_can_be(tool, dialect, definitions) {
             Ok((exported, why)) => {
                 done.push(exported);
                 not_strict.extend(why);
@@ -150,44 +168,69 @@ pub(crate) fn export<'t>(
         problems.extend(totals(&done, dialect));
     }
     if problems.is_empty() {
-        return Ok((Exported::Value(Value::Array(done)), not_strict));
+        return Ok((done, not_strict));
     }
     Err(problems)
+}
+
+/// What becomes of references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Definitions {
+    Inlined,
+    Kept,
 }
 
 /// One tool; where it cannot be strict as asked, without `strict`, and why.
 fn as_strict_as_can_be(
     tool: &Neutral<'_>,
     dialect: Dialect,
+    definitions: Definitions,
 ) -> Result<(Value, Problems), Problems> {
-    match (one(tool, dialect), dialect.loose()) {
+    let one =
+        |dialect, definitions| prepared(tool, dialect, definitions, |tool| written(tool, dialect));
+    let exported = one(dialect, definitions).or_else(|why| {
+        let kept = one(dialect, Definitions::Kept);
+        kept.map_err(|_| why)
+    });
+    match (exported, dialect.loose()) {
         (Ok(exported), _) => Ok((exported, Vec::new())),
-        (Err(why), Some(loose)) => Ok((one(tool, loose)?, why)),
+        (Err(why), Some(loose)) => Ok((one(loose, definitions)?, why)),
         (Err(why), None) => Err(why),
     }
 }
 
-fn one(tool: &Neutral<'_>, dialect: Dialect) -> Result<Value, Problems> {
-    with_accepted_names(tool, dialect, |tool| written(tool, dialect))
-}
-
-/// Writes the tool with other names for the properties whose names the dialect refuses.
-fn with_accepted_names<T>(
+/// Writes the tool as the clients of a dialect can read it: without references where that is possible, and with other names
+/// for the properties whose names the dialect refuses.
+fn prepared<T>(
     tool: &Neutral<'_>,
     dialect: Dialect,
+    definitions: Definitions,
     write: impl FnOnce(&Neutral<'_>) -> T,
 ) -> T {
+    let applies = |schema: &str| definitions == Definitions::Inlined && inline::may_apply(schema);
+    let output = tool.output.filter(|output| applies(output.text()));
+    let output = output.map(|output| StoredSchema::of(&inline::inlined(&output.read())));
     let refused = rename::refused(tool.enforced.renames(), dialect);
-    if refused.is_empty() {
+    let is_inlined = applies(tool.enforced.as_stored().text());
+    if !is_inlined && refused.is_empty() && output.is_none() {
         return write(tool);
     }
-    let input = rename::renamed(tool.input(), &refused);
-    let types = rename::renamed(tool.types(), &refused);
+    let changed = |schema: &Value| {
+        let mut schema = Cow::Borrowed(schema);
+        if is_inlined {
+            schema = Cow::Owned(inline::inlined(&schema));
+        }
+        if !refused.is_empty() {
+            schema = Cow::Owned(rename::renamed(&schema, &refused));
+        }
+        schema.into_owned()
+    };
     write(&Neutral {
         description: Cow::Borrowed(&tool.description),
-        narrowed: Some(&input),
+        narrowed: Some(&changed(tool.input())),
         renames: Some(&refused),
-        types: OnceCell::from(Cow::Owned(types)),
+        types: OnceCell::from(Cow::Owned(changed(tool.types()))),
+        output: output.as_ref().or(tool.output),
         ..*tool
     })
 }
