@@ -233,6 +233,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let is_async = tool.function.is_async;
     let blocking = flag(options.blocking.as_ref());
     let coerce = flag(options.coerce.as_ref());
+    let output_schema = flag(options.output_schema.as_ref());
     let alone = flag(options.alone.as_ref());
     let timeout = option(options.timeout.as_ref().map(|timeout| {
         let timeout = timeout.value;
@@ -268,12 +269,16 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             is_async: #is_async,
             blocking: #blocking,
             coerce: #coerce,
+            output_schema: #output_schema,
             alone: #alone,
             timeout: #timeout,
             parameters: &[#(#parameters),*],
             confirm: #confirm,
             verify: #verify,
-            package: ::core::env!("CARGO_PKG_NAME"),
+            package: match ::core::option_env!("CARGO_PKG_NAME") {
+                ::core::option::Option::Some(name) => name,
+                ::core::option::Option::None => "",
+            },
             position: (#line, #column),
         }
     }

@@ -105,10 +105,22 @@ impl<'r> ToolInfo<'r> {
             renames: None,
             enforced: &self.entry.inputs.schema,
             types: OnceCell::new(),
-            output: self.entry.output(),
+            output: self.exported_output(),
             hints: self.hints(),
             confirms: self.confirms(),
         }
+    }
+
+    /// The schema of the result, but not that of a plain text for which the author asked none: to a client it says nothing, and
+    /// makes servers send the text twice.
+    fn exported_output(self) -> Option<&'r StoredSchema> {
+        const PLAIN_TEXTS: [&str; 2] = [
+            r#"{"type":"string"}"#,
+            r#"{"type":"string","minLength":1,"maxLength":1}"#,
+        ];
+        let is_wanted = self.entry.tool.spec().is_none_or(|spec| spec.output_schema);
+        let output = self.entry.output()?;
+        (is_wanted || !PLAIN_TEXTS.contains(&output.text())).then_some(output)
     }
 
     /// Returns whether a person is asked about every call, whatever the conditions say.

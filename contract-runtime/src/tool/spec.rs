@@ -31,6 +31,8 @@ pub struct Spec {
     pub blocking: bool,
     /// Whether arguments of a wrong type are converted where nothing is lost.
     pub coerce: bool,
+    /// Whether the author asked for a schema of the result.
+    pub output_schema: bool,
     /// It must be the only call of its turn.
     pub alone: bool,
     /// In milliseconds.

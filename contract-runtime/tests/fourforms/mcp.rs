@@ -92,6 +92,41 @@ fn a_result_that_is_no_object_is_described_in_the_newer_revision_only() {
     );
 }
 
+/// Name a letter.
+#[tool]
+fn letter() -> char {
+    'a'
+}
+
+/// Greet somebody.
+#[tool]
+fn greet(name: String) -> Result<std::borrow::Cow<'static, str>, String> {
+    Ok(name.into())
+}
+
+/// Greet somebody in a form that a program reads.
+#[tool(output_schema)]
+fn greet_program(name: String) -> String {
+    name
+}
+
+#[test]
+fn a_plain_text_has_an_output_schema_only_where_the_author_asks_for_one() {
+    let registry = Registry::builder();
+    let registry = registry.tool(letter).tool(greet).tool(greet_program);
+    let registry = registry.build().unwrap();
+    let output = |name| {
+        listed(&registry, McpRevision::July2026, name)
+            .get("outputSchema")
+            .cloned()
+    };
+    assert_eq!(output("letter"), None);
+    assert_eq!(output("greet"), None);
+    assert_eq!(output("greet_program"), Some(json!({"type": "string"})));
+    let neutral = registry.export(contract_runtime::Dialect::Neutral).unwrap();
+    assert_eq!(neutral[0].get("output"), None);
+}
+
 #[test]
 fn a_tool_without_arguments_or_conditions_is_short() {
     let registry = registry();

@@ -256,7 +256,7 @@ async fn structured_results_conform_to_the_schemas_that_are_listed() {
                 (_, true) | (None, false) => assert_eq!(structured, None, "{name}"),
             }
         }
-        assert_eq!(judged, 11);
+        assert_eq!(judged, 9);
     }
 }
 

@@ -148,9 +148,9 @@ async fn the_metadata_are_for_everybody() {
 async fn the_context_of_a_principal_is_that_of_its_calls() {
     let server = Server::start(protected());
     let answer = ask(&server, "who", "of-ada").await.json();
-    assert_eq!(answer["result"]["structuredContent"], "ada");
+    assert_eq!(answer["result"]["content"][0]["text"], "ada");
     assert_eq!(
-        ask(&server, "who", "of-bob").await.json()["result"]["structuredContent"],
+        ask(&server, "who", "of-bob").await.json()["result"]["content"][0]["text"],
         "bob"
     );
     // What the server gives each call goes before it, and what it does not give comes from there.
@@ -160,11 +160,11 @@ async fn the_context_of_a_principal_is_that_of_its_calls() {
     }));
     let answer = ask(&server, "who", "of-ada").await.json();
     assert_eq!(
-        answer["result"]["structuredContent"],
+        answer["result"]["content"][0]["text"],
         "ada, says the server"
     );
     let answer = ask(&server, "tenant", "of-ada").await.json();
-    assert_eq!(answer["result"]["structuredContent"], 1);
+    assert_eq!(answer["result"]["content"][0]["text"], 1);
 }
 
 #[tokio::test]

@@ -272,6 +272,6 @@ async fn a_long_answer_arrives_whole() {
             "",
         )
         .await;
-    let text: Value = answer.json()["result"]["structuredContent"].clone();
+    let text: Value = answer.json()["result"]["content"][0]["text"].clone();
     assert_eq!(text.as_str().unwrap().len(), 99_000);
 }

@@ -103,7 +103,7 @@ fn a_program_serves_its_standard_streams_until_they_are_closed() {
     ));
     let answer = program.hear();
     assert_eq!(
-        answer["result"]["structuredContent"]
+        answer["result"]["content"][0]["text"]
             .as_str()
             .unwrap()
             .len(),

@@ -57,7 +57,7 @@ async fn a_service_answers_below_a_path_of_axum() {
     let nested = text.replacen(" /mcp ", " /api/mcp ", 1);
     let answer = server.raw(nested.as_bytes()).await;
     assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
-    assert_eq!(answer.json()["result"]["structuredContent"]["x"], 1);
+    assert_eq!(answer.json()["result"]["content"][0]["text"]["x"], 1);
     // A session is one of the service, wherever the service is mounted.
     let session = server.session().await.ok().unwrap();
     let text = server.post(
@@ -110,7 +110,7 @@ async fn a_layer_of_the_host_decides_who_may_ask_and_says_who_it_is() {
     let params = || json!({"name": "who"});
     assert_eq!(server.july("tools/call", params(), "").await.status, 401);
     let answer = server.july("tools/call", params(), "x-user: ada\r\n").await;
-    assert_eq!(answer.json()["result"]["structuredContent"], "ada");
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "ada");
     // In a session each request speaks for itself.
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
