@@ -233,3 +233,27 @@ fn numbers_are_read_beside_one_that_is_put_right() {
         );
     }
 }
+
+/// Count down.
+#[tool]
+fn count_down(from: u8) -> u8 {
+    from
+}
+
+#[test]
+fn a_fraction_too_small_for_a_float_is_no_integer() {
+    let registry = Registry::builder().tool(count_down).build().unwrap();
+    let call = |number: &str| {
+        let call = ToolCall::new("1", "count_down", format!("{{\"from\":{number}}}"));
+        registry.call_blocking(call)
+    };
+    for number in ["1e-400", "-1e-400", "0.000001e-395"] {
+        assert_eq!(
+            call(number).error().unwrap(),
+            format!("`/from`: expected an integer from 0 to 255, got the number {number}")
+        );
+    }
+    for number in ["0e-400", "-0.0", "0.0e5"] {
+        assert_eq!(call(number).output(), Some("0"), "{number}");
+    }
+}

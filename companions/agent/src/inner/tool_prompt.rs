@@ -11,9 +11,9 @@ pub(super) struct ToolPrompt<'r> {
     pub(super) schema: &'r Value,
 }
 
-/// Every tool of a registry, as in the neutral export, which no tool is refused by.
+/// Every tool of a registry, as a plain listing for models has it: without references, and without the ends of 64-bit types.
 pub(super) fn tools(registry: &Registry) -> impl Iterator<Item = ToolPrompt<'_>> {
-    let exported = registry.export(Dialect::Neutral);
+    let exported = registry.export(Dialect::OpenAiResponses { strict: false });
     let exported = exported
         .ok()
         .and_then(|export| export.as_array())

@@ -180,6 +180,18 @@ fn number(noun: &str, rule: Option<&NumberRule>) -> String {
         (_, Some(below)) => Some((false, below)),
         (maximum, None) => maximum.as_ref().map(|limit| (true, limit)),
     };
+    // The digits of these ends say nothing to a model.
+    let is_wide = |limit: &Limit| {
+        let integer = &limit.written;
+        [Some(i64::MIN), Some(i64::MAX)].contains(&integer.as_i64())
+            || integer.as_u64() == Some(u64::MAX)
+    };
+    let is_narrow = |end: &(bool, &Limit)| !(end.0 && is_wide(end.1));
+    let noun = match (noun, high) {
+        ("an integer", Some(end)) if !is_narrow(&end) => "a 64-bit integer",
+        _ => noun,
+    };
+    let (low, high) = (low.filter(is_narrow), high.filter(is_narrow));
     let least = |(inclusive, limit): (bool, &Limit)| {
         let word = if inclusive { "of at least" } else { "above" };
         format!("{word} {}", shown(limit))
