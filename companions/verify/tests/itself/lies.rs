@@ -83,6 +83,7 @@ fn lying(name: &str, shown: Expression) -> Vec<Tool> {
         is_async: false,
         blocking: false,
         coerce: false,
+        output_schema: false,
         alone: false,
         confirm: None,
         timeout: None,
