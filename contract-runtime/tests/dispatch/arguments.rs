@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::{call, ended, output};
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Unit {
     Celsius,
@@ -446,6 +446,35 @@ fn a_null_that_becomes_a_default_is_recorded() {
     assert_eq!(recorded.pointer, "/limit");
     assert_eq!(recorded.from, serde_json::Value::Null);
     assert_eq!(recorded.to, 50);
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Batch {
+    #[serde(default = "five")]
+    count: u8,
+}
+
+fn five() -> u8 {
+    5
+}
+
+/// Count the parts of a batch.
+#[tool]
+fn parts(v: Batch, stock: BTreeMap<Unit, u8>) -> String {
+    format!("{} {}", v.count, stock.len())
+}
+
+#[test]
+fn a_null_below_an_argument_that_stands_for_an_absent_member_is_recorded() {
+    let registry = Registry::builder().tool(parts).build().unwrap();
+    let text = r#"{"v":{"count":null},"stock":{"celsius":null}}"#;
+    let outcome = call(&registry, "parts", text);
+    assert_eq!(outcome.output(), Some("5 0"));
+    let recorded = outcome.coercions().iter();
+    let recorded: Vec<_> = recorded
+        .map(|one| (one.pointer.as_str(), one.left_out))
+        .collect();
+    assert_eq!(recorded, [("/v/count", true), ("/stock/celsius", true)]);
 }
 
 #[test]

@@ -41,7 +41,8 @@ pub struct Coercion {
     pub to: Value,
     /// Whether the values are left out because the argument is secret.
     pub secret: bool,
-    /// Whether the value was left out of the call, because no schema knows its key.
+    /// Whether the value was left out of the call: no schema knows its key, or it is null below an argument, where only
+    /// an absent member is admitted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub left_out: bool,
 }
@@ -70,7 +71,7 @@ impl Coercion {
         }
     }
 
-    /// A value under a key that no schema knows; it is not shown where it may be a secret under a misspelt name.
+    /// A value that is left out; it is not shown where it may be a secret under a misspelt name.
     pub(super) fn left_out(path: &Path<'_>, value: &Node, secrets: bool) -> Self {
         let value = if secrets { &Node::Null } else { value };
         let shown = Self::new(path, value, &Node::Null);

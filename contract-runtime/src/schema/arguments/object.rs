@@ -78,6 +78,10 @@ impl Walk<'_> {
         }
         if let Some(by) = property {
             if self.is_absent(rule, by, name, node) {
+                // The default of an argument is recorded with its value; what a type makes of a missing member is its own affair.
+                if found.loud && !path.is_root() {
+                    found.coercions.push(Coercion::left_out(&here, node, false));
+                }
                 found.leave_out(node);
                 return;
             }
