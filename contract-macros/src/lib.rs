@@ -83,7 +83,7 @@ use model::Model;
 /// | `open_world` | it reaches beyond this program, such as the web | unknown |
 /// | `blocking` | a body that is not async runs on a thread for blocking work, and can be abandoned | on the thread of the call |
 /// | `timeout = "30s"` | a call that takes longer ends as `timed_out`; also `500ms`, `2m` or `1h`; a body that is not async needs `blocking` | no limit |
-/// | `output_schema` | it is a compile error if the type of the result has no schema | a schema where the type has one |
+/// | `output_schema` | it is a compile error if the type of the result has no schema | a schema where the type has one and is not a plain text |
 /// | `coerce` | texts such as `"5"` are accepted for numbers and booleans, and the outcome says so | they are refused |
 /// | `confirm = "Cancel order {order_id}?"` | a person is asked this about every call | nobody is asked |
 /// | `alone` | a call must be the only one of its turn | it may stand beside others |

@@ -52,23 +52,48 @@ fn between(page: &str, open: &str, close: char) -> Vec<String> {
 fn every_link_leads_somewhere() {
     for page in pages() {
         for link in between(&text(&page), "](", ')') {
-            let target = link.split('#').next().unwrap_or_default();
-            if link.contains("://") || target.is_empty() || target == MEASURED {
+            if link.contains("://") {
                 continue;
             }
-            let target = page.with_file_name(target);
+            let (target, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match target {
+                "" => page.clone(),
+                target => page.with_file_name(target),
+            };
+            let place = page.display();
             assert!(
                 target.exists(),
-                "{} links to {link}, which is not there",
-                page.display()
+                "{place} links to {link}, which is not there"
             );
+            if !anchor.is_empty() {
+                let found = text(&target)
+                    .lines()
+                    .any(|line| anchor_of(line).as_deref() == Some(anchor));
+                assert!(
+                    found,
+                    "{place} links to {link}, and there is no such heading"
+                );
+            }
         }
     }
+}
+
+/// The anchor of a heading, as mdBook and the forges make it.
+fn anchor_of(line: &str) -> Option<String> {
+    let heading = line
+        .trim_start_matches('#')
+        .strip_prefix(' ')
+        .filter(|_| line.starts_with('#'))?;
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
 }
 
 #[test]
 fn every_page_is_in_the_summary_and_every_snippet_is_run() {
     let summary = text(&root().join("docs/src/SUMMARY.md"));
+    let introduction = text(&root().join("docs/src/introduction.md"));
     let tested = text(&root().join("docs/lib.rs"));
     for page in pages() {
         let name = page
@@ -77,8 +102,9 @@ fn every_page_is_in_the_summary_and_every_snippet_is_run() {
             .unwrap_or("");
         if page.starts_with(root().join("docs")) && name != "SUMMARY.md" {
             assert!(
-                summary.contains(&format!("({name})")),
-                "{name} is not in SUMMARY.md"
+                summary.contains(&format!("({name})"))
+                    && (name == "introduction.md" || introduction.contains(&format!("({name})"))),
+                "{name} is missing in SUMMARY.md or in the introduction"
             );
         }
         let page = text(&page);
