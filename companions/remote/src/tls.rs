@@ -101,8 +101,8 @@ pub(crate) fn connector(roots: Option<&Roots>) -> Result<TlsConnector, RemoteErr
     Ok(Arc::new(config).into())
 }
 
-/// Explains why a TLS handshake failed, and whether the failure is permanent.
-pub(crate) fn explained(error: &std::io::Error) -> (String, bool) {
+/// Explains why a TLS handshake failed.
+pub(crate) fn explained(error: &std::io::Error) -> String {
     let inner = error.get_ref();
     let known = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let told = match known {
@@ -119,9 +119,9 @@ pub(crate) fn explained(error: &std::io::Error) -> (String, bool) {
             _ => "its certificate is not valid",
         },
         Some(rustls::Error::InvalidMessage(_)) => "it does not speak TLS; `ws://` may be meant",
-        _ => return (format!("TLS: {}", error.kind()), false),
+        _ => return format!("TLS: {}", error.kind()),
     };
-    (told.to_owned(), true)
+    told.to_owned()
 }
 
 impl fmt::Debug for Roots {

@@ -143,14 +143,8 @@ impl Target {
             let name = name
                 .map_err(|_| WsConnectError::Permanent("the host name is not valid".to_owned()))?;
             let connected = connector.connect(name, stream).await;
-            let stream = connected.map_err(|error| {
-                let (told, for_good) = explained(&error);
-                if for_good {
-                    WsConnectError::Permanent(told)
-                } else {
-                    WsConnectError::Transient(told)
-                }
-            })?;
+            // A certificate may be renewed while the executor waits.
+            let stream = connected.map_err(|error| WsConnectError::Transient(explained(&error)))?;
             Ok(Box::new(stream))
         }
         #[cfg(not(feature = "tls"))]

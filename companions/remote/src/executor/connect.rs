@@ -68,20 +68,19 @@ pub(super) async fn connect(
             reason,
             wait: Duration::ZERO,
         },
+        WsConnectError::Rejected { status, .. } if status == StatusCode::UNAUTHORIZED => {
+            for_good("the backend has no such task, or the token is for another task".to_owned())
+        }
+        WsConnectError::Rejected { status, .. } if status == StatusCode::FORBIDDEN => {
+            for_good(format!("the backend answered {status}"))
+        }
+        // A proxy answers 404, 408, 421 or a redirect while the backend behind it is away.
         WsConnectError::Rejected {
             status,
             retry_after,
-        } if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
-            ConnectError::Transient {
-                reason: format!("the backend answered {status}"),
-                wait: Duration::from_secs(retry_after.unwrap_or(0)).min(MAX_RETRY_AFTER),
-            }
-        }
-        WsConnectError::Rejected { status, .. } => for_good(match status {
-            StatusCode::UNAUTHORIZED => {
-                "the backend has no such task, or the token is for another task".to_owned()
-            }
-            status => format!("the backend answered {status}"),
-        }),
+        } => ConnectError::Transient {
+            reason: format!("the backend answered {status}"),
+            wait: Duration::from_secs(retry_after.unwrap_or(0)).min(MAX_RETRY_AFTER),
+        },
     })
 }

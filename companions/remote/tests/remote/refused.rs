@@ -1,13 +1,19 @@
 //! Who is not let in, and what is said and not said about it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract_manifest::ToManifest as _;
 use contract_remote::store::EmbeddedStore;
-use contract_remote::{Backend, Rejections};
+use contract_remote::{Backend, Executor, Reconnect, Rejections, RemoteError};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 
 use crate::plain::{Doorway, exchange, header, parts, status};
 use crate::tools::{Tested, registry};
+
+const LATE: Duration = Duration::from_secs(30);
 
 #[allow(clippy::too_many_lines, reason = "one table")]
 #[tokio::test]
@@ -245,5 +251,45 @@ async fn an_executor_that_is_back_before_its_task_is_asked_to_come_again() -> Te
     // One that is forgotten is over for good.
     after.backend.forget(id).await?;
     assert_eq!(status(&exchange(&after.host, &lines).await?), 401);
+    Ok(())
+}
+
+/// A proxy answers for a backend that is away, so only a refusal of the task or of the program is final.
+#[tokio::test]
+async fn an_executor_tries_again_after_the_answer_of_a_proxy() -> Tested {
+    let answers = [
+        (401, true),
+        (403, true),
+        (302, false),
+        (404, false),
+        (408, false),
+        (421, false),
+        (503, false),
+    ];
+    for (status, is_final) in answers {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let host = listener.local_addr()?;
+        let proxy = tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut head = vec![0; 4096];
+                let _ = stream.read(&mut head).await;
+                let answer =
+                    format!("HTTP/1.1 {status} Away\r\nlocation: /\r\ncontent-length: 0\r\n\r\n");
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        let reconnect = Reconnect::default()
+            .attempts(1)
+            .first(Duration::from_millis(1));
+        let executor = Executor::new(registry(&Arc::default())?).reconnect(reconnect);
+        let address = format!("ws://{host}/executor/00000000-0000-4000-8000-000000000000");
+        let ended = timeout(LATE, executor.connect(&address, "token").ended()).await?;
+        match ended {
+            Err(RemoteError::Connect { .. }) => assert!(is_final, "{status}"),
+            Err(RemoteError::Lost { attempts: 1, .. }) => assert!(!is_final, "{status}"),
+            other => panic!("{status}: {other:?}"),
+        }
+        proxy.abort();
+    }
     Ok(())
 }

@@ -64,8 +64,13 @@ impl Calls {
             whole => whole.to_string(),
         };
         let in_pieces = told.fn_arguments.is_string();
+        // Two calls may have one id. The text so far of the same call only grows.
+        let grows = |call: &ToolCall| {
+            let same = call.id == told.call_id && call.name == told.fn_name;
+            in_pieces && same && arguments.starts_with(&call.arguments)
+        };
         match self.0.last_mut() {
-            Some(Slot { call, .. }) if in_pieces && call.id == told.call_id => {
+            Some(Slot { call, .. }) if grows(call) => {
                 call.arguments = arguments;
             }
             _ => self.0.push(Slot {
@@ -143,6 +148,33 @@ mod tests {
     fn a_call_without_an_id_gets_one_and_arguments_may_be_an_object() {
         let calls = of(&[json!({"function": {"name": "one", "arguments": {"x": 1}}})]);
         assert_eq!(calls, [ToolCall::new("call_0", "one", r#"{"x":1}"#)]);
+    }
+
+    #[test]
+    fn two_calls_of_one_id_whose_arguments_come_so_far_are_two() {
+        let mut calls = Calls::default();
+        let pieces = [
+            ("one", ""),
+            ("one", "{\"x\""),
+            ("one", "{\"x\":1}"),
+            ("one", ""),
+            ("one", "{}"),
+            ("two", "{}"),
+        ];
+        for (name, so_far) in pieces {
+            calls.push_called(&genai::chat::ToolCall {
+                call_id: "a".to_owned(),
+                fn_name: name.to_owned(),
+                fn_arguments: json!(so_far),
+                thought_signatures: None,
+            });
+        }
+        let expected = [
+            ToolCall::new("a", "one", r#"{"x":1}"#),
+            ToolCall::new("a", "one", "{}"),
+            ToolCall::new("a", "two", "{}"),
+        ];
+        assert_eq!(calls.take(), expected);
     }
 
     #[test]
