@@ -163,10 +163,6 @@ impl Task {
         matches!(self.open.calls.is_owner().await, Ok(true))
     }
 
-    pub(crate) fn is_attached(&self) -> bool {
-        self.open.calls.is_attached()
-    }
-
     pub(crate) fn events(&self) -> broadcast::Receiver<SessionEvent> {
         self.open.calls.events.subscribe()
     }
