@@ -11,7 +11,7 @@ check() {
     cargo "+$compiler" check --quiet --locked -p "$package" --features "$features"
 }
 check "$oldest" contract-verify ""
-check "$oldest" contract-agent genai,grammar
+check "$oldest" contract-agent genai
 check "$oldest" contract-http ""
 check "$oldest" contract-manifest ""
 check "$oldest" contract-mcp http-client

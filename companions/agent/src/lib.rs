@@ -9,12 +9,7 @@ mod inner;
 mod message;
 mod model;
 
-pub use constraint::{Approximation, Constraint, ConstraintError};
-#[cfg(feature = "grammar")]
-pub use constraint::{
-    ConstrainedDecoder, DecodingStep, Mismatch, NextToken, Recognizer, TokenMask, TokenModel,
-    TokenSet, Vocabulary,
-};
+pub use constraint::{Constraint, ConstraintError};
 pub use contract::{
     Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection, Recovery,
     RunResult, RunStatistics,

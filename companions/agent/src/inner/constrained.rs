@@ -1,4 +1,4 @@
-//! An agent for text-only models whose replies are constrained by a grammar.
+//! An agent for text-only models whose replies are constrained to one JSON object.
 
 mod prompt;
 mod reply;
@@ -45,9 +45,8 @@ use crate::model::{Delta, Model, ModelFault, Request};
 /// ```
 ///
 /// The model gets its instructions, the tools and the [`Constraint`] with every request. If the engine enforces the constraint,
-/// choose [`Enforcement::ByEngine`]; otherwise each reply is checked as it arrives. At the first character that cannot be part of
-/// a valid reply, or after one mebibyte, the model is stopped, told what was expected, and asked again. Without the feature
-/// `grammar`, a reply is checked when it is complete.
+/// choose [`Enforcement::ByEngine`]; otherwise each reply is checked when it is complete. After a reply that is not valid, or that
+/// is longer than one mebibyte, the model is told what was expected and asked again.
 ///
 /// Reasoning and answer are emitted as they arrive, as [`Event::TextDelta`]s without the JSON around them.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ pub struct ConstrainedAgent<M> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Enforcement {
-    /// The engine of the model, such as `ConstrainedDecoder`. A reply that breaks the constraint nevertheless ends the run.
+    /// The engine of the model, such as a server that takes a JSON Schema. A reply that breaks the constraint nevertheless ends the run.
     ByEngine,
     /// The agent: a reply that breaks the constraint is stopped, and the model is asked again with the reason.
     RejectAndAsk {
@@ -81,19 +80,6 @@ impl Default for Enforcement {
 
 /// The longest reply, in bytes: as much as a registry takes for the arguments of a call.
 const LONGEST: usize = 1 << 20;
-
-/// How much of a piece is read at once, in bytes, so that a run can end in the middle of a long one.
-const SLICE: usize = 4 << 10;
-
-/// A text in slices of whole characters.
-fn slices(mut text: &str) -> impl Iterator<Item = &str> {
-    std::iter::from_fn(move || {
-        let end = (SLICE..text.len()).find(|end| text.is_char_boundary(*end));
-        let (slice, rest) = text.split_at(end.unwrap_or(text.len()));
-        text = rest;
-        (!slice.is_empty()).then_some(slice)
-    })
-}
 
 /// Why a reply is of no use, as a sentence for the model; and what there was of it.
 struct Broken {
@@ -171,15 +157,6 @@ impl<M: Model> ConstrainedAgent<M> {
         let request = Request::new(&messages).constraint(&self.constraint);
         let mut pieces = self.model.reply(request);
         let (mut text, mut transcript) = (String::new(), Transcript::default());
-        #[cfg(feature = "grammar")]
-        let mut recognizer = match self.enforcement {
-            Enforcement::ByEngine => None,
-            Enforcement::RejectAndAsk { .. } => Some(
-                self.constraint
-                    .recognizer()
-                    .map_err(|error| ungrammatical(&error))?,
-            ),
-        };
         while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
             let piece = piece.map_err(|error| RunError::model(&error))?;
             cost.note(&piece);
@@ -189,19 +166,10 @@ impl<M: Model> ConstrainedAgent<M> {
                         let reason = format!("it is longer than {LONGEST} bytes");
                         return Ok(Err(Broken { text, reason }));
                     }
-                    for more in slices(&more) {
-                        text.push_str(more);
-                        #[cfg(feature = "grammar")]
-                        if let Some(Err(mismatch)) =
-                            recognizer.as_mut().map(|recognizer| recognizer.push(more))
-                        {
-                            let reason = mismatch.to_string();
-                            return Ok(Err(Broken { text, reason }));
-                        }
-                        let text = transcript.push(more);
-                        if !text.is_empty() {
-                            emitter.emit(Event::TextDelta { text }).await;
-                        }
+                    text.push_str(&more);
+                    let text = transcript.push(&more);
+                    if !text.is_empty() {
+                        emitter.emit(Event::TextDelta { text }).await;
                     }
                 }
                 Delta::Call(call) => {
@@ -213,11 +181,6 @@ impl<M: Model> ConstrainedAgent<M> {
                 }
                 Delta::Usage(usage) => emitter.emit(Event::Usage { usage }).await,
             }
-        }
-        #[cfg(feature = "grammar")]
-        if let Some(Err(mismatch)) = recognizer.map(crate::constraint::Recognizer::finish) {
-            let reason = mismatch.to_string();
-            return Ok(Err(Broken { text, reason }));
         }
         Ok(Ok(text))
     }
@@ -314,14 +277,6 @@ impl<M: Model> ConstrainedAgent<M> {
                 }
             }
         }
-    }
-}
-
-#[cfg(feature = "grammar")]
-fn ungrammatical(error: &ConstraintError) -> RunError {
-    RunError::Model {
-        message: error.to_string(),
-        fault: ModelFault::Constraint,
     }
 }
 

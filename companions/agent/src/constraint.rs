@@ -1,13 +1,75 @@
-//! The schema of a reply: one object that calls a tool of the registry or answers.
+//! The JSON Schema of a model's replies.
 
 use std::fmt::Write as _;
 
 use contract_runtime::__family::{KeywordValue, holds};
-use contract_runtime::Registry;
+use contract_runtime::{Registry, SchemaError, Validator};
 use serde_json::{Map, Value, json};
 
+/// The schema of a model's replies, as a self-contained JSON Schema (2020-12).
+///
+/// ```
+/// use contract_agent::Constraint;
+/// use contract_runtime::prelude::*;
+///
+/// /// Book a table.
+/// #[tool]
+/// #[pre(guests >= 1 && guests <= 12)]
+/// fn book(guests: u8) {}
+///
+/// let registry = Registry::builder().tool(book).build()?;
+/// let constraint = Constraint::replies(&registry, false)?;
+/// assert!(constraint.json_schema().to_string().contains(r#""maximum":12"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Servers take it as `response_format` (OpenAI, llama.cpp), `guided_json` (vLLM) or `format` (Ollama). Whatever a server makes
+/// of it, the agent judges each reply, and dispatch each call.
+#[derive(Clone, Debug)]
+pub struct Constraint(Value);
+
+impl Constraint {
+    /// Builds the constraint for replies that are one JSON object each, which calls a tool of the registry or answers.
+    ///
+    /// With `reasoning` the object may begin with a text of that name. See
+    /// [`ConstrainedAgent`](super::ConstrainedAgent) for the objects.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintError::Schema`] when a call could not enforce the schema of a tool's arguments.
+    pub fn replies(registry: &Registry, reasoning: bool) -> Result<Self, ConstraintError> {
+        Self::from_schema(reply_schema(registry, reasoning))
+    }
+
+    /// Builds the constraint for texts that are one JSON value and satisfy a schema (JSON Schema 2020-12, without
+    /// external references).
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintError::Schema`] for a value that is not a schema or that a call could not enforce.
+    pub fn from_schema(schema: Value) -> Result<Self, ConstraintError> {
+        Validator::of_value(schema.clone())?;
+        Ok(Self(schema))
+    }
+
+    /// Returns the schema.
+    #[must_use]
+    pub fn json_schema(&self) -> &Value {
+        &self.0
+    }
+}
+
+/// Why a constraint cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConstraintError {
+    /// A call could not enforce the schema.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+}
+
 /// The schema of a reply: an answer, or a call of each tool with its own arguments.
-pub(super) fn build(registry: &Registry, reasoning: bool) -> Value {
+fn reply_schema(registry: &Registry, reasoning: bool) -> Value {
     let mut definitions = Map::new();
     let mut branches = Vec::new();
     for tool in registry.tools() {
