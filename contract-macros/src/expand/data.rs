@@ -109,10 +109,10 @@ fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
             name,
             arguments,
         } = tool;
-        let function = match path {
-            Some(path) => quote!(::core::option::Option::Some(|| #runtime::type_of(&#path))),
-            None => quote!(::core::option::Option::None),
-        };
+        let function = path.as_ref().map_or_else(
+            || quote!(::core::option::Option::None),
+            |path| quote!(::core::option::Option::Some(|| #runtime::type_of(&#path))),
+        );
         quote! {
             #runtime::AskedTool {
                 function: #function,

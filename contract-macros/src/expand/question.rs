@@ -8,7 +8,7 @@ use super::local;
 use crate::ask::{self, Piece};
 use crate::model::Message;
 
-/// `|text| { text.text("Refund "); text.value(size_of_val(&cents), format_args!("{cents}")); text.text("?"); }`
+/// `|text| { text.text("Refund "); text.value(&cents, format_args!("{cents}")); text.text("?"); }`
 ///
 /// A value that names no argument of the model is written with `text.computed(format_args!(..));`.
 pub(super) fn write(question: &Message) -> TokenStream {
@@ -26,11 +26,11 @@ pub(super) fn write(question: &Message) -> TokenStream {
                 None if is_from_model => {
                     let ident = ident(&name, span);
                     quote!(#text.value(
-                        ::core::mem::size_of_val(&#ident),
+                        &#ident,
                         ::core::format_args!(#placeholder),
                     );)
                 }
-                // Evaluated once, for its size and for its text.
+                // Evaluated once: its size is looked at as well.
                 Some(arg) if is_from_model => {
                     let first = arg.clone().into_iter().next();
                     let mut value = local("value");
@@ -40,7 +40,7 @@ pub(super) fn write(question: &Message) -> TokenStream {
                     quote! {
                         match &(#arg) {
                             #value => #text.value(
-                                ::core::mem::size_of_val(#value),
+                                #value,
                                 ::core::format_args!(#placeholder, #value),
                             ),
                         }

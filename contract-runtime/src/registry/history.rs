@@ -43,11 +43,11 @@ pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildPr
     }
 }
 
-/// The arguments of the tool that `asker` asks about, if there is one.
-fn arguments<'e>(entries: &'e [Entry], asker: &Entry, asked: &AskedTool) -> Option<Vec<&'e str>> {
+/// The arguments of the tool that the tool `of` asks about, if there is one.
+fn arguments<'e>(entries: &'e [Entry], of: &Entry, asked: &AskedTool) -> Option<Vec<&'e str>> {
     let Some(function) = asked.function else {
         let is_own =
-            |one: &&Entry| one.tool.set == asker.tool.set && one.tool.contract_name() == asked.name;
+            |one: &&Entry| one.tool.set == of.tool.set && one.tool.contract_name() == asked.name;
         let by_name = |one: &&Entry| one.tool.name() == asked.name;
         let mut all = entries.iter();
         let found = all.clone().find(is_own).or_else(|| all.find(by_name))?;

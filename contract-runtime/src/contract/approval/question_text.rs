@@ -36,7 +36,12 @@ impl QuestionText {
     ///
     /// A number, a boolean, and what has no more than two bytes in memory, such as an enum of units, cannot carry a text of the
     /// model, so these stand without quotation marks.
-    pub fn value(&mut self, size: usize, value: fmt::Arguments<'_>) {
+    #[inline]
+    pub fn value<T: ?Sized>(&mut self, of: &T, value: fmt::Arguments<'_>) {
+        self.value_of_size(size_of_val(of), value);
+    }
+
+    fn value_of_size(&mut self, size: usize, value: fmt::Arguments<'_>) {
         let value = self.cut(&value.to_string(), VALUE);
         if size <= 2 || is_plain(value.trim()) {
             self.shown.push_str(&value);
@@ -65,7 +70,7 @@ impl QuestionText {
         let (start, rest) = letters.split_at(limit / 2);
         let (_, end) = rest.split_at(left_out);
         let mut cut: String = start.iter().collect();
-        cut.push_str(&format!(" [{left_out} characters left out] "));
+        cut.extend([" [", &left_out.to_string(), " characters left out] "]);
         cut.extend(end);
         cut
     }

@@ -377,7 +377,7 @@ fn what_the_author_computed_is_shown_whole_and_unquoted() {
     }
 
     fn summary(of: u32) -> String {
-        format!("{} items\u{202e}", of)
+        format!("{of} items\u{202e}")
     }
 
     fn notes() -> String {
