@@ -402,7 +402,7 @@ impl Asking {
         self.key(&[&question.contract])
     }
 
-    /// A tool of another registry may have the same name and ask the same, and an answer to one caller is none to another.
+    /// A tool of another registry may have the same name and ask the same, and an answer is good for one caller only.
     fn key(&self, parts: &[&str]) -> u128 {
         let registry = self.registry.to_string();
         let caller = self.caller.as_deref();

@@ -76,7 +76,7 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
 /// The node for a float: the number itself, or its literal where the number alone may be rounded.
 pub(super) fn float(value: f64, literal: &str) -> Node {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
-    // A number too close to zero for a float is no zero.
+    // A number too close to zero for a float reads as zero, and differs from it.
     let rounds_to_zero = value == 0.0 && !is_integral(literal);
     let short = literal.len() <= SHORT && value.abs() < EXACT && !rounds_to_zero;
     match serde_json::Number::from_f64(value) {
