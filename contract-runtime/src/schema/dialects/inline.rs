@@ -35,18 +35,18 @@ pub(super) fn inlined(schema: &Value) -> Value {
     let bytes = |schema: &Value| schema.to_string().len();
     let own = bytes(schema);
     let without = own - root.get("$defs").map_or(0, bytes);
-    let room = BYTES.max(GROWTH * own).saturating_sub(without);
+    let budget = BYTES.max(GROWTH * own).saturating_sub(without);
     let mut kept = recursive(definitions);
     loop {
         let mut inliner = Inliner {
             definitions,
             kept: &kept,
-            room,
+            budget,
             uses: BTreeMap::new(),
         };
         let done = inliner.root(root);
         let costliest = inliner.costliest();
-        match costliest.filter(|_| inliner.room == 0) {
+        match costliest.filter(|_| inliner.budget == 0) {
             Some(costliest) => kept.insert(costliest),
             None => return Value::Object(done),
         };
@@ -107,7 +107,7 @@ struct Inliner<'s> {
     /// The definitions that stay behind references.
     kept: &'s BTreeSet<String>,
     /// How many bytes may still be added; at zero, references stay.
-    room: usize,
+    budget: usize,
     /// How often each definition was inlined, and its length.
     uses: BTreeMap<&'s str, (usize, usize)>,
 }
@@ -184,10 +184,10 @@ impl<'s> Inliner<'s> {
         }
         let (name, definition) = self.definitions.get_key_value(&name)?;
         let length = definition.to_string().len();
-        self.room = self.room.saturating_sub(length);
+        self.budget = self.budget.saturating_sub(length);
         let (times, _) = self.uses.entry(name).or_insert((0, length));
         *times += 1;
-        if self.room == 0 {
+        if self.budget == 0 {
             return None;
         }
         definition.as_object()
