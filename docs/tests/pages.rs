@@ -3,9 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Written by whoever measures, so it may be absent.
-const MEASURED: &str = "numbers.md";
-
 /// Its blocks are files and commands, and a script does what it says.
 const FOLLOWED: &str = "publishing.md";
 

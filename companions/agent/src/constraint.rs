@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Servers take it as `response_format` (OpenAI, llama.cpp), `guided_json` (vLLM) or `format` (Ollama). Whatever a server makes
+/// Servers take it as `response_format` (`OpenAI`, llama.cpp), `guided_json` (vLLM) or `format` (Ollama). Whatever a server makes
 /// of it, the agent judges each reply, and dispatch each call.
 #[derive(Clone, Debug)]
 pub struct Constraint(Value);
