@@ -211,6 +211,7 @@ fn pay_asking() {}
 const UNKNOWN: &str = "; it may have taken effect, so check before you repeat it";
 const COMPLETE: &str = "; do not repeat it";
 
+#[allow(clippy::too_many_lines, reason = "one table")]
 #[tokio::test]
 async fn every_outcome_says_whether_the_call_took_effect() {
     use contract_runtime::Effect::{Complete, None, Unknown};

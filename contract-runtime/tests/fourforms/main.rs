@@ -52,12 +52,8 @@ fn inlined(schema: &Value, root: &Value) -> Value {
     let mut node = Map::new();
     if let Some(target) = target {
         own.shift_remove("$ref");
-        node = root
-            .pointer(&target.as_str().unwrap()[1..])
-            .unwrap()
-            .as_object()
-            .unwrap()
-            .clone();
+        let definition = root.pointer(&target.as_str().unwrap()[1..]).unwrap();
+        node.clone_from(definition.as_object().unwrap());
     }
     node.extend(own);
     let of_values = |all: &Value| {

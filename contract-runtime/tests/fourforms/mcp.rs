@@ -101,6 +101,9 @@ fn letter() -> char {
 /// Greet somebody.
 #[tool]
 fn greet(name: String) -> Result<std::borrow::Cow<'static, str>, String> {
+    if name.is_empty() {
+        return Err("there is no name".to_owned());
+    }
     Ok(name.into())
 }
 
