@@ -142,7 +142,7 @@ fn a_booking_follows_the_policy() {
         "book_reservation",
         booking(&json!({})),
         User::IsNotAsked,
-        "Book 1 passengers from BOS to ORD for $150?",
+        r#"Book 1 passengers from "BOS" to "ORD" for $150?"#,
     );
     let booked = desk.accepts("book_reservation", booking(&json!({})));
     assert_eq!(booked["reservation_id"], "HATHAT");
@@ -201,7 +201,7 @@ fn flights_and_cabins_change_as_the_policy_allows() {
         "update_reservation_flights",
         dearer.clone(),
         User::IsNotAsked,
-        "Change the flights or the cabin of SAMPA2 for $50?",
+        r#"Change the flights or the cabin of "SAMPA2" for $50?"#,
     );
     assert_eq!(
         desk.accepts("update_reservation_flights", dearer)["cabin"],
@@ -231,7 +231,7 @@ fn bags_are_added_and_passengers_replaced() {
         "update_reservation_baggages",
         bags(7, 1),
         User::IsNotAsked,
-        "Have 7 bags on SAMPB1 for $50?",
+        r#"Have 7 bags on "SAMPB1" for $50?"#,
     );
     desk.accepts("update_reservation_baggages", bags(7, 1));
 
@@ -247,7 +247,7 @@ fn bags_are_added_and_passengers_replaced() {
         "update_reservation_passengers",
         passengers.clone(),
         User::IsNotAsked,
-        "Change the passengers of SAMPA1?",
+        r#"Change the passengers of "SAMPA1"?"#,
     );
     desk.accepts("update_reservation_passengers", passengers);
 }
@@ -266,7 +266,7 @@ fn only_some_reservations_can_be_cancelled() {
         "cancel_reservation",
         id("SAMPA2"),
         User::IsNotAsked,
-        "Is health or weather the reason to cancel SAMPA2? Its insurance pays for nothing else. Cancel SAMPA2 and refund $90?",
+        r#"Is health or weather the reason to cancel "SAMPA2"? Its insurance pays for nothing else. Cancel "SAMPA2" and refund $90?"#,
     );
     for allowed in ["SAMPA2", "SAMPB1", "SAMPB2", "SAMPC1"] {
         assert_eq!(
