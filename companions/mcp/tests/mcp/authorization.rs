@@ -164,7 +164,7 @@ async fn the_context_of_a_principal_is_that_of_its_calls() {
         "ada, says the server"
     );
     let answer = ask(&server, "tenant", "of-ada").await.json();
-    assert_eq!(answer["result"]["content"][0]["text"], 1);
+    assert_eq!(answer["result"]["structuredContent"], 1);
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ async fn a_service_answers_below_a_path_of_axum() {
     let nested = text.replacen(" /mcp ", " /api/mcp ", 1);
     let answer = server.raw(nested.as_bytes()).await;
     assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
-    assert_eq!(answer.json()["result"]["content"][0]["text"]["x"], 1);
+    assert_eq!(answer.json()["result"]["structuredContent"]["x"], 1);
     // A session is one of the service, wherever the service is mounted.
     let session = server.session().await.ok().unwrap();
     let text = server.post(
