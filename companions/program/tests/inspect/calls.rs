@@ -131,7 +131,7 @@ fn a_call_that_asks_goes_on_with_one_answer() {
     let denied = answered(arguments, &no);
     assert_eq!(
         denied["error"],
-        "not started, because it was denied: too much"
+        "not started, because it was denied: too much (for the rest of the run)"
     );
     let tools = served.get("/api/tools").json();
     assert_eq!(tools["tools"][4]["approval"], "sometimes");
