@@ -101,8 +101,8 @@ pub(crate) fn connector(roots: Option<&Roots>) -> Result<TlsConnector, RemoteErr
     Ok(Arc::new(config).into())
 }
 
-/// Explains why a TLS handshake failed.
-pub(crate) fn explained(error: &std::io::Error) -> String {
+/// Explains why a TLS handshake failed, and whether the peer does not speak TLS at all. A certificate may be renewed.
+pub(crate) fn explained(error: &std::io::Error) -> (String, bool) {
     let inner = error.get_ref();
     let known = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let told = match known {
@@ -119,9 +119,10 @@ pub(crate) fn explained(error: &std::io::Error) -> String {
             _ => "its certificate is not valid",
         },
         Some(rustls::Error::InvalidMessage(_)) => "it does not speak TLS; `ws://` may be meant",
-        _ => return format!("TLS: {}", error.kind()),
+        _ => return (format!("TLS: {}", error.kind()), false),
     };
-    told.to_owned()
+    let speaks_no_tls = matches!(known, Some(rustls::Error::InvalidMessage(_)));
+    (told.to_owned(), speaks_no_tls)
 }
 
 impl fmt::Debug for Roots {

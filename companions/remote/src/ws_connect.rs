@@ -143,8 +143,10 @@ impl Target {
             let name = name
                 .map_err(|_| WsConnectError::Permanent("the host name is not valid".to_owned()))?;
             let connected = connector.connect(name, stream).await;
-            // A certificate may be renewed while the executor waits.
-            let stream = connected.map_err(|error| WsConnectError::Transient(explained(&error)))?;
+            let stream = connected.map_err(|error| match explained(&error) {
+                (told, true) => WsConnectError::Permanent(told),
+                (told, false) => WsConnectError::Transient(told),
+            })?;
             Ok(Box::new(stream))
         }
         #[cfg(not(feature = "tls"))]
