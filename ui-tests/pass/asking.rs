@@ -60,5 +60,5 @@ fn main() {
     let call = ToolCall::new("1", "pay", r#"{"to":"a b","cents":20}"#);
     let asked = registry.call_blocking(call);
     let request = asked.approval_request().unwrap();
-    assert_eq!(request.to_string(), "Pay \"   20\" to \"a b\" and 3?\nPay?");
+    assert_eq!(request.to_string(), "Pay    20 to \"a b\" and 3?\nPay?");
 }
