@@ -129,8 +129,8 @@ pub(crate) enum Phase {
     Result,
 }
 
-/// Sets the phase of the current call when it is dropped, which happens only where code unwinds: a call that goes on forgets it,
-/// so that the phase costs nothing there.
+/// Sets the phase of the current call when it is dropped. A call that continues forgets the guard, so only unwinding drops it, and
+/// an ordinary call pays nothing.
 pub(crate) struct PhaseOnUnwind(pub(crate) Phase);
 
 impl Drop for PhaseOnUnwind {

@@ -195,7 +195,7 @@ impl FailureKind {
     }
 }
 
-/// What a model is told where nobody knows whether a call took effect.
+/// The text for the model if it is unknown whether a call took effect.
 pub const MAY_HAVE_TAKEN_EFFECT: &str = "it may have taken effect, so check before you repeat it";
 
 fn is_own_precondition(violation: &Violation) -> bool {

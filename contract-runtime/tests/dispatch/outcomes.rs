@@ -121,7 +121,7 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
     assert_eq!(json["conditions"]["violated"], json!(1));
 }
 
-/// Something of which each part may fail: to be read, to be written, to be dropped.
+/// A value that can fail when it is read, written or dropped.
 #[derive(JsonSchema)]
 #[schemars(transparent)]
 struct Part(String);

@@ -173,8 +173,8 @@ fn address(name: &str) -> String {
 
 /// The details of an outcome for programs; `None` if there is nothing to add to the result.
 ///
-/// Some clients hand `_meta` to the model, which has read the text. So the whole is only for clients that ask for it, and source files
-/// are named to nobody else.
+/// Some clients hand `_meta` to the model, which has read the text. So only clients that ask for it get the whole, and only
+/// they see the names of source files.
 fn meta(outcome: &Outcome, in_full: bool) -> Option<MetaObject> {
     let is_plain = outcome.observed().is_empty() && outcome.coercions().is_empty();
     if outcome.is_ok() && (is_plain || !in_full) {

@@ -57,7 +57,7 @@ impl ToolReply {
         reply
     }
 
-    /// Builds the reply of a call that failed without an outcome of its tool, and of which it is unknown whether it ran.
+    /// Builds the reply of a call that failed without an outcome of its tool. Whether the call ran is unknown.
     pub(crate) fn failed(key: CallKey, error: impl Into<String>) -> Self {
         Self {
             key,
