@@ -17,7 +17,7 @@ pub(super) struct Verify {
     /// How many random inputs to try for each tool, besides those at every bound.
     #[arg(long, value_name = "NUMBER")]
     cases: Option<u32>,
-    /// Try the same inputs as the run that printed this seed.
+    /// The seed of the inputs, by default 1; `CONTRACT_VERIFY_SEED=random` takes a new one.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// How many sequences of calls to try; by default as many as cases.

@@ -37,7 +37,7 @@ use super::Verifier;
 /// | `run` | the body may be run although the tool is not `read_only`; see [`Verifier::run_bodies`](crate::Verifier::run_bodies) |
 /// | `setup = on_paper` | the function provides the values that the tool is tested with; see [`Verifier::setup`](crate::Verifier::setup) |
 /// | `cases = 1_000` | the number of random inputs |
-/// | `seed = 42` | the inputs are the same each time |
+/// | `seed = 42` | the inputs are those of another [seed](crate::Verifier::seed) than 1 |
 /// | `sequences = 1_000` | the number of [sequences of calls](crate::Verifier::sequences), `cases` if nothing is said |
 /// | `strict` | what is left out without a decision fails the test; see [`Verifier::strict`](crate::Verifier::strict) |
 ///

@@ -73,6 +73,18 @@ pub(super) struct Evidence {
 }
 
 impl Report {
+    pub(super) const fn new(seed: u64, strict: bool) -> Self {
+        Self {
+            seed,
+            tools: Vec::new(),
+            skipped: Vec::new(),
+            strict,
+            sequences: 0,
+            more_sequences: 0,
+            unsaved: None,
+        }
+    }
+
     /// Returns whether there are no problems and, under [`strict`](super::Verifier::strict), nothing was left out without a
     /// decision.
     #[must_use]
@@ -281,7 +293,7 @@ impl fmt::Display for Report {
         if let Some(summary) = self.summary() {
             write!(f, "\n{summary}")?;
         }
-        if self.has_problems() {
+        if !self.is_ok() {
             write!(f, "\nthe inputs come from seed {}", self.seed)?;
             let mut lines = self.tools.iter().flat_map(|tool| &tool.lines).peekable();
             if lines.peek().is_some() {

@@ -4,6 +4,7 @@ use std::env;
 use std::process::Command;
 
 use contract_runtime::prelude::*;
+use contract_verify::Verifier;
 
 struct Menu(Vec<&'static str>);
 
@@ -40,9 +41,15 @@ mod decided {
 
 /// What a person sees of a test that passes.
 fn seen(test: &str) -> String {
+    seen_with(test, &[], "1")
+}
+
+fn seen_with(test: &str, options: &[&str], seed: &str) -> String {
     let output = Command::new(env::current_exe().unwrap())
         .args(["--exact", test, "--test-threads=1"])
+        .args(options)
         .env("RUST_BACKTRACE", "0")
+        .env("CONTRACT_VERIFY_SEED", seed)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -66,4 +73,22 @@ fn a_test_that_passes_says_what_it_does_not_verify() {
     }
     let text = seen("decided::verify_pay");
     assert!(!text.contains("verify: "), "it is decided: {text}");
+}
+
+#[test]
+fn prints_its_seed() {
+    let registry = Registry::builder().tool(pay).build().unwrap();
+    let report = Verifier::new(registry).cases(1).seed(3).run();
+    println!("the seed is {}", report.seed());
+}
+
+#[test]
+fn a_nightly_job_takes_a_new_seed_each_time() {
+    let seed = |set: &str| {
+        let text = seen_with("prints_its_seed", &["--nocapture"], set);
+        let (_, seed) = text.split_once("the seed is ").unwrap();
+        seed.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(seed("7"), "7");
+    assert_ne!(seed("random"), seed("random"));
 }

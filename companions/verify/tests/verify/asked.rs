@@ -37,6 +37,14 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// Otherwise `strict` would fail by chance.
+#[test]
+fn without_a_seed_the_inputs_are_the_same_each_time() {
+    let report = || Verifier::new(right::registry()).strict(true).run();
+    assert_eq!(report(), report());
+    assert!(report().to_string().contains("the inputs come from seed 1"));
+}
+
 #[test]
 fn the_same_seed_makes_the_same_report() {
     let report = |seed| Verifier::new(right::registry()).seed(seed).run();
