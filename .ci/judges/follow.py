@@ -3,7 +3,8 @@
     follow.py PAGE FOLDER LOCK
 
 A block of code after a line that is nothing but a path in backquotes and a colon is that file. A block of `sh` is run, in the
-folder where the one before it ended. A block of `text` right after it is what it prints.
+folder where the one before it ended. A block of `text` right after it is what it prints. Of a block of `yaml` the lines are run that
+begin with `- run: cargo contract`.
 LOCK takes the place of a new package's `Cargo.lock`, so that what is resolved today is resolved tomorrow.
 """
 
@@ -33,6 +34,8 @@ def main(page, folder, lock):
     root = pathlib.Path(folder).resolve()
     here, printed, done = root, None, {"file": 0, "sh": 0, "text": 0}
     for language, text, before in blocks(pathlib.Path(page).read_text()):
+        if language == "yaml":
+            language, text = "sh", "".join(re.findall(r"^- run: (cargo contract .*\n)", text, re.M))
         named = re.fullmatch(r"`([\w./-]+)`:", before)
         if named:
             path = root / named[1]

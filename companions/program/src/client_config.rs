@@ -140,22 +140,27 @@ fn quoted(word: &str) -> String {
     }
 }
 
-#[test]
-fn a_client_starts_the_program_as_it_was_started() {
-    let kept = |words: &[&str]| arguments(words.iter().map(|word| (*word).to_owned()));
-    assert_eq!(
-        kept(&[
-            "--shop",
-            "Corner",
-            "serve",
-            "--print-config",
-            "cursor",
-            "--ask-client",
-            "--json"
-        ]),
-        ["--shop", "Corner", "serve", "--ask-client"]
-    );
-    assert_eq!(kept(&["serve", "--print-config=cursor"]), ["serve"]);
-    assert_eq!(kept(&["--nocapture"]), ["serve"]);
-    assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_starts_the_program_as_it_was_started() {
+        let kept = |words: &[&str]| arguments(words.iter().map(|word| (*word).to_owned()));
+        assert_eq!(
+            kept(&[
+                "--shop",
+                "Corner",
+                "serve",
+                "--print-config",
+                "cursor",
+                "--ask-client",
+                "--json"
+            ]),
+            ["--shop", "Corner", "serve", "--ask-client"]
+        );
+        assert_eq!(kept(&["serve", "--print-config=cursor"]), ["serve"]);
+        assert_eq!(kept(&["--nocapture"]), ["serve"]);
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+    }
 }

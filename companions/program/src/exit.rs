@@ -24,9 +24,16 @@ pub(super) const fn of(status: Status) -> u8 {
     }
 }
 
-#[test]
-fn every_status_has_a_code_of_its_own() {
-    let codes: std::collections::BTreeSet<_> = Status::ALL.iter().copied().map(of).collect();
-    assert_eq!(codes.len(), Status::ALL.len());
-    assert!(!codes.contains(&FAILED) && !codes.contains(&USAGE));
+#[cfg(test)]
+mod tests {
+    use contract_runtime::Status;
+
+    use super::{FAILED, USAGE, of};
+
+    #[test]
+    fn every_status_has_a_code_of_its_own() {
+        let codes: std::collections::BTreeSet<_> = Status::ALL.iter().copied().map(of).collect();
+        assert_eq!(codes.len(), Status::ALL.len());
+        assert!(!codes.contains(&FAILED) && !codes.contains(&USAGE));
+    }
 }

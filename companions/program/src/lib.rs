@@ -162,6 +162,8 @@ pub fn __run_package() -> ExitCode {
             "left out: {all}, because methods come with their state; test them with a registry of your own"
         );
     }
+    let words: Vec<OsString> = words.collect();
+    let is_incomplete = !methods.is_empty() && words.iter().any(|word| word == "--strict");
     // As `assert_frozen!` does.
     let mut tools = Registry::builder()
         .without_contexts()
@@ -169,7 +171,11 @@ pub fn __run_package() -> ExitCode {
     if !tools.add_package(&package) {
         return ExitCode::from(64);
     }
-    run_from(tools, std::iter::once(program).chain(words))
+    let code = run_from(tools, std::iter::once(program).chain(words));
+    if is_incomplete && code == ExitCode::SUCCESS {
+        return ExitCode::from(exit::FAILED);
+    }
+    code
 }
 
 /// Whether errors should be JSON, although the command line could not be parsed.

@@ -120,11 +120,16 @@ pub(super) fn without_hidden(command: Command) -> Command {
         .args(shown.cloned().collect::<Vec<_>>())
 }
 
-#[test]
-fn all_options_of_a_call_are_known() {
-    let command = <super::call::Call as clap::Args>::augment_args(Command::new("call"));
-    let names = command.get_opts().filter_map(Arg::get_long);
-    let mut names: Vec<_> = names.chain(["json"]).collect();
-    names.sort_unstable();
-    assert_eq!(names, OPTIONS.map(|(name, _)| name));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_options_of_a_call_are_known() {
+        let command = <crate::call::Call as clap::Args>::augment_args(Command::new("call"));
+        let names = command.get_opts().filter_map(Arg::get_long);
+        let mut names: Vec<_> = names.chain(["json"]).collect();
+        names.sort_unstable();
+        assert_eq!(names, OPTIONS.map(|(name, _)| name));
+    }
 }

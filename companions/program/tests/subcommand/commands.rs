@@ -1,11 +1,13 @@
 //! What each command reports of the workspace, and its exit code.
 
 use std::path::Path;
+use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 
+use super::cargo::REAL_CARGO;
 use super::program::BROKEN;
-use super::workspace::{Said, Workspace};
+use super::workspace::{PAGE, Said, Workspace};
 
 pub(crate) fn tests() -> Vec<Trial> {
     let test = |name: &str, test: fn()| {
@@ -24,6 +26,14 @@ pub(crate) fn tests() -> Vec<Trial> {
         test(
             "a_finding_fails_and_a_job_shows_it",
             a_finding_fails_and_a_job_shows_it,
+        ),
+        test(
+            "strict_fails_on_notes_and_on_what_is_left_out",
+            strict_fails_on_notes_and_on_what_is_left_out,
+        ),
+        test(
+            "the_job_of_the_page_on_publishing_passes_with_its_crate",
+            the_job_of_the_page_on_publishing_passes_with_its_crate,
         ),
         test(
             "a_broken_promise_is_found_and_recorded",
@@ -80,6 +90,22 @@ fn crates_are_chosen_and_built_with_features() {
             .read("target/contract/Cargo.toml")
             .contains(r#"features = ["fast"]"#)
     );
+    // A feature of one crate is no feature of the others.
+    let said = workspace.run(&["check", "-F", "kit/fast", "--", "--for", "openai"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let manifest = workspace.read("target/contract/Cargo.toml");
+    let of = |name: &str| {
+        let mut lines = manifest.lines();
+        lines.find(|line| line.contains(name)).unwrap().to_owned()
+    };
+    assert!(
+        of("/kit\"").ends_with(r#"features = ["fast"] }"#),
+        "{manifest}"
+    );
+    assert!(of("/plain\"").ends_with("features = [] }"), "{manifest}");
+    let said = workspace.run(&["check", "-F", "kitt/fast"]);
+    let problem = "error: no crate `kitt` is chosen that could have the feature `fast`\n";
+    assert_eq!((said.code, &*said.err), (2, problem));
     let said = workspace.run(&["check", "-p", "plain"]);
     let nothing = format!("{WITHOUT_TOOLS}no crate has tools, so nothing was looked at\n");
     assert_eq!((said.code, said.out), (1, nothing));
@@ -119,6 +145,65 @@ fn a_finding_fails_and_a_job_shows_it() {
         summary.contains("\n**kit**: failed\n\n```text\nexport: "),
         "{summary}"
     );
+}
+
+fn strict_fails_on_notes_and_on_what_is_left_out() {
+    let workspace = Workspace::new("strict");
+    let strict = ["--", "--for", "openai", "--strict"];
+    let said = workspace.run(&[&["check", "-p", "kit"][..], &strict].concat());
+    assert_eq!(said.code, 1, "{said:?}");
+    let said = workspace.run(&[&["check", "-p", "kit"][..], &strict[..3]].concat());
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = workspace.run(&["check", "-p", "tool", "-p", "plain", "--", "--strict"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let left_out = LEFT_OUT.replace("left out\n  ", "failed\n  left out: ");
+    assert!(said.out.starts_with(&left_out), "{said:?}");
+
+    // Methods are left out of a crate that has tools.
+    let program = |words: &[&str]| {
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        let program = program.arg("contract-program").args(words);
+        let output = program.env(REAL_CARGO, "none").output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, _, err) = program(&["check", "--for", "openai"]);
+    let methods = "left out: `books` of `Shelf` (";
+    assert!(
+        code == Some(0) && err.starts_with(methods),
+        "{code:?} {err}"
+    );
+    if cfg!(feature = "verify") {
+        let words = ["verify", "--cases", "40"];
+        assert_eq!(program(&words).0, Some(0));
+        let (code, out, err) = program(&[&words[..], &["--strict"]].concat());
+        assert_eq!(code, Some(1), "{out}{err}");
+        assert!(out.ends_with("; left out: nothing\n"), "{out}");
+    }
+}
+
+fn the_job_of_the_page_on_publishing_passes_with_its_crate() {
+    assert!(PAGE.contains(include_str!("daykit.rs")));
+    let workspace = Workspace::of_page();
+    let freeze = workspace.run(&["freeze"]);
+    assert_eq!(freeze.code, 0, "{freeze:?}");
+    let (_, job) = PAGE.split_once("```yaml\n").unwrap();
+    let (job, _) = job.split_once("```\n").unwrap();
+    let mut lines = job.lines().filter_map(|line| line.strip_prefix("- run: "));
+    let line = lines
+        .find(|line| line.starts_with("cargo contract "))
+        .unwrap();
+    for command in line.split(" && ") {
+        let words: Vec<_> = command.split(' ').skip(2).collect();
+        let said = workspace.run(&words);
+        let expected = i32::from(words == ["verify"] && !cfg!(feature = "verify"));
+        let is_whole = said.out.starts_with("daykit: ok\n");
+        assert_eq!((said.code, is_whole), (expected, expected == 0), "{said:?}");
+    }
 }
 
 fn a_broken_promise_is_found_and_recorded() {

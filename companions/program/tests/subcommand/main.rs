@@ -1,4 +1,4 @@
-//! `cargo contract` over a workspace of three crates, with a Cargo that compiles nothing.
+//! `cargo contract` over a workspace of three crates, and over the crate of the page on publishing, with a Cargo that compiles nothing.
 //!
 //! Building the workspace takes minutes, so the program that links its crates is this executable again; the nightly campaign
 //! `publish` builds a true one. Everything else is true: the command, the workspace, what Cargo reads of it, and Git.
@@ -7,11 +7,15 @@
 //! |---|---|
 //! | `cargo` | the Cargo that `cargo contract` runs |
 //! | `program` | the program that this Cargo "builds", and its tools |
-//! | `workspace` | the workspace, and how the command ends over it |
+//! | `daykit` | the library of the page |
+//! | `workspace` | the workspaces, and how the command ends over them |
 //! | `commands` | `check`, `verify`, `diff`, `freeze` |
 
 mod cargo;
 mod commands;
+#[rustfmt::skip]
+#[allow(unreachable_pub, missing_docs, clippy::pedantic, reason = "as the page shows it")]
+mod daykit;
 mod program;
 mod workspace;
 

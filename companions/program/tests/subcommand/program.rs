@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
+use contract_runtime::Policy;
 use contract_runtime::prelude::*;
+
+use super::daykit;
 
 /// Set where `double` breaks its promise.
 pub(crate) const BROKEN: &str = "TEST_BROKEN";
@@ -30,16 +33,30 @@ fn total(
     numbers.into_values().map(u32::from).sum()
 }
 
-pub(crate) fn main() -> ExitCode {
-    let mut words = env::args_os().skip(1);
-    let package = words.next().unwrap();
-    if package != "kit" {
-        return contract_program::__run_package();
+#[allow(dead_code, reason = "no registry has it, so its method is left out")]
+struct Shelf;
+
+#[tool]
+impl Shelf {
+    /// Say how many books there are.
+    #[tool(read_only)]
+    fn books(&self) -> u32 {
+        3
     }
-    // The tools of `kit` are compiled into this package.
-    let status = Command::new(env::current_exe().unwrap())
-        .arg("contract-program")
-        .args(words)
-        .status();
-    ExitCode::from(u8::try_from(status.unwrap().code().unwrap()).unwrap())
+}
+
+/// The tools of all packages are compiled into this one, so those of `kit` and `daykit` are named.
+pub(crate) fn main() -> ExitCode {
+    let tools = Registry::builder().policy(Policy::Enforce);
+    let tools = match env::args().nth(1).as_deref() {
+        Some("kit") => tools.tool(double).tool(total),
+        Some("daykit") => tools
+            .tool(daykit::is_leap_year)
+            .tool(daykit::days_in_month)
+            .tool(daykit::weekday)
+            .tool(daykit::day_of_year)
+            .tool(daykit::days_left),
+        _ => return contract_program::__run_package(),
+    };
+    contract_program::run_from(tools, env::args_os().skip(1))
 }

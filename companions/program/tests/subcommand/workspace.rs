@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use super::cargo::REAL_CARGO;
 
+pub(crate) const PAGE: &str = include_str!("../../../../docs/src/publishing.md");
+
 /// Gone when it is dropped.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -36,6 +38,42 @@ impl Workspace {
         workspace.write("tool/src/main.rs", "fn main() {}\n");
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
         fs::copy(lock, workspace.root.join("Cargo.lock")).unwrap();
+        workspace
+    }
+
+    /// The crate of the page on publishing, as the page shows it.
+    pub(crate) fn of_page() -> Self {
+        let root = format!("page-{}", std::process::id());
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(root);
+        let workspace = Self { root };
+        for file in ["Cargo.toml", "src/lib.rs", "src/main.rs"] {
+            let begin = format!("`daykit/{file}`:\n\n```");
+            let (_, after) = PAGE.split_once(&begin).unwrap();
+            let (_, after) = after.split_once('\n').unwrap();
+            let (text, _) = after.split_once("```\n").unwrap();
+            // It lies below the folder of another workspace.
+            let own = if file == "Cargo.toml" {
+                "\n[workspace]\n"
+            } else {
+                ""
+            };
+            workspace.write(file, &format!("{text}{own}"));
+        }
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let patches = [
+            ("contract-runtime", "contract-runtime"),
+            ("contract-manifest", "companions/manifest"),
+            ("contract-program", "companions/program"),
+            ("contract-verify", "companions/verify"),
+        ]
+        .map(|(name, folder)| format!("{name}.path = '{}'", repository.join(folder).display()));
+        let settings = format!("[patch.crates-io]\n{}\n", patches.join("\n"));
+        workspace.write(".cargo/config.toml", &settings);
+        fs::copy(
+            repository.join("Cargo.lock"),
+            workspace.root.join("Cargo.lock"),
+        )
+        .unwrap();
         workspace
     }
 

@@ -40,7 +40,7 @@ struct Options {
     /// The manifest of the workspace, or of one of its crates.
     #[arg(long, global = true, value_name = "PATH")]
     manifest_path: Option<PathBuf>,
-    /// Build the crates with these features of theirs, separated by commas.
+    /// Build the crates with these features of theirs, separated by commas; `NAME/FEATURE` is of one crate.
     #[arg(
         short = 'F',
         long,
@@ -101,7 +101,7 @@ type Failure = Box<dyn std::error::Error>;
 fn run(options: &Options) -> Result<Report, Failure> {
     let workspace = Workspace::read(options.manifest_path.as_deref(), &options.package)?;
     let program = Program::build(&workspace, &options.features)?;
-    let mut report = Report::new(options.command.name());
+    let mut report = Report::new(options.command.name(), options.command.is_strict());
     for (name, reason) in &workspace.left_out {
         report.leave_out(name, reason);
     }
@@ -123,6 +123,13 @@ impl Command {
             Self::Diff { .. } => "diff",
             Self::Freeze => "freeze",
         }
+    }
+
+    fn is_strict(&self) -> bool {
+        let (Self::Check { options } | Self::Verify { options }) = self else {
+            return false;
+        };
+        options.iter().any(|option| option == "--strict")
     }
 
     /// Runs it for one crate; `None` if that has no tools.
@@ -287,28 +294,33 @@ impl From<Ended> for Verdict {
     }
 }
 
-#[test]
-fn a_version_that_is_high_enough_is_accepted() {
-    let said = |own, level, since| answer(own, level, since);
-    let (ok, text) = said("2.0.0", Level::Major, Some("v1.2.0"));
-    assert_eq!(
-        (ok, &*text),
-        (
-            true,
-            "the difference is major: after 1.2.0 comes 2.0.0; 2.0.0 is enough"
-        )
-    );
-    let (ok, text) = said("1.3.0", Level::Major, Some("v1.2.0"));
-    assert_eq!(
-        (ok, &*text),
-        (
-            false,
-            "the difference is major: after 1.2.0 comes 2.0.0; 1.3.0 is not enough"
-        )
-    );
-    assert!(said("1.3.0", Level::Minor, Some("v1.2.0")).0);
-    assert!(!said("1.2.0", Level::Major, None).0);
-    assert!(said("1.2.0", Level::Minor, None).0);
-    assert!(said("1.2.0", Level::Minor, Some("main")).0);
-    assert!(!said("1.2.0", Level::Major, Some("main")).0);
+#[cfg(test)]
+mod tests {
+    use super::{Level, answer};
+
+    #[test]
+    fn a_version_that_is_high_enough_is_accepted() {
+        let said = |own, level, since| answer(own, level, since);
+        let (ok, text) = said("2.0.0", Level::Major, Some("v1.2.0"));
+        assert_eq!(
+            (ok, &*text),
+            (
+                true,
+                "the difference is major: after 1.2.0 comes 2.0.0; 2.0.0 is enough"
+            )
+        );
+        let (ok, text) = said("1.3.0", Level::Major, Some("v1.2.0"));
+        assert_eq!(
+            (ok, &*text),
+            (
+                false,
+                "the difference is major: after 1.2.0 comes 2.0.0; 1.3.0 is not enough"
+            )
+        );
+        assert!(said("1.3.0", Level::Minor, Some("v1.2.0")).0);
+        assert!(!said("1.2.0", Level::Major, None).0);
+        assert!(said("1.2.0", Level::Minor, None).0);
+        assert!(said("1.2.0", Level::Minor, Some("main")).0);
+        assert!(!said("1.2.0", Level::Major, Some("main")).0);
+    }
 }

@@ -46,6 +46,14 @@ impl Program {
     pub(crate) fn build(workspace: &Workspace, features: &[String]) -> Result<Self, Failure> {
         let folder = workspace.target.join("contract");
         fs::create_dir_all(folder.join("src"))?;
+        let names = features.iter().filter_map(|one| one.split_once('/'));
+        for (name, feature) in names {
+            if !workspace.crates.iter().any(|one| one.name == name) {
+                let problem =
+                    format!("no crate `{name}` is chosen that could have the feature `{feature}`");
+                return Err(problem.into());
+            }
+        }
         write(&folder.join("Cargo.toml"), &manifest(workspace, features))?;
         write(&folder.join("src/main.rs"), &source(workspace.crates.len()))?;
         // The same versions as in the workspace; Cargo takes out what is not needed.
@@ -122,7 +130,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-fn manifest(workspace: &Workspace, features: &[String]) -> String {
+fn manifest<'f>(workspace: &Workspace, features: &'f [String]) -> String {
     let mut text = format!(
         "# Written by `cargo contract`.\n\
          [package]\nname = \"workspace-contracts\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -132,6 +140,11 @@ fn manifest(workspace: &Workspace, features: &[String]) -> String {
     );
     for (index, one) in workspace.crates.iter().enumerate() {
         let path = one.directory.display().to_string();
+        let own = |feature: &'f String| match feature.split_once('/') {
+            Some((name, feature)) => (name == one.name).then_some(feature),
+            None => Some(feature.as_str()),
+        };
+        let features: Vec<&str> = features.iter().filter_map(own).collect();
         // Writing to a `String` cannot fail.
         let _ = writeln!(
             text,

@@ -16,14 +16,17 @@ pub(crate) struct Verdict {
 /// What came of all of them.
 pub(crate) struct Report {
     command: &'static str,
+    /// A crate that is left out is a failure.
+    strict: bool,
     /// The name of each crate, and its verdict; none where it was left out.
     rows: Vec<(String, Option<bool>, String)>,
 }
 
 impl Report {
-    pub(crate) const fn new(command: &'static str) -> Self {
+    pub(crate) const fn new(command: &'static str, strict: bool) -> Self {
         Self {
             command,
+            strict,
             rows: Vec::new(),
         }
     }
@@ -34,7 +37,10 @@ impl Report {
     }
 
     pub(crate) fn leave_out(&mut self, name: &str, reason: &str) {
-        self.rows.push((name.to_owned(), None, reason.to_owned()));
+        let ok = self.strict.then_some(false);
+        let how = if self.strict { "left out: " } else { "" };
+        self.rows
+            .push((name.to_owned(), ok, format!("{how}{reason}")));
     }
 
     /// Prints it, adds it to the summary of a GitHub job, and says whether all is well.
@@ -125,7 +131,11 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_in_the_report_and_nothing_else_is_no_success() {
-        let mut report = Report::new("check");
+        let mut strict = Report::new("check", true);
+        strict.leave_out("b", "it is a program");
+        assert_eq!(strict.text(), "b: failed\n  left out: it is a program\n");
+        assert_eq!(strict.code(), 1);
+        let mut report = Report::new("check", false);
         report.leave_out("b", "it is a program");
         assert_eq!(report.code(), 1);
         assert!(report.text().ends_with("nothing was looked at\n"));
