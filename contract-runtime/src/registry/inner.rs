@@ -1,5 +1,6 @@
 //! The state shared by a registry's clones.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +8,6 @@ use super::approval::OpenRequests;
 use super::call_hook::CallHook;
 use super::entry::Entry;
 use super::export::Exports;
-use super::names::Names;
 use super::shards::Shards;
 use super::statistics::Statistics;
 use crate::contract::history::{Asker, HistoryTool};
@@ -19,7 +19,8 @@ use crate::tool::{Outcome, Status, ToolCall};
 
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
-    names: Names,
+    /// The place of each tool among the entries.
+    places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     pub(super) shared: Shared,
     pub(super) shards: Shards,
     pub(super) limits: Limits,
@@ -93,9 +94,10 @@ impl Inner {
         program: Option<Program>,
         before: CallHook,
     ) -> Self {
+        let name = |entry: &Entry| Box::from(entry.tool.name());
         let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
         Self {
-            names: Names::new(&entries),
+            places: entries.iter().map(name).zip(0..).collect(),
             renames: entries.iter().any(renamed),
             entries,
             shared,
@@ -115,7 +117,7 @@ impl Inner {
 
     #[inline]
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.names.find(name, &self.entries)
+        self.places.get(name).copied()
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {

@@ -20,7 +20,6 @@ mod inner;
 mod job;
 mod lint;
 pub mod methods;
-mod names;
 mod outcome;
 mod require_portable;
 mod shards;
