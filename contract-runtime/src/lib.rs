@@ -98,7 +98,7 @@ pub use tool::{
 };
 #[doc(hidden)]
 pub use {
-    contract::precondition::Precondition,
+    contract::condition_result::Precondition,
     tool::kind::{ContextParameter, Described, SharedContext, ToolArgument},
 };
 

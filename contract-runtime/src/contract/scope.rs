@@ -1,7 +1,9 @@
 //! The scope of a call: a task-local that holds its policy, its violations and its counts.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -521,5 +523,25 @@ impl ContractScope {
         // In a scope of its own: what a handler breaks is not broken by the call.
         let aside = Self::new(Scope::aside(self.get()));
         aside.enter(|| handler::tell(self.get().and_then(Scope::handler), violation));
+    }
+
+    /// Runs an author's predicate or message, whose panic is not one of the body.
+    ///
+    /// As [`guard`](super::panics::guard), without a further step, which would be compiled again for each condition.
+    #[inline]
+    pub(crate) fn guard<T>(&self, run: impl FnOnce() -> T) -> Result<T, Panicked> {
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(value) => Ok(value),
+            Err(payload) => Err(self.retracted(payload)),
+        }
+    }
+
+    #[cold]
+    pub(super) fn retracted(&self, payload: Box<dyn Any + Send>) -> Panicked {
+        let panicked = Panicked::new(payload);
+        if let Some(scope) = self.get() {
+            scope.retract(&panicked);
+        }
+        panicked
     }
 }

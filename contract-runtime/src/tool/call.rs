@@ -6,8 +6,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, OnceLock};
 
 use super::context_params::{ContextValue, Need, Sources};
-use super::fast_decode::{self, Judged};
-use super::inputs::Inputs;
+use super::fast_decode::{self, Inputs, Judged};
 use super::reply::{NoOutput, Reply};
 use super::sent_arguments::SentArguments;
 use super::slot::{Argument, ArgumentType};

@@ -3,14 +3,25 @@
 //! It reads only what is plainly well-formed; anything else is `FallBack`, and the cold path judges the whole text with a
 //! real parser. So it may refuse a legal text, but never accept an illegal one.
 
+use std::sync::Arc;
+
 use serde::de::IgnoredAny;
 
-use super::inputs::Inputs;
+use super::dynamic_contract::DynamicContract;
 use super::reply::NoOutput;
 use super::slot::Argument;
-use crate::schema::Parameter;
 use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
 use crate::schema::lexer::{Lexer, Unread};
+use crate::schema::{InputSchema, Parameter};
+
+/// What the dispatcher must know to read the arguments of one tool.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    pub(crate) schema: InputSchema,
+    pub(crate) coerce: bool,
+    /// The conditions of a tool that no macro made.
+    pub(crate) stated: Option<Arc<DynamicContract>>,
+}
 
 /// The text is not plainly a legal set of arguments.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use super::absent::Absent;
 use super::forgiving::is_forgiving;
 use super::kind::{MaybeReference, Plain, Reference};
 use super::reply::NoOutput;
+use crate::contract::condition_result::Checked;
 use crate::schema::Describe;
 use crate::schema::lexer::Lexer;
 
@@ -390,4 +391,17 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
         }
         deserializer.deserialize_str(Reader)
     }
+}
+
+/// Reads the whole text into the slot, or nothing.
+#[must_use]
+pub fn probe<'c>(text: &'c str, slot: &mut dyn Argument<'c>) -> Option<()> {
+    let end = slot.read(text, 0).ok()??;
+    (end == text.len()).then_some(())
+}
+
+/// Evaluates a predicate in a closure, as a check does, so that it means the same and is refused in the same words.
+#[must_use]
+pub fn asked(holds: impl FnOnce() -> Checked) -> Option<bool> {
+    Some(holds() == Checked::Holds)
 }
