@@ -5,6 +5,7 @@ use std::ops::Range;
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Token;
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 
 use super::span::SpanRange;
@@ -180,15 +181,15 @@ impl Clauses<'_> {
         let condition = condition(&predicate, runtime);
         let holds = quote!(#bar #head #bar #condition);
         let (details, own) = (self.details(clause, &seen), self.own_policy(clause));
-        let details = if clause.message.iter().any(|message| message.shows_result) {
-            quote!(let #head = #value; #details)
-        } else {
-            details
-        };
+        let shown = clause.message.iter().any(|message| message.shows_result);
+        let shown = shown.then(|| quote!(let #head = #value;));
+        let name = result_name(quote!(#head));
         let judge = quote! {
             &|_, #seen| match #seen {
                 ::core::option::Option::None => #runtime::look(#value, #holds),
                 ::core::option::Option::Some(#seen) => {
+                    #seen.result(#name, #runtime::JsonProbe::new(#value).json());
+                    #shown
                     #details
                     #runtime::Checked::Holds
                 }
@@ -329,6 +330,14 @@ fn bar(span: Span) -> TokenTree {
     let mut bar = Punct::new('|', Spacing::Alone);
     bar.set_span(Span::mixed_site().located_at(span));
     TokenTree::Punct(bar)
+}
+
+/// The name of the result among the values of a violation: as the author called it.
+fn result_name(head: TokenStream) -> String {
+    match syn::parse2::<Ident>(head) {
+        Ok(name) => name.unraw().to_string(),
+        Err(_) => "result".to_owned(),
+    }
 }
 
 fn old_value_ident(index: usize) -> Ident {

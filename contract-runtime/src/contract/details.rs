@@ -68,6 +68,15 @@ impl<'c> Details<'c> {
         sent.remove(name)
     }
 
+    /// Adds the result, unless it cannot be written as JSON; a long one is cut.
+    pub fn result(&mut self, name: &str, value: Option<Value>) {
+        let Some(value) = value else { return };
+        let text = value.to_string();
+        let cut = bounded(&format_args!("{text}"));
+        let value = if cut == text { value } else { cut.into() };
+        self.values.insert(name, value);
+    }
+
     /// Names a secret parameter without its value.
     pub fn secret(&mut self, name: &str) {
         self.values.insert(name, MASK);

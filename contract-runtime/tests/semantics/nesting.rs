@@ -66,7 +66,7 @@ fn conditions_that_call_each_other_come_to_an_end() {
     let violation = catch(|| egg(1)).unwrap_err();
     assert_eq!(
         violation.to_string(),
-        "`egg` promises `|same| chicken(*same) == number`, which cannot be evaluated, because conditions call each other more than 16 levels deep, got number = 1",
+        "`egg` promises `|same| chicken(*same) == number`, which cannot be evaluated, because conditions call each other more than 16 levels deep, got same = 1, number = 1",
     );
     assert!(catch_unwind(|| egg(1)).is_err());
     // Nothing is left behind.

@@ -307,3 +307,35 @@ fn a_postcondition_sees_the_ok_side_whatever_it_is() {
     let (status, _) = ended(&registry, "maybe", r#"{"number":-1}"#);
     assert_eq!(status, Status::Violation);
 }
+
+/// Repeat a word.
+#[tool]
+#[post(|words| words.len() < 3, "too many words")]
+fn repeat(
+    /// The word.
+    #[arg(secret)]
+    word: String,
+    /// How often.
+    times: u32,
+) -> Vec<String> {
+    vec![word; times as usize]
+}
+
+#[test]
+fn the_result_is_among_the_values_of_a_broken_postcondition() {
+    let broken = catch(|| repeat("ha".to_owned(), 3)).unwrap_err();
+    assert_eq!(
+        broken.values["words"],
+        serde_json::json!(["ha", "ha", "ha"])
+    );
+    assert_eq!(broken.masked().values["words"], "***");
+    let long = catch(|| repeat("ha".to_owned(), 3_000)).unwrap_err();
+    let shown = long.values["words"].as_str().unwrap();
+    assert!(shown.ends_with('…') && shown.chars().count() == 2_001);
+
+    let registry = Registry::builder().tool(repeat).build().unwrap();
+    let outcome = call(&registry, "repeat", r#"{"word":"swordfish","times":3}"#);
+    let broken = outcome.violation().unwrap();
+    assert_eq!(broken.values["words"], "***");
+    assert!(!outcome.error().unwrap().contains("words"));
+}
