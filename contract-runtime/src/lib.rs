@@ -121,10 +121,16 @@ pub use {
 macro_rules! registry {
     () => {
         $crate::Registry::builder()
-            .own_package(::core::env!("CARGO_PKG_NAME"))
+            .own_package($crate::__private::package(
+                ::core::option_env!("CARGO_PKG_NAME"),
+                ::core::module_path!(),
+            ))
             .program(
-                ::core::env!("CARGO_PKG_NAME"),
-                ::core::env!("CARGO_PKG_VERSION"),
+                $crate::__private::package(
+                    ::core::option_env!("CARGO_PKG_NAME"),
+                    ::core::module_path!(),
+                ),
+                ::core::option_env!("CARGO_PKG_VERSION").unwrap_or("0.0.0"),
             )
     };
 }

@@ -31,7 +31,9 @@ pub use crate::tool::dynamic::Tool;
 pub use crate::tool::findings::{judge_tool, report_default, report_example};
 pub use crate::tool::kind::Type;
 pub use crate::tool::reply::{NoOutput, Reply, ResultProbe, SuccessProbe, failure};
-pub use crate::tool::shim::{Registered, RegisteredSet, SharedToolSet, ToolSet, method, type_of};
+pub use crate::tool::shim::{
+    Registered, RegisteredSet, SharedToolSet, ToolSet, method, package, type_of,
+};
 pub use crate::tool::slot::{asked, probe};
 pub use crate::tool::spec::{Constant, Parameter, Spec, Verify, constant, text};
 pub use crate::{ContextParameter, Described, Precondition, SharedContext, ToolArgument};

@@ -275,10 +275,7 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             parameters: &[#(#parameters),*],
             confirm: #confirm,
             verify: #verify,
-            package: match ::core::option_env!("CARGO_PKG_NAME") {
-                ::core::option::Option::Some(name) => name,
-                ::core::option::Option::None => "",
-            },
+            package: #runtime::package(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),
             position: (#line, #column),
         }
     }

@@ -98,7 +98,7 @@ fn registered(set: &ToolSet, runtime: &TokenStream) -> TokenStream {
     quote! {
         #runtime::inventory::submit! {
             #runtime::RegisteredSet {
-                package: ::core::env!("CARGO_PKG_NAME"),
+                package: #runtime::package(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),
                 state: #state,
                 tools: &[#(#names),*],
                 file: ::core::file!(),

@@ -17,7 +17,10 @@ use crate::names;
 
 pub(crate) fn verify_test(test: &VerifyTest) -> TokenStream {
     let runtime = &names::runtime(&test.krate);
-    let home = quote!(::core::env!("CARGO_MANIFEST_DIR"));
+    let home = quote!(::core::option_env!("CARGO_MANIFEST_DIR").unwrap_or("."));
+    let package = quote! {
+        #runtime::package(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!())
+    };
     let (name, verifier) = match &test.subject {
         VerifySubject::Tool(path) => {
             let last = path.segments.last();
@@ -27,7 +30,7 @@ pub(crate) fn verify_test(test: &VerifyTest) -> TokenStream {
         }
         VerifySubject::Package => (
             Ident::new("verify_all", Span::call_site()),
-            quote!(#runtime::verifier_of_package(::core::env!("CARGO_PKG_NAME"), #home)),
+            quote!(#runtime::verifier_of_package(#package, #home)),
         ),
         VerifySubject::Registry(registry) => (
             Ident::new("verify_all", Span::call_site()),

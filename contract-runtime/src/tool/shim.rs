@@ -153,3 +153,31 @@ pub fn method<S: SharedToolSet>(
         }),
     )
 }
+
+/// The package of generated code; a build without cargo names only the crate.
+#[must_use]
+pub const fn package(named: Option<&'static str>, module: &'static str) -> &'static str {
+    if let Some(named) = named {
+        return named;
+    }
+    let (mut rest, mut length) = (module.as_bytes(), 0);
+    while let [first, others @ ..] = rest {
+        if *first == b':' {
+            break;
+        }
+        (rest, length) = (others, length + 1);
+    }
+    module.split_at(length).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package;
+
+    #[test]
+    fn a_build_without_cargo_is_known_by_its_crate() {
+        assert_eq!(package(Some("my-tools"), "my_tools::inner"), "my-tools");
+        assert_eq!(package(None, "my_tools::inner"), "my_tools");
+        assert_eq!(package(None, "my_tools"), "my_tools");
+    }
+}
