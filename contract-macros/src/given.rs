@@ -6,6 +6,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{LitStr, Path, Token, parse_quote};
 
+use crate::args;
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::history;
@@ -131,6 +132,7 @@ fn read(
         mutable,
         text,
         absent: None,
+        demand: None,
         then: None,
         history: history::find(&value),
         position,
@@ -149,12 +151,18 @@ fn read(
         }
         given.part(errors, &own, params, input)?;
     }
+    if let Some(demand) = given.demand.as_ref().filter(|_| given.absent.is_none()) {
+        errors.at(
+            demand.key,
+            "`requires` says to a model when there is a value, and this lookup refuses no call; add `else`, or remove `requires`",
+        );
+    }
     given.mentions = given.mentioned(params);
     Some(given)
 }
 
 impl Given {
-    /// `else ..`, `then ..` or `crate = ..`.
+    /// `else ..`, `requires = ".."`, `then ..` or `crate = ..`.
     fn part(
         &mut self,
         errors: &mut Errors,
@@ -196,6 +204,18 @@ impl Given {
             "crate" => {
                 input.parse::<Token![=]>().ok()?;
                 input.call(Path::parse_mod_style).ok()?;
+            }
+            "requires" => {
+                let value = input.parse::<Option<Token![=]>>();
+                let value =
+                    value.and_then(|equals| equals.map(|_| source::expression(input)).transpose());
+                let value = value.map_err(|error| errors.add(error)).ok()?;
+                let entry = args::Entry {
+                    key: word,
+                    value,
+                    behind: Vec::new(),
+                };
+                args::set(errors, &mut self.demand, &entry, args::sentence);
             }
             "policy" => {
                 errors.on(
@@ -290,7 +310,10 @@ fn is_part(input: ParseStream<'_>) -> bool {
     ahead.call(Ident::parse_any).is_ok_and(|word| {
         word == "else"
             || (word == "then" && !ahead.peek(Token![,]) && !ahead.is_empty())
-            || (["crate", "policy", "ask"].iter().any(|key| word == key) && ahead.peek(Token![=]))
+            || (["crate", "policy", "ask", "requires"]
+                .iter()
+                .any(|key| word == key)
+                && ahead.peek(Token![=]))
     })
 }
 

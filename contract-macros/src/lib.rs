@@ -98,8 +98,9 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Looks something up once, before the body; conditions, messages, the body and postconditions see it by its name.
 ///
 /// It stands among the conditions, in the order in which they are judged. `else` with a message opens an `Option`, and a bare
-/// `else` a `Result` whose error is the sentence: without a value the call ends, as a violation of kind `given`. With `?` the call
-/// fails with the function's own error. In an `async` function it may `.await`.
+/// `else` a `Result` whose error is the sentence: without a value the call ends, as a violation of kind `given`. `requires = ".."`
+/// behind it says to a model when there is a value. With `?` the call fails with the function's own error. In an `async`
+/// function it may `.await`.
 ///
 /// ```text
 /// #[tool]

@@ -279,6 +279,8 @@ pub(crate) struct Given {
     /// As typed, without what follows the value.
     pub(crate) text: String,
     pub(crate) absent: Option<Absent>,
+    /// What a model reads about it: `requires = ".."`.
+    pub(crate) demand: Option<Set<LitStr>>,
     /// What runs after every postcondition held.
     pub(crate) then: Option<TokenStream>,
     /// What it asks the history of a run, if it does.

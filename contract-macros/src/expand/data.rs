@@ -90,6 +90,10 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
         .as_ref()
         .map(|used| asking_tools(used, runtime));
     let message = option(message.map(|message| quote!(#message)));
+    let demand = given.demand.as_ref().map(|demand| {
+        let demand = &demand.value;
+        quote!(.demanding(#demand))
+    });
     let text = &given.text;
     let names = argument_names(&given.mentions, params);
     let (line, column) = position(given.span);
@@ -97,6 +101,7 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     Some(quote! {
         #runtime::Condition::new(#runtime::ConditionKind::Given, #text, #message, ::core::option::Option::None, &[#(#names),*], (#line, #column))
             #renamed
+            #demand
             #asking
     })
 }

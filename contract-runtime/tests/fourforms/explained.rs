@@ -62,6 +62,60 @@ fn what_is_never_shown_is_enforced_all_the_same() {
     assert_eq!(outcome.error(), Some("no tests, got iban = \"TEST\""));
 }
 
+/// Show an order.
+#[tool(read_only)]
+#[given(order = find(id), else)]
+#[given(next = find(id + 1), else, requires = "an order comes after it")]
+fn orders(
+    /// The number of the order.
+    id: u32,
+) -> u32 {
+    order + next
+}
+
+fn find(id: u32) -> Result<u32, String> {
+    Ok(id)
+}
+
+#[test]
+fn a_lookup_that_opens_a_result_is_described_by_its_author_or_found() {
+    let registry = Registry::builder().tool(orders).build().unwrap();
+    let findings = registry.lint();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].kind, FindingKind::Unexplained);
+    assert!(
+        findings[0].message.contains("`order = find(id)`"),
+        "{findings:?}"
+    );
+    let export = registry.export(Dialect::Neutral).unwrap();
+    assert_eq!(
+        export[0]["description"],
+        "Show an order.\n\nRequires:\n- an order comes after it"
+    );
+}
+
+#[test]
+fn a_type_that_stays_behind_a_reference_is_found() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/T{}", level + 1)});
+        let both = json!({"type": "object", "properties": {"a": next, "b": next}});
+        definitions.insert(format!("T{level}"), both);
+    }
+    definitions.insert("T40".to_owned(), json!({"type": "string"}));
+    let spec = DynamicSpec::new("grow", "Grow.").input_schema(json!({
+        "type": "object",
+        "properties": {"top": {"$ref": "#/$defs/T0"}},
+        "$defs": definitions,
+    }));
+    let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
+    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let findings = registry.lint();
+    let first = findings.first().unwrap();
+    assert_eq!(first.kind, FindingKind::Referenced);
+    assert!(first.message.contains("stays behind a `$ref`"), "{first}");
+}
+
 #[test]
 fn what_nobody_says_is_found() {
     let findings = registry().lint();

@@ -40,4 +40,10 @@ fn in_the_past(id: u32) {}
 #[given(order = find(id), then)]
 fn without_an_end(id: u32) {}
 
+#[given(order = find(id), requires = "the order exists")]
+fn refusing_no_call(id: u32) {}
+
+#[given(order = find(id), else, requires = 5)]
+fn without_words(id: u32) {}
+
 fn main() {}

@@ -212,6 +212,9 @@ pub(crate) fn lower(
             // What a person may let through, no schema and no rule may refuse.
             let stated =
                 is_published && condition.kind() == ConditionKind::Pre && !condition.asks();
+            let looked_up = is_published
+                && condition.kind() == ConditionKind::Given
+                && !condition.asks_history();
             let expression = condition.expression().filter(|_| stated);
             let id = format!("{tool}.{}[{index}]", condition.kind().name());
             let read = condition
@@ -237,7 +240,7 @@ pub(crate) fn lower(
                 condition: *condition,
                 policy,
                 lowering,
-                is_unexplained: stated && !is_said && heading.is_none(),
+                is_unexplained: (stated || looked_up) && !is_said && heading.is_none(),
                 heading,
                 sentence,
                 ruled: stated.then(|| Arc::clone(of)),
