@@ -77,6 +77,7 @@ const fn word(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Unexplained => "unexplained",
         FindingKind::Undescribed => "undescribed",
+        FindingKind::Referenced => "referenced",
         _ => "superfluous",
     }
 }

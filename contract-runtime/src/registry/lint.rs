@@ -12,6 +12,7 @@ use crate::contract::condition::Condition;
 use crate::contract::findings::AbstractState;
 use crate::contract::findings::judge::{impossible, least, readable};
 use crate::contract::policy::Policy;
+use crate::schema::dialects::inline;
 
 /// A condition that could be removed, or a condition or parameter that no model is informed about.
 ///
@@ -80,6 +81,8 @@ pub enum FindingKind {
     Unexplained,
     /// A parameter has no description, and neither has its type.
     Undescribed,
+    /// A type stays behind a `$ref` in the published schema, because the schema would be too long without it.
+    Referenced,
 }
 
 impl fmt::Display for Finding {
@@ -117,6 +120,7 @@ impl Registry {
                 let mut findings = superfluous(entry);
                 findings.extend(unexplained(entry));
                 findings.extend(undescribed(entry));
+                findings.extend(referenced(entry));
                 findings
             })
             .collect()
@@ -164,6 +168,20 @@ fn undescribed(entry: &Entry) -> Vec<Finding> {
             location: format!("{}:{line}:{column}", spec.contract.file),
         })
         .collect()
+}
+
+/// Several clients drop what is behind a reference.
+fn referenced(entry: &Entry) -> impl Iterator<Item = Finding> {
+    let names = inline::too_long(entry.input()).into_iter();
+    names.map(|name| Finding {
+        tool: entry.tool.name.to_string(),
+        subject: format!("{}({name})", entry.tool.name),
+        kind: FindingKind::Referenced,
+        message: format!(
+            "`{name}` stays behind a `$ref`, which some clients drop, because the schema is too long without it; use it less often, or make it smaller"
+        ),
+        location: entry.tool.location.to_string(),
+    })
 }
 
 /// Whether a schema has a description, or the only type that it refers to.

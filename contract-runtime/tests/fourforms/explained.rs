@@ -1,7 +1,10 @@
 //! What authors say of a condition in words of their own, and what is said where nobody did.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, FindingKind, Heading, PublishedCondition};
+use contract_runtime::{
+    Content, Dialect, DynamicSpec, FindingKind, Heading, PublishedCondition, Tool,
+};
+use serde_json::json;
 
 /// Pay a bill.
 #[tool]

@@ -19,9 +19,25 @@ type Keywords = Map<String, Value>;
 const BYTES: usize = 16_000;
 const GROWTH: usize = 3;
 
-/// Whether a schema as text may have something to rewrite.
+/// Whether a schema as text may have something to rewrite. A reference that is resolved against an `$id` or at run time means
+/// something else in another place, so such a schema stays as it is.
 pub(super) fn may_apply(schema: &str) -> bool {
-    schema.contains("\"$ref\"") || schema.contains("\"oneOf\"")
+    let has = |keyword: &str| schema.contains(&format!("\"{keyword}\""));
+    (has("$ref") || has("oneOf")) && !has("$id") && !has("$dynamicRef")
+}
+
+/// Returns the names of the definitions that stay behind references, because the schema would grow too long without them.
+pub(crate) fn too_long(schema: &Value) -> Vec<String> {
+    if !may_apply(&schema.to_string()) {
+        return Vec::new();
+    }
+    let done = inlined(schema);
+    let Some(kept) = done.get("$defs").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let recursive = recursive(kept);
+    let names = kept.keys().filter(|name| !recursive.contains(*name));
+    names.cloned().collect()
 }
 
 /// Returns the schema with its definitions in place of the references to them.

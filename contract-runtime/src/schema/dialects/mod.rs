@@ -5,7 +5,7 @@ mod dialect;
 mod dnf;
 mod examples;
 mod gemini;
-mod inline;
+pub(crate) mod inline;
 mod integer_bounds;
 mod keywords;
 mod limits;

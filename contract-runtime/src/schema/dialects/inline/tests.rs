@@ -4,7 +4,7 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::inlined;
+use super::{inlined, may_apply, too_long};
 
 fn with(properties: &Value, definitions: &Value) -> Value {
     inlined(&json!({"type": "object", "properties": properties, "$defs": definitions}))
@@ -109,21 +109,36 @@ fn a_schema_that_would_grow_without_bound_keeps_its_costliest_definitions() {
         "T40".to_owned(),
         json!({"type": "string", "description": "x".repeat(500)}),
     );
-    let done = with(
-        &json!({"top": {"$ref": "#/$defs/T0"}}),
-        &Value::Object(definitions),
-    );
+    let schema = json!({
+        "type": "object",
+        "properties": {"top": {"$ref": "#/$defs/T0"}},
+        "$defs": definitions,
+    });
+    let done = inlined(&schema);
     assert!(
         done.to_string().len() < 40_000,
         "{}",
         done.to_string().len()
     );
-    assert!(done["$defs"].is_object());
+    let kept: Vec<_> = done["$defs"].as_object().unwrap().keys().collect();
+    assert!(!kept.is_empty());
+    assert_eq!(too_long(&schema).iter().collect::<Vec<_>>(), kept);
     let mut nested = json!("x");
     for _ in 0..40 {
         nested = json!({"a": nested});
     }
     assert!(jsonschema::is_valid(&done, &json!({"top": nested})));
+}
+
+#[test]
+fn a_schema_whose_references_depend_on_their_place_stays_as_it_is() {
+    let plain = json!({"$defs": {"A": {}}, "properties": {"a": {"$ref": "#/$defs/A"}}});
+    assert!(may_apply(&plain.to_string()));
+    let named = json!({"$defs": {"A": {"$id": "https://example.com/a"}}, "properties": {"a": {"$ref": "#/$defs/A"}}});
+    let dynamic = json!({"$defs": {"A": {"items": {"$dynamicRef": "#a"}}}, "properties": {"a": {"$ref": "#/$defs/A"}}});
+    for schema in [named, dynamic] {
+        assert!(!may_apply(&schema.to_string()), "{schema}");
+    }
 }
 
 /// A schema of few levels that refers to the definitions of these names.
