@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::methods;
 use crate::schema::ArgumentProblem;
 use crate::schema::SchemaError;
 
@@ -118,16 +119,38 @@ pub enum BuildProblem {
         location: String,
     },
     /// A function given to the builder is not a tool.
-    #[error("the function given at {location} is not a tool; put `#[tool]` above it")]
+    #[error(
+        "`{function}` is not a tool ({location}); put `#[tool]` above it, or if it is a method of a `#[tool] impl`, add its state with `.with(..)`"
+    )]
     NotATool {
+        /// The function, as the compiler names it.
+        function: &'static str,
         /// Where the function was given.
         location: String,
     },
     /// No tool of the package is linked into the program.
-    #[error("no tool of package `{package}` is linked; check the name, and write `use {} as _;` so that the linker keeps it", package.replace('-', "_"))]
+    #[error("{}{}", methods::not_linked(package), did_you_mean(nearest.as_deref()))]
     PackageNotLinked {
         /// The package.
         package: String,
+        /// A linked package of a similar name.
+        nearest: Option<String>,
+    },
+    /// A chosen package has methods among its tools, and their state was not added.
+    #[error(
+        "tools of a package are left out, because they are methods and come with their state: {}; add `.with(state)`, or say with `.only([..])` which tools are wanted", methods.join("; ")
+    )]
+    MethodsLeftOut {
+        /// The methods of each state, with its type and place.
+        methods: Vec<String>,
+    },
+    /// A prefix was given before the tools that it is meant for.
+    #[error(
+        "`.prefix(\"{prefix}\")` applies to no tool, because it covers those added before it, since the last prefix; put it after the tools that it is meant for"
+    )]
+    PrefixOfNothing {
+        /// The prefix.
+        prefix: String,
     },
     /// [`registry!`](crate::registry) found no tool of its package, and no other tool was added.
     #[error(

@@ -15,7 +15,7 @@ use super::build_error::{BuildError, BuildProblem};
 use super::call_hook::CallHook;
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
-use super::{findings, history, require_portable};
+use super::{findings, history, methods, require_portable};
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::contract::violation::Violation;
@@ -106,6 +106,8 @@ impl Builder {
             before: CallHook::default(),
             asks: Vec::new(),
             states: 0,
+            packages: Vec::new(),
+            methods: Vec::new(),
         }
     }
 
@@ -122,6 +124,7 @@ impl Builder {
         match linked().find(|registered| (registered.function)() == of) {
             Some(registered) => self.tools.push(made(registered)),
             None => self.problems.push(BuildProblem::NotATool {
+                function: std::any::type_name::<F>(),
                 location: std::panic::Location::caller().to_string(),
             }),
         }
@@ -134,17 +137,26 @@ impl Builder {
         self.states += 1;
         for mut tool in tools.into_tools() {
             tool.state = self.states;
+            let spec = tool.spec();
+            self.methods
+                .extend(spec.map(|spec| (spec.contract.file, tool.name.clone())));
             self.tools.push(tool);
         }
         self
     }
 
-    /// Adds the free functions of a package that are linked into the program.
+    /// Adds the free functions of a package that are linked into the program. Methods come by [`with`](Self::with); `build`
+    /// reports those that are missing, unless [`only`](Self::only) names the tools that are wanted.
     pub fn package(mut self, name: &str) -> Self {
         self.empty = None;
-        if !self.add_package(name) {
+        self.packages.push(name.to_owned());
+        if !self.add_package(name) && methods::of_package(name).is_empty() {
+            let plain = |package: &str| package.replace('-', "_");
+            let known = || linked().map(|registered| registered.spec.package);
+            let meant = known().find(|known| plain(known) == plain(name));
             self.problems.push(BuildProblem::PackageNotLinked {
                 package: name.to_owned(),
+                nearest: meant.or_else(|| nearest(name, known())).map(str::to_owned),
             });
         }
         self
@@ -193,6 +205,7 @@ impl Builder {
         for name in &names {
             self.expect("only", name.as_ref());
         }
+        self.packages.clear();
         self.tools
             .retain(|tool| names.iter().any(|name| name.as_ref() == tool.name));
         self
@@ -207,8 +220,14 @@ impl Builder {
         self
     }
 
-    /// Adds a prefix to the names of the tools added since the last prefix.
+    /// Adds a prefix to the names of the tools added since the last prefix. `build` refuses a prefix that no tool gets, unless it
+    /// is empty.
     pub fn prefix(mut self, prefix: &str) -> Self {
+        if !prefix.is_empty() && self.tools.iter().all(|tool| tool.set.is_some()) {
+            self.problems.push(BuildProblem::PrefixOfNothing {
+                prefix: prefix.to_owned(),
+            });
+        }
         let sets = self.tools.iter().filter_map(|tool| tool.set);
         let next = sets.max().map_or(0, |last| last + 1);
         for tool in self.tools.iter_mut().filter(|tool| tool.set.is_none()) {
@@ -455,6 +474,7 @@ impl Builder {
         if let Some(package) = self.empty.take().filter(|_| self.tools.is_empty()) {
             self.problems.push(BuildProblem::NoTools { package });
         }
+        self.check_methods();
         self.tools
             .sort_by(|one, other| (&one.name, &one.location).cmp(&(&other.name, &other.location)));
         self.check_names();
@@ -507,6 +527,20 @@ impl Builder {
                 self.before,
             )),
         })
+    }
+
+    /// Reports the methods of the chosen packages that no state brought.
+    fn check_methods(&mut self) {
+        let sets = self
+            .packages
+            .iter()
+            .flat_map(|name| methods::of_package(name));
+        let missing = sets.filter(|set| !self.methods.iter().any(|one| set.has(one)));
+        let missing: Vec<String> = missing.map(|set| set.to_string()).collect();
+        if !missing.is_empty() {
+            self.problems
+                .push(BuildProblem::MethodsLeftOut { methods: missing });
+        }
     }
 
     fn check_names(&mut self) {

@@ -1,5 +1,6 @@
 //! Tools that are methods, which need a state before a registry can hold them.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::{env, fmt};
 
@@ -43,6 +44,11 @@ impl Methods {
         self.0.tools
     }
 
+    /// Whether a method of this file and name is one of them.
+    pub(super) fn has(self, (file, name): &(&str, Cow<'_, str>)) -> bool {
+        self.0.file == *file && self.0.tools.contains(&&**name)
+    }
+
     /// Returns where the block is, as `file:line:column`.
     #[must_use]
     pub fn location(self) -> String {
@@ -80,15 +86,20 @@ pub fn joined(parts: &[String]) -> String {
     }
 }
 
+/// Says that no tool of a package is there, and what to do.
+pub(super) fn not_linked(package: &str) -> String {
+    format!(
+        "no tool of package `{package}` is linked; write `use {} as _;` in this program or test, so that the linker keeps them, and \
+         check with `cargo tree -d` that the package uses the same build of `contract-runtime`",
+        package.replace('-', "_")
+    )
+}
+
 /// Explains why a test of a package has no tool; `write` gives it a registry.
 #[must_use]
 pub fn none(package: &str, methods: &[Methods], write: &str) -> String {
     if methods.is_empty() {
-        return format!(
-            "no tool of package `{package}` is linked into this test; write `use {} as _;` beside it so that the linker keeps \
-             them, or give a registry: `{write}`",
-            package.replace('-', "_")
-        );
+        return format!("{}; or give a registry: `{write}`", not_linked(package));
     }
     let all: Vec<String> = methods.iter().map(ToString::to_string).collect();
     format!(

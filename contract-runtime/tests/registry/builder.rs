@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{BuildProblem, Status};
+use contract_runtime::{BuildProblem, Builder, Status};
 use serde_json::json;
 
 use crate::common::{call, output};
@@ -76,14 +76,14 @@ fn every_mistake_is_reported_together() {
         );
     };
     has(
-        &|problem| matches!(problem, BuildProblem::NotATool { location } if location.contains(&format!("builder.rs:{}", line + 2))),
+        &|problem| matches!(problem, BuildProblem::NotATool { location, .. } if location.contains(&format!("builder.rs:{}", line + 2))),
     );
     has(&|problem| {
         matches!(problem, BuildProblem::DuplicateName { name, first, second }
         if name == "hello" && first.contains("builder.rs:") && second.contains("builder.rs:") && first != second)
     });
     has(
-        &|problem| matches!(problem, BuildProblem::PackageNotLinked { package } if package == "nobody-knows"),
+        &|problem| matches!(problem, BuildProblem::PackageNotLinked { package, nearest: None } if package == "nobody-knows"),
     );
     has(&|problem| {
         matches!(problem, BuildProblem::NoSuchTool { method: "without", name, nearest: Some(nearest) }
@@ -224,6 +224,44 @@ fn tools_are_in_the_order_of_their_bytes_whatever_the_order_of_adding() {
         .build()
         .unwrap();
     assert_eq!(names(&one), ["B", "_", "a-", "b"]);
+}
+
+struct Shelf(u32);
+
+#[tool]
+impl Shelf {
+    /// Count the books.
+    #[tool(read_only)]
+    fn count_books(&self) -> u32 {
+        self.0
+    }
+}
+
+#[test]
+fn a_selection_that_misses_what_it_is_meant_for_is_reported() {
+    let package = env!("CARGO_PKG_NAME");
+    let build = |builder: Builder| builder.build().unwrap_err().to_string();
+    let text = build(Registry::builder().prefix("inv_").tool(hello));
+    assert!(
+        text.contains("`.prefix(\"inv_\")` applies to no tool"),
+        "{text}"
+    );
+    let text = build(Registry::builder().package(package));
+    assert!(text.contains("`count_books` of `Shelf` ("), "{text}");
+    assert!(text.contains("add `.with(state)`"), "{text}");
+    let text = build(
+        Registry::builder()
+            .package(package)
+            .with(Shelf(1))
+            .without(["count_books"]),
+    );
+    assert!(!text.contains("`count_books` of `Shelf`"), "{text}");
+    let text = build(Registry::builder().tool(Shelf::count_books));
+    assert!(text.contains("Shelf::count_books` is not a tool"), "{text}");
+    assert!(text.contains("add its state with `.with(..)`"), "{text}");
+    let text = build(Registry::builder().package("contract_runtime"));
+    assert!(text.contains("did you mean `contract-runtime`?"), "{text}");
+    assert!(text.contains("`cargo tree -d`"), "{text}");
 }
 
 #[test]
