@@ -1,14 +1,17 @@
 //! Types are described once for all tools of a registry, and each tool has its own schema all the same.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
 use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-static DESCRIBED: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Other tests build registries of the whole package, on other threads.
+    static DESCRIBED: Cell<usize> = const { Cell::new(0) };
+}
 
 /// A type that counts how often it is described.
 #[derive(serde::Deserialize, serde::Serialize)]
@@ -20,7 +23,7 @@ impl JsonSchema for Counted {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        DESCRIBED.fetch_add(1, Ordering::Relaxed);
+        DESCRIBED.set(DESCRIBED.get() + 1);
         json_schema!({"type": "string", "description": "Of the type."})
     }
 }
@@ -54,9 +57,14 @@ fn give_another() -> Counted {
 
 #[test]
 fn a_type_is_described_once_as_an_argument_and_once_as_a_result() {
+    // A type is told apart by the address of what describes it, which two tools may have at two addresses.
+    let builder = Registry::builder().tool(take).rename("take", "first");
+    let builder = builder.tool(take).tool(give).rename("give", "given");
+    builder.tool(give).build().unwrap();
+    assert_eq!(DESCRIBED.get(), 2);
     let builder = Registry::builder().tool(take).tool(take_another);
     let registry = builder.tool(give).tool(give_another).build().unwrap();
-    assert_eq!(DESCRIBED.load(Ordering::Relaxed), 2);
+    let described = DESCRIBED.get();
     let input = |name| registry.tool(name).unwrap().input_schema();
     assert_eq!(
         input("take")["properties"],
@@ -79,7 +87,7 @@ fn a_type_is_described_once_as_an_argument_and_once_as_a_result() {
     );
     let output = |name| registry.tool(name).unwrap().output_schema();
     assert_eq!(output("give"), output("give_another"));
-    assert_eq!(DESCRIBED.load(Ordering::Relaxed), 2, "nothing asks again");
+    assert_eq!(DESCRIBED.get(), described, "nothing asks again");
 }
 
 mod other {
