@@ -43,16 +43,24 @@ impl fmt::Debug for ToolCall {
 }
 
 impl ToolCall {
-    /// Creates a call with its arguments as JSON text.
+    /// Creates a call with its arguments: JSON text, or a [`Value`](serde_json::Value).
+    ///
+    /// ```
+    /// use contract_runtime::ToolCall;
+    /// use serde_json::json;
+    ///
+    /// let call = ToolCall::new("1", "add", json!({"a": 1}));
+    /// assert_eq!(call, ToolCall::new("1", "add", r#"{"a":1}"#));
+    /// ```
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
-        arguments: impl Into<String>,
+        arguments: impl fmt::Display,
     ) -> Self {
         Self {
             id: id.into(),
             name: name.into(),
-            arguments: arguments.into(),
+            arguments: arguments.to_string(),
         }
     }
 

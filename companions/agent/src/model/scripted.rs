@@ -52,7 +52,7 @@ impl Scripted {
         self.reply([Delta::Text(text.into())])
     }
 
-    /// Adds a reply with this text and tool calls, each given by its name and its arguments as JSON text.
+    /// Adds a reply with this text and tool calls, each given by its name and its arguments: JSON text, or a `Value`.
     pub fn calls<N, A>(
         self,
         text: impl Into<String>,
@@ -60,7 +60,7 @@ impl Scripted {
     ) -> Self
     where
         N: Into<String>,
-        A: Into<String>,
+        A: std::fmt::Display,
     {
         let number = self.script.len();
         let calls = calls
