@@ -187,6 +187,7 @@ impl<T: ?Sized> Unfit<T> {
     message = "`{Self}` cannot be a tool argument",
     label = "not readable from JSON",
     note = "derive `Deserialize` and `JsonSchema` for your own types; wrap a foreign type in a newtype and derive them there",
+    note = "for the derives, Cargo.toml needs `schemars = \"1\"` and `serde = {{ version = \"1\", features = [\"derive\"] }}`",
     note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
 )]
 pub trait ToolArgument {
