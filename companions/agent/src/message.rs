@@ -16,6 +16,9 @@ pub enum Message {
     System {
         /// The text.
         text: String,
+        /// Whether an inner agent put it there: the next agent that goes on with the conversation replaces it by its own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_agent: bool,
     },
     /// A message of the user, or of a contract to the model.
     User {
@@ -54,7 +57,9 @@ impl Message {
     fn characters(&self) -> u64 {
         let count = |text: &str| text.chars().count() as u64;
         match self {
-            Self::System { text } | Self::User { text } | Self::Tool { text, .. } => count(text),
+            Self::System { text, .. } | Self::User { text } | Self::Tool { text, .. } => {
+                count(text)
+            }
             Self::Assistant { text, calls } => {
                 let calls = calls.iter();
                 let calls = calls.map(|call| count(&call.name) + count(&call.arguments));
@@ -103,18 +108,21 @@ impl Conversation {
         messages.len() - 1
     }
 
-    /// Says what is wanted in general before all that was said, unless that was said already.
-    pub(super) fn instruct(&self, text: String) {
+    /// Puts the instructions of an agent behind those of the program, in the place of any that an agent put there before.
+    pub(super) fn instruct(&self, own: Option<String>) {
         let mut said = self.0.lock();
-        let message = Message::System { text };
-        if said.messages.contains(&message) {
-            return;
-        }
+        let own = own.map(|text| Message::System {
+            text,
+            by_agent: true,
+        });
+        let mut messages = said.messages.to_vec();
+        messages.retain(|message| !matches!(message, Message::System { by_agent: true, .. }));
         let is_system = |message: &&Message| matches!(message, Message::System { .. });
-        let place = said.messages.iter().take_while(is_system).count();
-        said.characters += message.characters();
-        Arc::make_mut(&mut said.messages).insert(place, message);
-        said.past += 1;
+        let place = messages.iter().take_while(is_system).count();
+        messages.splice(place..place, own);
+        said.past = said.past + messages.len() - said.messages.len();
+        said.characters = messages.iter().map(Message::characters).sum();
+        said.messages = Arc::new(messages);
     }
 
     /// Answers every call that has no outcome, because providers refuse a conversation with one.

@@ -137,9 +137,7 @@ impl Turn {
 /// Begins to work on a task, with what is wanted in general.
 fn begin(turn: &Turn, system: Option<String>) {
     turn.conversation.answer_open_calls();
-    if let Some(text) = system {
-        turn.conversation.instruct(text);
-    }
+    turn.conversation.instruct(system);
     let text = turn.task.clone();
     turn.conversation.push(Message::User { text });
 }

@@ -72,7 +72,7 @@ fn characters(request: &[Message]) -> u64 {
             let calls = calls.map(|call| count(&call.name) + count(&call.arguments));
             count(text) + calls.sum::<u64>()
         }
-        Message::System { text } | Message::User { text } | Message::Tool { text, .. } => {
+        Message::System { text, .. } | Message::User { text } | Message::Tool { text, .. } => {
             count(text)
         }
         other => panic!("{other:?}"),

@@ -62,7 +62,7 @@ async fn d16_the_model_is_told_of_its_replies_and_of_every_condition() {
     let agent = ContractAgent::builder(inner(&model).system("Be brief.")).build();
     agent.run("go").await;
     let asked = model.requests();
-    let [Message::System { text }, Message::User { .. }] = asked[0].as_slice() else {
+    let [Message::System { text, .. }, Message::User { .. }] = asked[0].as_slice() else {
         panic!("{:?}", asked[0]);
     };
     for told in [

@@ -231,7 +231,7 @@ async fn d16_a_model_that_reads_text_is_told_every_bound() {
     let agent = ReActAgent::new(model.clone(), registry(&Seen::default()));
     ContractAgent::builder(agent).build().run("go").await;
     let asked = model.requests();
-    let Some(Message::System { text }) = asked[0].first() else {
+    let Some(Message::System { text, .. }) = asked[0].first() else {
         panic!("there is a system message: {asked:?}");
     };
     for bound in [

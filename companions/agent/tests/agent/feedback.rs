@@ -156,7 +156,7 @@ fn brief(registry: &Registry) -> [(Scripted, Box<dyn InnerAgent>); 3] {
 
 fn systems(messages: &[Message]) -> Vec<&str> {
     let texts = messages.iter().map_while(|message| match message {
-        Message::System { text } => Some(text.as_str()),
+        Message::System { text, .. } => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
@@ -170,6 +170,7 @@ async fn every_run_begins_with_the_instructions_of_its_agent() {
     };
     let other = Message::System {
         text: "Be polite.".to_owned(),
+        by_agent: false,
     };
     for past in [vec![said("hello")], vec![other, said("hello")]] {
         for (way, (model, inner)) in brief(&registry()).into_iter().enumerate() {
@@ -191,6 +192,23 @@ async fn every_run_begins_with_the_instructions_of_its_agent() {
             let (before, after) = (asked[0].last(), asked[1].last());
             assert_eq!((before, after), (Some(&said("go")), Some(&said("on"))));
         }
+    }
+}
+
+#[tokio::test]
+async fn the_instructions_of_an_agent_replace_those_of_the_agent_before_it() {
+    let mut past = vec![Message::System {
+        text: "Be polite.".to_owned(),
+        by_agent: false,
+    }];
+    for (way, (model, inner)) in brief(&registry()).into_iter().enumerate() {
+        let agent = ContractAgent::builder(inner).build();
+        past = agent.run_after(past, Context::new(), "go").await.messages;
+        let asked = model.requests();
+        let systems = systems(&asked[0]);
+        assert_eq!(systems.len(), 2, "agent {way}: {systems:?}");
+        assert_eq!(systems[0], "Be polite.");
+        assert!(systems[1].contains("Be brief."), "{systems:?}");
     }
 }
 

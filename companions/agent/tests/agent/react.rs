@@ -25,7 +25,7 @@ async fn the_prompt_holds_tools_conditions_bounds_and_the_format() {
     let agent = ContractAgent::builder(inner(&model).system("Be brief.")).build();
     assert!(agent.run("go").await.success);
     let asked = model.requests();
-    let [Message::System { text }, Message::User { text: task }] = asked[0].as_slice() else {
+    let [Message::System { text, .. }, Message::User { text: task }] = asked[0].as_slice() else {
         panic!("{:?}", asked[0]);
     };
     assert_eq!(task, "go");

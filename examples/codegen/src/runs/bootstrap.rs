@@ -57,6 +57,7 @@ pub(super) async fn look_around(
     tell(Happening::BootstrapFinished);
     let mut messages = vec![Message::System {
         text: SYSTEM.to_owned(),
+        by_agent: false,
     }];
     if !calls.is_empty() {
         messages.push(Message::User {

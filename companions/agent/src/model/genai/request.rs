@@ -31,7 +31,7 @@ pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequ
         // All results of one reply belong together.
         said.extend(together(&mut results));
         match message {
-            Message::System { text } => said.push(ChatMessage::system(text.as_str())),
+            Message::System { text, .. } => said.push(ChatMessage::system(text.as_str())),
             Message::User { text } => said.push(ChatMessage::user(text.as_str())),
             Message::Assistant { text, calls } => said.extend(assistant(text, calls, provider)),
             Message::Tool { .. } => {}
