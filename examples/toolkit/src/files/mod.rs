@@ -4,7 +4,7 @@ mod edit;
 mod folder;
 mod matches;
 mod owner;
-mod position;
+pub(crate) mod position;
 mod read;
 pub(crate) mod replace;
 mod temporary_file;

@@ -10,6 +10,11 @@ pub(crate) fn json_length(text: &str) -> usize {
     text.chars().count() + text.bytes().map(added).sum::<usize>()
 }
 
+/// The characters of one character as JSON has it.
+pub(crate) fn json_width(character: char) -> usize {
+    1 + u8::try_from(character).map_or(0, added)
+}
+
 fn added(byte: u8) -> usize {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
@@ -49,7 +54,7 @@ pub(super) fn after_characters(text: &str, characters: u64) -> &str {
 pub(super) fn fitting(text: &str, room: usize) -> usize {
     let mut used = 0;
     for (at, character) in text.char_indices() {
-        used += 1 + u8::try_from(character).map_or(0, added);
+        used += json_width(character);
         if used > room {
             return at;
         }

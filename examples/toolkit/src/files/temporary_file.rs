@@ -1,9 +1,9 @@
 //! A file that nobody takes for the real one before it is whole.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 
 use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, Mode, OFlags, RenameFlags};
@@ -41,7 +41,7 @@ impl<'f> TemporaryFile<'f> {
                 file,
                 placed: false,
             };
-            if unfinished.lock()? {
+            if lock(&unfinished.file)? {
                 return Ok(unfinished);
             }
         }
@@ -49,15 +49,6 @@ impl<'f> TemporaryFile<'f> {
             io::ErrorKind::WouldBlock,
             "another process locks or removes every new file",
         ))
-    }
-
-    /// False where a sweep was quicker.
-    fn lock(&self) -> io::Result<bool> {
-        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(rustix::fs::fstat(&self.file)?.st_nlink > 0),
-            Err(Errno::WOULDBLOCK) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Puts the file in its place at once; with `fresh`, only if nothing is there.
@@ -89,15 +80,19 @@ impl Drop for TemporaryFile<'_> {
     }
 }
 
+/// Locks a file or folder; false where another process has locked or removed it.
+pub(crate) fn lock(file: impl AsFd) -> io::Result<bool> {
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(rustix::fs::fstat(&file)?.st_nlink > 0),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn new_name() -> io::Result<OsString> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let mut name = String::from(PREFIX);
-    for byte in random {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    Ok(name.into())
+    Ok(format!("{PREFIX}{:032x}", u128::from_ne_bytes(random)).into())
 }
 
 /// Removes what a process left behind that died while it wrote.

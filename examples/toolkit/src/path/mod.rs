@@ -36,10 +36,7 @@ impl Workspace {
     /// Where a path leads, as far as its text says.
     pub(crate) fn resolve(&self, text: &str) -> Result<RootedPath<'_>, Problem> {
         let shown = escape(text);
-        let outside = || Problem::Outside {
-            path: shown.clone(),
-            root: escape_path(self.working_directory()),
-        };
+        let outside = || self.outside(shown.clone());
         let path = &*unescape(text).ok_or_else(|| Problem::Backslash {
             path: shown.clone(),
         })?;
@@ -77,6 +74,13 @@ impl Workspace {
             shown,
         })
     }
+
+    fn outside(&self, path: String) -> Problem {
+        Problem::Outside {
+            path,
+            root: escape_path(self.working_directory()),
+        }
+    }
 }
 
 impl RootedPath<'_> {
@@ -85,10 +89,7 @@ impl RootedPath<'_> {
         let path = self.shown.clone();
         // cap-std reports an escape by an error without a number, which no system call gives.
         if source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none() {
-            return Problem::Outside {
-                path,
-                root: escape_path(self.workspace.working_directory()),
-            };
+            return self.workspace.outside(path);
         }
         match source.kind() {
             io::ErrorKind::NotFound => Problem::NotFound {

@@ -138,7 +138,7 @@ impl<'w> RootedPath<'w> {
         let real = |folder| real_path(folder).map_err(|error| self.problem("find", error));
         let path = real(folder)?;
         let Ok(path) = path.strip_prefix(real(&self.root.handle)?) else {
-            return Err(self.outside());
+            return Err(self.workspace.outside(self.shown.clone()));
         };
         let protected = &self.workspace.protected;
         let mut names = vec![(path.join(name), protected.rules())];
@@ -169,13 +169,6 @@ impl<'w> RootedPath<'w> {
         Problem::Protected {
             path: self.shown.clone(),
             rule: rule.to_owned(),
-        }
-    }
-
-    fn outside(&self) -> Problem {
-        Problem::Outside {
-            path: self.shown.clone(),
-            root: escape_path(self.workspace.working_directory()),
         }
     }
 

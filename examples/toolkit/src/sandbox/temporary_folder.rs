@@ -9,11 +9,12 @@ use std::sync::{Once, mpsc};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::unlink_tree::UnlinkTarget;
+use crate::files::replace;
 
 /// A folder for the temporary files of one command; it goes with this value, in a thread of its own: how much is in it is
 /// for the command to say, and nobody waits for that. Where this program dies first, its helper removes it, or else the next
@@ -43,8 +44,8 @@ impl TemporaryFolder {
             getrandom::fill(&mut name).map_err(io::Error::other)?;
             let path = base.join(format!("{PREFIX}{:032x}", u128::from_ne_bytes(name)));
             std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-            if let Some(lock) = lock(&path)? {
-                let lock = Some(lock);
+            let lock = lock(&path)?;
+            if lock.is_some() {
                 return Ok(Self { path, lock });
             }
         }
@@ -94,13 +95,7 @@ fn lock(path: &Path) -> io::Result<Option<OwnedFd>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    }
-    let found = fstat(&folder)?;
-    Ok((found.st_nlink > 0).then_some(folder))
+    Ok(replace::lock(&folder)?.then_some(folder))
 }
 
 /// Begins to remove what programs left behind that were killed, or had no time to remove it; once in each program.

@@ -1,6 +1,6 @@
 //! When a search must end.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use contract_runtime::prelude::CancellationToken;
@@ -12,20 +12,16 @@ use super::Stop;
 pub(super) struct Budget<'c> {
     end: Option<Instant>,
     cancelled: &'c CancellationToken,
-    state: AtomicU8,
+    /// Set once it has ended: why, unless because there are hits enough.
+    over: OnceLock<Option<Stop>>,
 }
-
-const RUNNING: u8 = 0;
-const ENOUGH: u8 = 1;
-const TIME: u8 = 2;
-const CANCELLED: u8 = 3;
 
 impl<'c> Budget<'c> {
     pub(super) fn new(end: Option<Instant>, cancelled: &'c CancellationToken) -> Self {
         Self {
             end,
             cancelled,
-            state: AtomicU8::new(RUNNING),
+            over: OnceLock::new(),
         }
     }
 
@@ -34,40 +30,30 @@ impl<'c> Budget<'c> {
         if self.is_over() {
             return true;
         }
-        let state = if self.cancelled.is_cancelled() {
-            CANCELLED
+        let stop = if self.cancelled.is_cancelled() {
+            Stop::Cancelled
         } else if self.end.is_some_and(|end| Instant::now() >= end) {
-            TIME
+            Stop::Time
         } else {
             return false;
         };
-        self.set(state);
+        // The first reason stays.
+        let _ = self.over.set(Some(stop));
         true
     }
 
     /// Whether some thread has seen the end; costs next to nothing.
     pub(super) fn is_over(&self) -> bool {
-        self.state.load(Ordering::Relaxed) != RUNNING
+        self.over.get().is_some()
     }
 
     /// There are hits enough.
     pub(super) fn close(&self) {
-        self.set(ENOUGH);
+        let _ = self.over.set(None);
     }
 
     /// Why the search ended, unless by itself.
     pub(super) fn reason(&self) -> Option<Stop> {
-        match self.state.load(Ordering::Relaxed) {
-            TIME => Some(Stop::Time),
-            CANCELLED => Some(Stop::Cancelled),
-            _ => None,
-        }
-    }
-
-    /// The first reason stays.
-    fn set(&self, state: u8) {
-        let _ = self
-            .state
-            .compare_exchange(RUNNING, state, Ordering::Relaxed, Ordering::Relaxed);
+        self.over.get().copied().flatten()
     }
 }

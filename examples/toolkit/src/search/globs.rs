@@ -14,13 +14,10 @@ pub(super) fn parse(text: &str) -> Result<Override, SearchProblem> {
     let mut builder = OverrideBuilder::new("");
     for glob in text.split_whitespace() {
         // `./src/*.rs` means what `src/*.rs` means.
-        let plain = match glob.strip_prefix("!./") {
-            Some(rest) => format!("!/{rest}"),
-            None => match glob.strip_prefix("./") {
-                Some(rest) => format!("/{rest}"),
-                None => glob.to_owned(),
-            },
-        };
+        let (not, path) = glob.split_at(usize::from(glob.starts_with('!')));
+        let plain = path
+            .strip_prefix("./")
+            .map_or_else(|| glob.to_owned(), |path| format!("{not}/{path}"));
         builder.add(&plain).map_err(|error| problem(glob, &error))?;
     }
     builder.build().map_err(|error| problem(text, &error))

@@ -1,7 +1,9 @@
 //! Going through a tree by handles, in the order of the names.
 
+use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -225,26 +227,12 @@ fn is_wanted(
         return false;
     }
     let is_folder = kind == Kind::Folder;
-    let is_visible = terms.hidden || name.first() != Some(&b'.');
     let is_kept = match rules.verdict(path, is_folder) {
         Verdict::Ignored => false,
         Verdict::Wanted => true,
-        Verdict::Unsaid => is_visible,
+        Verdict::Unsaid => terms.hidden || name.first() != Some(&b'.'),
     };
-    is_kept
-        && !is_excluded(
-            &terms.globs,
-            path.get(base..).unwrap_or_default(),
-            is_folder,
-        )
-}
-
-/// A glob only narrows: it brings back nothing that an ignore file excludes, unlike in ripgrep.
-fn is_excluded(globs: &Override, path: &[u8], is_folder: bool) -> bool {
-    use std::os::unix::ffi::OsStrExt as _;
-
-    !globs.is_empty()
-        && globs
-            .matched(std::ffi::OsStr::from_bytes(path), is_folder)
-            .is_ignore()
+    // A glob only narrows: it brings back nothing that an ignore file excludes, unlike in ripgrep.
+    let below = OsStr::from_bytes(path.get(base..).unwrap_or_default());
+    is_kept && !terms.globs.matched(below, is_folder).is_ignore()
 }

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
+use crate::files::position::{json_length, json_width};
+
 /// Large enough that a flood costs few turns, small enough that two of them are nothing.
 const CHUNK: usize = 64 << 10;
 
@@ -154,11 +156,12 @@ impl Captured {
         let end = first_beyond(rest.char_indices().rev(), written - written / 2)
             .map_or(0, |(at, character)| at + character.len_utf8());
         let (middle, tail) = rest.split_at(end);
+        let (kept, cut) = self.head.split_at(begin);
         let mut left_out = middle.chars().count();
         if self.left_out == 0 {
-            left_out -= offset_of(&self.head, begin);
+            left_out -= kept.chars().count();
         } else {
-            left_out += self.head.chars().count() - offset_of(&self.head, begin);
+            left_out += cut.chars().count();
         }
         self.left_out += left_out as u64;
         self.tail = tail.to_owned();
@@ -167,7 +170,7 @@ impl Captured {
 
     /// How many characters it takes in JSON.
     pub(super) fn json_length(&self) -> usize {
-        self.head.chars().chain(self.tail.chars()).map(width).sum()
+        json_length(&self.head) + json_length(&self.tail)
     }
 }
 
@@ -177,7 +180,7 @@ fn first_beyond(
     mut room: usize,
 ) -> Option<(usize, char)> {
     for (at, character) in characters {
-        match room.checked_sub(width(character)) {
+        match room.checked_sub(json_width(character)) {
             Some(left) => room = left,
             None => return Some((at, character)),
         }
@@ -185,25 +188,9 @@ fn first_beyond(
     None
 }
 
-/// How a character is written in JSON (RFC 8259, section 7, as `serde_json` does it).
-fn width(character: char) -> usize {
-    match character {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        '\0'..='\u{1f}' => 6,
-        _ => 1,
-    }
-}
-
 /// Whether these bytes are the beginning of a character.
 fn is_begun(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
-}
-
-/// How many characters end before an offset.
-fn offset_of(text: &str, at: usize) -> usize {
-    text.char_indices()
-        .take_while(|(begin, _)| *begin < at)
-        .count()
 }
 
 /// Where a number of characters ends.

@@ -143,10 +143,9 @@ impl From<Captured> for Stream {
         let text = if kept.left_out == 0 {
             kept.head
         } else {
-            let left_out = kept.left_out;
             format!(
-                "{}\n[.. {left_out} characters left out ..]\n{}",
-                kept.head, kept.tail
+                "{}\n[.. {} characters left out ..]\n{}",
+                kept.head, kept.left_out, kept.tail
             )
         };
         Self {
