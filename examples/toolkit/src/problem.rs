@@ -67,12 +67,14 @@ pub enum Problem {
         kind: Kind,
     },
     /// The bytes are not text.
-    #[error("`{path}` is {what}, not UTF-8 text; read_file shows its bytes when `escape` is true")]
+    #[error("`{path}` is {what}, not UTF-8 text; {hint}")]
     NotText {
         /// As it was given.
         path: String,
         /// Such as "binary (a zero byte at offset 3)".
         what: String,
+        /// What to do instead.
+        hint: &'static str,
     },
     /// The file has fewer lines, or the line fewer characters, than were asked for.
     #[error("`{path}` has only {count}; ask for an earlier part of it")]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::matches;
 use super::replace::{self, Expected, is_hash};
-use super::text::hash_of;
+use super::text::{format_of, hash_of, invalid, not_text};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
@@ -123,12 +123,9 @@ pub fn edit_file(
             found,
         });
     }
-    let text = std::str::from_utf8(&content).map_err(|error| Problem::NotText {
-        path: rooted.shown.clone(),
-        what: format!(
-            "binary or in another encoding (at byte {})",
-            error.valid_up_to()
-        ),
+    let text = std::str::from_utf8(&content).map_err(|error| {
+        let found = invalid(&content, error.valid_up_to(), 0);
+        not_text(rooted.shown.clone(), format_of(&content), found)
     })?;
     let replaced = text.matches(old).count();
     let expected = usize::try_from(count).unwrap_or(usize::MAX);

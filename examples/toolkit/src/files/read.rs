@@ -168,7 +168,7 @@ fn untaken(rooted: &RootedPath<'_>, part: &Part, why: ExcerptError) -> Problem {
     let path = rooted.shown.clone();
     match why {
         ExcerptError::System(source) => rooted.problem("read", source),
-        ExcerptError::NotText(what) => Problem::NotText { path, what },
+        ExcerptError::NotText(format, found) => text::not_text(path, format, found),
         ExcerptError::TooLarge(bytes) => too_large(rooted, bytes),
         ExcerptError::FewerLines(lines) => Problem::Beyond {
             path,

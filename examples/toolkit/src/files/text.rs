@@ -7,6 +7,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::position::{ADDED, after_breaks, after_characters, first_line, fitting};
 use crate::path::push_escaped;
+use crate::problem::Problem;
 use crate::workspace::Limits;
 
 /// Read at once: small enough to stay in a processor's cache while it is hashed, checked and counted.
@@ -17,6 +18,35 @@ const PASSED_ON: usize = 100_000;
 
 /// Kept free in an answer for what is said about its text.
 const FACTS: usize = 600;
+
+/// Formats whose bytes say nothing to a reader of text, by their first bytes.
+const FORMATS: [(&[u8], &str); 7] = [
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"RIFF", "a picture, sound or film (RIFF)"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+];
+
+/// The format that a file has by its first bytes.
+pub(super) fn format_of(beginning: &[u8]) -> Option<&'static str> {
+    let mut formats = FORMATS.iter();
+    Some(formats.find(|(magic, _)| beginning.starts_with(magic))?.1)
+}
+
+/// What a file is that is not text, and what to do about it.
+pub(super) fn not_text(path: String, format: Option<&str>, found: String) -> Problem {
+    Problem::NotText {
+        path,
+        hint: match format {
+            Some(_) => "only a program for such files can read it",
+            None => "read_file shows its bytes when `escape` is true",
+        },
+        what: format.map_or(found, str::to_owned),
+    }
+}
 
 /// Which part of a text is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +85,8 @@ pub(crate) struct Excerpt {
 pub(crate) enum ExcerptError {
     /// The system refused, or the caller gave up.
     System(io::Error),
-    /// What it is instead of text.
-    NotText(String),
+    /// The format it has by its first bytes, and what was found in it instead of text.
+    NotText(Option<&'static str>, String),
     /// There is more than may be looked at; so much was seen.
     TooLarge(u64),
     /// There are fewer lines.
@@ -110,6 +140,7 @@ pub(crate) fn take(
             return Err(ExcerptError::TooLarge(seen));
         }
         if offset == 0 {
+            taker.format = format_of(bytes);
             taker.look_at_beginning(bytes)?;
         }
         kept = taker.chunk(bytes, offset, is_last)?;
@@ -149,6 +180,7 @@ struct Taker<'p> {
     characters: u64,
     ends_in_break: bool,
     byte_order_mark: bool,
+    format: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,6 +207,7 @@ impl<'p> Taker<'p> {
             characters: 0,
             ends_in_break: true,
             byte_order_mark: false,
+            format: None,
         }
     }
 
@@ -193,9 +226,8 @@ impl<'p> Taker<'p> {
         if self.part.escape {
             return Ok(());
         }
-        Err(ExcerptError::NotText(format!(
-            "{encoding} by its byte order mark"
-        )))
+        let found = format!("{encoding} by its byte order mark");
+        Err(ExcerptError::NotText(None, found))
     }
 
     /// Looks at a piece, and says how many bytes at its end belong to a character that goes on in the next.
@@ -207,7 +239,8 @@ impl<'p> Taker<'p> {
                 (std::str::from_utf8(text).ok(), rest.len())
             }
             Err(error) if !self.part.escape => {
-                return Err(invalid(bytes, error.valid_up_to(), offset));
+                let found = invalid(bytes, error.valid_up_to(), offset);
+                return Err(ExcerptError::NotText(self.format, found));
             }
             Err(_) => (None, if is_last { 0 } else { unfinished(bytes) }),
         };
@@ -220,7 +253,8 @@ impl<'p> Taker<'p> {
             Cow::Owned(escaped)
         } else {
             if let Some(at) = memchr(0, bytes) {
-                return Err(binary(offset + at as u64));
+                let found = binary(offset + at as u64);
+                return Err(ExcerptError::NotText(self.format, found));
             }
             Cow::Borrowed(text.unwrap_or_default())
         };
@@ -331,19 +365,19 @@ impl<'p> Taker<'p> {
     }
 }
 
-fn binary(offset: u64) -> ExcerptError {
-    ExcerptError::NotText(format!("binary (a zero byte at offset {offset})"))
+fn binary(offset: u64) -> String {
+    format!("binary (a zero byte at offset {offset})")
 }
 
 /// A zero byte says more than the byte that is not UTF-8.
-fn invalid(bytes: &[u8], at: usize, offset: u64) -> ExcerptError {
+pub(super) fn invalid(bytes: &[u8], at: usize, offset: u64) -> String {
     match memchr(0, bytes) {
         Some(zero) => binary(offset + zero as u64),
-        None => ExcerptError::NotText(format!(
+        None => format!(
             "in another encoding or binary (the byte 0x{:02x} at offset {})",
             bytes.get(at).copied().unwrap_or_default(),
             offset + at as u64
-        )),
+        ),
     }
 }
 

@@ -162,7 +162,9 @@ fn a_file_that_is_no_text_is_not_edited() {
         &json!({"path": "a", "old": "lait", "new": "the"}),
     );
     assert!(
-        message.contains("is binary or in another encoding (at byte 3), not UTF-8 text"),
+        message.contains(
+            "is in another encoding or binary (the byte 0xe9 at offset 3), not UTF-8 text"
+        ),
         "{message}"
     );
     assert_eq!(content(&folder), b"caf\xe9 au lait");

@@ -1,6 +1,7 @@
 //! What `read_file` refuses, and in which words.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -78,6 +79,31 @@ fn what_is_no_text_is_refused_by_its_name() {
     }
 }
 
+/// Escapes of a picture tell a model nothing.
+#[test]
+fn a_format_without_text_is_named_and_no_escapes_are_offered() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = over(&folder);
+    let cases: [(&[u8], &str); 4] = [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG picture"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"),
+        (b"GIF89a\x01\0\x01\0", "a GIF picture"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF document"),
+    ];
+    for (content, what) in cases {
+        fs::write(folder.path().join("file"), content).unwrap();
+        assert_eq!(
+            refusal(&registry, &json!({"path": "file"})),
+            format!("`file` is {what}, not UTF-8 text; only a program for such files can read it")
+        );
+    }
+    fs::write(folder.path().join("file"), "GIF89a and more words").unwrap();
+    assert_eq!(
+        text(&registry, &json!({"path": "file"}))["text"],
+        "GIF89a and more words"
+    );
+}
+
 #[test]
 fn what_lies_beyond_the_end_is_refused_with_where_that_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,8 +155,17 @@ fn what_is_not_there_or_no_file_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("source")).unwrap();
     fs::write(folder.path().join("source/main.rs"), "").unwrap();
+    symlink("gone", folder.path().join("dead.txt")).unwrap();
     let registry = over(&folder);
     let cases = [
+        (
+            "dead.txt",
+            "`dead.txt` does not exist; a symbolic link of this name points to nothing",
+        ),
+        (
+            "dead.text",
+            "`dead.text` does not exist; list the folder with read_folder",
+        ),
         (
             "source",
             "`source` is a folder, not a file; list it with read_folder",
