@@ -37,11 +37,12 @@ pub struct Lines {
     pub last: usize,
 }
 
-/// Replace a text in a file. It must occur exactly as often as `count` says, character by character, white space and line
-/// endings included; otherwise nothing is changed.
+/// Replace a text in a file. It must occur exactly as often as `count` says, character by character, white space included;
+/// otherwise nothing is changed.
 ///
-/// Matches are counted from the beginning and do not overlap: `aa` occurs once in `aaa`. Everything outside of them stays as
-/// it is, byte by byte: line endings, a byte order mark, a missing newline at the end. The file is replaced as
+/// Where all lines of the file end in `\r\n`, `\n` in both texts stands for that, unless they differ in nothing else; where
+/// they do not, line ends are taken as they are given. Matches are counted from the beginning and do not overlap: `aa` occurs
+/// once in `aaa`. Everything outside of them stays as it is, byte by byte. The file is replaced as
 /// [`write_file`](crate::write_file) does it, in turn with other programs, and never if somebody else has changed it in the
 /// meantime.
 ///
@@ -61,8 +62,9 @@ pub struct Lines {
 /// let never = CancellationToken::new();
 /// let edit = |old, new, count| edit_file("notes.txt", old, new, count, None, &workspace, &never);
 ///
-/// let edited = edit("sun", "snow\r\nice", 1)?;
+/// let edited = edit("sun", "snow\nice", 1)?;
 /// assert_eq!((edited.lines[0].first, edited.lines[0].last), (3, 4));
+/// assert_eq!(std::fs::read_to_string(folder.join("notes.txt"))?, "rain\r\nrain\r\nsnow\r\nice");
 ///
 /// let problem = edit("rain", "fog", 1).unwrap_err();
 /// assert_eq!(
@@ -78,7 +80,7 @@ pub struct Lines {
     blocking,
     timeout = "30s",
     description = "Replace a text in a file. It must occur exactly as often as `count` says, character by character, white \
-                   space and line endings included; otherwise nothing is changed."
+                   space included; otherwise nothing is changed. In a file whose lines end in `\\r\\n`, `\\n` stands for that."
 )]
 #[pre(!path.is_empty(), "give the path of a file")]
 #[pre(path.len() < 4_096, "a path has less than 4,096 bytes")]
@@ -127,6 +129,8 @@ pub fn edit_file(
         let found = invalid(&content, error.valid_up_to(), 0);
         not_text(rooted.shown.clone(), format_of(&content), found)
     })?;
+    let [old, new] = &matches::with_line_ends(text, [old, new]);
+    let (old, new) = (old.as_ref(), new.as_ref());
     let replaced = text.matches(old).count();
     let expected = usize::try_from(count).unwrap_or(usize::MAX);
     if replaced != expected {

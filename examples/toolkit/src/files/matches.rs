@@ -1,5 +1,7 @@
 //! Where a text stands in another, and why it does not.
 
+use std::borrow::Cow;
+
 use super::edit::{Lines, NAMED};
 
 /// So many lines are named in a message.
@@ -25,6 +27,18 @@ pub(super) fn lines(text: &str, old: &str, new: &str) -> Vec<Lines> {
     taken
 }
 
+/// The old and the new text of an edit with the line ends of the file, where all of these are `\r\n`. Texts that differ in
+/// nothing but line ends are meant as they are.
+pub(super) fn with_line_ends<'e>(text: &str, edit: [&'e str; 2]) -> [Cow<'e, str>; 2] {
+    let changed = edit.map(|text| text.replace("\r\n", "\n").replace('\n', "\r\n"));
+    let returns = text.matches("\r\n").count();
+    if returns > 0 && returns == newlines(text) && changed[0] != changed[1] {
+        changed.map(Cow::Owned)
+    } else {
+        edit.map(Cow::Borrowed)
+    }
+}
+
 /// What to do about a text that does not occur as often as was said.
 pub(super) fn hint(text: &str, old: &str) -> String {
     let starts = starts(text, old);
@@ -36,12 +50,10 @@ pub(super) fn hint(text: &str, old: &str) -> String {
     }
     let with_returns = old.replace("\r\n", "\n").replace('\n', "\r\n");
     if text.contains(&with_returns) {
-        return r"the lines of this file end in `\r\n`: write them so in `old` and `new`"
-            .to_owned();
+        return r"there the lines end in `\r\n`: write them so in `old` and `new`".to_owned();
     }
     if text.contains(&old.replace("\r\n", "\n")) {
-        return r"the lines of this file end in `\n` alone: write them so in `old` and `new`"
-            .to_owned();
+        return r"there the lines end in `\n` alone: write them so in `old` and `new`".to_owned();
     }
     match without_space(text, old) {
         Some(line) => {

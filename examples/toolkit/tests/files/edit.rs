@@ -55,6 +55,27 @@ fn line_endings_a_byte_order_mark_and_a_missing_newline_stay() {
     assert_eq!(content(&folder), b"\xef\xbb\xbf2\nthree\r\n\xc3\xbc");
 }
 
+/// Models write `\n`, and a file of `\r\n` would be mixed afterwards.
+#[test]
+fn an_edit_keeps_the_line_endings_of_a_file() {
+    let (folder, registry) = with_file(b"one\r\ntwo\r\nthree\r\n");
+    let edit = |old: &str, new: &str| {
+        let edit = json!({"path": "a", "old": old, "new": new});
+        done(&registry, "edit_file", &edit)
+    };
+    let edited = edit("one\ntwo\n", "1\n2\n2b\n");
+    assert_eq!(content(&folder), b"1\r\n2\r\n2b\r\nthree\r\n");
+    assert_eq!(edited["lines"], json!([{"first": 1, "last": 3}]));
+    assert_eq!(edited["bytes"], 17);
+    edit("2b\r\n", "3\n4\r\n");
+    assert_eq!(content(&folder), b"1\r\n2\r\n3\r\n4\r\nthree\r\n");
+    // Line endings themselves can be changed, and where they differ, each is as it is given.
+    edit("1\r\n", "1\n");
+    assert_eq!(content(&folder), b"1\n2\r\n3\r\n4\r\nthree\r\n");
+    edit("1\n", "0\n1\n");
+    assert_eq!(content(&folder), b"0\n1\n2\r\n3\r\n4\r\nthree\r\n");
+}
+
 #[test]
 fn a_text_that_occurs_more_or_less_often_than_was_said_changes_nothing() {
     let (folder, registry) = with_file(b"x = 1\ny = 2\nx = 1\n");
@@ -101,20 +122,16 @@ fn a_near_miss_is_told_with_what_stands_there_instead() {
             .ends_with("the same text with other white space begins in line 1: copy it exactly")
     );
     assert!(
-        hint("run();\r\n}").ends_with(
-            r"the lines of this file end in `\n` alone: write them so in `old` and `new`"
-        )
+        hint("run();\r\n}")
+            .ends_with(r"there the lines end in `\n` alone: write them so in `old` and `new`")
     );
-    let (_folder, registry) = with_file(b"a\r\nb\r\n");
+    let (_folder, registry) = with_file(b"a\r\nb\nc\r\n");
     let message = refused(
         &registry,
         "edit_file",
         &json!({"path": "a", "old": "a\nb", "new": "x"}),
     );
-    assert!(
-        message
-            .ends_with(r"the lines of this file end in `\r\n`: write them so in `old` and `new`")
-    );
+    assert!(message.ends_with(r"there the lines end in `\r\n`: write them so in `old` and `new`"));
 }
 
 #[test]
@@ -276,6 +293,14 @@ proptest! {
         let arguments = json!({"path": "a", "old": old, "new": new, "count": count});
         let outcome = call(registry, "edit_file", &arguments);
         let now = self::content(folder);
+        // In a file without a lone `\n`, each `\n` of the edit is a `\r\n`.
+        let long = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+        let is_long = content.contains('\n') && !content.replace("\r\n", "").contains('\n');
+        let (old, new) = if is_long && long(&old) != long(&new) {
+            (long(&old), long(&new))
+        } else {
+            (old, new)
+        };
         let (status, expected) = model(content.as_bytes(), old.as_bytes(), new.as_bytes(), count)
             .map_or((Status::Failed, content.into_bytes()), |changed| (Status::Ok, changed));
         prop_assert_eq!(outcome.status(), status);
