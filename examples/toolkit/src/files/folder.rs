@@ -1,9 +1,9 @@
 //! `read_folder`
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::DirExt as _;
@@ -17,6 +17,7 @@ use super::replace;
 use super::text::room;
 use crate::path::{RootedPath, escape_path};
 use crate::problem::{Kind, Problem};
+use crate::search::{RuleReader, Rules, Start, Verdict, is_zero};
 use crate::workspace::Workspace;
 
 /// What an entry takes in an answer beside its name, at most.
@@ -35,8 +36,11 @@ pub struct Folder {
     /// Sorted by name, bytewise; what is in a folder follows after it.
     pub entries: Vec<Entry>,
     /// So many further entries are there, and did not fit into the answer.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
+    /// So many entries below the folder are left out because ignore files exclude them; list their own folder to see them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
     /// There may be more: not everything was looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
@@ -56,18 +60,11 @@ pub struct Entry {
     pub size: Option<u64>,
 }
 
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_none(count: &u64) -> bool {
-    *count == 0
-}
-
 /// List a folder, and with `depth` the folders in it.
 ///
-/// Links are named and not followed. Folders whose names begin with a dot, and those on other mounts, are named and not
-/// entered. What is above is given before what is below, if not everything fits; of one folder, the first names are given.
+/// Links are named and not followed. Folders whose names begin with a dot, those on other mounts, and those that `.gitignore`,
+/// `.ignore` or `.rgignore` exclude are named and not entered. What such a file excludes further down is left out and counted.
+/// What is above is given before what is below, if not everything fits; of one folder, the first names are given.
 /// A folder of any size takes no more memory than what is given, and no more time than
 /// [`Limits::folder_scan`](crate::Limits::folder_scan) allows.
 ///
@@ -98,7 +95,7 @@ fn is_none(count: &u64) -> bool {
     blocking,
     timeout = "30s",
     description = "List a folder: names, kinds, and the sizes of files; with `depth`, also what is in its folders, except \
-                   for hidden ones. Links are named, not followed."
+                   for hidden and ignored ones. Links are named, not followed."
 )]
 #[pre(!path.is_empty(), "give the path of a folder, such as `.`")]
 #[pre(path.len() < 4_096, "a path has less than 4,096 bytes")]
@@ -119,15 +116,18 @@ pub fn read_folder(
 ) -> Result<Folder, Problem> {
     let rooted = workspace.resolve(path)?;
     let top = rooted.open_folder()?;
-    let mut listing = Listing::new(&rooted, cancelled);
+    // Where a folder on the way cannot be read, its ignore files cannot either.
+    let (base, above) = Start::folder(&rooted)
+        .map_or_else(|_| Default::default(), |start| (start.path, start.above));
+    let mut listing = Listing::new(&rooted, base, cancelled);
     // Level by level, so that a large folder further down does not take the place of what lies above it.
-    let mut level = vec![PathBuf::new()];
+    let mut level = vec![(PathBuf::new(), above)];
     // As the contract has it, also where it is switched off.
     for depth in (0..depth.clamp(1, DEEPEST)).rev() {
         let mut next = Vec::new();
-        for path in level {
+        for (path, above) in level {
             match open(&rooted, &top, &path) {
-                Ok(folder) => listing.look_into(&folder, &path, &mut next),
+                Ok(folder) => listing.look_into(&folder, &path, &above, &mut next),
                 Err(error) if path.as_os_str().is_empty() => Err(error),
                 // It was there a moment ago, or is not for us.
                 Err(error) => {
@@ -162,6 +162,9 @@ fn open(rooted: &RootedPath<'_>, top: &Dir, path: &Path) -> io::Result<Dir> {
 #[derive(Debug)]
 struct Listing<'c> {
     cancelled: &'c CancellationToken,
+    reader: RuleReader,
+    /// From the root to the folder that is listed, with a slash at the end.
+    base: Vec<u8>,
     entries: Vec<Entry>,
     /// Entries that may still be given.
     left: usize,
@@ -170,6 +173,7 @@ struct Listing<'c> {
     /// Entries that may still be looked at.
     scan: usize,
     left_out: u64,
+    ignored: u64,
     partial: bool,
 }
 
@@ -181,15 +185,18 @@ struct Name {
 }
 
 impl<'c> Listing<'c> {
-    fn new(rooted: &RootedPath<'_>, cancelled: &'c CancellationToken) -> Self {
+    fn new(rooted: &RootedPath<'_>, base: Vec<u8>, cancelled: &'c CancellationToken) -> Self {
         let limits = &rooted.workspace.limits;
         Self {
             cancelled,
+            reader: RuleReader::new(rooted.workspace.rules.cross_mounts),
+            base,
             entries: Vec::new(),
             left: limits.folder_entries,
             room: room(limits),
             scan: limits.folder_scan,
             left_out: 0,
+            ignored: 0,
             partial: false,
         }
     }
@@ -199,13 +206,30 @@ impl<'c> Listing<'c> {
     }
 
     /// Adds what is in a folder, and tells which folders in it may be entered.
-    fn look_into(&mut self, folder: &Dir, path: &Path, next: &mut Vec<PathBuf>) -> io::Result<()> {
-        let prefix = if path.as_os_str().is_empty() {
-            String::new()
-        } else {
-            escape_path(path) + "/"
+    fn look_into(
+        &mut self,
+        folder: &Dir,
+        path: &Path,
+        above: &Rules,
+        next: &mut Vec<(PathBuf, Rules)>,
+    ) -> io::Result<()> {
+        let is_top = path.as_os_str().is_empty();
+        let mut prefix = escape_path(path);
+        let mut whole = [&self.base, path.as_os_str().as_encoded_bytes()].concat();
+        if !is_top {
+            prefix.push('/');
+            whole.push(b'/');
+        }
+        let length = whole.len();
+        let rules = self.reader.read_in(above, folder.as_fd(), length);
+        let mut is_ignored = |name: &OsStr, is_folder| {
+            whole.truncate(length);
+            whole.extend_from_slice(name.as_encoded_bytes());
+            rules.verdict(&whole, is_folder) == Verdict::Ignored
         };
-        let (names, seen) = self.first_names(folder)?;
+        let (names, seen) = self.first_names(folder, |name, is_folder| {
+            !is_top && is_ignored(name, is_folder)
+        })?;
         self.left_out += seen - names.len() as u64;
         for Name { shown, name } in names {
             let shown = format!("{prefix}{shown}");
@@ -226,8 +250,8 @@ impl<'c> Listing<'c> {
             self.left -= 1;
             let kind = Kind::from(metadata.file_type());
             let is_hidden = name.as_encoded_bytes().starts_with(b".");
-            if kind == Kind::Folder && !is_hidden {
-                next.push(path.join(&name));
+            if kind == Kind::Folder && !is_hidden && !is_ignored(&name, true) {
+                next.push((path.join(&name), rules.clone()));
             }
             self.entries.push(Entry {
                 name: shown,
@@ -239,7 +263,11 @@ impl<'c> Listing<'c> {
     }
 
     /// The names that come first, as many as there is place for, and how many were seen. The rest is not kept.
-    fn first_names(&mut self, folder: &Dir) -> io::Result<(Vec<Name>, u64)> {
+    fn first_names(
+        &mut self,
+        folder: &Dir,
+        mut is_ignored: impl FnMut(&OsStr, bool) -> bool,
+    ) -> io::Result<(Vec<Name>, u64)> {
         let mut names = BinaryHeap::new();
         let mut seen = 0;
         for (index, entry) in folder.entries()?.enumerate() {
@@ -251,11 +279,16 @@ impl<'c> Listing<'c> {
                 break;
             }
             self.scan -= 1;
-            let name = entry?.file_name();
+            let entry = entry?;
+            let name = entry.file_name();
             if name
                 .as_encoded_bytes()
                 .starts_with(replace::PREFIX.as_bytes())
             {
+                continue;
+            }
+            if is_ignored(&name, entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+                self.ignored += 1;
                 continue;
             }
             seen += 1;
@@ -272,17 +305,14 @@ impl<'c> Listing<'c> {
     }
 
     fn finish(mut self) -> Folder {
+        // Name by name, so that a folder is followed by what is in it.
         self.entries
-            .sort_unstable_by(|one, other| by_path(&one.name, &other.name));
+            .sort_unstable_by(|one, other| Path::new(&one.name).cmp(Path::new(&other.name)));
         Folder {
             entries: self.entries,
             left_out: self.left_out,
+            ignored: self.ignored,
             partial: self.partial,
         }
     }
-}
-
-/// Name by name, so that a folder is followed by what is in it.
-fn by_path(one: &str, other: &str) -> Ordering {
-    Path::new(one).cmp(Path::new(other))
 }

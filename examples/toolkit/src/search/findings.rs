@@ -110,6 +110,6 @@ impl Skipped {
 
 // The signature is serde's.
 #[expect(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -18,10 +18,13 @@ use std::time::{Duration, Instant};
 
 use contract_runtime::prelude::*;
 
+pub(crate) use findings::is_zero;
 pub use findings::{Findings, Skipped, Stop};
 pub use hit::{Hit, HitError};
 pub use pattern::Case;
 pub use problem::SearchProblem;
+pub(crate) use rules::{RuleReader, Rules, Verdict};
+pub(crate) use start::Start;
 
 use crate::workspace::Workspace;
 use budget::Budget;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -18,7 +20,7 @@ use crate::problem::Kind;
 
 /// The ignore files that hold in a folder: its own and those of the folders above.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rules(Option<Arc<Level>>);
+pub(crate) struct Rules(Option<Arc<Level>>);
 
 /// What one folder adds.
 #[derive(Debug)]
@@ -61,7 +63,7 @@ struct Source {
 
 /// What the rules say about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Ignored,
     /// By a rule with `!`, which also outdoes that a name is hidden.
     Wanted,
@@ -70,7 +72,7 @@ pub(super) enum Verdict {
 
 impl Rules {
     /// The verdict about a path, given from the root on.
-    pub(super) fn verdict(&self, path: &[u8], is_folder: bool) -> Verdict {
+    pub(crate) fn verdict(&self, path: &[u8], is_folder: bool) -> Verdict {
         let mut said = [Verdict::Unsaid; SOURCES.len()];
         let mut in_repository = true;
         let mut level = self.0.as_deref();
@@ -117,7 +119,7 @@ impl Sources {
     }
 
     /// Asks for the names, in a folder that is not listed.
-    pub(super) fn of(folder: BorrowedFd<'_>) -> Self {
+    fn of(folder: BorrowedFd<'_>) -> Self {
         let mut sources = Self::default();
         for source in &SOURCES {
             let name = OsStr::from_bytes(source.name);
@@ -142,17 +144,27 @@ const KEPT_FILES: usize = 256;
 
 /// Reads ignore files.
 #[derive(Debug)]
-pub(super) struct RuleReader {
+pub(crate) struct RuleReader {
     kept: HashMap<Vec<u8>, Option<Arc<Gitignore>>>,
     cross: bool,
 }
 
 impl RuleReader {
-    pub(super) fn new(cross: bool) -> Self {
+    pub(crate) fn new(cross: bool) -> Self {
         Self {
             kept: HashMap::new(),
             cross,
         }
+    }
+
+    /// The rules in a folder that is not listed by [`Folder`](super::folder::Folder).
+    pub(crate) fn read_in(
+        &mut self,
+        above: &Rules,
+        folder: BorrowedFd<'_>,
+        prefix: usize,
+    ) -> Rules {
+        self.read(above, folder, prefix, Sources::of(folder), |_| {})
     }
 
     /// The rules in a folder; what cannot be obeyed is reported.
@@ -243,21 +255,16 @@ fn read_small(
     if kind_of(FileType::from_raw_mode(stat.st_mode)) != Kind::File {
         return Err(Errno::INVAL);
     }
+    let mut text = Vec::new();
     // One byte more, to see that there is more.
-    let mut text = vec![0; limit + 1];
-    let mut filled = 0;
-    while let Some(rest) = text.get_mut(filled..)
-        && !rest.is_empty()
-    {
-        match rustix::io::read(&file, rest)? {
-            0 => {
-                text.truncate(filled);
-                return Ok(text);
-            }
-            count => filled += count,
-        }
+    File::from(file)
+        .take(limit as u64 + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    if text.len() > limit {
+        return Err(Errno::FBIG);
     }
-    Err(Errno::FBIG)
+    Ok(text)
 }
 
 /// A line that is not a glob is left out, and what follows a line that is not text too, as in ripgrep.

@@ -12,7 +12,7 @@ use super::budget::Budget;
 use super::findings::Findings;
 use super::folder::open;
 use super::pattern::Pattern;
-use super::rules::{RuleReader, Rules, Sources};
+use super::rules::{RuleReader, Rules};
 use super::scan::{Bounds, Scanner};
 use super::walk::{Terms, Walk};
 use super::work::{self, Room};
@@ -69,19 +69,19 @@ pub(super) fn search(
     Ok(work::search(walk, items, pattern, bounds, room, budget))
 }
 
-/// The folder where a search begins.
-struct Start {
+/// The folder where a search or a listing begins.
+pub(crate) struct Start {
     handle: OwnedFd,
     /// From the root, with a slash at the end; empty for the root itself.
-    path: Vec<u8>,
+    pub(crate) path: Vec<u8>,
     /// What the folders above it ignore.
-    above: Rules,
+    pub(crate) above: Rules,
 }
 
 impl Start {
     /// Goes down from the root one name at a time, so that the ignore files on the way are those of the folders that lead
     /// to what is searched.
-    fn folder(rooted: &RootedPath<'_>) -> Result<Self, Problem> {
+    pub(crate) fn folder(rooted: &RootedPath<'_>) -> Result<Self, Problem> {
         // Says what is wrong with the path, in the words that every tool uses.
         drop(rooted.open_folder()?);
         let problem = |error: io::Error| rooted.problem("open", error);
@@ -103,13 +103,7 @@ impl Start {
                 continue;
             };
             let folder = start.handle.as_fd();
-            start.above = reader.read(
-                &start.above,
-                folder,
-                start.path.len(),
-                Sources::of(folder),
-                |_| {},
-            );
+            start.above = reader.read_in(&start.above, folder, start.path.len());
             start.handle = open(folder, name.as_bytes(), Kind::Folder, cross)
                 .map_err(|error| problem(error.into()))?;
             start.path.extend_from_slice(name.as_bytes());

@@ -55,7 +55,7 @@ fn line_endings_a_byte_order_mark_and_a_missing_newline_stay() {
     assert_eq!(content(&folder), b"\xef\xbb\xbf2\nthree\r\n\xc3\xbc");
 }
 
-/// Models write `\n`, and a file of `\r\n` would be mixed afterwards.
+/// F7: models write `\n`, and a file of `\r\n` would be mixed afterwards.
 #[test]
 fn an_edit_keeps_the_line_endings_of_a_file() {
     let (folder, registry) = with_file(b"one\r\ntwo\r\nthree\r\n");

@@ -168,6 +168,59 @@ fn with_depth_folders_are_followed_by_what_is_in_them() {
     }
 }
 
+/// F12: a listing that goes deep is not taken up by what a package manager or a compiler has put there.
+#[test]
+fn what_ignore_files_exclude_is_named_at_the_top_and_left_out_below() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in [
+        "node_modules/left/index.js",
+        "web/node_modules/right/index.js",
+        "web/debug.log",
+        "web/main.js",
+        "web/kept.log",
+        "debug.log",
+    ] {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    fs::write(folder.path().join(".gitignore"), "node_modules/\n*.log\n").unwrap();
+    fs::write(folder.path().join("web/.gitignore"), "!kept.log\n").unwrap();
+    let registry = over(&folder);
+    let listing = list(&registry, &json!({"depth": 4}));
+    assert_eq!(
+        names(&listing),
+        [
+            ".gitignore",
+            "debug.log",
+            "node_modules",
+            "web",
+            "web/.gitignore",
+            "web/kept.log",
+            "web/main.js"
+        ]
+    );
+    assert_eq!(listing["ignored"], 2);
+    // What the folders above exclude holds in the folder that is asked for, and nothing in it is hidden from a caller who asks.
+    let listing = list(&registry, &json!({"path": "web", "depth": 2}));
+    assert_eq!(
+        names(&listing),
+        [
+            ".gitignore",
+            "debug.log",
+            "kept.log",
+            "main.js",
+            "node_modules"
+        ]
+    );
+    assert_eq!(listing.get("ignored"), None);
+    let path = "web/node_modules";
+    assert_eq!(
+        names(&list(&registry, &json!({"path": path, "depth": 2}))),
+        ["right", "right/index.js"]
+    );
+}
+
 #[test]
 fn what_lies_above_is_given_before_what_lies_below() {
     let folder = tempfile::tempdir().unwrap();

@@ -79,7 +79,7 @@ fn what_is_no_text_is_refused_by_its_name() {
     }
 }
 
-/// Escapes of a picture tell a model nothing.
+/// F7: escapes of a picture tell a model nothing.
 #[test]
 fn a_format_without_text_is_named_and_no_escapes_are_offered() {
     let folder = tempfile::tempdir().unwrap();
