@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets and runs two of them for ten minutes each, or for FUZZ_SECONDS.
+# Builds the fuzz targets and runs each for ten minutes, or for FUZZ_SECONDS.
 # It installs what it needs: the nightly toolchain and cargo-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.."
 printf '\n== %s\n' 'fuzzing'
 cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
 cargo +nightly fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --quiet
-# What a model sends, and what a peer sends.
-for fuzzed in contract-runtime/arguments companions/remote/frame_to_message; do
+# What a model sends, what a peer sends, and any text against any schema.
+for fuzzed in contract-runtime/arguments companions/remote/frame_to_message contract-schema/validator; do
     cd "${fuzzed%/*}"
     cargo +nightly fuzz build
     # No leak detection: it needs ptrace, which containers often forbid.

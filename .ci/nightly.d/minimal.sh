@@ -11,4 +11,4 @@ git ls-files -z | xargs -0 cp --parents -t "$folder"
 target=${CARGO_TARGET_DIR:-$PWD/target}/minimal
 cd "$folder"
 cargo +nightly update --quiet -Z direct-minimal-versions
-cargo check --quiet --target-dir "$target" -p contract-macros -p contract-runtime -p contract-agent -p contract-http -p contract-manifest -p contract-mcp -p contract-program -p contract-remote -p contract-verify --all-features
+cargo check --quiet --target-dir "$target" -p contract-macros -p contract-schema -p contract-runtime -p contract-agent -p contract-http -p contract-manifest -p contract-mcp -p contract-program -p contract-remote -p contract-verify --all-features

@@ -6,4 +6,4 @@ cd "$(dirname "$0")/../.."
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 printf '\n== the oldest compiler, %s\n' "$oldest"
 cargo "+$oldest" --version 2>/dev/null || rustup toolchain install "$oldest" --profile minimal
-cargo "+$oldest" check --quiet --locked -p contract-macros -p contract-runtime
+cargo "+$oldest" check --quiet --locked -p contract-macros -p contract-schema -p contract-runtime

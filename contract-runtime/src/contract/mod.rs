@@ -16,7 +16,6 @@ pub(crate) mod handler;
 pub(crate) mod history;
 mod in_flight;
 pub(crate) mod nesting;
-pub(crate) mod number_text;
 pub(crate) mod observed;
 pub(crate) mod observer;
 pub(crate) mod panics;

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::contract::number_text;
+use contract_schema::number_text;
 
 /// The arguments of a call, as far as they can be asked for: one number for each, made of its name and value.
 ///

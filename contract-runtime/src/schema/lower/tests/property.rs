@@ -12,10 +12,11 @@ use super::subjects::{Parameter, every_form, tool};
 use super::trees::predicate;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
+use crate::schema::InputSchema;
 use crate::schema::arguments::examine;
 use crate::schema::lower::{Lowering, Subject};
 use crate::schema::portable::tests::Judge;
-use crate::schema::{InputSchema, compile};
+use contract_schema::compile;
 
 pub(super) fn pre(expression: Expression) -> Condition {
     let expression = Box::leak(Box::new(expression));

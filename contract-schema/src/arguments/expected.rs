@@ -1,0 +1,289 @@
+//! Describes in words what a rule accepts.
+
+use serde_json::Value;
+
+use super::escape::{clip, escaped};
+use crate::{Format, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types};
+
+/// The most characters of one description.
+const LONGEST: usize = 240;
+
+/// Values that are listed before the rest is counted.
+const LISTED: usize = 12;
+
+/// Rules inside rules that are still described; what lies deeper has its own problems.
+const DEEPEST: usize = 3;
+
+/// What the rule accepts, as a noun with its limits: `an integer from 0 to 255`.
+pub(super) fn describe(rules: &Rules, id: RuleId) -> String {
+    clip(
+        &rule(rules, id, 0).unwrap_or_else(|| "any value".to_owned()),
+        LONGEST,
+    )
+    .into_owned()
+}
+
+/// `one of "a", "b"`, or the only value.
+pub(super) fn one_of(values: &[String]) -> String {
+    if let [only] = values {
+        return only.clone();
+    }
+    let shown = values
+        .iter()
+        .take(LISTED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    match values.len().saturating_sub(LISTED) {
+        0 => format!("one of {shown}"),
+        more => format!("one of {shown} and {more} more"),
+    }
+}
+
+fn rule(rules: &Rules, id: RuleId, depth: usize) -> Option<String> {
+    let one = &rules[id];
+    if one.is_never() {
+        return Some("nothing".to_owned());
+    }
+    if let Some(values) = &one.values {
+        let values: Vec<_> = values.iter().map(value).collect();
+        return Some(one_of(&values));
+    }
+    if one.types != Types::ALL {
+        return Some(types(rules, one, depth) + &besides(rules, one, depth));
+    }
+    if depth >= DEEPEST {
+        return None;
+    }
+    let Some(inner) = &one.combination else {
+        return untyped(rules, one, depth);
+    };
+    let alternatives = if inner.any.is_empty() {
+        &inner.one
+    } else {
+        &inner.any
+    };
+    if alternatives.is_empty() {
+        if inner.reference.is_none() && inner.all.is_empty() {
+            let all = untyped(rules, one, depth);
+            return all.map(|all| all + &besides(rules, one, depth));
+        }
+        return inner
+            .reference
+            .iter()
+            .chain(&inner.all)
+            .find_map(|id| rule(rules, *id, depth + 1))
+            .or_else(|| untyped(rules, one, depth));
+    }
+    let texts: Option<Vec<_>> = alternatives
+        .iter()
+        .map(|id| rule(rules, *id, depth + 1))
+        .collect();
+    texts.map(merged)
+}
+
+/// Alternatives joined, each said once; fixed values are gathered in one list.
+fn merged(texts: Vec<String>) -> String {
+    let (mut fixed, mut others) = (Vec::new(), Vec::<String>::new());
+    for text in texts {
+        if text.starts_with('"') {
+            fixed.push(text);
+        } else if !others.contains(&text) {
+            others.push(text);
+        }
+    }
+    if !fixed.is_empty() {
+        others.insert(0, one_of(&fixed));
+    }
+    // `null` reads best as the last resort it is.
+    others.sort_by_key(|text| text == "null");
+    others.join(" or ")
+}
+
+fn value(value: &Value) -> String {
+    clip(&escaped(&value.to_string()), 60).into_owned()
+}
+
+fn types(rules: &Rules, rule: &Rule, depth: usize) -> String {
+    let mut nouns = Vec::new();
+    if rule.types.has(Types::BOOLEAN) {
+        nouns.push("true or false".to_owned());
+    }
+    if rule.types.has(Types::NUMBER) {
+        nouns.push(number("a number", rule.number.as_deref()));
+    } else if rule.types.has(Types::INTEGER) {
+        nouns.push(number("an integer", rule.number.as_deref()));
+    }
+    if rule.types.has(Types::STRING) {
+        nouns.push(text(rule.text.as_deref()));
+    }
+    if rule.types.has(Types::ARRAY) {
+        nouns.push(array(rules, rule, depth));
+    }
+    if rule.types.has(Types::OBJECT) {
+        nouns.push(object(rule));
+    }
+    if rule.types.has(Types::NULL) {
+        nouns.push("null".to_owned());
+    }
+    nouns.join(" or ")
+}
+
+/// What the keywords that combine schemas add to a type.
+fn besides(rules: &Rules, one: &Rule, depth: usize) -> String {
+    let Some(inner) = one.combination.as_ref().filter(|_| depth < DEEPEST) else {
+        return String::new();
+    };
+    let of = |id: &RuleId| rule(rules, *id, depth + 1);
+    let mut text = String::new();
+    for part in inner.all.iter().filter_map(of) {
+        text.extend([", and ", &part]);
+    }
+    let any: Option<Vec<_>> = inner.any.iter().map(of).collect();
+    if let Some([first, others @ ..]) = any.as_deref() {
+        text.extend([", and at least one of: ", first]);
+        for other in others {
+            text.extend(["; ", other]);
+        }
+    }
+    if let Some(not) = inner.not.as_ref().and_then(of) {
+        text.extend([", but not ", &not]);
+    }
+    text
+}
+
+fn untyped(rules: &Rules, rule: &Rule, depth: usize) -> Option<String> {
+    if rule.array.is_some() {
+        return Some(array(rules, rule, depth));
+    }
+    if rule.number.is_some() {
+        return Some(number("a number", rule.number.as_deref()));
+    }
+    if rule.text.is_some() {
+        return Some(text(rule.text.as_deref()));
+    }
+    rule.object.is_some().then(|| object(rule))
+}
+
+fn number(noun: &str, rule: Option<&NumberRule>) -> String {
+    let Some(rule) = rule else {
+        return noun.to_owned();
+    };
+    let shown = |limit: &Limit| limit.written.to_string();
+    let low = match (&rule.minimum, &rule.above) {
+        (Some(minimum), Some(above)) if minimum.exact > above.exact => Some((true, minimum)),
+        (_, Some(above)) => Some((false, above)),
+        (minimum, None) => minimum.as_ref().map(|limit| (true, limit)),
+    };
+    let high = match (&rule.maximum, &rule.below) {
+        (Some(maximum), Some(below)) if maximum.exact < below.exact => Some((true, maximum)),
+        (_, Some(below)) => Some((false, below)),
+        (maximum, None) => maximum.as_ref().map(|limit| (true, limit)),
+    };
+    // The digits of these ends say nothing to a model.
+    let is_wide = |limit: &Limit| {
+        let integer = &limit.written;
+        [Some(i64::MIN), Some(i64::MAX)].contains(&integer.as_i64())
+            || integer.as_u64() == Some(u64::MAX)
+    };
+    let is_narrow = |end: &(bool, &Limit)| !(end.0 && is_wide(end.1));
+    let noun = match (noun, high) {
+        ("an integer", Some(end)) if !is_narrow(&end) => "a 64-bit integer",
+        _ => noun,
+    };
+    let (low, high) = (low.filter(is_narrow), high.filter(is_narrow));
+    let least = |(inclusive, limit): (bool, &Limit)| {
+        let word = if inclusive { "of at least" } else { "above" };
+        format!("{word} {}", shown(limit))
+    };
+    let most = |(inclusive, limit): (bool, &Limit)| {
+        let word = if inclusive { "of at most" } else { "below" };
+        format!("{word} {}", shown(limit))
+    };
+    let range = match (low, high) {
+        (None, None) => String::new(),
+        (Some((true, low)), Some((true, high))) => {
+            format!(" from {} to {}", shown(low), shown(high))
+        }
+        (Some(low), Some(high)) => format!(" {} and {}", least(low), most(high)),
+        (Some(low), None) => format!(" {}", least(low)),
+        (None, Some(high)) => format!(" {}", most(high)),
+    };
+    let step = rule.multiple_of.as_ref();
+    let step = step.map_or_else(String::new, |step| {
+        format!(" that is a multiple of {}", shown(step))
+    });
+    format!("{noun}{range}{step}")
+}
+
+fn text(rule: Option<&TextRule>) -> String {
+    let Some(rule) = rule else {
+        return "a string".to_owned();
+    };
+    let length = count(rule.min, rule.max, "character");
+    let pattern = rule.pattern.as_ref().map_or_else(String::new, |pattern| {
+        format!(
+            " matching the pattern `{}`",
+            clip(&escaped(pattern.as_str()), 120)
+        )
+    });
+    let noun = rule.format.map_or("a string", Format::described);
+    format!("{noun}{length}{pattern}")
+}
+
+fn array(rules: &Rules, one: &Rule, depth: usize) -> String {
+    let Some(array) = &one.array else {
+        return "an array".to_owned();
+    };
+    let length = count(array.min, array.max, "item");
+    let items = array
+        .items
+        .filter(|_| array.prefix.is_empty() && depth < DEEPEST);
+    let each = items.and_then(|id| rule(rules, id, depth + 1));
+    let of = if length.is_empty() { " item" } else { "" };
+    let each = each.map_or_else(String::new, |each| format!(", each{of} {each}"));
+    let held = array.contains.filter(|_| depth < DEEPEST);
+    let held = held.and_then(|id| rule(rules, id, depth + 1));
+    let held = held.map_or_else(String::new, |held| {
+        let least = array.min_contains.unwrap_or(1);
+        let most = array.max_contains;
+        let most = most.map_or_else(String::new, |most| format!(" and at most {most}"));
+        format!(", with {least} or more{most} of: {held}")
+    });
+    format!("an array{length}{each}{held}")
+}
+
+fn object(rule: &Rule) -> String {
+    let keys = rule.object.as_ref();
+    let length = keys.map_or_else(String::new, |keys| count(keys.min, keys.max, "key"));
+    let required = keys
+        .map(|keys| keys.required.as_slice())
+        .unwrap_or_default();
+    let named: Vec<_> = required
+        .iter()
+        .take(LISTED)
+        .map(|name| format!("`{}`", clip(&escaped(name), 60)))
+        .collect();
+    match named.len() {
+        0 => format!("an object{length}"),
+        _ if !length.is_empty() => format!("an object{length}, {} among them", named.join(", ")),
+        _ => format!("an object with {}", named.join(", ")),
+    }
+}
+
+fn count(min: Option<usize>, max: Option<usize>, unit: &str) -> String {
+    let units = |count: usize| {
+        if count == 1 {
+            unit.to_owned()
+        } else {
+            format!("{unit}s")
+        }
+    };
+    match (min.filter(|min| *min > 0), max) {
+        (None, None) => String::new(),
+        (Some(min), Some(max)) if min == max => format!(" of {min} {}", units(min)),
+        (Some(min), Some(max)) => format!(" of {min} to {max} {}", units(max)),
+        (Some(min), None) => format!(" of at least {min} {}", units(min)),
+        (None, Some(max)) => format!(" of at most {max} {}", units(max)),
+    }
+}

@@ -1,0 +1,331 @@
+//! The tokens of a JSON text, read in place.
+
+use std::borrow::Cow;
+
+/// What is looked for does not plainly stand there; a parser may read it all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread;
+
+/// A string of the text: what stands between its quotes.
+#[derive(Clone, Copy)]
+pub struct Quoted<'t> {
+    pub raw: &'t str,
+    pub is_escaped: bool,
+    /// Where the text goes on behind the closing quote.
+    pub end: usize,
+}
+
+impl<'t> Quoted<'t> {
+    /// What the string stands for.
+    #[inline]
+    pub fn text(&self) -> Result<Cow<'t, str>, Unread> {
+        if self.is_escaped {
+            return unescaped(self.raw).map(Cow::Owned);
+        }
+        Ok(Cow::Borrowed(self.raw))
+    }
+}
+
+#[cold]
+fn unescaped(raw: &str) -> Result<String, Unread> {
+    serde_json::from_str(&format!("\"{raw}\"")).map_err(|_| Unread)
+}
+
+/// A number of the text.
+#[derive(Clone, Copy)]
+pub enum Number<'t> {
+    /// One that a Rust integer of 64 bits holds.
+    Integer(i128),
+    /// Digits with a fraction or a power of ten.
+    Float {
+        literal: &'t str,
+        /// By its digits it is certainly no integer.
+        is_fraction: bool,
+    },
+}
+
+/// Integers of at most so many digits fit 64 bits without a look at their value.
+const DIGITS: usize = 19;
+
+pub struct Lexer<'t> {
+    text: &'t str,
+}
+
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Self { text }
+    }
+
+    /// The byte that stands here; behind the end a zero, which JSON has nowhere.
+    #[inline]
+    pub fn byte(&self, at: usize) -> u8 {
+        match self.text.as_bytes().get(at) {
+            Some(byte) => *byte,
+            None => 0,
+        }
+    }
+
+    /// Whether nothing follows but white space.
+    #[inline]
+    pub fn ends(&self, at: usize) -> bool {
+        self.behind_space(at) == self.text.len()
+    }
+
+    /// The place behind the white space that stands here (RFC 8259, section 2).
+    #[inline]
+    pub fn behind_space(&self, mut at: usize) -> usize {
+        // Most bytes are more than a space.
+        while self.byte(at) <= b' ' && matches!(self.byte(at), b' ' | b'\t' | b'\n' | b'\r') {
+            at += 1;
+        }
+        at
+    }
+
+    /// The place behind this byte, which must come next.
+    #[inline]
+    pub fn behind(&self, at: usize, byte: u8) -> Result<usize, Unread> {
+        // Compact text has no white space.
+        let at = if self.byte(at) == byte {
+            at
+        } else {
+            self.behind_space(at)
+        };
+        if self.byte(at) == byte {
+            return Ok(at + 1);
+        }
+        Err(Unread)
+    }
+
+    /// The place behind `word`, if it stands here.
+    #[inline]
+    pub fn literal(&self, at: usize, word: &str) -> Result<usize, Unread> {
+        match self.text.as_bytes().get(at..at + word.len()) {
+            Some(found) if found == word.as_bytes() => Ok(at + word.len()),
+            _ => Err(Unread),
+        }
+    }
+
+    /// The place of the value whose key stands here, if that is `name` and is written as most programs write it.
+    #[inline]
+    pub fn behind_key(&self, at: usize, name: &str) -> Option<usize> {
+        let [b'"', key @ ..] = self.text.as_bytes().get(at..)? else {
+            return None;
+        };
+        let value = at + name.len() + 3;
+        match key.strip_prefix(name.as_bytes())? {
+            [b'"', b':', b' ', first, ..] if *first > b' ' => Some(value + 1),
+            [b'"', b':', first, ..] if *first > b' ' => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether the key that begins behind this quote is `name`, which has nothing to escape.
+    #[inline]
+    pub fn is_key(&self, start: usize, name: &str) -> bool {
+        let (bytes, end) = (self.text.as_bytes(), start + name.len());
+        bytes.get(end) == Some(&b'"') && bytes.get(start..end) == Some(name.as_bytes())
+    }
+
+    /// The string whose opening quote stands here.
+    #[inline]
+    pub fn string(&self, quote: usize) -> Result<Quoted<'t>, Unread> {
+        match self.unescaped(quote) {
+            Ok((raw, end)) => Ok(Quoted {
+                raw,
+                is_escaped: false,
+                end,
+            }),
+            Err(at) => self.escaped(quote + 1, at),
+        }
+    }
+
+    /// The same string, and the place behind it; the error is the place of what ends its plain part before a quote does.
+    #[inline]
+    pub fn unescaped(&self, quote: usize) -> Result<(&'t str, usize), usize> {
+        let start = quote + 1;
+        let at = behind_plain(self.text.as_bytes(), start);
+        match self.text.get(start..at) {
+            Some(raw) if self.byte(at) == b'"' => Ok((raw, at + 1)),
+            _ => Err(at),
+        }
+    }
+
+    /// The string that begins here, of which the first escape stands at `at`.
+    #[inline(never)]
+    fn escaped(&self, start: usize, mut at: usize) -> Result<Quoted<'t>, Unread> {
+        while self.byte(at) == b'\\' {
+            at = behind_plain(self.text.as_bytes(), self.behind_escape(at)?);
+        }
+        if self.byte(at) != b'"' {
+            return Err(Unread);
+        }
+        Ok(Quoted {
+            raw: self.text.get(start..at).ok_or(Unread)?,
+            is_escaped: true,
+            end: at + 1,
+        })
+    }
+
+    /// The position after an escape sequence that a parser accepts, if it accepts it: half of a surrogate pair alone is refused.
+    fn behind_escape(&self, at: usize) -> Result<usize, Unread> {
+        match self.byte(at + 1) {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
+            b'u' => match self.code(at + 2)? {
+                0xD800..=0xDBFF => {
+                    let low = self.literal(at + 6, "\\u")?;
+                    match self.code(low)? {
+                        0xDC00..=0xDFFF => Ok(low + 4),
+                        _ => Err(Unread),
+                    }
+                }
+                0xDC00..=0xDFFF => Err(Unread),
+                _ => Ok(at + 6),
+            },
+            _ => Err(Unread),
+        }
+    }
+
+    /// Four hexadecimal digits.
+    fn code(&self, at: usize) -> Result<u32, Unread> {
+        let digits = self.text.as_bytes().get(at..at + 4);
+        digits.ok_or(Unread)?.iter().try_fold(0, |code, digit| {
+            let digit = char::from(*digit).to_digit(16);
+            Ok(code * 16 + digit.ok_or(Unread)?)
+        })
+    }
+
+    /// The number that begins here, and the place behind it.
+    #[inline]
+    pub fn number(&self, start: usize) -> Result<(Number<'t>, usize), Unread> {
+        let is_negative = self.byte(start) == b'-';
+        let first = start + usize::from(is_negative);
+        let mut at = first;
+        let mut magnitude = 0_u64;
+        while let digit @ b'0'..=b'9' = self.byte(at) {
+            // Where it wraps, it is read once more below.
+            magnitude = magnitude
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(digit - b'0'));
+            at += 1;
+        }
+        let digits = at - first;
+        if digits == 0 || (digits > 1 && self.byte(first) == b'0') {
+            return Err(Unread);
+        }
+        if let b'.' | b'e' | b'E' = self.byte(at) {
+            return self.float(start, at);
+        }
+        if digits > DIGITS {
+            let written = self.text.get(first..at).map(str::parse);
+            magnitude = written.and_then(Result::ok).ok_or(Unread)?;
+        }
+        let value = i128::from(magnitude);
+        let value = if is_negative { -value } else { value };
+        // Parsers make a float of an integer with more than 64 bits, and of `-0`.
+        if value < i128::from(i64::MIN) || (is_negative && value == 0) {
+            return Err(Unread);
+        }
+        Ok((Number::Integer(value), at))
+    }
+
+    fn float(&self, start: usize, mut at: usize) -> Result<(Number<'t>, usize), Unread> {
+        let mut is_fraction = false;
+        if self.byte(at) == b'.' {
+            let (end, any) = self.behind_digits(at + 1)?;
+            (at, is_fraction) = (end, any);
+        }
+        let has_power = matches!(self.byte(at), b'e' | b'E');
+        if has_power {
+            is_fraction = false;
+            let sign = matches!(self.byte(at + 1), b'+' | b'-');
+            (at, _) = self.behind_digits(at + 1 + usize::from(sign))?;
+        }
+        let literal = self.text.get(start..at).ok_or(Unread)?;
+        // Parsers refuse a number that no float holds. One without a power needs more than 300 digits for that.
+        if (has_power || literal.len() > 300) && finite(literal).is_none() {
+            return Err(Unread);
+        }
+        let number = Number::Float {
+            literal,
+            is_fraction,
+        };
+        Ok((number, at))
+    }
+
+    /// The place behind one or more digits, and whether one of them is not zero.
+    fn behind_digits(&self, start: usize) -> Result<(usize, bool), Unread> {
+        let (mut at, mut any) = (start, false);
+        while let digit @ b'0'..=b'9' = self.byte(at) {
+            any |= digit != b'0';
+            at += 1;
+        }
+        if at == start {
+            return Err(Unread);
+        }
+        Ok((at, any))
+    }
+}
+
+/// The float nearest to a literal.
+pub fn finite(literal: &str) -> Option<f64> {
+    let float: f64 = literal.parse().ok()?;
+    float.is_finite().then_some(float)
+}
+
+/// The first place from here on with a quote, a backslash or a control character; without one, the end.
+#[inline]
+fn behind_plain(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let found = special(u64::from_le_bytes(*eight));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while bytes
+        .get(at)
+        .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
+    {
+        at += 1;
+    }
+    at
+}
+
+/// Marks, by their highest bits, bytes that end the plain part of a string: a quote, a backslash, a control character.
+///
+/// A subtraction borrows from the next byte, so of several marks only the lowest is certain (Henry S. Warren, "Hacker's
+/// Delight", section 6-1).
+#[inline]
+fn special(eight: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST: u64 = 0x8080_8080_8080_8080;
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let quote = eight ^ (ONES * 0x22);
+    let backslash = eight ^ (ONES * 0x5C);
+    (below(eight, 0x20) | below(quote, 1) | below(backslash, 1)) & HIGHEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::special;
+
+    #[test]
+    fn the_first_special_byte_among_eight_is_found_wherever_it_stands() {
+        for first in 0..=u8::MAX {
+            for place in 0..8 {
+                for behind in [
+                    b'a', b'"', b'\\', 0, 0x1f, 0x20, 0x21, 0x23, 0x5b, 0x5d, 0x80, 0xff,
+                ] {
+                    let mut bytes = [b'x'; 8];
+                    bytes[place..].fill(behind);
+                    bytes[place] = first;
+                    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+                    let expected = bytes.iter().position(is_special);
+                    let found = special(u64::from_le_bytes(bytes));
+                    let found = (found != 0).then(|| (found.trailing_zeros() / 8) as usize);
+                    assert_eq!(found, expected, "{bytes:x?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The keywords of JSON Schema 2020-12: what each contains and whether it restricts values.
+
+use serde_json::{Map, Value};
+
+/// The value of a keyword. A schema has few of them, which are compared faster than a hash is made.
+pub(super) fn keyword<'v>(keywords: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    const FEW: usize = 16;
+    if keywords.len() > FEW {
+        return keywords.get(name);
+    }
+    let mut all = keywords.iter();
+    all.find(|(own, _)| *own == name).map(|(_, value)| value)
+}
+
+pub(super) fn has(keywords: &Map<String, Value>, name: &str) -> bool {
+    keyword(keywords, name).is_some()
+}
+
+/// What the value of a keyword is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeywordValue {
+    /// One schema.
+    Schema,
+    /// An array of schemas.
+    List,
+    /// An object whose values are schemas.
+    Map,
+    /// Anything else: never looked into, because `title` inside `default` is data.
+    Data,
+}
+
+/// Says what the value of `keyword` is made of.
+#[must_use]
+pub fn holds(keyword: &str) -> KeywordValue {
+    match keyword {
+        "items"
+        | "additionalProperties"
+        | "propertyNames"
+        | "contains"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => KeywordValue::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordValue::List,
+        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => KeywordValue::Map,
+        _ => KeywordValue::Data,
+    }
+}
+
+/// Keywords that restrict values and that nothing here enforces; the older drafts' spellings are among them.
+const UNENFORCED: [&str; 9] = [
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$dynamicAnchor",
+    "$recursiveRef",
+    "$recursiveAnchor",
+    "$id",
+    "definitions",
+    "dependencies",
+    "additionalItems",
+];
+
+/// Whether `keyword` would restrict values, or change what a reference means, without being enforced.
+pub(super) fn unenforced(keyword: &str) -> bool {
+    UNENFORCED.contains(&keyword)
+}
+
+/// Whether `keyword` only annotates: by the standard, or because no vocabulary knows it.
+pub fn annotates(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "$comment"
+            // A name for a place; a reference by it is refused like any that is not a pointer.
+            | "$anchor"
+            | "$defs"
+            | "title"
+            | "description"
+            | "default"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "examples"
+            | "format"
+            | "contentEncoding"
+            | "contentMediaType"
+            | "contentSchema"
+    )
+}
+
+/// The formats of JSON Schema Validation 2020-12, section 7.3 ("Defined Formats").
+const FORMATS: [&str; 19] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
+/// Whether `format` is one that every reader of JSON Schema 2020-12 knows.
+pub(super) fn standard_format(format: &str) -> bool {
+    FORMATS.contains(&format)
+}
