@@ -14,6 +14,17 @@ use toolkit::{Sandbox, Workspace, WorkspaceBuilder};
 /// Stands in a file outside of every root, and nowhere else.
 pub(crate) const CANARY: &str = "canary-that-no-tool-may-show";
 
+/// What the library offers; the tools that tests define belong to the same package.
+pub(crate) const TOOLS: [&str; 7] = [
+    "edit_file",
+    "get_working_directory",
+    "read_file",
+    "read_folder",
+    "run_shell",
+    "search_in_files",
+    "write_file",
+];
+
 /// A lent folder with known files, beside one that is not lent.
 pub(crate) struct Ground {
     folder: tempfile::TempDir,
@@ -68,6 +79,7 @@ impl Ground {
     fn every_tool(&self) -> Builder {
         Registry::builder()
             .package("toolkit")
+            .only(TOOLS)
             .context(self.workspace().build().unwrap())
     }
 

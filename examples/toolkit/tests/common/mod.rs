@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 
 pub(crate) use generate::{mutations, strings, valid};
-pub(crate) use ground::{CANARY, Ground, no_commands, samples};
+pub(crate) use ground::{CANARY, Ground, TOOLS, no_commands, samples};
 pub(crate) use heard::Heard;
 pub(crate) use machine::{alone, beside, children, descriptors, peak_memory, tell, until};
 

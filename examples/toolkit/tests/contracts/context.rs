@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use toolkit::Workspace;
 
-use crate::common::{Ground, ended};
+use crate::common::{Ground, TOOLS, ended};
 
 /// P4
 #[test]
@@ -30,6 +30,7 @@ fn a_thousand_calls_at_once_each_see_their_own_workspace() {
 async fn thousand(grounds: &[Ground]) {
     let registry = Registry::builder()
         .package("toolkit")
+        .only(TOOLS)
         .context_per_call::<Workspace>()
         .max_blocking(2_000)
         .build()
