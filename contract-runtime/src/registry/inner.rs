@@ -12,7 +12,7 @@ use super::shards::Shards;
 use super::statistics::Statistics;
 use crate::contract::history::{Asker, HistoryTool};
 use crate::contract::scope::PolicyLayer;
-use crate::schema::arguments::{nearest, own_names, prefixed};
+use crate::schema::arguments::{by_words, nearest, own_names};
 use crate::tool::context::Shared;
 use crate::tool::failure::FailureKind;
 use crate::tool::{Outcome, Status, ToolCall};
@@ -170,7 +170,7 @@ impl Inner {
     #[cold]
     pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
         let known = || self.entries.iter().map(|entry| entry.tool.name());
-        let nearest = nearest(&call.name, known()).or_else(|| prefixed(&call.name, known()));
+        let nearest = nearest(&call.name, known()).or_else(|| by_words(&call.name, known()));
         let instead = match nearest {
             Some(nearest) => format!("; did you mean `{nearest}`?"),
             None => listed(known()),

@@ -23,15 +23,14 @@ pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Op
     nearest.map(|(_, candidate)| candidate)
 }
 
-/// Returns the only candidate that differs from `given` by a prefix on either side, such as `calendar_add` from `add`.
-pub fn prefixed<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let ends_with = |long: &str, short: &str| {
-        let prefix = long.strip_suffix(short);
-        !short.is_empty()
-            && prefix.is_some_and(|prefix| prefix.ends_with(['_', '-', '.', ':', '/']))
-    };
-    let mut found =
-        candidates.filter(|candidate| ends_with(candidate, given) || ends_with(given, candidate));
+/// Returns the only candidate that has the words of `given`, or whose words `given` has, such as `path` for `file_path`.
+pub fn by_words<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let words = |name: &str| format!("_{}_", name.replace(['-', '.', ':', '/'], "_"));
+    let wanted = words(given);
+    let mut found = candidates.filter(|candidate| {
+        let own = words(candidate);
+        !given.is_empty() && (own.contains(&wanted) || wanted.contains(&own))
+    });
     let only = found.next()?;
     found.next().is_none().then_some(only)
 }
@@ -47,25 +46,28 @@ fn folded(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{nearest, prefixed};
+    use super::{by_words, nearest};
 
     #[test]
-    fn a_prefix_may_be_missing_or_added() {
+    fn words_in_front_and_behind_may_be_missing_or_added() {
         let names = ["calendar_add", "notes_add", "convert", "notes_list"];
         for (given, meant) in [
             ("list", Some("notes_list")),
             ("functions.convert", Some("convert")),
             ("mcp__desk__notes_list", Some("notes_list")),
+            ("convert_units", Some("convert")),
+            ("calendar", Some("calendar_add")),
             // Two could be meant.
             ("add", None),
+            ("notes", None),
             // No word of its own.
             ("ist", None),
             ("reconvert", None),
             ("", None),
         ] {
-            assert_eq!(prefixed(given, names.into_iter()), meant, "{given}");
+            assert_eq!(by_words(given, names.into_iter()), meant, "{given}");
         }
-        assert_eq!(prefixed("", ["a_"].into_iter()), None);
+        assert_eq!(by_words("", ["a_"].into_iter()), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::edit::Coercion;
 use super::expected::describe;
 use super::findings::Found;
-use super::nearest::nearest;
+use super::nearest::{by_words, nearest};
 use super::node::Node;
 use super::path::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
@@ -20,7 +20,7 @@ pub(super) type Entries = [(Box<str>, Node)];
 /// Below this many keys, comparing each with each is faster than a set.
 const FEW: usize = 8;
 
-impl Walk<'_> {
+impl<'s> Walk<'s> {
     pub(super) fn object(
         &mut self,
         id: RuleId,
@@ -69,7 +69,12 @@ impl Walk<'_> {
             let text = Node::String(name.into());
             if !self.verdict(names, &text).is_valid() {
                 let rules = self.rules;
-                let kind = unknown(&here);
+                // A key that must not be shown cannot be said to be unknown.
+                let kind = if here.is_hidden() {
+                    ProblemKind::NoMatch
+                } else {
+                    ProblemKind::Unknown
+                };
                 found.refuse(kind, &here, &text, || {
                     format!("a key that is {}", describe(rules, names))
                 });
@@ -140,11 +145,26 @@ impl Walk<'_> {
                 ArgumentProblem::new(pointer, ProblemKind::Unknown, known.expected(), "this name");
             // Below a secret nothing is listed, not even what the schema says.
             if !here.is_secret() {
-                problem.nearest = nearest(name, known.names.iter().copied()).map(str::to_owned);
+                let names = || known.names.iter().copied();
+                let meant = nearest(name, names()).or_else(|| by_words(name, names()));
+                let described = || {
+                    self.described(name)
+                        .filter(|name| known.names.contains(name))
+                };
+                problem.nearest = meant.or_else(described).map(str::to_owned);
                 problem.allowed = known.names.into_iter().map(Value::from).collect();
             }
             problem
         });
+    }
+
+    /// The argument whose description has this name in backquotes: it is for callers who know the argument by that.
+    fn described(&self, name: &str) -> Option<&'s str> {
+        let quoted = format!("`{name}`");
+        let words = |schema: &'s Value| schema["description"].as_str().unwrap_or_default();
+        let mut properties = self.schema.json()["properties"].as_object()?.iter();
+        let (argument, _) = properties.find(|(_, schema)| words(schema).contains(&quoted))?;
+        Some(argument)
     }
 
     fn missing(&self, rule: &ObjectRule, name: &str, path: &Path<'_>, found: &mut Found) {
@@ -250,35 +270,19 @@ impl Walk<'_> {
     }
 }
 
-/// A key that must not be shown cannot be said to be unknown.
-fn unknown(path: &Path<'_>) -> ProblemKind {
-    if path.is_hidden() {
-        ProblemKind::NoMatch
-    } else {
-        ProblemKind::Unknown
-    }
-}
-
 /// The keys of a closed object.
 #[derive(Default)]
 struct Known<'r> {
     names: Vec<&'r str>,
-    patterns: Vec<&'r str>,
+    pattern: Option<&'r str>,
 }
 
 impl<'r> Known<'r> {
     fn of(rule: &'r ObjectRule) -> Self {
+        let names = rule.properties.iter().map(|(name, _)| name.as_str());
         Self {
-            names: rule
-                .properties
-                .iter()
-                .map(|(name, _)| name.as_str())
-                .collect(),
-            patterns: rule
-                .patterns
-                .iter()
-                .map(|(pattern, _)| pattern.as_str())
-                .collect(),
+            names: names.collect(),
+            pattern: rule.patterns.first().map(|(pattern, _)| pattern.as_str()),
         }
     }
 
@@ -291,22 +295,18 @@ impl<'r> Known<'r> {
                     self.names.push(name);
                 }
             }
-            self.patterns.extend(known.patterns);
+            self.pattern = self.pattern.or(known.pattern);
         }
         let Some(inner) = &rules[id].combination else {
             return;
         };
-        let parts = inner
-            .reference
-            .iter()
-            .chain(&inner.all)
-            .chain(&inner.any)
-            .chain(&inner.one);
+        let lists = [&inner.all, &inner.any, &inner.one].into_iter().flatten();
+        let parts = inner.reference.iter().chain(lists);
         parts.for_each(|part| self.collect(rules, *part));
     }
 
     fn expected(&self) -> String {
-        match (self.names.is_empty(), self.patterns.first()) {
+        match (self.names.is_empty(), self.pattern) {
             (_, Some(pattern)) => format!("a key matching the pattern `{pattern}`"),
             (true, None) => "none".to_owned(),
             (false, None) => "a known key".to_owned(),

@@ -28,7 +28,7 @@ const LISTED: usize = 50;
     reason = "each is a question of its own, asked in one place"
 )]
 pub(super) struct Walk<'s> {
-    schema: &'s InputSchema,
+    pub(super) schema: &'s InputSchema,
     pub(super) rules: &'s Rules,
     coerce: bool,
     /// Whether null stands for an absent member where it could not stand for itself.

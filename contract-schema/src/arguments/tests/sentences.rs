@@ -57,6 +57,10 @@ fn each_mistake_is_one_sentence() {
         "`/limt`: no such argument; did you mean `limit`? The arguments are `query`, `limit`, `token`"
     );
     assert_eq!(
+        say(r#"{"query":"a","row_limit":5}"#),
+        "`/row_limit`: no such argument; did you mean `limit`? The arguments are `query`, `limit`, `token`"
+    );
+    assert_eq!(
         say("{}"),
         "`/query`: required argument is missing; expected a string"
     );

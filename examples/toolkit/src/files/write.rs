@@ -91,7 +91,7 @@ pub struct Written {
 pub fn write_file(
     /// Relative to the working directory, or absolute and below a root; as a listing or a search shows it.
     path: &str,
-    /// Everything that the file shall hold.
+    /// Everything that the file shall hold, its `content`.
     text: &str,
     /// Write only if the file still has this hash, as a tool reported it, or only if there is no file, with `absent`.
     expected_hash: Option<&str>,

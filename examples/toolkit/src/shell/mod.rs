@@ -63,7 +63,7 @@ pub async fn run_shell(
     /// The program and its arguments. The program is a name that is looked for in `$PATH`, or a path.
     #[arg(example = Some(["cargo", "test"].map(str::to_owned).to_vec()))]
     argv: Option<Vec<String>>,
-    /// A script for `bash -c`, or `sh -c` where there is no bash.
+    /// A `command` for the shell: a script for `bash -c`, or `sh -c` where there is no bash.
     #[arg(example = "grep -c error *.log | sort -t: -k2 -n | tail -n 3")]
     script: Option<&str>,
     /// The folder to run it in, relative to the working directory, or absolute and below it.

@@ -1,4 +1,4 @@
-//! Names of tools.
+//! Names of tools and of their arguments.
 
 use contract_runtime::Status;
 use serde_json::json;
@@ -48,4 +48,25 @@ fn a_tool_that_was_left_out_is_not_told() {
     let outcome = call(&registry, "read_file", &json!({"path": "notes.txt"}));
     assert_eq!(outcome.status(), Status::UnknownTool);
     assert!(!outcome.error().unwrap().contains("read_file"));
+}
+
+/// Models know the tools of other agents.
+#[test]
+fn an_argument_under_the_name_that_other_agents_use_is_answered_with_its_own() {
+    let ground = Ground::new();
+    let registry = ground.registry();
+    for (tool, given, meant) in [
+        ("run_shell", "command", "script"),
+        ("read_file", "file_path", "path"),
+        ("write_file", "content", "text"),
+        ("edit_file", "old_string", "old"),
+        ("edit_file", "new_string", "new"),
+        ("search_in_files", "case_insensitive", "case"),
+    ] {
+        let outcome = call(&registry, tool, &json!({given: "x"}));
+        assert_eq!(outcome.status(), Status::InvalidArguments);
+        let told = format!("`/{given}`: no such argument; did you mean `{meant}`?");
+        let error = outcome.error().unwrap();
+        assert!(error.contains(&told), "{error}");
+    }
 }
