@@ -267,9 +267,3 @@ fn nothing_is_found_with_any_seed() {
         assert!(idle.is_empty(), "never run: {idle:?}");
     }
 }
-
-#[test]
-fn without_a_seed_each_run_tries_other_inputs() {
-    let seed = || verifier(tools()).cases(1).run_bodies(false).run().seed();
-    assert_ne!(seed(), seed());
-}
