@@ -48,6 +48,8 @@ pub(super) fn smallest(
     }
     shrinker.fewer();
     if shrinker.found.is_some() {
+        // Many calls leave little of the first allowance.
+        (shrinker.plays, shrinker.clock) = (0, Clock::new(TIME));
         shrinker.plainer();
         shrinker.simpler();
         shrinker.plainer();
@@ -120,14 +122,16 @@ impl Shrinker<'_, '_, '_> {
         }
     }
 
-    /// Simpler arguments: first those that several calls share, in all of them at once.
+    /// Simpler arguments: first each number and text, in all calls that have it at once.
     fn simpler(&mut self) {
         for _ in 0..ROUNDS {
             let before = self.arguments();
-            for shared in shared(&before) {
+            let mut all = Vec::new();
+            scalars(&before, &mut all);
+            for one in all {
                 let before = self.arguments();
-                shrink::smallest(shared.clone(), |simpler| {
-                    let mut changed = arguments_with(&before, &shared, simpler);
+                shrink::smallest(one.clone(), |simpler| {
+                    let mut changed = arguments_with(&before, &one, simpler);
                     self.breaks_with(&mut changed)
                 });
             }
@@ -190,23 +194,6 @@ fn turn(all: &[SequenceCall], place: usize) -> usize {
     begins.count()
 }
 
-/// The numbers and texts that stand in the arguments of several calls.
-fn shared(arguments: &Value) -> Vec<Value> {
-    let mut seen: Vec<(Value, usize)> = Vec::new();
-    for own in arguments.as_array().into_iter().flatten() {
-        let mut here: Vec<Value> = Vec::new();
-        scalars(own, &mut here);
-        for one in here {
-            match seen.iter_mut().find(|(value, _)| *value == one) {
-                Some((_, count)) => *count += 1,
-                None => seen.push((one, 1)),
-            }
-        }
-    }
-    let shared = seen.into_iter().filter(|(_, count)| *count > 1);
-    shared.map(|(value, _)| value).collect()
-}
-
 /// Each number and text once.
 fn scalars(value: &Value, into: &mut Vec<Value>) {
     match value {
@@ -217,9 +204,14 @@ fn scalars(value: &Value, into: &mut Vec<Value>) {
     }
 }
 
+/// Texts that hold the old text change as well, because what is wrong may be how they differ.
 fn arguments_with(arguments: &Value, old: &Value, new: &Value) -> Value {
     match arguments {
         _ if arguments == old => new.clone(),
+        Value::String(text) => match (old.as_str(), new.as_str()) {
+            (Some(old), Some(new)) if !old.is_empty() => text.replace(old, new).into(),
+            _ => arguments.clone(),
+        },
         Value::Array(items) => items
             .iter()
             .map(|item| arguments_with(item, old, new))

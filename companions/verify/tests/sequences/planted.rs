@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use contract_runtime::Builder;
 use contract_runtime::prelude::*;
-use contract_verify::{Fault, Report};
+use contract_verify::{Fault, Report, SequenceCall, Verifier};
 use serde_json::json;
 
 use super::{only, report, tools};
@@ -273,4 +273,60 @@ fn what_only_two_calls_of_one_turn_break_is_shown_as_one_turn() {
 fn the_same_seed_finds_the_same_sequence() {
     let of = |seed| -> Report { report(Registry::builder(), no_accounts, seed) };
     assert_eq!(of(3), of(3));
+}
+
+#[derive(Default)]
+struct Guests(Mutex<Vec<String>>);
+
+#[tool]
+impl Guests {
+    /// Invite somebody.
+    #[tool]
+    #[pre(!name.trim().is_empty() && name.len() <= 96)]
+    fn invite(&self, name: String) -> Result<usize, String> {
+        let mut guests = self.0.lock().unwrap();
+        if guests.contains(&name) {
+            return Err("the guest is invited already".to_owned());
+        }
+        let is_known = guests.iter().any(|other| other.trim() == name.trim());
+        contract_assert!(!is_known, "one guest is invited twice");
+        guests.push(name);
+        contract_assert!(guests.len() <= 10, "the table is full");
+        Ok(guests.len())
+    }
+}
+
+fn no_guests(builder: Builder) -> Builder {
+    builder.with(Guests::default())
+}
+
+/// The names in the smallest sequence that was found from one of such names.
+fn names(test: &str, names: &[String]) -> Vec<String> {
+    let calls = names
+        .iter()
+        .map(|name| json!({"tool": "invite", "arguments": {"name": name}}));
+    let kept = json!({"$sequences": [calls.collect::<Vec<_>>()]});
+    let file = format!("{}/{test}.json", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(&file, kept.to_string()).unwrap();
+    let registry = no_guests(Registry::builder()).build().unwrap();
+    let verifier = Verifier::new(registry).run_bodies(true).setup(no_guests);
+    let report = verifier.cases(1).sequences(1).regressions(file).run();
+    let calls = only(&report).calls.iter();
+    let name = |call: &SequenceCall| call.arguments["name"].as_str().unwrap().to_owned();
+    calls.map(name).collect()
+}
+
+#[test]
+fn texts_that_differ_in_a_part_become_simple_together() {
+    let long = "2024-02-29".to_owned();
+    let found = names("differ", &[long.clone(), format!("{long}\n")]);
+    assert_eq!(found, ["a", "a "]);
+}
+
+#[test]
+fn the_names_of_many_calls_become_simple() {
+    let long = |first: u8| format!("{}{}", char::from(b'b' + first), "a".repeat(95));
+    let found = names("many", &(0..11).map(long).collect::<Vec<_>>());
+    assert_eq!(found.len(), 11, "{found:?}");
+    assert!(found.iter().all(|name| name.len() < 5), "{found:?}");
 }
