@@ -207,11 +207,18 @@ impl Prover {
                     return Ok(());
                 }
                 let now = now.map(ToString::to_string).unwrap_or_default();
-                Err(Finding::refused(
-                    path,
-                    "other texts too",
-                    format!("only texts that match `{now}`"),
-                ))
+                Err(match branch.all(keyword).next() {
+                    None => {
+                        let now = format!("only texts that match `{now}`");
+                        Finding::refused(path, "no pattern", now)
+                    }
+                    Some(before) => {
+                        let why = format!(
+                            "not every text that matches `{before}` is known to match `{now}`"
+                        );
+                        Finding::unclear(path, why)
+                    }
+                })
             }
         }
     }
