@@ -14,7 +14,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::integer::{any_number, doubles};
-use super::problem::{Fault, Layer, Problem};
+use super::problem::{Fault, Problem};
 use super::std_types;
 use super::subject::{Subject, validator};
 
@@ -77,6 +77,8 @@ pub(super) struct Verdicts {
     pub(super) ready: bool,
     /// Whether what was looked up was not there.
     pub(super) lacks_given: bool,
+    /// Whether it was not there where no precondition ends a call.
+    pub(super) lacks_later: bool,
     /// The result of each precondition that could be evaluated.
     pub(super) predicates: Vec<Option<bool>>,
     /// Whether each rule gave an answer.
@@ -90,12 +92,8 @@ impl<'s, 'r> Judges<'s, 'r> {
         let tried = subject.tried;
         let mut unreadable = |clause: Option<&str>, why: String| {
             problems.push(Problem {
-                tool: subject.name().to_owned(),
-                layer: Layer::Agreement,
                 clause: clause.map(str::to_owned),
-                input: None,
-                calls: Vec::new(),
-                fault: Fault::Unreadable { why },
+                ..Problem::of(subject.name(), Fault::Unreadable { why })
             });
         };
         let mut read = |clause: Option<&str>, schema: &Value| match validator(schema) {
@@ -190,9 +188,9 @@ impl<'s, 'r> Judges<'s, 'r> {
                 },
             ));
         }
-        let lacks_later = self.ask(input, &outcome, &mut verdicts);
+        self.ask(input, &outcome, &mut verdicts);
         verdicts.allowed = verdicts.accepted || self.only_history_refuses(&verdicts);
-        verdicts.ready = verdicts.allowed && !lacks_later;
+        verdicts.ready = verdicts.allowed && !verdicts.lacks_later;
         verdicts.lacks_given = lacks_given(&outcome);
         if !self.is_unsure(&read) {
             self.schemas(&read, by_types, &mut verdicts);
@@ -249,8 +247,8 @@ impl<'s, 'r> Judges<'s, 'r> {
         }
     }
 
-    /// Fills in the result of each predicate, and returns whether what is looked up behind a refusal is not there.
-    fn ask(&self, input: &Value, outcome: &Outcome, verdicts: &mut Verdicts) -> bool {
+    /// Fills in the result of each predicate, and whether what is looked up behind a refusal is not there.
+    fn ask(&self, input: &Value, outcome: &Outcome, verdicts: &mut Verdicts) {
         verdicts.accepted = outcome.is_ok();
         verdicts.predicates = vec![Some(true); self.clauses.len()];
         let place = |id: &str| self.clauses.iter().position(|clause| clause.id == id);
@@ -262,14 +260,19 @@ impl<'s, 'r> Judges<'s, 'r> {
             if let Some(place) = broken {
                 verdicts.faults.push((Some(place), Fault::Unsteady));
             }
-            return false;
-        };
-        let Some(first) = place(&violation.contract) else {
-            // A function that a predicate calls has a contract of its own.
-            verdicts.predicates = vec![None; self.clauses.len()];
-            return false;
+            return;
         };
         let observed = self.subject.check(input, Policy::Observe);
+        verdicts.lacks_later = lacks_given(&observed);
+        verdicts.predicates.truncate(self.evaluated(&observed));
+        verdicts.predicates.resize(self.clauses.len(), None);
+        let Some(first) = place(&violation.contract) else {
+            // A function that a predicate calls has a contract of its own.
+            if !lacks_given(outcome) {
+                verdicts.predicates.fill(None);
+            }
+            return;
+        };
         let mut failed = vec![false; self.clauses.len()];
         let broken = observed
             .observed()
@@ -294,7 +297,14 @@ impl<'s, 'r> Judges<'s, 'r> {
         if let Some(verdict) = verdicts.predicates.get_mut(first) {
             *verdict = (violation.detection == Detection::PredicateFalse).then_some(false);
         }
-        lacks_given(&observed)
+    }
+
+    /// How many preconditions stand above the lookup that found nothing; all, if there is none.
+    fn evaluated(&self, observed: &Outcome) -> usize {
+        let given = observed.violation().filter(|_| lacks_given(observed));
+        let ended = given.map(|one| (one.location.line, one.location.column));
+        let is_above = |one: &&Clause| ended.is_none_or(|ended| one.condition.position() < ended);
+        self.clauses.iter().take_while(is_above).count()
     }
 
     /// A predicate that catches nested violations may differ under `observe`; evaluated the same way, it must not.

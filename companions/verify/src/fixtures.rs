@@ -115,12 +115,8 @@ pub(super) fn registry_for(
 ) -> Result<Registry, Box<Problem>> {
     let problem = |fault| {
         Box::new(Problem {
-            tool: name.to_owned(),
             layer: Layer::Promise,
-            clause: None,
-            input: None,
-            calls: Vec::new(),
-            fault,
+            ..Problem::of(name, fault)
         })
     };
     let tool = TriedTool::new(registry, name).ok_or_else(|| problem(Fault::NoSuchTool))?;

@@ -122,12 +122,10 @@ impl Trial<'_, '_> {
             .filter(|(of, _)| *of == input)
             .map_or_else(|| failure.fault.clone(), |(_, fault)| fault);
         Problem {
-            tool: self.subject.name().to_owned(),
             layer: Layer::Promise,
             clause: failure.clause.clone(),
             input: Some(input),
-            calls: Vec::new(),
-            fault,
+            ..Problem::of(self.subject.name(), fault)
         }
     }
 

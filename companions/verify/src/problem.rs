@@ -135,6 +135,8 @@ pub enum Fault {
         accepted: u32,
         /// The minimum.
         needed: u32,
+        /// The number of arguments for which a `#[given]` found nothing.
+        ungiven: u32,
     },
     /// Arguments that were accepted when the boundaries of the tool were recorded are refused.
     NowRefused {
@@ -299,7 +301,13 @@ impl fmt::Display for Fault {
                 "no arguments of the right types were found; a type that must hold another of its own has no values; if there are \
                  any, show some with `#[arg(example = ..)]`, or `examples` in the schema",
             ),
-            Self::TooFewAccepted { tried, accepted, needed } => write!(
+            Self::TooFewAccepted { tried, accepted, needed, ungiven } if accepted + ungiven >= *needed => write!(
+                f,
+                "of {tried} inputs of the right types only {accepted} were accepted, and {needed} are needed, because a `#[given]` \
+                 found nothing; write a function that gives what it looks for, and name it in `#[verify(setup = ..)]` above the \
+                 tool, or in `verify!(.., setup = ..)`"
+            ),
+            Self::TooFewAccepted { tried, accepted, needed, .. } => write!(
                 f,
                 "of {tried} inputs of the right types only {accepted} were accepted, and {needed} are needed; \
                  show accepted arguments with `#[arg(example = ..)]`, or `examples` in the schema"

@@ -199,12 +199,9 @@ impl Report {
             return None;
         }
         let sum = |count: fn(&Verified) -> u32| self.tools.iter().map(count).sum::<u32>();
-        let count = self.problems().count();
-        let found = match count {
-            0 if self.is_ok() => "ok".to_owned(),
-            0 => "incomplete".to_owned(),
-            1 => "1 problem".to_owned(),
-            count => format!("{count} problems"),
+        let found = match counted(self.problems().count()) {
+            found if self.is_ok() || self.has_problems() => found,
+            _ => "incomplete".to_owned(),
         };
         let sequences = match (self.sequences, self.more_sequences) {
             (0, _) => String::new(),
@@ -313,6 +310,14 @@ impl fmt::Display for Report {
     }
 }
 
+fn counted(problems: usize) -> String {
+    match problems {
+        0 => "ok".to_owned(),
+        1 => "1 problem".to_owned(),
+        count => format!("{count} problems"),
+    }
+}
+
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -325,11 +330,7 @@ impl fmt::Display for Verified {
             skipped,
             ..
         } = self;
-        let found = match problems.len() {
-            0 => "ok".to_owned(),
-            1 => "1 problem".to_owned(),
-            count => format!("{count} problems"),
-        };
+        let found = counted(problems.len());
         write!(
             f,
             "{tool}: {found} ({judged} inputs judged, {accepted} accepted, "

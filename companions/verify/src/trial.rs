@@ -12,7 +12,7 @@ use super::agree::{Judges, Verdicts};
 use super::boundaries::{self, Boundaries};
 use super::fixtures::{self, Fixtures};
 use super::generate::{Generator, malformed};
-use super::problem::{Fault, Layer, Problem};
+use super::problem::{Fault, Problem};
 use super::report::Verified;
 use super::skipped::Skipped;
 use super::subject::Subject;
@@ -235,12 +235,9 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
             false
         });
         Problem {
-            tool: self.judges.subject.name().to_owned(),
-            layer: Layer::Agreement,
             clause: place.and_then(|place| Some(self.judges.clauses.get(place)?.id.clone())),
             input: Some(input),
-            calls: Vec::new(),
-            fault: shown,
+            ..Problem::of(self.judges.subject.name(), shown)
         }
     }
 
@@ -255,14 +252,8 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         }
         let fault = Fault::Text { sent };
         if self.known.insert(key(None, &fault)) {
-            self.problems.push(Problem {
-                tool: self.judges.subject.name().to_owned(),
-                layer: Layer::Agreement,
-                clause: None,
-                input: None,
-                calls: Vec::new(),
-                fault,
-            });
+            let problem = Problem::of(self.judges.subject.name(), fault);
+            self.problems.push(problem);
         }
     }
 }

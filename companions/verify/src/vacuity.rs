@@ -74,14 +74,13 @@ impl Vacuity {
         self.accepted = self.accepted.saturating_add(u32::from(verdicts.allowed));
         self.ungiven = self.ungiven.saturating_add(u32::from(verdicts.lacks_given));
         self.longest = self.longest.max(verdicts.bytes);
-        if verdicts.lacks_given {
-            return;
-        }
         let seen = verdicts.predicates.iter().zip(&verdicts.decided);
         for (tally, (verdict, decided)) in self.tallies.iter_mut().zip(seen) {
             match verdict {
                 Some(true) => tally.held = tally.held.saturating_add(1),
                 Some(false) => tally.failed = tally.failed.saturating_add(1),
+                // It stands below a lookup that found nothing.
+                None if verdicts.lacks_later => continue,
                 None => tally.panicked = tally.panicked.saturating_add(1),
             }
             tally.decided = tally.decided.saturating_add(u32::from(*decided));
@@ -122,12 +121,9 @@ impl Vacuity {
         let tool = judges.subject.name();
         let needed = self.needed();
         let problem = |clause: Option<&str>, layer, fault| Problem {
-            tool: tool.to_owned(),
             layer,
             clause: clause.map(str::to_owned),
-            input: None,
-            calls: Vec::new(),
-            fault,
+            ..Problem::of(tool, fault)
         };
         let mut problems = Vec::new();
         for (tally, clause) in self.tallies.into_iter().zip(&judges.clauses) {
@@ -149,22 +145,14 @@ impl Vacuity {
                 continue;
             }
             let expression = clause.condition.expression();
-            if let Some(bound) = expression.and_then(|all| far(all, judges, self.longest)) {
-                let fault = Fault::Unreached { bound, tried };
-                problems.push(problem(id, Layer::Meaning, fault));
-            } else if tally.held == 0 {
-                problems.push(problem(
-                    id,
-                    Layer::Meaning,
-                    Fault::NeverHolds { tried, samples },
-                ));
-            } else if tally.failed == 0 && tally.panicked == 0 {
-                problems.push(problem(
-                    id,
-                    Layer::Meaning,
-                    Fault::NeverFails { tried, samples },
-                ));
-            }
+            let bound = expression.and_then(|all| far(all, judges, self.longest));
+            let fault = match (bound, tally.held, tally.failed + tally.panicked) {
+                (Some(bound), _, _) => Fault::Unreached { bound, tried },
+                (None, 0, _) => Fault::NeverHolds { tried, samples },
+                (None, _, 0) => Fault::NeverFails { tried, samples },
+                _ => continue,
+            };
+            problems.push(problem(id, Layer::Meaning, fault));
         }
         let hopeless = problems.iter().any(|problem| {
             matches!(
@@ -173,16 +161,13 @@ impl Vacuity {
             )
         });
         if self.accepted < needed && !hopeless {
-            let (tried, accepted) = (self.typed, self.accepted);
-            problems.push(problem(
-                None,
-                Layer::Meaning,
-                Fault::TooFewAccepted {
-                    tried,
-                    accepted,
-                    needed,
-                },
-            ));
+            let fault = Fault::TooFewAccepted {
+                tried: self.typed,
+                accepted: self.accepted,
+                needed,
+                ungiven: self.ungiven,
+            };
+            problems.push(problem(None, Layer::Meaning, fault));
         }
         problems
     }

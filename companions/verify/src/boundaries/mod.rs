@@ -61,12 +61,10 @@ impl Boundaries {
     pub(super) fn moved(&self, subject: &Subject<'_>) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let problem = |clause, input: &Value, fault| Problem {
-            tool: subject.name().to_owned(),
             layer: Layer::Meaning,
             clause,
             input: Some(input.clone()),
-            calls: Vec::new(),
-            fault,
+            ..Problem::of(subject.name(), fault)
         };
         for input in &self.accepts {
             let Some((clause, message)) = subject.refusal(input) else {

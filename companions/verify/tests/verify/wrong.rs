@@ -83,6 +83,7 @@ fn conditions_that_nearly_never_hold_together_are_found() {
         tried,
         accepted,
         needed,
+        ..
     } = problem.fault
     else {
         panic!("{problem}");
@@ -189,6 +190,37 @@ fn a_type_without_values_is_found_and_ends() {
         only(go_on).fault,
         Fault::TooFewAccepted { accepted: 0, .. }
     ));
+}
+
+fn held(_: u32) -> Option<u32> {
+    None
+}
+
+/// Pay, if there is such an account.
+#[tool(read_only)]
+#[pre(cents > 0 && account < 100)]
+#[given(held = held(account), else "there is no account {account}")]
+#[pre(cents <= held, "there are only {held} cents")]
+fn pay_from(account: u32, cents: u32) {}
+
+/// An example cannot help where nothing is to be found.
+#[test]
+fn a_lookup_that_finds_nothing_names_the_setup() {
+    let problem = only(pay_from);
+    assert!(
+        matches!(
+            problem.fault,
+            Fault::TooFewAccepted {
+                accepted: 0,
+                ungiven: 20..,
+                ..
+            }
+        ),
+        "{problem}"
+    );
+    let text = problem.to_string();
+    assert!(text.contains("`#[verify(setup = ..)]`"), "{text}");
+    assert!(!text.contains("example"), "{text}");
 }
 
 #[test]
