@@ -73,6 +73,11 @@ fn only_member(schema: &Value) -> Option<&str> {
 }
 
 fn correct_format(keywords: &mut Map<String, Value>) {
+    // Of `rust_decimal` and `bigdecimal` alike; the first reads neither every exponent nor every number.
+    if keyword(keywords, "pattern").is_some_and(|one| one == r"^-?\d+(\.\d+)?([eE]\d+)?$") {
+        keywords.insert("pattern".to_owned(), json!(r"^-?\d+(\.\d+)?$"));
+        keywords.insert("format".to_owned(), json!("decimal"));
+    }
     let Some(Value::String(format)) = keyword(keywords, "format") else {
         return;
     };
@@ -83,9 +88,16 @@ fn correct_format(keywords: &mut Map<String, Value>) {
         integer_range(format)
     } else if has_type(keywords, "number") && format == "float" {
         Some((json!(-F32_MAX), json!(F32_MAX)))
+    } else if has_type(keywords, "number") && format == "decimal" {
+        Some((json!(-7.9e28), json!(7.9e28)))
     } else {
         None
     };
+    // Of `chrono` and `jiff`.
+    if format == "partial-time" {
+        let time = r"^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?$";
+        keywords.insert("pattern".to_owned(), json!(time));
+    }
     keywords.shift_remove("format");
     let Some((low, high)) = range else { return };
     bound(

@@ -16,4 +16,5 @@ mod helpers;
 mod kept;
 mod right;
 mod smallest;
+mod types;
 mod wrong;
