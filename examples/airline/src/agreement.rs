@@ -4,69 +4,15 @@
 
 use crate::recording::Turn;
 
-const YES: [&str; 27] = [
-    "yes",
-    "yeah",
-    "yep",
-    "yup",
-    "sure",
-    "ok",
-    "okay",
-    "confirm",
-    "confirmed",
-    "correct",
-    "proceed",
-    "agree",
-    "agreed",
-    "absolutely",
-    "definitely",
-    "perfect",
-    "go ahead",
-    "please do",
-    "do it",
-    "sounds good",
-    "looks good",
-    "that works",
-    "works for me",
-    "that's fine",
-    "that is fine",
-    "let's go",
-    "go for it",
-];
+const YES: &str = "yes, yeah, yep, yup, sure, ok, okay, confirm, confirmed, correct, proceed, agree, agreed, absolutely, \
+    definitely, perfect, go ahead, please do, do it, sounds good, looks good, that works, works for me, \
+    that's fine, that is fine, let's go, go for it";
 
-const NOT_YET: [&str; 6] = [
-    "don't proceed",
-    "do not proceed",
-    "not yet",
-    "before i confirm",
-    "before proceeding",
-    "before we proceed",
-];
+const NOT_YET: &str = "don't proceed, do not proceed, not yet, before i confirm, before proceeding, before we proceed";
 
 /// What insurance pays for, in the words of those who tell it.
-const COVERED: [&str; 21] = [
-    "health",
-    "sick",
-    "ill",
-    "illness",
-    "unwell",
-    "feeling well",
-    "medical",
-    "doctor",
-    "hospital",
-    "surgery",
-    "injury",
-    "injured",
-    "fever",
-    "flu",
-    "covid",
-    "weather",
-    "storm",
-    "snow",
-    "hurricane",
-    "tornado",
-    "flood",
-];
+const COVERED: &str = "health, sick, ill, illness, unwell, feeling well, medical, doctor, hospital, surgery, injury, injured, fever, \
+    flu, covid, weather, storm, snow, hurricane, tornado, flood";
 
 /// Whether the user agreed to the write that follows.
 ///
@@ -82,13 +28,13 @@ pub fn to_write(turns: &[Turn]) -> bool {
 /// Whether a message says yes.
 #[must_use]
 pub fn is_yes(said: &str) -> bool {
-    says(said, &YES) && !says(said, &NOT_YET)
+    says(said, YES) && !says(said, NOT_YET)
 }
 
 /// Whether the user gave a reason that insurance covers.
 #[must_use]
 pub fn to_reason(turns: &[Turn]) -> bool {
-    user(turns).any(|said| says(said, &COVERED))
+    user(turns).any(|said| says(said, COVERED))
 }
 
 fn user(turns: &[Turn]) -> impl DoubleEndedIterator<Item = &str> {
@@ -98,23 +44,12 @@ fn user(turns: &[Turn]) -> impl DoubleEndedIterator<Item = &str> {
     })
 }
 
-fn says(said: &str, phrases: &[&str]) -> bool {
+fn says(said: &str, phrases: &str) -> bool {
     let said = said.to_lowercase().replace('\u{2019}', "'");
-    let words: String = said
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || c == '\'' {
-                c
-            } else {
-                ' '
-            }
-        })
-        .collect();
-    let words = format!(
-        " {} ",
-        words.split_whitespace().collect::<Vec<_>>().join(" ")
-    );
+    let words = said.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let words = format!(" {} ", words.join(" "));
     phrases
-        .iter()
+        .split(", ")
         .any(|phrase| words.contains(&format!(" {phrase} ")))
 }

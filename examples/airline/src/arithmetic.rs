@@ -16,7 +16,7 @@ pub fn evaluate(expression: &str) -> Result<f64, String> {
     if expression.matches('(').count() > 100 {
         return Err("more than 100 parentheses".into());
     }
-    let value = sum(&mut rest)?;
+    let value = value(&mut rest, 0)?;
     if !rest.is_empty() {
         return Err(format!("`{rest}` is not expected here"));
     }
@@ -27,30 +27,22 @@ pub fn evaluate(expression: &str) -> Result<f64, String> {
     }
 }
 
-fn sum(rest: &mut &str) -> Result<f64, String> {
-    let mut value = product(rest)?;
-    loop {
-        if take(rest, '+') {
-            value += product(rest)?;
-        } else if take(rest, '-') {
-            value -= product(rest)?;
-        } else {
-            return Ok(value);
+/// A sum of products of factors, at the levels 0, 1 and 2.
+fn value(rest: &mut &str, level: usize) -> Result<f64, String> {
+    let Some(operators) = [['+', '-'], ['*', '/']].get(level) else {
+        return factor(rest);
+    };
+    let mut left = value(rest, level + 1)?;
+    while let Some(operator) = operators.iter().find(|symbol| take(rest, **symbol)) {
+        let right = value(rest, level + 1)?;
+        match operator {
+            '+' => left += right,
+            '-' => left -= right,
+            '*' => left *= right,
+            _ => left /= right,
         }
     }
-}
-
-fn product(rest: &mut &str) -> Result<f64, String> {
-    let mut value = factor(rest)?;
-    loop {
-        if take(rest, '*') {
-            value *= factor(rest)?;
-        } else if take(rest, '/') {
-            value /= factor(rest)?;
-        } else {
-            return Ok(value);
-        }
-    }
+    Ok(left)
 }
 
 fn factor(rest: &mut &str) -> Result<f64, String> {
@@ -59,7 +51,7 @@ fn factor(rest: &mut &str) -> Result<f64, String> {
         sign = -sign;
     }
     if take(rest, '(') {
-        let value = sum(rest)?;
+        let value = value(rest, 0)?;
         return if take(rest, ')') {
             Ok(sign * value)
         } else {

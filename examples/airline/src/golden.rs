@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, Decision, Run};
+use contract_runtime::{Approval, Decision, Run};
 use serde_json::Value;
 
 use crate::digest;
@@ -22,43 +22,15 @@ pub struct Played {
 
 /// Expected calls that break the policy of their own suite: the tool, whom or what it is about, and why. All are in the first
 /// suite and in early tasks of the second, whose later tasks correct them. Each was looked at.
-const BREAKS_ITS_POLICY: [(&str, &str, &str); 8] = [
-    (
-        "cancel_reservation",
-        "H9ZU1C",
-        "economy without insurance, booked two weeks ago",
-    ),
-    ("cancel_reservation", "NQNU5R", "both flights have landed"),
-    (
-        "cancel_reservation",
-        "XEHM4B",
-        "economy without insurance, booked two weeks ago",
-    ),
-    (
-        "send_certificate",
-        "ethan_martin_2396",
-        "a delayed flight that was neither changed nor cancelled",
-    ),
-    (
-        "send_certificate",
-        "noah_muller_9847",
-        "no flight is delayed, and nothing was changed or cancelled",
-    ),
-    (
-        "update_reservation_flights",
-        "VA5SGQ",
-        "another destination: JFK instead of LGA",
-    ),
-    (
-        "update_reservation_baggages",
-        "VA5SGQ",
-        "charges a regular member for the free bag of economy",
-    ),
-    (
-        "update_reservation_baggages",
-        "HXDUBJ",
-        "charges a gold member for two of three free bags",
-    ),
+const BREAKS_ITS_POLICY: [&str; 8] = [
+    "cancel_reservation H9ZU1C: economy without insurance, booked two weeks ago",
+    "cancel_reservation NQNU5R: both flights have landed",
+    "cancel_reservation XEHM4B: economy without insurance, booked two weeks ago",
+    "send_certificate ethan_martin_2396: a delayed flight that was neither changed nor cancelled",
+    "send_certificate noah_muller_9847: no flight is delayed, and nothing was changed or cancelled",
+    "update_reservation_flights VA5SGQ: another destination: JFK instead of LGA",
+    "update_reservation_baggages VA5SGQ: charges a regular member for the free bag of economy",
+    "update_reservation_baggages HXDUBJ: charges a gold member for two of three free bags",
 ];
 
 /// Returns why a call that a task expects breaks the policy of its own suite, if it is known to.
@@ -66,13 +38,11 @@ const BREAKS_ITS_POLICY: [(&str, &str, &str); 8] = [
 pub fn why_wrong(call: &Call) -> Option<&'static str> {
     let subject = ["reservation_id", "user_id"]
         .iter()
-        .find_map(|key| call.arguments[key].as_str());
-    let known =
-        |(tool, about, _): &&(&str, &str, &str)| *tool == call.name && Some(*about) == subject;
+        .find_map(|key| call.arguments[key].as_str())?;
+    let about = format!("{} {subject}: ", call.name);
     BREAKS_ITS_POLICY
         .iter()
-        .find(known)
-        .map(|(.., reason)| *reason)
+        .find_map(|known| known.strip_prefix(&about))
 }
 
 /// Plays the expected calls of a task on copies of the airline, with a user who says yes.
@@ -99,11 +69,6 @@ pub async fn play(airline: &Airline, data: &Value, task: &Task) -> Result<Played
         refused,
         database_right: Some(digest::of(&contents) == *published),
     })
-}
-
-/// The decision of a user who says yes to everything.
-fn agreed(_: &ApprovalRequest) -> Decision {
-    Decision::Approved(Approval::Once)
 }
 
 /// Returns the database after the expected calls of a task.
@@ -137,7 +102,7 @@ async fn play_under(
                 requested,
                 Context::new()
                     .run(&run)
-                    .approver(async |request| agreed(&request)),
+                    .approver(async |_| Decision::Approved(Approval::Once)),
             )
             .await;
         if let Some(sentence) = outcome.error() {

@@ -100,11 +100,7 @@ fn registry(
         Contracts::Observed => builder
             .policy(Policy::Observe)
             .without_ask("cancel_reservation", "reason")
-            .without_confirm("book_reservation")
-            .without_confirm("cancel_reservation")
-            .without_confirm("update_reservation_baggages")
-            .without_confirm("update_reservation_flights")
-            .without_confirm("update_reservation_passengers")
+            .without_confirms()
             .build(),
     }
 }

@@ -158,14 +158,10 @@ fn breaks(outcome: &Outcome) -> Vec<(String, String)> {
 
 /// The name of the function that judges, or the condition itself.
 fn condition(broken: &Violation) -> String {
-    let name = broken
-        .predicate
-        .split('(')
-        .next()
-        .filter(|name| name.chars().all(|c| c == '_' || c.is_alphanumeric()));
-    name.filter(|name| !name.is_empty())
-        .unwrap_or(&broken.predicate)
-        .to_owned()
+    let name = broken.predicate.split('(').next().unwrap_or_default();
+    let is_name = !name.is_empty() && name.chars().all(|c| c == '_' || c.is_alphanumeric());
+    let shown = if is_name { name } else { &broken.predicate };
+    shown.to_owned()
 }
 
 fn differ(ours: &Reservation, shown: &Reservation) -> bool {
