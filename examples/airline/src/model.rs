@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The time at which every conversation takes place.
 pub const NOW: &str = "2024-05-15T15:00:00";
@@ -173,11 +174,22 @@ pub struct PaymentMethod {
     /// Its kind.
     pub source: Source,
     /// The balance in dollars, of a gift card or certificate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "dollars",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub amount: Option<i64>,
     /// The rest of it: the brand, the last digits.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+/// Reads whole dollars, which one publication of the data writes as `100.0`.
+fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    let number = Option::<Number>::deserialize(from)?.map(|number| number.to_string());
+    let whole = |text: String| text.strip_suffix(".0").unwrap_or(&text).parse();
+    number.map(whole).transpose().map_err(D::Error::custom)
 }
 
 /// A user with a profile.

