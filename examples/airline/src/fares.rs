@@ -43,10 +43,7 @@ fn fare(
     cabin: Cabin,
     seats: i64,
 ) -> Result<Result<Segment, String>> {
-    let FlightDate {
-        flight_number,
-        date,
-    } = flight;
+    let (flight_number, date) = (&flight.flight_number, &flight.date);
     let Some((origin, destination)) = route(db, flight)? else {
         return Ok(Err(format!("there is no flight {flight_number}")));
     };
@@ -63,12 +60,11 @@ fn fare(
     };
     let free = free.of(cabin);
     if seats <= free {
-        let (flight_number, date) = (flight_number.clone(), date.clone());
         return Ok(Ok(Segment {
             origin,
             destination,
-            flight_number,
-            date,
+            flight_number: flight_number.clone(),
+            date: date.clone(),
             price: prices.of(cabin),
         }));
     }

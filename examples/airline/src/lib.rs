@@ -3,7 +3,7 @@
 //! `tools.rs` reads like the policy; `policy.rs` has its conditions.
 
 pub mod agreement;
-pub mod airports;
+mod airports;
 pub mod arithmetic;
 pub mod data;
 pub mod digest;

@@ -9,7 +9,10 @@ use crate::model::{
 pub(crate) type Verdict = Result<(), String>;
 
 /// The paragraph of the policy that a condition comes from, by the name under which a replay lists it.
-pub(crate) const PARAGRAPHS: [(&str, &str); 10] = [
+pub(crate) const PARAGRAPHS: [(&str, &str); 13] = [
+    ("is_served", "Book flight: user id"),
+    ("flights_join", "Book flight"),
+    ("is_standing", "Cancel flight"),
     ("payments_", "Book flight: payment"),
     ("bags_are_charged", "Book flight: checked bag allowance"),
     ("flights_may_change", "Modify flight: change flights"),
@@ -119,22 +122,78 @@ pub(crate) fn flights_may_change(booked: &Reservation, flights: &[FlightDate]) -
 /// Other flights keep the origin, the destination and the trip type ("Modify flight", change flights).
 pub(crate) fn keeps_its_route(booked: &Reservation, segments: &[Segment]) -> Verdict {
     let (from, to) = (&booked.origin, &booked.destination);
-    let (end, trip) = match booked.flight_type {
-        TripType::OneWay => (to, "a one-way trip"),
-        TripType::RoundTrip => (from, "a round trip"),
-    };
-    let starts = segments.first().is_some_and(|first| first.origin == *from);
-    let ends = segments.last().is_some_and(|last| last.destination == *end);
-    let reaches = segments.iter().any(|segment| segment.destination == *to);
-    let connects = segments
-        .windows(2)
-        .all(|pair| pair[0].destination == pair[1].origin);
-    if starts && ends && reaches && connects {
+    if is_trip(segments, from, to, booked.flight_type) {
         return Ok(());
     }
-    let id = &booked.reservation_id;
+    let (id, trip) = (&booked.reservation_id, kind(booked.flight_type));
     Err(format!(
         "{id} is {trip} from {from} to {to}, which cannot change; list all flights of such a trip"
+    ))
+}
+
+/// The flights of a booking join: each starts where the one before has ended, and not before that.
+pub(crate) fn flights_join(
+    segments: &[Segment],
+    times: &[[String; 2]],
+    (from, to, trip): (&str, &str, TripType),
+) -> Verdict {
+    if !is_trip(segments, from, to, trip) {
+        let trip = kind(trip);
+        return Err(format!(
+            "the flights are not {trip} from {from} to {to}; list all of them in their order, each from where the last one ends"
+        ));
+    }
+    for (pair, time) in segments.windows(2).zip(times.windows(2)) {
+        let (arrives, departs) = (&time[0][1], &time[1][0]);
+        if departs < arrives {
+            let (first, next) = (&pair[0].flight_number, &pair[1].flight_number);
+            return Err(format!(
+                "{next} leaves at {departs}, before {first} arrives at {arrives}; choose a later flight"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether flights lead from one airport to the other, and back on a round trip.
+fn is_trip(segments: &[Segment], from: &str, to: &str, trip: TripType) -> bool {
+    let end = match trip {
+        TripType::OneWay => to,
+        TripType::RoundTrip => from,
+    };
+    segments.first().is_some_and(|first| first.origin == from)
+        && segments.last().is_some_and(|last| last.destination == end)
+        && segments.iter().any(|segment| segment.destination == to)
+        && segments
+            .windows(2)
+            .all(|pair| pair[0].destination == pair[1].origin)
+}
+
+fn kind(trip: TripType) -> &'static str {
+    match trip {
+        TripType::OneWay => "a one-way trip",
+        TripType::RoundTrip => "a round trip",
+    }
+}
+
+/// A cancelled reservation is neither changed nor cancelled again.
+pub(crate) fn is_standing(booked: &Reservation) -> Verdict {
+    match booked.status.as_deref() {
+        Some("cancelled") => Err(format!(
+            "{} is cancelled, and stays so",
+            booked.reservation_id
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A conversation is with one user: after profiles were looked up, the one that a write is about is among them.
+pub(crate) fn is_served(owner: &str, looked_up: usize, is_among_them: bool) -> Verdict {
+    if looked_up == 0 || is_among_them {
+        return Ok(());
+    }
+    Err(format!(
+        "this belongs to {owner}, and another user is served here; ask who the user is, and look up that profile"
     ))
 }
 

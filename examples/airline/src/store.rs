@@ -1,6 +1,5 @@
 //! The database of the airline: documents in `SQLite`, read and written in transactions.
 
-use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::backup::Backup;
@@ -10,9 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::fares::next_day;
 use crate::model::{Departure, Edition, FlightDate, Offer, Reservation, Segment, User};
 
 /// The airline: its database, and which suite it follows.
+#[derive(Debug)]
 pub struct Airline {
     db: Mutex<Connection>,
     edition: Edition,
@@ -142,14 +143,6 @@ impl Airline {
     }
 }
 
-impl fmt::Debug for Airline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Airline")
-            .field("edition", &self.edition)
-            .finish_non_exhaustive()
-    }
-}
-
 fn entries<'v>(data: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
     data[key].as_object().into_iter().flatten()
 }
@@ -239,7 +232,8 @@ pub(crate) fn offers(
 ) -> Result<Vec<Offer>> {
     let mut select = db.prepare(
         "SELECT number, origin, destination, departs, arrives, document FROM flight JOIN departure USING (number)
-         WHERE origin = ?1 AND (?2 IS NULL OR destination = ?2) AND date = ?3 ORDER BY number",
+         WHERE origin = ?1 AND (?2 IS NULL OR destination = ?2) AND date = ?3
+         AND document ->> 'status' = 'available' ORDER BY number",
     )?;
     let rows = select.query_map((origin, destination, date), |row| {
         Ok(Offer {
@@ -252,12 +246,27 @@ pub(crate) fn offers(
             departure: read(&row.get::<_, String>(5)?)?,
         })
     })?;
-    rows.filter(|row| {
-        row.as_ref()
-            .is_ok_and(|offer| offer.departure.status == "available")
-            || row.is_err()
-    })
-    .collect()
+    rows.collect()
+}
+
+/// Returns when each flight of a reservation leaves and when it arrives, as `YYYY-MM-DDTHH:MM:SS`.
+pub(crate) fn times(db: &Connection, flights: &[Segment]) -> Result<Vec<[String; 2]>> {
+    let mut select = db.prepare("SELECT departs, arrives FROM flight WHERE number = ?1")?;
+    let mut times = |Segment {
+                         flight_number,
+                         date,
+                         ..
+                     }: &Segment| {
+        select.query_row([flight_number], |row| {
+            let (departs, arrives): (String, String) = (row.get(0)?, row.get(1)?);
+            let arrives = match arrives.strip_suffix("+1") {
+                Some(time) => format!("{}T{time}", next_day(date)),
+                None => format!("{date}T{arrives}"),
+            };
+            Ok([format!("{date}T{departs}"), arrives])
+        })
+    };
+    flights.iter().map(&mut times).collect()
 }
 
 /// Returns the ends of a flight's route.

@@ -13,14 +13,18 @@ use crate::model::{
     count,
 };
 use crate::policy::{
-    BAG, INSURANCE, bags_are_charged, cabin_may_change, change_is_covered, flights_may_change,
-    free_bags, is_owed, is_unflown, keeps_its_route, may_be_cancelled, needs_no_reason,
-    payments_are_covered, payments_combine,
+    BAG, INSURANCE, bags_are_charged, cabin_may_change, change_is_covered, flights_join,
+    flights_may_change, free_bags, is_owed, is_served, is_standing, is_unflown, keeps_its_route,
+    may_be_cancelled, needs_no_reason, payments_are_covered, payments_combine,
 };
 use crate::store::{
-    Airline, departure, departures, offers, put_reservation, put_user, remember, reservation, user,
+    Airline, departure, departures, offers, put_reservation, put_user, remember, reservation,
+    times, user,
 };
-use crate::writes::{claims, new_certificate, new_reservation_id, pay, spend};
+use crate::writes::{
+    claims, flights_named, new_certificate, new_reservation_id, pay, payments_named, people_named,
+    spend,
+};
 
 #[tool]
 impl Airline {
@@ -65,7 +69,10 @@ impl Airline {
     /// List the airports that the airline serves, with their cities.
     #[tool(read_only)]
     fn list_all_airports(&self) -> BTreeMap<&'static str, &'static str> {
-        AIRPORTS.into()
+        let airports = AIRPORTS.split(", ");
+        airports
+            .filter_map(|airport| airport.split_once(' '))
+            .collect()
     }
 
     /// Search direct flights that can be booked between two airports on a date.
@@ -125,15 +132,18 @@ impl Airline {
     /// Book a reservation.
     #[expect(clippy::too_many_arguments, reason = "the published tool has them")]
     #[tool(
-        confirm = "Book {} passengers from {origin} to {destination} for ${}?",
-        seats,
-        total
+        confirm = "Book {} for {}, and take {}?",
+        flights_named(&segments, cabin), people_named(&passengers), payments_named(&payment_methods)
     )]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut user = user(&tx, &user_id)?, else "there is no user {user_id}")]
+    #[pre(is_served(&user_id, history().count(Self::get_user_details),
+        history().with("user_id", &user_id).seen(Self::get_user_details)), "another user is served here")]
     #[pre((1..=5).contains(&passengers.len()), "a reservation has one to five passengers, and this has {}", passengers.len())]
     #[given(segments = priced(&tx, &flights, cabin, count(&passengers))?, else)]
+    #[given(times = times(&tx, &segments)?)]
+    #[pre(flights_join(&segments, &times, (&origin, &destination, flight_type)), "the flights must join")]
     #[given(seats = count(&passengers))]
     #[given(insured = if insurance == Insurance::Yes { INSURANCE * seats } else { 0 })]
     #[given(total = price_of(&segments) * seats + insured + BAG * nonfree_baggages)]
@@ -197,13 +207,13 @@ impl Airline {
     }
 
     /// Change the flights or the cabin of a reservation.
-    #[tool(
-        confirm = "Change the flights or the cabin of {reservation_id} for ${}?",
-        difference
-    )]
+    #[tool(confirm = "Change {reservation_id} to {} for ${}, with {payment_id}?", flights_named(&segments, cabin), difference)]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
+    #[pre(is_served(&booked.user_id, history().count(Self::get_user_details),
+        history().with("user_id", &booked.user_id).seen(Self::get_user_details)), "another user is served here")]
+    #[pre(is_standing(&booked), "a cancelled reservation stays as it is")]
     #[given(mut user = user(&tx, &booked.user_id)?, else "the reservation has no user")]
     #[given(days = departures(&tx, &booked.flights)?)]
     #[pre(flights_may_change(&booked, &flights), "basic economy keeps its flights")]
@@ -235,12 +245,15 @@ impl Airline {
 
     /// Add checked bags to a reservation.
     #[tool(
-        confirm = "Have {total_baggages} bags on {reservation_id} for ${}?",
+        confirm = "Have {total_baggages} bags on {reservation_id} for ${}, with {payment_id}?",
         price
     )]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
+    #[pre(is_served(&booked.user_id, history().count(Self::get_user_details),
+        history().with("user_id", &booked.user_id).seen(Self::get_user_details)), "another user is served here")]
+    #[pre(is_standing(&booked), "a cancelled reservation stays as it is")]
     #[given(mut user = user(&tx, &booked.user_id)?, else "the reservation has no user")]
     #[pre(total_baggages >= booked.total_baggages, "bags can be added, not removed; there are {}", booked.total_baggages)]
     #[given(free = free_bags(user.membership, booked.cabin, self.edition()) * count(&booked.passengers))]
@@ -268,10 +281,13 @@ impl Airline {
     }
 
     /// Change the names and dates of birth of a reservation's passengers.
-    #[tool(alone, confirm = "Change the passengers of {reservation_id}?")]
+    #[tool(alone, confirm = "Change the passengers of {reservation_id} to {}?", people_named(&passengers))]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
+    #[pre(is_served(&booked.user_id, history().count(Self::get_user_details),
+        history().with("user_id", &booked.user_id).seen(Self::get_user_details)), "another user is served here")]
+    #[pre(is_standing(&booked), "a cancelled reservation stays as it is")]
     #[pre(
         passengers.len() == booked.passengers.len(),
         "the number of passengers cannot change, not even by a human agent; there are {}", booked.passengers.len()
@@ -290,10 +306,16 @@ impl Airline {
     }
 
     /// Cancel a whole reservation; the refund goes to the original payment methods.
-    #[tool(alone, destructive, confirm = "Cancel {reservation_id} and refund ${}?", booked.paid())]
+    #[tool(
+        alone, destructive,
+        confirm = "Cancel {reservation_id}, {}, and refund ${}?", flights_named(&booked.flights, booked.cabin), booked.paid()
+    )]
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut booked = reservation(&tx, &reservation_id)?, else "there is no reservation {reservation_id}")]
+    #[pre(is_served(&booked.user_id, history().count(Self::get_user_details),
+        history().with("user_id", &booked.user_id).seen(Self::get_user_details)), "another user is served here")]
+    #[pre(is_standing(&booked), "a cancelled reservation stays as it is")]
     #[given(days = departures(&tx, &booked.flights)?)]
     #[pre(is_unflown(&booked, &days), "a flight has been flown")]
     #[pre(may_be_cancelled(&booked, &days), "not within a day of booking, in business, insured or cancelled by the airline")]
@@ -324,6 +346,8 @@ impl Airline {
     #[given(mut db = self.lock())]
     #[given(tx = db.transaction()?, then tx.commit()?)]
     #[given(mut user = user(&tx, &user_id)?, else "there is no user {user_id}")]
+    #[pre(is_served(&user_id, history().count(Self::get_user_details),
+        history().with("user_id", &user_id).seen(Self::get_user_details)), "another user is served here")]
     #[given(claims = claims(&tx, &user)?)]
     #[pre(history().seen(Self::get_reservation_details), "look at the reservation first, to confirm the facts")]
     #[pre(is_owed(amount, &user, &claims), "no such compensation is owed")]

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Result};
 use serde_json::{Map, Value};
 
-use crate::model::{Payment, PaymentMethod, Reservation, Source, User};
+use crate::model::{Cabin, Passenger, Payment, PaymentMethod, Reservation, Segment, Source, User};
 use crate::policy::Claim;
 use crate::store::{changes, departures, reservation};
 
@@ -33,6 +33,37 @@ pub(crate) fn pay(booked: &mut Reservation, user: &mut User, payment_id: &str, a
     }
 }
 
+/// Names flights with their dates and their cabin, for a question.
+pub(crate) fn flights_named(segments: &[Segment], cabin: Cabin) -> String {
+    let flights = listed(segments, |one| {
+        format!("{} on {}", one.flight_number, one.date)
+    });
+    let cabin = match cabin {
+        Cabin::BasicEconomy => "basic economy",
+        Cabin::Economy => "economy",
+        Cabin::Business => "business",
+    };
+    format!("{flights} in {cabin}")
+}
+
+/// Names passengers, for a question.
+pub(crate) fn people_named(passengers: &[Passenger]) -> String {
+    listed(passengers, |one| {
+        format!("{} {}", one.first_name, one.last_name)
+    })
+}
+
+/// Names payments with their amounts, for a question.
+pub(crate) fn payments_named(payments: &[Payment]) -> String {
+    listed(payments, |one| {
+        format!("${} from {}", one.amount, one.payment_id)
+    })
+}
+
+fn listed<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
+    all.iter().map(name).collect::<Vec<_>>().join(" and ")
+}
+
 /// The ids that the published suites give to new reservations, so that databases can be compared.
 const NEW_RESERVATIONS: [&str; 3] = ["HATHAT", "HATHAU", "HATHAV"];
 
@@ -49,9 +80,8 @@ pub(crate) fn new_reservation_id(db: &Connection) -> Result<String> {
 
 /// Adds a certificate to a profile and returns its id; the first is the one of the published suites.
 pub(crate) fn new_certificate(user: &mut User, amount: i64) -> String {
-    let ids = (3_221_322_u32..).map(|number| format!("certificate_{number}"));
+    let mut ids = (3_221_322_u32..).map(|number| format!("certificate_{number}"));
     let id = ids
-        .into_iter()
         .find(|id| !user.payment_methods.contains_key(id))
         .unwrap_or_default();
     let rest = Map::from_iter([("id".to_owned(), Value::from(id.as_str()))]);

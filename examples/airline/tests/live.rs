@@ -89,7 +89,7 @@ async fn the_user_is_asked_before_a_write() {
             .unwrap();
         let heard = user.requests().remove(1).pop();
         assert!(
-            matches!(heard, Some(Message::User { text }) if text.contains(r#"Cancel "SAMPC1" and refund $120?"#))
+            matches!(heard, Some(Message::User { text }) if text.contains(r#"Cancel "SAMPC1", SMP002 on 2024-05-15 in economy, and refund $120?"#))
         );
         lived
     };

