@@ -158,7 +158,7 @@ impl<'s> Walk<'s> {
         });
     }
 
-    /// The argument whose description has this name in backquotes: it is for callers who know the argument by that.
+    /// Returns the argument whose description has this name in backquotes, for callers who know the argument by that name.
     fn described(&self, name: &str) -> Option<&'s str> {
         let quoted = format!("`{name}`");
         let words = |schema: &'s Value| schema["description"].as_str().unwrap_or_default();

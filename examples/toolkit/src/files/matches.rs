@@ -27,8 +27,8 @@ pub(super) fn lines(text: &str, old: &str, new: &str) -> Vec<Lines> {
     taken
 }
 
-/// The old and the new text of an edit with the line ends of the file, where all of these are `\r\n`. Texts that differ in
-/// nothing but line ends are meant as they are.
+/// Returns the old and the new text of an edit with the line ends of the file, if all of these are `\r\n`. Texts that differ
+/// only in line ends are returned as they are.
 pub(super) fn with_line_ends<'e>(text: &str, edit: [&'e str; 2]) -> [Cow<'e, str>; 2] {
     let changed = edit.map(|text| text.replace("\r\n", "\n").replace('\n', "\r\n"));
     let returns = text.matches("\r\n").count();

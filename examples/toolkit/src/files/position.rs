@@ -10,7 +10,7 @@ pub(crate) fn json_length(text: &str) -> usize {
     text.chars().count() + text.bytes().map(added).sum::<usize>()
 }
 
-/// The characters of one character as JSON has it.
+/// Returns how many characters of JSON a character takes.
 pub(crate) fn json_width(character: char) -> usize {
     1 + u8::try_from(character).map_or(0, added)
 }

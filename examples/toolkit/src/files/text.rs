@@ -30,13 +30,13 @@ const FORMATS: [(&[u8], &str); 7] = [
     (b"\x1f\x8b", "a gzip archive"),
 ];
 
-/// The format that a file has by its first bytes.
+/// Returns the format that the first bytes of a file announce, or `None`.
 pub(super) fn format_of(beginning: &[u8]) -> Option<&'static str> {
     let mut formats = FORMATS.iter();
     Some(formats.find(|(magic, _)| beginning.starts_with(magic))?.1)
 }
 
-/// What a file is that is not text, and what to do about it.
+/// Describes a file that is not text, and says what to do about it.
 pub(super) fn not_text(path: String, format: Option<&str>, found: String) -> Problem {
     Problem::NotText {
         path,

@@ -157,7 +157,7 @@ impl RuleReader {
         }
     }
 
-    /// The rules in a folder that is not listed by [`Folder`](super::folder::Folder).
+    /// Returns the rules in a folder that is not listed by [`Folder`](super::folder::Folder).
     pub(crate) fn read_in(
         &mut self,
         above: &Rules,
