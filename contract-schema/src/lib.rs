@@ -30,8 +30,7 @@ pub mod json_text;
 pub mod lexer;
 #[doc(hidden)]
 pub mod normalize;
-#[doc(hidden)]
-pub mod number_text;
+mod number_text;
 mod pointer;
 #[doc(hidden)]
 pub mod reader;

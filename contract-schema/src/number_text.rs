@@ -8,7 +8,7 @@ const KEY: &str = "$serde_json::private::Number";
 
 /// Whether this is the key of the only member of an object that stands for a number.
 #[inline]
-pub fn is_key(key: &str) -> bool {
+pub(crate) fn is_key(key: &str) -> bool {
     key == KEY && is_switched_on()
 }
 
@@ -19,7 +19,7 @@ fn is_switched_on() -> bool {
 }
 
 /// The float nearest to the digits; none holds a number that is out of range.
-pub fn float<E: serde::de::Error>(digits: &str) -> Result<f64, E> {
+pub(crate) fn float<E: serde::de::Error>(digits: &str) -> Result<f64, E> {
     let float = digits.parse().ok().filter(|float: &f64| float.is_finite());
     // In the words of the parser, which refuses such a number by itself elsewhere.
     float.ok_or_else(|| E::custom("number out of range"))

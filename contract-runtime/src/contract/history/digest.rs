@@ -1,13 +1,8 @@
 //! Digests of arguments: all that a history keeps of them.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
-
-use contract_schema::number_text;
+use serde_json::{Map, Number, Value};
 
 /// The arguments of a call, as far as they can be asked for: one number for each, made of its name and value.
 ///
@@ -31,28 +26,33 @@ pub(crate) trait CallArguments {
     fn each_parameter(&self, visit: &mut dyn FnMut(&str, Option<&Value>));
 }
 
-/// Returns nothing for more arguments than are kept.
+/// Returns `None` for more arguments than are kept.
 pub(super) fn digest(key: &RandomState, arguments: &dyn CallArguments) -> Option<Digest> {
-    let mut sent = sent(key, arguments.text())?;
+    let mut sent = sent(arguments.text())?;
     let mut pairs = Vec::with_capacity(sent.len());
     arguments.each_parameter(&mut |name, default| {
-        let given = sent
-            .iter()
-            .position(|(sent, value)| sent == name && value.is_some());
-        let value = given.and_then(|index| sent.get_mut(index)?.1.take());
-        let value = value.unwrap_or_else(|| of_value(key, default.unwrap_or(&Value::Null)));
-        pairs.push(named(key, name, value));
+        let value = sent.remove(name);
+        let value = value.as_ref().or(default).unwrap_or(&Value::Null);
+        pairs.push(pair(key, name, value));
     });
-    let rest = || {
-        sent.iter()
-            .filter_map(|(name, value)| Some((name, (*value)?)))
-    };
-    pairs.extend(rest().map(|(name, value)| named(key, name, value)));
-    let further = rest().map(|(given, _)| name(key, given)).collect();
+    pairs.extend(sent.iter().map(|(name, value)| pair(key, name, value)));
+    let further = sent.keys().map(|given| name(key, given)).collect();
     (pairs.len() <= MOST).then(|| Digest {
         pairs: pairs.into(),
         further,
     })
+}
+
+/// The arguments that were sent, without those that are null, which is as good as left out. Returns `None` for too many.
+fn sent(text: &str) -> Option<Map<String, Value>> {
+    let trimmed = text.trim_ascii();
+    if trimmed.is_empty() || trimmed == "null" {
+        return Some(Map::new());
+    }
+    let mut sent: Map<String, Value> = serde_json::from_str(trimmed).ok()?;
+    let kept = sent.len() <= MOST;
+    sent.retain(|_, value| !value.is_null());
+    kept.then_some(sent)
 }
 
 /// The numbers of all arguments, in an order that does not depend on theirs; nothing for more than are kept.
@@ -69,147 +69,47 @@ pub(super) fn name(key: &RandomState, name: &str) -> u64 {
 
 /// The number of an argument with this name and value.
 pub(super) fn pair(key: &RandomState, name: &str, value: &Value) -> u64 {
-    named(key, name, of_value(key, value))
+    key.hash_one((name, of_value(key, value)))
 }
 
-fn named(key: &RandomState, name: &str, value: u64) -> u64 {
-    key.hash_one((name, value))
-}
-
+/// Equal for values that are equal as JSON: the order of members says nothing, and `5` and `5.0` are one number.
 fn of_value(key: &RandomState, value: &Value) -> u64 {
-    // A value that is there can be read, so the number is never made up.
-    HashOf(key).deserialize(value).unwrap_or_default()
-}
-
-/// A name as it was sent and the number of its value; none for null, which is as good as left out.
-type Sent<'t> = (Cow<'t, str>, Option<u64>);
-
-/// What was sent; nothing for too much of it.
-fn sent<'t>(key: &RandomState, text: &'t str) -> Option<Vec<Sent<'t>>> {
-    let trimmed = text.trim_ascii();
-    if trimmed.is_empty() || trimmed == "null" {
-        return Some(Vec::new());
-    }
-    let mut json = serde_json::Deserializer::from_str(trimmed);
-    json.deserialize_map(Members(key)).ok()
-}
-
-struct Members<'k>(&'k RandomState);
-
-impl<'de> Visitor<'de> for Members<'_> {
-    type Value = Vec<Sent<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("arguments")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let null = of_value(self.0, &Value::Null);
-        let mut sent = Vec::with_capacity(8);
-        while let Some(Name(name)) = map.next_key()? {
-            let value = map.next_value_seed(HashOf(self.0))?;
-            if sent.len() == MOST {
-                return Err(A::Error::custom("more arguments than are kept"));
-            }
-            sent.push((name, (value != null).then_some(value)));
+    match value {
+        Value::Null => key.hash_one(0),
+        Value::Bool(flag) => key.hash_one((1, flag)),
+        Value::Number(number) => match whole(number) {
+            Some(whole) => key.hash_one((2, whole)),
+            None => key.hash_one((3, number.as_f64().map(f64::to_bits))),
+        },
+        Value::String(text) => key.hash_one((4, text)),
+        Value::Array(items) => {
+            let items: Vec<u64> = items.iter().map(|item| of_value(key, item)).collect();
+            key.hash_one((5, items))
         }
-        Ok(sent)
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| pair(key, name, value));
+            key.hash_one((6, members.fold(0, u64::wrapping_add)))
+        }
     }
 }
 
-/// Borrowed where nothing in it is escaped.
-#[derive(serde::Deserialize)]
-#[serde(transparent)]
-struct Name<'t>(#[serde(borrow)] Cow<'t, str>);
-
-/// Hashes a value while it is read.
-#[derive(Clone, Copy)]
-struct HashOf<'k>(&'k RandomState);
-
-impl HashOf<'_> {
-    fn of<T: Hash>(self, kind: u8, value: T) -> u64 {
-        self.0.hash_one((kind, value))
-    }
-}
-
-const NULL: u8 = 0;
-const BOOL: u8 = 1;
-const NUMBER: u8 = 2;
-const TEXT: u8 = 3;
-const ARRAY: u8 = 4;
-const OBJECT: u8 = 5;
-
-impl<'de> DeserializeSeed<'de> for HashOf<'_> {
-    type Value = u64;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for HashOf<'_> {
-    type Value = u64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<u64, E> {
-        Ok(self.of(NULL, ()))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<u64, E> {
-        Ok(self.of(BOOL, value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<u64, E> {
-        Ok(self.of(NUMBER, i128::from(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<u64, E> {
-        Ok(self.of(NUMBER, i128::from(value)))
-    }
-
-    /// `5` and `5.0` are one number.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::float_cmp,
-        reason = "only whole numbers within the range are taken as such"
-    )]
-    fn visit_f64<E>(self, value: f64) -> Result<u64, E> {
-        const BOUND: f64 = 1.0e30;
-        if value.trunc() == value && value.abs() < BOUND {
-            return Ok(self.of(NUMBER, value as i128));
-        }
-        Ok(self.of(NUMBER, value.to_bits()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<u64, E> {
-        Ok(self.of(TEXT, value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u64, A::Error> {
-        let mut hasher = self.0.build_hasher();
-        ARRAY.hash(&mut hasher);
-        while let Some(item) = items.next_element_seed(self)? {
-            item.hash(&mut hasher);
-        }
-        Ok(hasher.finish())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
-        // The order of members says nothing.
-        let mut sum = 0_u64;
-        while let Some(Name(name)) = members.next_key()? {
-            if number_text::is_key(&name) {
-                let Name(digits) = members.next_value()?;
-                return self.visit_f64(number_text::float(&digits)?);
-            }
-            let value = members.next_value_seed(self)?;
-            sum = sum.wrapping_add(named(self.0, &name, value));
-        }
-        Ok(self.of(OBJECT, sum))
-    }
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::float_cmp,
+    reason = "only whole numbers within the range are taken as such"
+)]
+fn whole(number: &Number) -> Option<i128> {
+    const BOUND: f64 = 1.0e30;
+    let long = || {
+        let float = number.as_f64()?;
+        (float.trunc() == float && float.abs() < BOUND).then_some(float as i128)
+    };
+    let unsigned = || number.as_u64().map(i128::from);
+    number
+        .as_i64()
+        .map(i128::from)
+        .or_else(unsigned)
+        .or_else(long)
 }
 
 #[cfg(test)]
