@@ -1,15 +1,10 @@
 //! Calls of tools that ask: they run up to the question, and again with the answer.
 
 use std::collections::{HashMap, VecDeque};
-use std::future::{Future as _, poll_fn};
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
-
-use tokio_util::sync::CancellationToken;
 
 use super::Registry;
-use super::body;
+use super::body::{Interrupted, NO_TIMER, until};
 use super::dispatch::{Begun, PendingCall};
 use super::entry::Entry;
 use super::inner::Inner;
@@ -328,12 +323,23 @@ impl Asked<'_> {
     ) -> Result<Decision, FailureKind> {
         let depth = self.outer.depth + 1;
         let decided = async { decide(approver, request, depth).await.map_err(denied) };
-        let token = self.context.token().cloned();
         let deadline = self.context.deadline().map(|at| At {
             at,
             after: at.saturating_duration_since(now()),
         });
-        until(decided, token, deadline).await
+        let stopped = Stopped::NotStarted;
+        match until(decided, self.context.token(), deadline).await {
+            Ok(decided) => decided,
+            Err(Interrupted::Cancelled) => {
+                let reason = "the call was cancelled";
+                Err(FailureKind::Cancelled { reason, stopped })
+            }
+            Err(Interrupted::TimedOut) => Err(FailureKind::TimedOut {
+                after: deadline.map_or_else(Default::default, |at| at.after),
+                stopped,
+            }),
+            Err(Interrupted::NoTimer) => Err(FailureKind::Failed(NO_TIMER.to_owned())),
+        }
     }
 
     fn denied(&self, reason: String) -> Outcome {
@@ -355,42 +361,6 @@ fn denied(why: &str) -> FailureKind {
     FailureKind::Denied {
         reason: why.to_owned(),
     }
-}
-
-/// What `decided` comes to, unless the caller gives up before.
-async fn until(
-    decided: impl Future<Output = Result<Decision, FailureKind>>,
-    token: Option<CancellationToken>,
-    deadline: Option<At>,
-) -> Result<Decision, FailureKind> {
-    let mut decided = pin!(decided);
-    let Ok(mut timer) = body::timer(deadline) else {
-        return Err(FailureKind::Failed(body::NO_TIMER.to_owned()));
-    };
-    let mut cancelled = pin!(async {
-        match &token {
-            Some(token) => token.cancelled().await,
-            None => std::future::pending().await,
-        }
-    });
-    let stopped = Stopped::NotStarted;
-    poll_fn(|task| {
-        if let Poll::Ready(decision) = decided.as_mut().poll(task) {
-            return Poll::Ready(decision);
-        }
-        if cancelled.as_mut().poll(task).is_ready() {
-            let reason = "the call was cancelled";
-            return Poll::Ready(Err(FailureKind::Cancelled { reason, stopped }));
-        }
-        match timer.as_mut().map(|timer| timer.as_mut().poll(task)) {
-            Some(Poll::Ready(())) => Poll::Ready(Err(FailureKind::TimedOut {
-                after: deadline.map_or_else(Default::default, |at| at.after),
-                stopped,
-            })),
-            _ => Poll::Pending,
-        }
-    })
-    .await
 }
 
 /// What tells a call apart from others: equal only for arguments that its tool reads alike, such as a default that is left out

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 
-use super::body::{self, BodyEnd};
+use super::body::{self, BodyEnd, Interrupted};
 use super::inner::Inner;
 use super::job::Job;
 use crate::contract::panics::ignore_poison;
@@ -68,13 +68,13 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
         }
     };
     let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
-        BodyEnd::TimedOut(_) => BodyEnd::TimedOut(waiting.give_up()),
-        BodyEnd::Cancelled(_) => BodyEnd::Cancelled(waiting.give_up()),
-        ran => {
+        Err(Interrupted::TimedOut) => BodyEnd::TimedOut(waiting.give_up()),
+        Err(Interrupted::Cancelled) => BodyEnd::Cancelled(waiting.give_up()),
+        ended => {
             if let Some(guard) = guard {
                 guard.disarm();
             }
-            ran
+            ended.unwrap_or_else(BodyEnd::from)
         }
     };
     (ran, coercions)

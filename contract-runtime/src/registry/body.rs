@@ -139,35 +139,51 @@ impl Drop for Body<'_, '_> {
     }
 }
 
-/// Runs a body until it ends, is cancelled or is out of time; the body is looked at first.
-pub(super) async fn until(
-    body: impl Future<Output = BodyEnd>,
+/// Why something did not come to its end.
+pub(super) enum Interrupted {
+    Cancelled,
+    TimedOut,
+    /// The runtime has no timers.
+    NoTimer,
+}
+
+/// Runs a future until it ends, is cancelled or is out of time; the future is looked at first.
+pub(super) async fn until<T>(
+    future: impl Future<Output = T>,
     cancellation: Option<&CancellationToken>,
     deadline: Option<At>,
-) -> BodyEnd {
-    let mut body = pin!(body);
+) -> Result<T, Interrupted> {
+    let mut future = pin!(future);
     let mut cancelled = pin!(async {
         match cancellation {
             Some(token) => token.cancelled().await,
             None => std::future::pending().await,
         }
     });
-    let Ok(mut timer) = timer(deadline) else {
-        return BodyEnd::Impossible(NO_TIMER);
-    };
+    let mut timer = timer(deadline).map_err(|()| Interrupted::NoTimer)?;
     poll_fn(|task| {
-        if let Poll::Ready(ran) = body.as_mut().poll(task) {
-            return Poll::Ready(ran);
+        if let Poll::Ready(ended) = future.as_mut().poll(task) {
+            return Poll::Ready(Ok(ended));
         }
         if cancelled.as_mut().poll(task).is_ready() {
-            return Poll::Ready(BodyEnd::Cancelled(Stopped::CutOff));
+            return Poll::Ready(Err(Interrupted::Cancelled));
         }
         match timer.as_mut().map(|timer| timer.as_mut().poll(task)) {
-            Some(Poll::Ready(())) => Poll::Ready(BodyEnd::TimedOut(Stopped::CutOff)),
+            Some(Poll::Ready(())) => Poll::Ready(Err(Interrupted::TimedOut)),
             _ => Poll::Pending,
         }
     })
     .await
+}
+
+impl From<Interrupted> for BodyEnd {
+    fn from(interrupted: Interrupted) -> Self {
+        match interrupted {
+            Interrupted::Cancelled => Self::Cancelled(Stopped::CutOff),
+            Interrupted::TimedOut => Self::TimedOut(Stopped::CutOff),
+            Interrupted::NoTimer => Self::Impossible(NO_TIMER),
+        }
+    }
 }
 
 type Timer = Pin<Box<tokio::time::Sleep>>;

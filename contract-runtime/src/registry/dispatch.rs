@@ -451,6 +451,7 @@ impl Inner {
             // Boxed, so that the future of every call stays small.
             Ok(body) => Box::pin(body::until(body, token, deadline))
                 .await
+                .unwrap_or_else(BodyEnd::from)
                 .in_scope(&job.scope),
         };
         drop(scope);
