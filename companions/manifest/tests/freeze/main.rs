@@ -290,7 +290,7 @@ fn a_package_of_methods_is_told_so() {
 }
 
 #[test]
-#[should_panic(expected = "write `use no_such_package as _;` beside it")]
+#[should_panic(expected = "write `use no_such_package as _;` in this program or test")]
 fn a_package_without_tools_is_told_so() {
     contract_manifest::__private::assert_package_frozen("", "contracts.json", "no-such-package");
 }
