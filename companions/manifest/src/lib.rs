@@ -163,6 +163,9 @@ pub struct ToolManifest {
     /// Whether a call must be the only one of its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
+    /// Whether arguments are corrected, as [`Builder::coerce`](contract_runtime::Builder::coerce) says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coerce: bool,
     /// Where the tool is defined, as `file:line:column`; left out of a frozen manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
@@ -264,6 +267,7 @@ fn tool(tool: ToolInfo<'_>) -> ToolManifest {
             .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
         confirms: tool.confirms(),
         alone: tool.is_alone(),
+        coerce: tool.coerces(),
         location: Some(tool.location().to_owned()),
         conditions: tool.conditions().iter().map(condition).collect(),
         other: Map::new(),

@@ -45,6 +45,7 @@ fn full() -> Manifest {
         timeout_ms: Some(1_000),
         confirms: false,
         alone: true,
+        coerce: true,
         location: Some("src/lib.rs:2:1".to_owned()),
         conditions: vec![condition],
         other: Map::new(),

@@ -302,7 +302,26 @@ impl Builder {
         self
     }
 
-    /// Reads `"5"` as a number and `"true"` as a boolean where the schema requires one; the outcome lists such coercions.
+    /// Corrects what models often send in the wrong type, at each place once: `"5"` is read as a number, `"true"` as a boolean,
+    /// and the JSON text of null, a list or an object as that value, where the schema wants one and accepts no string; a single
+    /// value becomes a list of it where a list of such values is wanted. The outcome lists what was corrected, and conditions
+    /// are evaluated on the result.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Count the words.
+    /// #[tool(read_only)]
+    /// fn count(words: Vec<String>) -> usize {
+    ///     words.len()
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(count).coerce(true).build()?;
+    /// let outcome = registry.call_blocking(ToolCall::new("1", "count", r#"{"words":"[\"a\",\"b\"]"}"#));
+    /// assert_eq!(outcome.output(), Some("2"));
+    /// assert_eq!(outcome.coercions()[0].pointer, "/words");
+    /// # Ok::<(), BuildError>(())
+    /// ```
     pub fn coerce(mut self, coerce: bool) -> Self {
         self.coerce = coerce;
         self

@@ -93,6 +93,7 @@ impl Job {
             only_check: self.only_check,
             text: self.scope.arguments(),
             inputs: &entry.inputs,
+            coerce: entry.inputs.coerce || self.context.coerces(),
             examined: &self.examined,
             sources: self.own.as_deref().map(|own| Sources {
                 context: &self.context,

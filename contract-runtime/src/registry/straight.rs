@@ -232,6 +232,7 @@ fn request<'c>(
         only_check: false,
         text: call.arguments,
         inputs: &entry.inputs,
+        coerce: entry.inputs.coerce,
         examined,
         sources: None,
     }

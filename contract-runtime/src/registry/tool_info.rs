@@ -169,6 +169,12 @@ impl<'r> ToolInfo<'r> {
         self.entry.tool.alone
     }
 
+    /// Returns whether arguments are corrected, as [`Builder::coerce`](crate::Builder::coerce) says.
+    #[must_use]
+    pub fn coerces(&self) -> bool {
+        self.entry.inputs.coerce
+    }
+
     /// Returns where the tool is defined, as `file:line:column`, or the [source](crate::DynamicSpec::source) of a dynamic tool.
     #[must_use]
     pub fn location(&self) -> &'r str {

@@ -259,7 +259,7 @@ impl<B: Backing> Backed<B> {
 
 fn read(request: &Request<'_>) -> Result<Map<String, Value>, NoOutput> {
     let inputs = request.inputs;
-    let examined = arguments::read_values(request.text, &inputs.schema, inputs.coerce)
+    let examined = arguments::read_values(request.text, &inputs.schema, request.coerce)
         .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| Box::new(examined)).text;
     serde_json::from_str(text).map_err(|_| NoOutput::unread())

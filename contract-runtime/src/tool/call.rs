@@ -30,6 +30,7 @@ pub(crate) struct Request<'c> {
     pub(crate) only_check: bool,
     pub(crate) text: &'c str,
     pub(crate) inputs: &'c Inputs,
+    pub(crate) coerce: bool,
     /// Where arguments that had to be put right are kept for as long as the body may borrow from them.
     pub(crate) examined: &'c OnceLock<Box<Examined>>,
     pub(crate) sources: Option<Sources<'c>>,
@@ -167,7 +168,7 @@ fn again<'c>(
         argument.clear();
     }
     let inputs = request.inputs;
-    let examined = arguments::read(request.text, &inputs.schema, inputs.coerce)
+    let examined = arguments::read(request.text, &inputs.schema, request.coerce)
         .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| Box::new(examined)).text;
     fast_decode::fill(text, inputs, arguments, Judged::Before)

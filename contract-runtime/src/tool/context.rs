@@ -83,6 +83,7 @@ struct ContextInner {
     approver: Option<Approver>,
     caller: Option<Arc<str>>,
     answers: Vec<Answer>,
+    coerce: bool,
 }
 
 impl Context {
@@ -112,6 +113,19 @@ impl Context {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.brought().deadline = now().checked_add(timeout);
         self
+    }
+
+    /// Corrects the arguments of the call as [`Builder::coerce`](crate::Builder::coerce) says, besides what its registry corrects.
+    pub fn coerce(mut self, coerce: bool) -> Self {
+        if coerce {
+            self.brought().coerce = true;
+        }
+        self
+    }
+
+    /// Whether the arguments of the call are corrected whatever its registry does.
+    pub(crate) fn coerces(&self) -> bool {
+        self.0.as_ref().is_some_and(|brought| brought.coerce)
     }
 
     /// Receives the progress reports of the body.

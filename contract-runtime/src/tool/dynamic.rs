@@ -152,6 +152,7 @@ pub struct DynamicSpec {
     output: Option<Value>,
     timeout: Option<Duration>,
     alone: bool,
+    coerce: bool,
     needs: Vec<Need>,
     source: Option<String>,
 }
@@ -168,6 +169,7 @@ impl DynamicSpec {
             output: None,
             timeout: None,
             alone: false,
+            coerce: false,
             needs: Vec::new(),
             source: None,
         }
@@ -210,6 +212,12 @@ impl DynamicSpec {
     /// Refuses a call that is not the only one of its turn, as `#[tool(alone)]` does.
     pub fn alone(mut self) -> Self {
         self.alone = true;
+        self
+    }
+
+    /// Corrects the arguments of calls, as `#[tool(coerce)]` does.
+    pub fn coerce(mut self) -> Self {
+        self.coerce = true;
         self
     }
 
@@ -275,7 +283,7 @@ impl Tool {
             hints: spec.hints,
             timeout: spec.timeout,
             runs: Runs::Async,
-            coerce: false,
+            coerce: spec.coerce,
             package: "",
             set: None,
             state: 0,

@@ -1,5 +1,7 @@
 //! Rewrites values before they are decoded: integers with a fraction of zero, coercions.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,8 +11,8 @@ use super::node::{Node, quote};
 use super::path::Path;
 use crate::{Decimal, Types};
 
-/// A value that was given in one type and read as another: a string as a number or a boolean, because the tool or registry
-/// admits it, or `null` as the default of an argument; or a value that was left out, because the registry
+/// A value that was given in one type and read as another: a string as the JSON value that it spells or a value as a list of it
+/// alone, because the tool or registry admits it, or `null` as the default of an argument; or a value that was left out, because the registry
 /// ignores unknown keys.
 ///
 /// ```
@@ -91,21 +93,14 @@ fn is_false(flag: &bool) -> bool {
 /// A node of the parsed arguments, known by its address, and what replaces it; nothing for a member that is left out.
 pub(super) struct Edit {
     at: usize,
-    to: Option<Node>,
+    to: Option<Arc<Node>>,
 }
 
 impl Edit {
-    pub(super) fn new(node: &Node, to: Node) -> Self {
+    pub(super) fn new(node: &Node, to: Option<Arc<Node>>) -> Self {
         Self {
             at: address(node),
-            to: Some(to),
-        }
-    }
-
-    pub(super) fn removal(node: &Node) -> Self {
-        Self {
-            at: address(node),
-            to: None,
+            to,
         }
     }
 
@@ -132,7 +127,7 @@ pub(super) fn write(node: &Node, edits: &mut [Edit]) -> String {
 }
 
 fn write_node(node: &Node, edits: &[Edit], out: &mut String) {
-    let edited = edit(node, edits).and_then(|edit| edit.to.as_ref());
+    let edited = edit(node, edits).and_then(|edit| edit.to.as_deref());
     let node = edited.unwrap_or(node);
     match node {
         Node::Null => out.push_str("null"),
@@ -187,7 +182,7 @@ pub(super) fn normalise(node: &Node, found: &mut Found) {
     }
     // An integer too long for its digits to be kept is left as it is: no Rust type reads it.
     if let Some(integer) = node.number().and_then(integer_node) {
-        found.edit(Verdict::Normalised, node, integer);
+        found.edit(Verdict::Normalised, node, Arc::new(integer));
     }
 }
 
@@ -204,8 +199,15 @@ fn integer_node(number: Decimal) -> Option<Node> {
 const LONGEST_NUMBER: usize = 64;
 
 /// The value of one of the wanted types that the string `text` spells: `true` and `false` for a boolean, digits for an
-/// integer, and for a number also digits behind a point. Nothing else, neither `5.0` for an integer nor `1e10`.
+/// integer, and for a number also digits behind a point, but neither `5.0` for an integer nor `1e10`; and the JSON text of null,
+/// a list or an object.
 pub(super) fn coerced(text: &str, wanted: Types) -> Option<Node> {
+    if wanted.has(Types::NULL | Types::ARRAY | Types::OBJECT)
+        && text.trim_start().starts_with(['n', '[', '{'])
+    {
+        let read = Node::parse(text).ok()?;
+        return wanted.has(read.types()).then_some(read);
+    }
     if wanted.has(Types::BOOLEAN) {
         match text {
             "true" => return Some(Node::Bool(true)),

@@ -1,5 +1,7 @@
 //! What the walker found out about one value.
 
+use std::sync::Arc;
+
 use super::edit::{Coercion, Edit};
 use super::node::Node;
 use super::path::Path;
@@ -79,15 +81,15 @@ impl Found {
     pub(super) fn leave_out(&mut self, node: &Node) {
         self.verdict = self.verdict.max(Verdict::Coerced);
         if self.loud {
-            self.edits.push(Edit::removal(node));
+            self.edits.push(Edit::new(node, None));
         }
     }
 
     /// `node` is to be written as `to`.
-    pub(super) fn edit(&mut self, verdict: Verdict, node: &Node, to: Node) {
+    pub(super) fn edit(&mut self, verdict: Verdict, node: &Node, to: Arc<Node>) {
         self.verdict = self.verdict.max(verdict);
         if self.loud {
-            self.edits.push(Edit::new(node, to));
+            self.edits.push(Edit::new(node, Some(to)));
         }
     }
 }

@@ -67,7 +67,11 @@ impl<'s> Walk<'s> {
         let here = here.hidden(self.is_secret(path, name));
         if let Some(names) = rule.names {
             let text = Node::String(name.into());
-            if !self.verdict(names, &text).is_valid() {
+            // A name is nothing but a string.
+            let coerce = std::mem::replace(&mut self.coerce, false);
+            let fits = self.verdict(names, &text).is_valid();
+            self.coerce = coerce;
+            if !fits {
                 let rules = self.rules;
                 // A key that must not be shown cannot be said to be unknown.
                 let kind = if here.is_hidden() {

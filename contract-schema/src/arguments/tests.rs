@@ -172,6 +172,94 @@ fn coercions_are_few_and_recorded() {
     );
 }
 
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is wanted")]
+struct Stop {
+    name: String,
+    at: Option<u8>,
+}
+
+#[test]
+fn json_text_is_read_as_the_value_that_is_wanted() {
+    let read = |schema: &InputSchema, text: &str| {
+        let examined = examine(text, schema, true).map(|one| (one.text, one.coercions.len()));
+        examined.map_err(|refused| refused.problems()[0].pointer.clone())
+    };
+    let stop = schema_of::<Stop>();
+    let stops = schema_of::<Vec<Stop>>();
+    let names = schema_of::<Option<Vec<String>>>();
+    let numbers = schema_of::<Vec<u8>>();
+    for (schema, text, wanted) in [
+        (
+            &stop,
+            r#"{"v":"{\"name\":\"a\",\"at\":5.0}"}"#,
+            Ok((r#"{"v":{"name":"a","at":5}}"#, 1)),
+        ),
+        // Each place has one correction of its own.
+        (
+            &stop,
+            r#"{"v":"{\"name\":\"a\",\"at\":\"5\"}"}"#,
+            Ok((r#"{"v":{"name":"a","at":5}}"#, 2)),
+        ),
+        (
+            &stop,
+            r#"{"v":{"name":"null","at":"null"}}"#,
+            Ok((r#"{"v":{"name":"null","at":null}}"#, 1)),
+        ),
+        (
+            &stop,
+            r#""{\"v\":{\"name\":\"a\"}}""#,
+            Ok((r#"{"v":{"name":"a"}}"#, 1)),
+        ),
+        (&stop, r#"{"v":"{\"nmae\":\"a\"}"}"#, Err("/v/name")),
+        (
+            &stop,
+            r#"{"v":"{\"name\":\"a\",\"name\":\"b\"}"}"#,
+            Err("/v/name"),
+        ),
+        (&stop, r#"{"v":"[]"}"#, Err("/v")),
+        (
+            &stops,
+            r#"{"v":"[{\"name\":\"a\"}]"}"#,
+            Ok((r#"{"v":[{"name":"a"}]}"#, 1)),
+        ),
+        (
+            &stops,
+            r#"{"v":{"name":"a"}}"#,
+            Ok((r#"{"v":[{"name":"a"}]}"#, 1)),
+        ),
+        // Two corrections at one place are none.
+        (&stops, r#"{"v":"{\"name\":\"a\"}"}"#, Err("/v")),
+        (&numbers, r#"{"v":7}"#, Ok((r#"{"v":[7]}"#, 1))),
+        (&numbers, r#"{"v":"7"}"#, Err("/v")),
+        (&numbers, r#"{"v":null}"#, Err("/v")),
+        (&names, r#"{"v":"a"}"#, Ok((r#"{"v":["a"]}"#, 1))),
+        (&names, r#"{"v":"[a"}"#, Ok((r#"{"v":["[a"]}"#, 1))),
+        (&names, r#"{"v":"[\"a\"]"}"#, Ok((r#"{"v":["a"]}"#, 1))),
+        (&names, r#"{"v":"null"}"#, Ok((r#"{"v":null}"#, 1))),
+        // A string that is accepted as it is, and a tuple of one.
+        (
+            &schema_of::<Option<String>>(),
+            r#"{"v":"null"}"#,
+            Ok((r#"{"v":"null"}"#, 0)),
+        ),
+        (
+            &schema_of::<Value>(),
+            r#"{"v":"[1]"}"#,
+            Ok((r#"{"v":"[1]"}"#, 0)),
+        ),
+        (&schema_of::<(u8,)>(), r#"{"v":7}"#, Err("/v")),
+    ] {
+        let wanted = wanted.map(|(text, count)| (text.to_owned(), count));
+        assert_eq!(read(schema, text), wanted.map_err(str::to_owned), "{text}");
+        if !text.contains(r#""[1]""#) && !text.contains(r#""v":"null""#) {
+            assert!(examine(text, schema, false).is_err(), "{text}");
+        }
+    }
+    let deep = format!(r#"{{"v":"{}"}}"#, "[".repeat(200));
+    assert!(examine(&deep, &stops, true).is_err());
+}
+
 #[test]
 fn a_coerced_value_is_judged_by_every_schema() {
     let schema = schema_from(json!({"allOf": [{"type": "integer"}, {"minimum": 3}]}));

@@ -1,6 +1,7 @@
 //! Validates a value against its schema.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::edit::{Coercion, address, coerced, normalise};
 use super::escape::given;
@@ -30,7 +31,7 @@ const LISTED: usize = 50;
 pub(super) struct Walk<'s> {
     pub(super) schema: &'s InputSchema,
     pub(super) rules: &'s Rules,
-    coerce: bool,
+    pub(super) coerce: bool,
     /// Whether null stands for an absent member where it could not stand for itself.
     pub(super) null_is_absent: bool,
     /// Whether an integer is handed on as a [`serde_json::Number`], which would round some.
@@ -40,6 +41,8 @@ pub(super) struct Walk<'s> {
     steps: usize,
     /// How many quiet walks are under way inside each other.
     trials: usize,
+    /// What values were read as.
+    read: HashMap<(RuleId, usize), Option<Arc<Node>>>,
     /// Verdicts on arrays and objects that alternatives inside alternatives would ask for again and again.
     known: HashMap<(RuleId, usize), Verdict>,
 }
@@ -55,6 +58,7 @@ impl<'s> Walk<'s> {
             formats: false,
             steps: 0,
             trials: 0,
+            read: HashMap::new(),
             known: HashMap::new(),
         }
     }
@@ -153,14 +157,16 @@ impl<'s> Walk<'s> {
     }
 
     fn mistyped(&mut self, id: RuleId, node: &Node, path: &Path<'_>, found: &mut Found) {
-        if let (true, Node::String(text)) = (self.coerce, node)
-            && let Some(read) = coerced(text, self.rules[id].types)
-        {
-            let before = found.total;
+        if let Some(read) = self.coerce.then(|| self.read_as(id, node)).flatten() {
+            let before = (found.total, found.coercions.len());
             self.judge(id, &read, path, found);
-            if found.total == before {
+            if found.total == before.0 {
                 if found.loud {
-                    found.coercions.push(Coercion::new(path, node, &read));
+                    // What was corrected inside comes after the value that it stands in.
+                    let hidden = path.is_root() && self.has_secrets();
+                    let path = path.hidden(hidden);
+                    let coercion = Coercion::new(&path, node, &read);
+                    found.coercions.insert(before.1, coercion);
                 }
                 found.edit(Verdict::Coerced, node, read);
             }
@@ -184,6 +190,32 @@ impl<'s> Walk<'s> {
             Some(_) => self.unlisted(id, node, path, found),
             None => found.refuse(ProblemKind::Type, path, node, || describe(rules, id)),
         }
+    }
+
+    /// The value of a wanted type that `node` was meant for: what its text spells, or a list of it alone.
+    fn read_as(&mut self, id: RuleId, node: &Node) -> Option<Arc<Node>> {
+        let at = (id, address(node));
+        if let Some(read) = self.read.get(&at) {
+            return read.clone();
+        }
+        let rule = &self.rules[id];
+        let spelled = match node {
+            Node::String(text) if self.step(text.len()) => coerced(text, rule.types),
+            _ => None,
+        };
+        let items = rule.array.as_ref().filter(|array| array.prefix.is_empty());
+        let read = spelled.map(Arc::new).or_else(|| {
+            let is_one = !matches!(node, Node::Null | Node::Array(_));
+            let item = items
+                .filter(|_| is_one && rule.types.has(Types::ARRAY))?
+                .items?;
+            // One correction at one place: the item is as it was given.
+            let fits = self.verdict(item, node).is_valid();
+            fits.then(|| Arc::new(Node::Array(Box::new([node.clone()]))))
+        });
+        // Kept, because edits and verdicts know its parts by their addresses.
+        self.read.insert(at, read.clone());
+        read
     }
 
     /// `node` is not one of the listed values.
@@ -211,8 +243,7 @@ impl<'s> Walk<'s> {
         let mut found = Found::new(false);
         self.judge(id, node, &Path::ROOT, &mut found);
         self.trials -= 1;
-        // An address says something only about nodes that live as long as the walk: coerced values and
-        // names are scalars. A trial inside no other is asked for once, and its answer not worth the memory.
+        // An address says something only about nodes that live as long as the walk; names, which do not, are scalars. A trial inside no other is asked for once, and its answer not worth the memory.
         let lasting = match node {
             Node::Array(items) => !items.is_empty(),
             Node::Object(entries) => !entries.is_empty(),

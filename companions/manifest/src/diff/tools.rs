@@ -64,6 +64,11 @@ fn one(old: &ToolManifest, new: &ToolManifest, report: &mut Report) {
         (true, false) => report.compatible("alone", "may stand beside other calls now"),
         _ => {}
     }
+    match (old.coerce, new.coerce) {
+        (false, true) => report.compatible("coerce", "corrects arguments of another type now"),
+        (true, false) => report.breaking("coerce", "refuses arguments of another type now"),
+        _ => {}
+    }
     let judged = input::compare(&old.input_schema, &new.input_schema, report);
     output::compare(
         old.output_schema.as_ref(),

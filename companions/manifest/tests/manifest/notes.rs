@@ -73,6 +73,17 @@ fn a_tool_may_no_longer_stand_alone() {
 }
 
 #[test]
+fn a_tool_may_begin_to_correct_arguments() {
+    let after = |coerce: bool| edited(|tool| tool["coerce"] = json!(coerce));
+    assert_changes(
+        &after(false),
+        &after(true),
+        &["+ coerce: corrects arguments of another type now"],
+        &["- coerce: refuses arguments of another type now"],
+    );
+}
+
+#[test]
 fn a_timeout_may_become_longer() {
     let after = |ms: Value| edited(|tool| tool["timeout_ms"] = ms);
     assert_changes(

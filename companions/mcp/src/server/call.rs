@@ -104,6 +104,7 @@ pub(super) async fn answer(
         Some(answer) => given.answer(answer),
         None => given,
     };
+    let given = given.coerce(shared.coerce);
     let given = match Owner::of(&context.extensions) {
         Owner::Principal(principal) => given.identified_as(principal),
         Owner::Session(_) | Owner::Anybody => given,

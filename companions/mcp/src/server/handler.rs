@@ -44,6 +44,7 @@ pub(super) struct Shared {
     page: usize,
     /// Whether every client is told contracts and outcomes in full as data.
     list_contracts: bool,
+    pub(super) coerce: bool,
     pub(super) limits: Limits,
     pub(super) permits: CallPermits,
     /// Those of requests to the handler beside the tools, so that neither takes the place of the other.
@@ -79,6 +80,7 @@ impl Handler {
             tools: server.tools,
             page: server.page,
             list_contracts: server.list_contracts,
+            coerce: server.coerce,
             limits: server.limits,
             permits: CallPermits::default(),
             beside: CallPermits::default(),

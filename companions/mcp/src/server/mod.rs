@@ -116,6 +116,7 @@ pub struct Server {
     implementation: Implementation,
     instructions: Option<String>,
     list_contracts: bool,
+    coerce: bool,
     page: usize,
     origin_check: OriginCheck,
     limits: Limits,
@@ -138,6 +139,7 @@ impl Server {
             implementation: Implementation::new(name, version),
             tools: ServedTools::new(registry),
             list_contracts: false,
+            coerce: false,
             instructions: None,
             page: 100,
             origin_check: OriginCheck::loopback(),
@@ -188,6 +190,13 @@ impl Server {
     /// capability `rs.docs.contract-runtime/contract`, experimental or as an extension.
     pub fn list_contracts(mut self) -> Self {
         self.list_contracts = true;
+        self
+    }
+
+    /// Corrects the arguments of every call as [`Builder::coerce`](contract_runtime::Builder::coerce) says: many clients send a
+    /// list or an object as JSON text.
+    pub fn coerce(mut self, coerce: bool) -> Self {
+        self.coerce = coerce;
         self
     }
 

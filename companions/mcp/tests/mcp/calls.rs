@@ -149,3 +149,19 @@ async fn a_server_that_is_dropped_stops_its_calls() {
     client.serving.abort();
     client.seen.dropped().await;
 }
+
+#[tokio::test]
+async fn a_server_that_corrects_arguments_reads_what_clients_write_as_text() {
+    for (corrects, is_error) in [(true, false), (false, true)] {
+        let mut client = Client::with(|server| server.coerce(corrects), 1 << 16);
+        client.begin().await;
+        let texts = json!({"dividend": "6", "divisor": "3"});
+        client.call(1, "divide", texts).await;
+        let answer = client.hear().await;
+        assert_eq!(
+            answer["result"]["isError"] == json!(true),
+            is_error,
+            "{answer}"
+        );
+    }
+}

@@ -21,6 +21,9 @@ pub(super) fn tool(manifest: &ToolManifest, calls: Arc<Calls>, watchdog: Arc<Wat
     if manifest.alone {
         spec = spec.alone();
     }
+    if manifest.coerce {
+        spec = spec.coerce();
+    }
     if let Some(title) = &manifest.title {
         spec = spec.title(title);
     }

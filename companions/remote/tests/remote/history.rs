@@ -32,8 +32,16 @@ fn send() -> u32 {
     1
 }
 
+/// Count some names.
+#[tool(read_only, coerce)]
+#[pre(names.len() < 3)]
+fn count(names: Vec<String>) -> usize {
+    names.len()
+}
+
 fn registry() -> Result<Registry, BuildError> {
     let builder = Registry::builder().tool(find_order).tool(refund).tool(send);
+    let builder = builder.tool(count);
     builder.build()
 }
 
@@ -74,6 +82,17 @@ async fn a_tool_that_stands_alone_does_so_in_the_batches_of_the_backend() -> Tes
     for _ in 0..2 {
         assert!(timeout(SOON, there.call(call("send"))).await?.is_ok());
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_tool_that_corrects_arguments_does_so_in_the_backend() -> Tested {
+    let house = house(registry()?).await?;
+    let there = house.session.registry();
+    let call = ToolCall::new("1", "count", r#"{"names": "[\"a\",\"b\"]"}"#);
+    let outcome = timeout(SOON, there.call(call)).await?;
+    assert_eq!(outcome.output(), Some("2"), "{outcome:?}");
+    assert_eq!(outcome.coercions()[0].pointer, "/names");
     Ok(())
 }
 
