@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::owner;
 use super::temporary_file::TemporaryFile;
-pub(crate) use super::temporary_file::{PREFIX, lock, sweep};
+pub(crate) use super::temporary_file::{PREFIX, sweep};
 use super::text::hash_of;
 use crate::path::{RootedPath, Target, open_entry, synchronise};
 use crate::problem::Problem;

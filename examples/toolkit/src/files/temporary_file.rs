@@ -3,13 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 
 use cap_std::fs::Dir;
-use rustix::fs::{FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::path::Target;
+use crate::workspace::locks::lock;
 
 /// How the names of files begin that are not finished; no tool shows or takes such a name.
 pub(crate) const PREFIX: &str = ".toolkit-unfinished-";
@@ -80,15 +80,6 @@ impl Drop for TemporaryFile<'_> {
     }
 }
 
-/// Locks a file or folder; false where another process has locked or removed it.
-pub(crate) fn lock(file: impl AsFd) -> io::Result<bool> {
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(rustix::fs::fstat(&file)?.st_nlink > 0),
-        Err(Errno::WOULDBLOCK) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
 fn new_name() -> io::Result<OsString> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -110,8 +101,7 @@ pub(crate) fn sweep(root: &Dir) {
 
 fn remove_if_abandoned(root: &Dir, name: &OsStr) -> io::Result<()> {
     let (file, metadata) = crate::path::open_entry(root, name, false)?;
-    if metadata.is_file() {
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    if metadata.is_file() && lock(&file)? {
         root.remove_file(name)?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::unlink_tree::UnlinkTarget;
-use crate::files::replace;
+use crate::workspace::locks;
 
 /// A folder for the temporary files of one command; it goes with this value, in a thread of its own: how much is in it is
 /// for the command to say, and nobody waits for that. Where this program dies first, its helper removes it, or else the next
@@ -95,7 +95,7 @@ fn lock(path: &Path) -> io::Result<Option<OwnedFd>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    Ok(replace::lock(&folder)?.then_some(folder))
+    Ok(locks::lock(&folder)?.then_some(folder))
 }
 
 /// Begins to remove what programs left behind that were killed, or had no time to remove it; once in each program.

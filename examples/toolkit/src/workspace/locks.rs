@@ -3,7 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, MetadataExt as _};
@@ -92,5 +92,14 @@ impl Drop for FolderLock<'_> {
             // A child that is being made in this moment has the handle too, so closing it would not be enough.
             let _ = flock(folder, FlockOperation::Unlock);
         }
+    }
+}
+
+/// Locks a file or folder; false where another process has locked or removed it.
+pub(crate) fn lock(file: impl AsFd) -> io::Result<bool> {
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(rustix::fs::fstat(&file)?.st_nlink > 0),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }

@@ -2,7 +2,7 @@
 
 mod builder;
 mod limits;
-mod locks;
+pub(crate) mod locks;
 mod protected;
 mod repository;
 mod root;
