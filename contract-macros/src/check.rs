@@ -59,7 +59,6 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         conditions::answerable(errors, clause);
         conditions::asked_before(errors, clause);
         conditions::absence_considered(errors, clause, &tool.function.params);
-        conditions::result_is_opened(errors, clause, &tool.function.sig.output);
         conditions::varies(errors, clause);
     }
     let of_clauses = tool.clauses.iter();
@@ -92,7 +91,6 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
         conditions::never_shown(errors, clause);
         conditions::never_asking(errors, clause);
         conditions::absence_considered(errors, clause, &contracted.function.params);
-        conditions::result_is_opened(errors, clause, &sig.output);
         conditions::varies(errors, clause);
     }
 }

@@ -1,7 +1,7 @@
 //! Rules for conditions.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{ReturnType, Type};
+use syn::Type;
 
 use super::arguments::generics;
 use super::bare;
@@ -195,60 +195,6 @@ pub(super) fn absence_considered(errors: &mut Errors, clause: &Clause, params: &
         );
         errors.on(&compared, message);
     }
-}
-
-/// `|result| result.is_ok()` over the value in `Ok`, as far as spelling tells: a type of the author's may have such a method.
-pub(super) fn result_is_opened(errors: &mut Errors, clause: &Clause, output: &ReturnType) {
-    let ReturnType::Type(_, output) = output else {
-        return;
-    };
-    let is_value = |ty: &&Type| match bare(ty) {
-        Type::Tuple(_) => true,
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| VALUES.iter().any(|known| last.ident == known)),
-        _ => false,
-    };
-    let opened = generics(output)
-        .filter(|(owner, types)| *owner == "Result" && types.first().is_some_and(is_value));
-    let Some(name) = clause.result.as_ref().filter(|_| opened.is_some()) else {
-        return;
-    };
-    let name = source::text(name);
-    let name = name.trim();
-    if clause.kind != ClauseKind::Post {
-        return;
-    }
-    if let Some(asked) = asks_for_the_side(clause.predicate.clone(), name) {
-        let message = format!(
-            "`{name}` is the value in `Ok`, because a postcondition is not judged for an `Err`; say what holds of the value, \
-             or write `#[post(err |{name}| ..)]` for errors"
-        );
-        errors.on(asked, message);
-    }
-}
-
-/// Types that have none of the methods of a `Result`.
-const VALUES: [&str; 22] = [
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize", "str", "String", "Option", "Vec", "PathBuf", "HashMap",
-];
-
-/// `is_ok` in `name.is_ok()`, or `Ok` in `matches!(name, Ok(_))`.
-fn asks_for_the_side(tokens: TokenStream, name: &str) -> Option<TokenTree> {
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    let word = |at: usize, words: &[&str]| matches!(trees.get(at), Some(TokenTree::Ident(word)) if words.iter().any(|one| word == one));
-    (0..trees.len()).find_map(|at| match trees.get(at) {
-        Some(TokenTree::Group(group)) => asks_for_the_side(group.stream(), name),
-        Some(TokenTree::Ident(first)) if first == name => {
-            let method = is_punct(trees.get(at + 1), '.') && word(at + 2, &["is_ok", "is_err"]);
-            let pattern = is_punct(trees.get(at + 1), ',') && word(at + 2, &["Ok", "Err"]);
-            (method || pattern).then(|| trees.get(at + 2).cloned())?
-        }
-        _ => None,
-    })
 }
 
 /// The type in an `Option`, as far as spelling tells.

@@ -29,10 +29,7 @@ pub(super) fn owned_inside(errors: &mut Errors, param: &Param) {
             errors.on(reference, message);
         }
         Some(Type::Path(path)) => {
-            let owned = without_lifetimes(path);
-            let message = format!(
-                "an argument owns what is inside it; let the fields own theirs, such as a `String` for a `&str`, and write `{owned}` here"
-            );
+            let message = "an argument owns what is inside it; let the fields own theirs, such as a `String` for a `&str`, and leave the lifetime out";
             errors.on(path, message);
         }
         _ => {}
@@ -101,25 +98,6 @@ fn has_lifetime(path: &TypePath) -> bool {
 
 fn is_lifetime(argument: &GenericArgument) -> bool {
     matches!(argument, GenericArgument::Lifetime(_))
-}
-
-/// `Args<T>` of `Args<'_, T>`, as the author would write it.
-fn without_lifetimes(path: &TypePath) -> String {
-    let mut bare = path.clone();
-    let mut left = Vec::new();
-    if let Some(last) = bare.path.segments.last_mut()
-        && let PathArguments::AngleBracketed(arguments) = std::mem::take(&mut last.arguments)
-    {
-        let arguments = arguments.args.iter();
-        let types = arguments.filter(|argument| !is_lifetime(argument));
-        left.extend(types.map(|ty| source::text(&ty.to_token_stream())));
-    }
-    let name = source::text(&bare.to_token_stream());
-    if left.is_empty() {
-        name
-    } else {
-        format!("{name}<{}>", left.join(", "))
-    }
 }
 
 /// Whether a value of `ty` holds values of the type parameter `name`, as far as spelling tells.
