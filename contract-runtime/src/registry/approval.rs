@@ -18,9 +18,9 @@ use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::Inherited;
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
+use crate::tool::call::SentArguments;
 use crate::tool::context::now;
 use crate::tool::failure::{FailureKind, Stopped};
-use crate::tool::sent_arguments::SentArguments;
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
 /// How often one call asks, where each time something has changed when the answer comes.

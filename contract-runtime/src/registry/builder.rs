@@ -1,7 +1,6 @@
 //! Builds a registry.
 
 mod approval;
-mod narrow;
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -468,6 +467,27 @@ impl Builder {
         self
     }
 
+    /// With the values that another registry gives.
+    pub(crate) fn sharing(mut self, shared: &Shared) -> Self {
+        self.shared = shared.clone();
+        self
+    }
+
+    /// Leaves these tools, as another registry has them; those that were added here as well, with the state that they have here.
+    pub(crate) fn leaving(mut self, entries: &[&Entry]) -> Self {
+        let added: Vec<Tool> = self.tools.drain(..).collect();
+        self.tools = entries
+            .iter()
+            .map(|entry| narrowed(&added, entry))
+            .collect();
+        self.overrides.clear();
+        self.asks.clear();
+        self.partial = true;
+        // A result is judged whole.
+        self.limits.output_chars = usize::MAX;
+        self
+    }
+
     /// Builds the registry; its set of tools is fixed from then on.
     ///
     /// # Errors
@@ -583,6 +603,25 @@ impl Builder {
             }
         }
     }
+}
+
+fn narrowed(added: &[Tool], entry: &Entry) -> Tool {
+    let wanted = &entry.tool;
+    let same = |tool: &&Tool| {
+        let named = tool.name == wanted.name
+            || tool.spec().is_some_and(|spec| {
+                wanted
+                    .spec()
+                    .is_some_and(|wanted| spec.contract.name == wanted.contract.name)
+            });
+        named && tool.location == wanted.location
+    };
+    let own = added.iter().rfind(same).cloned();
+    let mut tool = own.unwrap_or_else(|| entry.whole_tool());
+    tool.name.clone_from(&wanted.name);
+    tool.timeout = entry.timeout;
+    tool.coerce = entry.inputs.coerce;
+    tool
 }
 
 /// Whether every provider accepts the name: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`.

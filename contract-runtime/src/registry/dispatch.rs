@@ -79,6 +79,22 @@ impl PendingCall {
 }
 
 impl Inner {
+    /// How a call ends that its turn has no room for: nothing of it runs, and the calls beside it go on.
+    #[inline]
+    fn alone_problem(&self, index: usize, pending: &PendingCall) -> Option<FailureKind> {
+        let history = pending.context.history();
+        let history = history.filter(|_| pending.mode.is_a_call())?;
+        let alone = self
+            .entries
+            .get(index)
+            .is_some_and(|entry| entry.tool.alone);
+        let problem = history.take_turn(alone).err()?;
+        Some(FailureKind::Cancelled {
+            reason: problem.reason(),
+            stopped: Stopped::NotStarted,
+        })
+    }
+
     /// A call by name, which begins at its first poll. That is all that a sync tool takes, and an async one that nothing
     /// interrupts is polled in place, so nothing is boxed for either.
     pub(super) fn call(

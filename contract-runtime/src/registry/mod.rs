@@ -1,6 +1,5 @@
 //! Registries: the tools that can be called, and the lifecycle of a call.
 
-mod alone;
 mod approval;
 mod asks;
 mod batch;

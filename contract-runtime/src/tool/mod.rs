@@ -22,7 +22,6 @@ pub(crate) mod outcome;
 pub(crate) mod progress;
 pub(crate) mod reply;
 pub(crate) mod run;
-pub(crate) mod sent_arguments;
 pub(crate) mod shim;
 pub(crate) mod slot;
 pub(crate) mod spec;
