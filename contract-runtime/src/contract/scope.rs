@@ -112,6 +112,8 @@ pub(crate) struct Scope {
     pub(crate) gate: Option<Arc<Gate>>,
     /// What the call may ask; nothing, where its tool never does.
     pub(crate) asking: Option<Arc<Asking>>,
+    /// The name of the caller, if the host gave one.
+    pub(crate) caller: Option<Arc<str>>,
     /// How many calls by name are inside one another here, this one among them.
     pub(crate) depth: usize,
     /// The place of the call in the history of its run.
@@ -148,6 +150,7 @@ pub(crate) struct Inherited {
     pub(crate) run: Option<Arc<PolicyLayer>>,
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) depth: usize,
+    pub(crate) caller: Option<Arc<str>>,
     /// The place of the outer call.
     pub(crate) place: Option<Arc<CallPlace>>,
 }
@@ -213,6 +216,7 @@ impl Scope {
         }
         self.run = outer.run;
         self.gate = outer.gate;
+        self.caller = outer.caller;
         self.depth = outer.depth + 1;
         self.is_bare = false;
     }
@@ -233,6 +237,7 @@ impl Scope {
             phase: AtomicU8::new(0),
             gate: outer.and_then(|outer| outer.gate.clone()),
             asking: None,
+            caller: outer.and_then(|outer| outer.caller.clone()),
             depth: outer.map_or(0, |outer| outer.depth),
             place: outer
                 .and_then(|outer| outer.place.as_ref()?.below())
@@ -428,7 +433,7 @@ impl ContractScope {
     #[inline]
     pub(crate) fn is_free(depth: usize) -> bool {
         let is_free = |scope: &Self| match scope.get() {
-            Some(outer) => outer.depth < depth && outer.place.is_none(),
+            Some(outer) => outer.depth < depth && outer.place.is_none() && outer.caller.is_none(),
             None => depth > 0,
         };
         with_current(is_free).unwrap_or(true)
@@ -442,6 +447,7 @@ impl ContractScope {
                 run: scope.run.clone(),
                 gate: scope.gate.clone(),
                 depth: scope.depth,
+                caller: scope.caller.clone(),
                 place: scope.place.clone(),
             })
         };

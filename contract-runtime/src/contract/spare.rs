@@ -107,6 +107,7 @@ impl Scope {
         *self.abandoned.get_mut() = false;
         self.gate = None;
         self.asking = None;
+        self.caller = None;
         self.place = None;
     }
 }

@@ -125,7 +125,7 @@ impl Inner {
             tool: call.name.clone(),
             registry: self.id,
             call: told_apart(entry, &call),
-            caller: context.caller(),
+            caller: context.caller().or_else(|| outer.caller.clone()),
             approved: Vec::new(),
             told: Vec::new(),
             run: context.run_layer().or_else(|| outer.run.clone()),

@@ -67,6 +67,7 @@ impl Job {
                 run: own_run.or(outer.run),
                 gate: mode.gate.or(outer.gate),
                 depth: outer.depth,
+                caller: context.caller().or(outer.caller),
                 place: None,
             };
             scope.inherit(policy, outer);

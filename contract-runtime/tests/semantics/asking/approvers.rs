@@ -241,6 +241,27 @@ async fn a_call_that_a_tool_makes_waits_for_nobody() {
 }
 
 #[tokio::test]
+async fn a_call_that_a_tool_makes_is_a_call_of_its_caller() {
+    let inner = Arc::new(Mutex::new(None::<Registry>));
+    let builder = Registry::builder().with(Shop::new());
+    let registry = builder.context_arc(Arc::clone(&inner)).build().unwrap();
+    *inner.lock().unwrap() = Some(registry.clone());
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked);
+    let run = Run::new().approver(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        std::future::ready(Decision::Approved(Approval::SameConditions))
+    });
+    for (caller, times) in [("ada", 1), ("ada", 1), ("mallory", 2)] {
+        let context = Context::new().run(&run).identified_as(caller);
+        let call = ToolCall::new("1", "refund_inside", "");
+        let outcome = registry.call_with(call, context).await;
+        assert_eq!(outcome.output(), Some("ok: "));
+        assert_eq!(asked.load(Ordering::Relaxed), times, "{caller}");
+    }
+}
+
+#[tokio::test]
 async fn a_batch_goes_on_reading_and_writes_nothing_behind_an_open_question() {
     /// Count the things.
     #[tool(read_only)]
