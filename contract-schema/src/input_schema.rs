@@ -47,6 +47,8 @@ pub struct Parameter {
     /// Whether typed decoding alone accepts nothing that the schema refuses; elsewhere the argument has to be judged before it
     /// is decoded.
     pub is_exact: bool,
+    /// It is a map whose keys JSON cannot have, so that no value of it is read.
+    pub unreadable_keys: bool,
     pub constants: Option<Box<Constants>>,
 }
 
@@ -197,6 +199,7 @@ impl InputSchema {
             required: required.contains(name),
             secret: schema.get("writeOnly") == Some(&Value::Bool(true)),
             is_exact: false,
+            unreadable_keys: false,
             constants: None,
         });
         Ok(Self {
@@ -371,6 +374,7 @@ pub(super) fn arguments(
     let (rules, _) = compile(&json, false)?;
     let parameters = parameters.into_iter().map(|one| Parameter {
         is_exact: strict_types::decodes_exactly(&one.schema),
+        unreadable_keys: false,
         name: Cow::Owned(one.name),
         required: one.required,
         secret: one.secret,

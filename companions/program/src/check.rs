@@ -78,6 +78,7 @@ const fn word(kind: FindingKind) -> &'static str {
         FindingKind::Unexplained => "unexplained",
         FindingKind::Undescribed => "undescribed",
         FindingKind::Referenced => "referenced",
+        FindingKind::Unreadable => "unreadable",
         _ => "superfluous",
     }
 }

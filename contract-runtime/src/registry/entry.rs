@@ -29,6 +29,7 @@ use crate::tool::call::{Call, Description, Running};
 use crate::tool::context_params::Need;
 use crate::tool::dynamic::{DynamicSchemas, Origin, Runs};
 use crate::tool::fast_decode::Inputs;
+use crate::tool::forgiving::Decoding;
 use crate::tool::spec::Constant;
 
 /// A tool in a registry, with everything decided that is reported when the registry is built; the rest is made when somebody
@@ -399,7 +400,8 @@ fn parameters(
                 required: !of_type.optional && parameter.default.is_none(),
                 secret: parameter.secret,
                 // If its schema is.
-                is_exact: !of_type.is_forgiving,
+                is_exact: of_type.decoding != Decoding::Forgiving,
+                unreadable_keys: of_type.decoding == Decoding::UnreadableKeys,
                 constants: Constants::boxed(default, examples.collect()),
             },
             description: parameter.description,

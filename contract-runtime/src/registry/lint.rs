@@ -83,6 +83,8 @@ pub enum FindingKind {
     Undescribed,
     /// A type stays behind a `$ref` in the published schema, because the schema would be too long without it.
     Referenced,
+    /// A parameter is a map whose keys JSON cannot have, so that every value is refused.
+    Unreadable,
 }
 
 impl fmt::Display for Finding {
@@ -121,6 +123,7 @@ impl Registry {
                 findings.extend(unexplained(entry));
                 findings.extend(undescribed(entry));
                 findings.extend(referenced(entry));
+                findings.extend(unreadable(entry));
                 findings
             })
             .collect()
@@ -179,6 +182,21 @@ fn referenced(entry: &Entry) -> impl Iterator<Item = Finding> {
         kind: FindingKind::Referenced,
         message: format!(
             "`{name}` stays behind a `$ref`, which some clients drop, because the schema is too long without it; use it less often, or make it smaller"
+        ),
+        location: entry.tool.location.to_string(),
+    })
+}
+
+fn unreadable(entry: &Entry) -> impl Iterator<Item = Finding> {
+    let inputs = entry.inputs.schema.parameters().iter();
+    let inputs = inputs.filter(|input| input.unreadable_keys);
+    inputs.map(|input| Finding {
+        tool: entry.tool.name.to_string(),
+        subject: format!("{}({})", entry.tool.name, input.name),
+        kind: FindingKind::Unreadable,
+        message: format!(
+            "every value of `{}` is refused, because its keys are no strings; use a list of keys with their values",
+            input.name
         ),
         location: entry.tool.location.to_string(),
     })

@@ -1,22 +1,62 @@
-//! Finds types that pass over errors, whose schema does not say all that they take.
+//! Finds types whose schema does not say what they read: those that pass over errors, and maps whose keys are no strings.
+
+use std::cell::Cell;
 
 use serde::de::value::Error as Refused;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
 
-/// Whether values of the type are made, at any place of a list or an option, of what cannot be read.
-pub(super) fn is_forgiving<'de, T: Deserialize<'de>>() -> bool {
-    T::deserialize(Refusing).is_ok()
+/// How the values of a type are made, beside what its schema says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decoding {
+    AsDescribed,
+    /// At some place of a list or an option, also of what cannot be read.
+    Forgiving,
+    /// Never, because the keys of a map are structs or lists, which JSON does not have as keys.
+    UnreadableKeys,
 }
 
-/// A source of which nothing can be read. It has options and lists, so that what is in them is asked as well.
-struct Refusing;
+impl Decoding {
+    pub(super) fn of<'de, T: Deserialize<'de>>() -> Self {
+        let by_key = Cell::new(false);
+        let refusing = Refusing {
+            by_key: &by_key,
+            is_key: false,
+        };
+        match T::deserialize(refusing) {
+            Ok(_) => Self::Forgiving,
+            Err(_) if by_key.get() => Self::UnreadableKeys,
+            Err(_) => Self::AsDescribed,
+        }
+    }
+}
 
-/// As many items as a list of a fixed length is likely to have.
-struct Items(u8);
+/// A source of which nothing can be read. It has options, lists and maps, so that what is in them is asked as well.
+#[derive(Clone, Copy)]
+struct Refusing<'f> {
+    /// Whether a key asked for what no string holds.
+    by_key: &'f Cell<bool>,
+    is_key: bool,
+}
 
-const ITEMS: Items = Items(64);
+impl Refusing<'_> {
+    /// Notes a key that asks for more than one value.
+    fn asked_for_several(self) -> Result<(), Refused> {
+        if !self.is_key {
+            return Ok(());
+        }
+        self.by_key.set(true);
+        Err(Refused::custom("refused"))
+    }
+}
 
-impl<'de> Deserializer<'de> for Refusing {
+/// As many items as a list of a fixed length is likely to have, or the entries of a map.
+struct Items<'f>(u8, Refusing<'f>);
+
+const ITEMS: u8 = 64;
+
+impl<'de> Deserializer<'de> for Refusing<'_> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Refused> {
@@ -36,20 +76,36 @@ impl<'de> Deserializer<'de> for Refusing {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        visitor.visit_seq(ITEMS)
+        self.asked_for_several()?;
+        visitor.visit_seq(Items(ITEMS, self))
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Refused> {
-        visitor.visit_seq(ITEMS)
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        self.asked_for_several()?;
+        visitor.visit_map(Items(ITEMS, self))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        self.asked_for_several()?;
+        self.deserialize_any(visitor)
     }
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        tuple_struct map struct enum identifier ignored_any
+        tuple_struct enum identifier ignored_any
     }
 }
 
-impl<'de> SeqAccess<'de> for Items {
+impl<'de> SeqAccess<'de> for Items<'_> {
     type Error = Refused;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -60,7 +116,24 @@ impl<'de> SeqAccess<'de> for Items {
             return Ok(None);
         }
         self.0 -= 1;
-        seed.deserialize(Refusing).map(Some)
+        seed.deserialize(self.1).map(Some)
+    }
+}
+
+impl<'de> MapAccess<'de> for Items<'_> {
+    type Error = Refused;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Refused> {
+        let is_key = true;
+        let key = Refusing { is_key, ..self.1 };
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Refused> {
+        seed.deserialize(self.1)
     }
 }
 
@@ -69,7 +142,9 @@ mod tests {
     use serde::{Deserialize, Deserializer};
     use serde_json::Value;
 
-    use super::is_forgiving;
+    use std::collections::{BTreeMap, HashMap};
+
+    use super::Decoding;
 
     struct Forgiving;
 
@@ -86,22 +161,59 @@ mod tests {
 
     #[test]
     fn a_type_that_passes_over_errors_is_found_wherever_it_stands() {
-        assert!(is_forgiving::<Forgiving>());
-        assert!(is_forgiving::<Option<Forgiving>>());
-        assert!(is_forgiving::<Vec<Forgiving>>());
-        assert!(is_forgiving::<Vec<Option<Wrapped<Forgiving>>>>());
-        assert!(is_forgiving::<[Forgiving; 3]>());
+        assert_eq!(Decoding::of::<Forgiving>(), Decoding::Forgiving);
+        assert_eq!(Decoding::of::<Option<Forgiving>>(), Decoding::Forgiving);
+        assert_eq!(Decoding::of::<Vec<Forgiving>>(), Decoding::Forgiving);
+        assert_eq!(
+            Decoding::of::<Vec<Option<Wrapped<Forgiving>>>>(),
+            Decoding::Forgiving
+        );
+        assert_eq!(Decoding::of::<[Forgiving; 3]>(), Decoding::Forgiving);
     }
 
     #[test]
     fn no_other_type_is_taken_for_one() {
-        assert!(!is_forgiving::<u8>());
-        assert!(!is_forgiving::<Option<f64>>());
-        assert!(!is_forgiving::<Vec<String>>());
-        assert!(!is_forgiving::<Vec<Vec<bool>>>());
-        assert!(!is_forgiving::<[i64; 2]>());
-        assert!(!is_forgiving::<Wrapped<char>>());
-        assert!(!is_forgiving::<Value>());
-        assert!(!is_forgiving::<&str>());
+        assert_eq!(Decoding::of::<u8>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<Option<f64>>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<Vec<String>>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<Vec<Vec<bool>>>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<[i64; 2]>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<Wrapped<char>>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<Value>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<&str>(), Decoding::AsDescribed);
+    }
+
+    #[derive(Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    struct Place {
+        row: u8,
+    }
+
+    #[derive(Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    enum Mode {
+        Fast,
+    }
+
+    #[test]
+    fn maps_are_told_apart_by_their_keys() {
+        let _ = (Place { row: 1 }, Mode::Fast);
+        assert_eq!(
+            Decoding::of::<BTreeMap<Place, u8>>(),
+            Decoding::UnreadableKeys
+        );
+        assert_eq!(
+            Decoding::of::<Vec<HashMap<(u8, u8), u8>>>(),
+            Decoding::UnreadableKeys
+        );
+        assert_eq!(
+            Decoding::of::<Option<BTreeMap<Vec<u8>, u8>>>(),
+            Decoding::UnreadableKeys
+        );
+        assert_eq!(
+            Decoding::of::<BTreeMap<String, Place>>(),
+            Decoding::AsDescribed
+        );
+        assert_eq!(Decoding::of::<HashMap<u64, u8>>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<BTreeMap<Mode, u8>>(), Decoding::AsDescribed);
+        assert_eq!(Decoding::of::<BTreeMap<bool, u8>>(), Decoding::AsDescribed);
     }
 }

@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 
 use super::context_params::{ContextValue, Copied, Held, Lent, MaybeLent, NeedOf};
+use super::forgiving::Decoding;
 use super::reply::NoOutput;
 use super::slot::{Argument, ArgumentType, Lend};
 
@@ -291,7 +292,7 @@ impl<'c> Argument<'c> for Refused {
         ArgumentType {
             describe: |_| Schema::default(),
             optional: true,
-            is_forgiving: false,
+            decoding: Decoding::AsDescribed,
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) mod encode;
 pub(crate) mod failure;
 pub(crate) mod fast_decode;
 pub(crate) mod findings;
-mod forgiving;
+pub(crate) mod forgiving;
 pub(crate) mod kind;
 pub(crate) mod log;
 pub(crate) mod outcome;

@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 use super::absent::Absent;
-use super::forgiving::is_forgiving;
+use super::forgiving::Decoding;
 use super::kind::{MaybeReference, Plain, Reference};
 use super::reply::NoOutput;
 use crate::contract::condition_result::Checked;
@@ -34,8 +34,8 @@ pub trait Lend {
         None
     }
     fn lend<'s>(owner: &'s Self::Owner<'_>) -> &'s Self;
-    fn is_forgiving() -> bool {
-        false
+    fn decoding() -> Decoding {
+        Decoding::AsDescribed
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema;
     fn optional_schema(generator: &mut SchemaGenerator) -> Schema;
@@ -96,8 +96,7 @@ pub struct ArgumentType {
     pub(crate) describe: Describe,
     /// The argument may be absent.
     pub(crate) optional: bool,
-    /// It is read also from what its schema does not admit.
-    pub(crate) is_forgiving: bool,
+    pub(crate) decoding: Decoding,
 }
 
 /// Reads the value that begins at `at`, and returns where it ends. The caller checks what follows.
@@ -161,7 +160,7 @@ impl<'c, T: Owned> Argument<'c> for Slot<T> {
         ArgumentType {
             describe: SchemaGenerator::subschema_for::<T>,
             optional: absent::<T>().is_some(),
-            is_forgiving: is_forgiving::<T>(),
+            decoding: Decoding::of::<T>(),
         }
     }
 }
@@ -213,7 +212,7 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
         ArgumentType {
             describe: T::schema,
             optional: T::absent().is_some(),
-            is_forgiving: T::is_forgiving(),
+            decoding: T::decoding(),
         }
     }
 }
@@ -271,7 +270,7 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
         ArgumentType {
             describe: T::optional_schema,
             optional: true,
-            is_forgiving: T::is_forgiving(),
+            decoding: T::decoding(),
         }
     }
 }
@@ -319,8 +318,8 @@ impl Lend for Path {
 impl<T: Owned> Lend for [T] {
     type Owner<'c> = Vec<T>;
 
-    fn is_forgiving() -> bool {
-        is_forgiving::<Vec<T>>()
+    fn decoding() -> Decoding {
+        Decoding::of::<Vec<T>>()
     }
 
     fn read(text: &str, at: usize) -> Result<(Vec<T>, usize), serde_json::Error> {
@@ -355,8 +354,8 @@ impl<T: Owned> Lend for T {
         owner
     }
 
-    fn is_forgiving() -> bool {
-        is_forgiving::<T>()
+    fn decoding() -> Decoding {
+        Decoding::of::<T>()
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

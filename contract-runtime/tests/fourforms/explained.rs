@@ -97,6 +97,24 @@ fn a_lookup_that_opens_a_result_is_described_by_its_author_or_found() {
     );
 }
 
+/// Count the pieces.
+#[tool(read_only)]
+fn pieces(
+    /// How many stand at each place.
+    board: std::collections::HashMap<(u8, u8), u32>,
+) -> u32 {
+    board.values().sum()
+}
+
+#[test]
+fn a_map_whose_keys_no_call_can_have_is_found() {
+    let registry = Registry::builder().tool(pieces).build().unwrap();
+    let findings = registry.lint();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].kind, FindingKind::Unreadable);
+    assert_eq!(findings[0].subject, "pieces(board)");
+}
+
 #[test]
 fn a_type_that_stays_behind_a_reference_is_found() {
     let mut definitions = serde_json::Map::new();
