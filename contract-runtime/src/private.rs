@@ -13,7 +13,7 @@ pub use crate::contract::condition::{AskedTool, Condition, ConditionKind, Contra
 pub use crate::contract::condition_result::{Checked, ConditionResult};
 pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
-pub use crate::contract::findings::build::{Judged, judge, report};
+pub use crate::contract::findings::judge::{Judged, judge, report};
 pub use crate::contract::frame::{
     Frame, Kept, Neighbours, Pass, Stop, end, keep, look, run, run_async,
 };

@@ -156,6 +156,18 @@ impl Expression {
     /// Returns the operands of the expression.
     #[must_use]
     pub fn parts(&self) -> Vec<&'static Self> {
+        let (first, second, list) = self.operands();
+        first.into_iter().chain(second).chain(list).collect()
+    }
+
+    /// The operands in their order: at most two, or one and a list.
+    pub(crate) const fn operands(
+        &self,
+    ) -> (
+        Option<&'static Self>,
+        Option<&'static Self>,
+        &'static [Self],
+    ) {
         match self {
             Self::Bool(_)
             | Self::Integer(_)
@@ -165,7 +177,7 @@ impl Expression {
             | Self::Parameter(_)
             | Self::Variable(_)
             | Self::Native { .. }
-            | Self::Opaque(_) => Vec::new(),
+            | Self::Opaque(_) => (None, None, &[]),
             Self::Not(of)
             | Self::Negative(of)
             | Self::Absolute(of)
@@ -175,7 +187,7 @@ impl Expression {
             | Self::Characters(of)
             | Self::IsAscii(of)
             | Self::IsSome(of)
-            | Self::IsFinite(of) => vec![of],
+            | Self::IsFinite(of) => (Some(of), None, &[]),
             Self::And(a, b)
             | Self::Or(a, b)
             | Self::Compare(_, a, b)
@@ -187,8 +199,8 @@ impl Expression {
             | Self::All(a, _, b)
             | Self::Any(a, _, b)
             | Self::SomeAnd(a, _, b)
-            | Self::NoneOr(a, _, b) => vec![a, b],
-            Self::Among(of, list) => std::iter::once(*of).chain(*list).collect(),
+            | Self::NoneOr(a, _, b) => (Some(a), Some(b), &[]),
+            Self::Among(of, list) => (Some(of), None, list),
         }
     }
 

@@ -6,8 +6,8 @@ use super::build_error::BuildProblem;
 use super::entry::Entry;
 use crate::contract::condition::{Condition, Probe};
 use crate::contract::expression::Expression;
-use crate::contract::findings::judge::{broken_by, contradiction};
-use crate::contract::findings::{AbstractState, Known, Value};
+use crate::contract::findings::solver::Solver;
+use crate::contract::findings::{Known, Value};
 use crate::contract::panics::guard;
 use crate::contract::pattern;
 use crate::schema::Parameter;
@@ -21,11 +21,11 @@ pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     patterns(entry, problems);
     let asked = Asked::of(entry);
     let known = asked.known();
-    let facts = asked.facts(entry, &known);
+    let solver = asked.solver(entry, &known);
     constants(entry, problems);
-    defaults(entry, &facts, problems);
+    defaults(entry, &solver, problems);
     let conditions = entry.tool.conditions();
-    if let Some(found) = contradiction(&facts, conditions) {
+    if let Some(found) = solver.contradiction() {
         let members = members(conditions, found.set);
         problems.push(BuildProblem::Contradiction {
             tool: entry.tool.name.to_string(),
@@ -136,15 +136,15 @@ impl Asked {
         named.chain(tests).collect()
     }
 
-    pub(super) fn facts<'a>(&self, entry: &Entry, known: &'a [Known<'a>]) -> AbstractState<'a> {
-        let mut facts = AbstractState::new(known);
+    pub(super) fn solver<'a>(&self, entry: &'a Entry, known: &'a [Known<'a>]) -> Solver<'a> {
+        let mut solver = Solver::new(entry.tool.conditions(), known);
         for parameter in entry.tool.parameters() {
-            facts.typed(parameter.name, parameter.kind);
+            solver.typed(parameter.name, parameter.kind, Value::Unknown);
         }
         for (parameter, count) in &self.finite {
-            facts.few(parameter, *count);
+            solver.few(parameter, *count);
         }
-        facts
+        solver
     }
 }
 
@@ -212,14 +212,13 @@ fn shown(secret: bool, value: &Json) -> String {
 }
 
 /// Where all parameters of a condition have defaults, a call without any of them must hold.
-fn defaults(entry: &Entry, facts: &AbstractState<'_>, problems: &mut Vec<BuildProblem>) {
-    let conditions = entry.tool.conditions();
+fn defaults<'a>(entry: &'a Entry, solver: &Solver<'a>, problems: &mut Vec<BuildProblem>) {
     for (index, condition, parameters) in defaulted(entry) {
         let values = parameters.iter().map(|one| {
             let value = one.default().map_or(Value::Unknown, value_of);
             (one.name.as_ref(), value)
         });
-        if broken_by(facts, conditions, index, values) {
+        if solver.is_broken_by(index, values) {
             let given = parameters.iter().map(|one| {
                 let value = one.default().map(|value| shown(one.secret, value));
                 format!("`{}`{}", one.name, value.unwrap_or_default())

@@ -9,8 +9,8 @@ use super::Registry;
 use super::entry::Entry;
 use super::findings::{Asked, members, place};
 use crate::contract::condition::Condition;
-use crate::contract::findings::AbstractState;
-use crate::contract::findings::judge::{impossible, least, readable};
+use crate::contract::findings::judge::reading;
+use crate::contract::findings::solver::Solver;
 use crate::contract::policy::Policy;
 use crate::schema::dialects::inline;
 
@@ -218,18 +218,16 @@ fn is_described(root: &Value, schema: &Value) -> bool {
 fn superfluous(entry: &Entry) -> Vec<Finding> {
     let asked = Asked::of(entry);
     let known = asked.known();
-    let facts = asked.facts(entry, &known);
+    let solver = asked.solver(entry, &known);
     let conditions = entry.tool.conditions();
-    let mut left = readable(conditions);
+    let mut left = u64::MAX;
     let mut findings = Vec::new();
     // Of two that say the same the later one goes.
-    for index in (0..conditions.len().min(64)).rev() {
+    let readable = conditions.iter().take(64).enumerate().rev();
+    for (index, condition) in readable.filter(|(_, one)| reading(one).is_some()) {
         let bit = 1 << index;
-        let Some(condition) = conditions.get(index).filter(|_| left & bit != 0) else {
-            continue;
-        };
         let others = left & !bit & enforced(conditions, condition);
-        if let Some((kind, message)) = judge(&facts, conditions, condition, bit, others) {
+        if let Some((kind, message)) = judge(&solver, conditions, condition, bit, others) {
             left &= !bit;
             let id = entry.published().get(index);
             findings.push(Finding {
@@ -246,21 +244,21 @@ fn superfluous(entry: &Entry) -> Vec<Finding> {
 }
 
 fn judge(
-    facts: &AbstractState<'_>,
+    solver: &Solver<'_>,
     conditions: &[Condition],
     condition: &Condition,
     bit: u64,
     others: u64,
 ) -> Option<(FindingKind, String)> {
     let predicate = condition.predicate();
-    if impossible(*facts, conditions, 0, bit) {
+    if solver.is_impossible(0, bit) {
         let message = format!("`{predicate}` holds for every value of its type; remove it");
         return Some((FindingKind::AlwaysTrue, message));
     }
-    if !impossible(*facts, conditions, others, bit) {
+    if !solver.is_impossible(others, bit) {
         return None;
     }
-    let from = members(conditions, least(facts, conditions, others, bit));
+    let from = members(conditions, solver.least(others, bit));
     let from: Vec<String> = from.map(|one| format!("`{}`", one.predicate())).collect();
     let from = from.join(" and ");
     let message = format!("`{predicate}` already follows from {from}; remove it");

@@ -3,6 +3,7 @@
 #![allow(
     clippy::too_many_arguments,
     clippy::manual_is_multiple_of,
+    clippy::nonminimal_bool,
     reason = "one tool has a parameter for each finding"
 )]
 
@@ -116,6 +117,66 @@ fn contradictions_between_tests_of_an_enum() {
                  and `mode == Mode::Off`; weaken one of them (here, here)";
     assert_eq!(problems(modes), [found]);
     assert!(problems(modes_that_overlap).is_empty());
+}
+
+/// Order two numbers.
+#[tool]
+#[pre(a < b)]
+#[pre(b < a)]
+fn two(a: u64, b: u64) {
+    let _ = (a, b);
+}
+
+/// Order three numbers.
+#[tool]
+#[pre(a < b)]
+#[pre(b <= c)]
+#[pre(!(a < c))]
+fn three(a: i64, b: i64, c: i64) {
+    let _ = (a, b, c);
+}
+
+/// Order two numbers that are far enough apart.
+#[tool]
+#[pre(a > 10)]
+#[pre(a < b)]
+#[pre(b < c || c > 12)]
+#[pre(c <= 12)]
+fn narrow(a: u64, b: u64, c: u64) {
+    let _ = (a, b, c);
+}
+
+/// Run.
+#[tool]
+#[pre(fast)]
+#[pre(slow || !fast)]
+#[pre(!slow)]
+fn run(fast: bool, slow: bool) {
+    let _ = (fast, slow);
+}
+
+/// Start.
+#[tool]
+#[pre(fast || slow)]
+#[pre(!fast || !slow)]
+#[pre(a <= b)]
+#[pre(b <= a)]
+fn start(fast: bool, slow: bool, a: i64, b: i64) {
+    let _ = (fast, slow, a, b);
+}
+
+#[test]
+fn contradictions_between_parameters() {
+    let found = "tool `two` accepts no call: no value can satisfy `a < b` and `b < a`; weaken one of them (here, here)";
+    assert_eq!(problems(two), [found]);
+    let found = "tool `three` accepts no call: no value can satisfy `a < b`, `b <= c` and `!(a < c)`; weaken one of them (here, here, here)";
+    assert_eq!(problems(three), [found]);
+    let found = "tool `narrow` accepts no call: no value can satisfy `a > 10`, `a < b`, `b < c || c > 12` and `c <= 12`; weaken one of them \
+                 (here, here, here, here)";
+    assert_eq!(problems(narrow), [found]);
+    let found = "tool `run` accepts no call: no value can satisfy `fast`, `slow || !fast` and `!slow`; weaken one of them (here, here, here)";
+    assert_eq!(problems(run), [found]);
+    assert!(problems(start).is_empty());
 }
 
 #[test]

@@ -1,176 +1,232 @@
-//! The values that a parameter can still have, over-approximated.
+//! The values that a parameter may have, and how they are split in two.
 
-use super::range::{FLOATS, Range};
-use super::string_domain::{Test, Texts, ends_with, same, starts_with};
+use super::evaluation::{Evaluation, Seek};
+use super::range::{FLOATS, Range, key, rounded};
+use super::text::{characters, contains};
+use crate::contract::expression::Expression;
 use crate::contract::type_kind::TypeKind;
 
-/// Every value that has not been excluded, and more where it must be simple.
+/// The value of a part of an expression, by its text: within one contract a text means one thing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) value: Value<'a>,
+}
+
+/// A value, as far as conditions compare it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'a> {
+    Unknown,
+    /// `None`
+    Nothing,
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    Text(&'a str),
+    /// So many items.
+    List(usize),
+    /// Of the values of a finite type, by their bits: those of which a test holds, and those of which it does not.
+    Values {
+        holding: u64,
+        failing: u64,
+    },
+}
+
+/// Some values of a parameter, of what is inside an optional, or of one item of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Domain<'a> {
+    /// The parameter.
+    pub(super) name: &'a str,
     pub(super) kind: TypeKind,
-    /// An optional can be `None`, and can be `Some`.
-    pub(super) missing: bool,
-    pub(super) present: bool,
-    /// An integer, a float by its key, or 0 and 1 for a bool.
-    pub(super) value: Range,
+    /// By [`Aspect`].
+    ranges: [Range; 3],
     pub(super) nan: bool,
-    /// Bytes or items.
-    pub(super) length: Range,
-    pub(super) characters: Range,
-    pub(super) texts: Texts<'a>,
-    pub(super) prefix: &'a str,
-    pub(super) suffix: &'a str,
-    /// Of the values of a finite type, those that are left.
+    /// What it is, the longest text that it begins with, and the longest that it ends with.
+    pub(super) choices: [Choice<'a>; 3],
+    /// The values of a finite type, by their bits; all bits of any other type.
     pub(super) values: u64,
 }
 
 /// A number that a value has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Aspect {
+    /// An integer, a float by its key; of a bool 0 and 1, as of an optional without and with a value.
     Value,
+    /// Bytes or items.
     Length,
     Characters,
 }
 
+/// Which of the texts that conditions name it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Choice<'a> {
+    /// Any but the first so many.
+    Open(usize),
+    Is(&'a str),
+    /// None of them.
+    Other,
+}
+
 impl<'a> Domain<'a> {
     /// Every value of a type. A length is at most `isize::MAX`, and there are platforms where that is 63 bits.
-    pub(super) const fn of(kind: TypeKind) -> Self {
-        let counts = Range::new(0, i64::MAX as i128);
+    pub(super) const fn of(name: &'a str, kind: TypeKind) -> Self {
+        const NONE: Range = Range::only(0);
+        const COUNTS: Range = Range::new(0, i64::MAX as i128);
+        const OPEN: Choice<'_> = Choice::Open(0);
+        let value = match kind {
+            TypeKind::Bool | TypeKind::Optional(_) => Range::new(0, 1),
+            TypeKind::Integer { low, high } => Range::new(low, high),
+            TypeKind::Float { .. } => FLOATS,
+            _ => NONE,
+        };
+        let (ranges, choices) = match kind {
+            TypeKind::Text => ([value, COUNTS, COUNTS], [OPEN; 3]),
+            TypeKind::List(_) => ([value, COUNTS, NONE], [Choice::Other; 3]),
+            TypeKind::Character => ([value; 3], [OPEN, Choice::Other, Choice::Other]),
+            _ => ([value, NONE, NONE], [Choice::Other; 3]),
+        };
         Self {
+            name,
             kind,
-            missing: matches!(kind, TypeKind::Optional(_)),
-            present: true,
-            value: match kind {
-                TypeKind::Bool => Range::new(0, 1),
-                TypeKind::Integer { low, high } => Range::new(low, high),
-                TypeKind::Float { .. } => FLOATS,
-                _ => Range::ALL,
-            },
+            ranges,
             nan: matches!(kind, TypeKind::Float { .. }),
-            length: counts,
-            characters: counts,
-            texts: Texts::ANY,
-            prefix: "",
-            suffix: "",
+            choices,
             values: u64::MAX,
         }
     }
 
     pub(super) const fn aspect(&self, aspect: Aspect) -> Range {
-        match aspect {
-            Aspect::Value => self.value,
-            Aspect::Length => self.length,
-            Aspect::Characters => self.characters,
-        }
+        self.ranges[aspect as usize]
     }
 
-    pub(super) const fn set(&mut self, aspect: Aspect, range: Range) {
-        match aspect {
-            Aspect::Value => self.value = range,
-            Aspect::Length => self.length = range,
-            Aspect::Characters => self.characters = range,
+    /// Narrowed in one aspect. Each of the two lengths of a text narrows the other one: a character has one to four bytes.
+    const fn narrowed(mut self, aspect: usize, range: Range) -> Self {
+        self.ranges[aspect] = self.ranges[aspect].meet(range);
+        if matches!(self.kind, TypeKind::Text) {
+            let [_, bytes, count] = self.ranges;
+            self.ranges[1] = bytes.meet(Range::new(count.low, count.high.saturating_mul(4)));
+            self.ranges[2] = count.meet(Range::new((bytes.low + 3) / 4, bytes.high));
         }
-        self.settle();
-    }
-
-    /// Lets what is known of a text in one way tell in the other ways: a character has one to four bytes.
-    pub(super) const fn settle(&mut self) {
-        if !matches!(self.kind, TypeKind::Text) {
-            return;
-        }
-        let most = Range::new(0, self.characters.high.saturating_mul(4));
-        self.length = self.length.from(self.characters).meet(most);
-        let least = Range::new((self.length.low + 3) / 4, i128::MAX);
-        self.characters = self.characters.up_to(self.length).meet(least);
-        let (bytes, characters) = (self.length, self.characters);
-        self.texts.keep(&Test::Bytes(bytes.low, bytes.high), true);
-        self.texts
-            .keep(&Test::Characters(characters.low, characters.high), true);
-    }
-
-    /// It begins (or ends) so, or it does not.
-    pub(super) const fn affix(&mut self, part: &'a str, at_start: bool, wanted: bool) {
-        let test = if at_start {
-            Test::Starts(part)
-        } else {
-            Test::Ends(part)
-        };
-        self.texts.keep(&test, wanted);
-        let known = if at_start { self.prefix } else { self.suffix };
-        let (covered, covers) = if at_start {
-            (starts_with(known, part), starts_with(part, known))
-        } else {
-            (ends_with(known, part), ends_with(part, known))
-        };
-        match (wanted, covered, covers) {
-            (true, true, _) | (false, false, _) => {}
-            (true, false, true) if at_start => self.prefix = part,
-            (true, false, true) => self.suffix = part,
-            (true, false, false) | (false, true, _) => self.exclude(),
-        }
-        if wanted {
-            self.longer_than(part);
-        }
-    }
-
-    pub(super) const fn containing(&mut self, part: &str, wanted: bool) {
-        self.texts.keep(&Test::Contains(part), wanted);
-        if wanted {
-            self.longer_than(part);
-        } else if part.is_empty() {
-            self.exclude();
-        }
-    }
-
-    const fn longer_than(&mut self, part: &str) {
-        let least = super::string_domain::characters(part) as i128;
-        self.length = self.length.meet(Range::new(part.len() as i128, i128::MAX));
-        self.characters = self.characters.meet(Range::new(least, i128::MAX));
-        self.settle();
-    }
-
-    /// Leaves no value.
-    pub(super) const fn exclude(&mut self) {
-        self.values = 0;
+        self
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        (self.value.is_empty() && !self.nan)
-            || self.length.is_empty()
-            || self.characters.is_empty()
-            || self.texts.are_none()
-            || !(self.missing || self.present)
-            || self.values == 0
+        let [value, bytes, count] = self.ranges;
+        let has_no_value = value.is_empty() && !self.nan;
+        has_no_value || bytes.is_empty() || count.is_empty() || self.values == 0
     }
 
-    pub(super) const fn same(&self, other: &Self) -> bool {
-        self.missing == other.missing
-            && self.present == other.present
-            && self.value.same(other.value)
-            && self.nan == other.nan
-            && self.length.same(other.length)
-            && self.characters.same(other.characters)
-            && self.texts.same(&other.texts)
-            && self.prefix.len() == other.prefix.len()
-            && self.suffix.len() == other.suffix.len()
-            && self.values == other.values
+    /// The texts that may contain this one, by their lengths.
+    pub(super) const fn containing(self, text: &str) -> Self {
+        let bytes = Range::new(text.len() as i128, i128::MAX);
+        let count = Range::new(characters(text), i128::MAX);
+        self.narrowed(1, bytes).narrowed(2, count)
     }
 
-    /// With what another one can be, of the same value.
-    pub(super) const fn join(&mut self, other: &Self) {
-        self.missing |= other.missing;
-        self.present |= other.present;
-        self.value = self.value.join(other.value);
-        self.nan |= other.nan;
-        self.length = self.length.join(other.length);
-        self.characters = self.characters.join(other.characters);
-        self.texts.join(&other.texts);
-        self.values |= other.values;
-        if !same(self.prefix, other.prefix) {
-            self.prefix = "";
+    const fn is(mut self, text: &'a str) -> Self {
+        self.choices = [Choice::Is(text); 3];
+        if !matches!(self.kind, TypeKind::Text) {
+            return self;
         }
-        if !same(self.suffix, other.suffix) {
-            self.suffix = "";
+        let bytes = Range::only(text.len() as i128);
+        let count = Range::only(characters(text));
+        self.narrowed(1, bytes).narrowed(2, count)
+    }
+
+    /// Splits the domain where conditions treat its values differently, the first part as small as possible.
+    pub(super) const fn split(
+        &self,
+        evaluation: &mut Evaluation<'a>,
+        conditions: &[&'static Expression],
+    ) -> Option<(Self, Self)> {
+        let (mut first, mut rest) = (*self, *self);
+        if self.nan && !self.ranges[0].is_empty() {
+            first.ranges[0] = Range::EMPTY;
+            rest.nan = false;
+            return Some((first, rest));
+        }
+        if self.values != u64::MAX && !self.values.is_power_of_two() {
+            first.values = 1 << self.values.trailing_zeros();
+            rest.values &= !first.values;
+            return Some((first, rest));
+        }
+        let mut index = 0;
+        while index < 3 {
+            let Range { low, high } = self.ranges[index];
+            if low < high {
+                let seek = Seek::end(self.ranges[index], self.kind);
+                let end = evaluation.seek(conditions, seek).end;
+                if end < high {
+                    first = self.narrowed(index, Range::new(low, end));
+                    rest = self.narrowed(index, Range::new(end + 1, high));
+                    return Some((first, rest));
+                }
+            }
+            index += 1;
+        }
+        index = 0;
+        while index < 3 {
+            if let Choice::Open(count) = self.choices[index] {
+                rest.choices[index] = Choice::Open(count + 1);
+                match evaluation.seek(conditions, Seek::text(count)).text {
+                    Some(text) if index == 0 => first = self.is(text),
+                    Some(text) => {
+                        first.choices[index] = Choice::Is(text);
+                        first = first.containing(text);
+                    }
+                    None => {
+                        first.choices[index] = Choice::Other;
+                        rest.values = 0;
+                    }
+                }
+                return Some((first, rest));
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// The values that are left where a default or an example is this one.
+    pub(super) const fn given(mut self, value: Value<'a>) -> Self {
+        let (aspect, range) = match (self.kind, value) {
+            (TypeKind::Optional(_), value) => {
+                let is_some = !matches!(value, Value::Nothing);
+                (Aspect::Value, Range::only(is_some as i128))
+            }
+            (TypeKind::Bool, Value::Bool(value)) => (Aspect::Value, Range::only(value as i128)),
+            (TypeKind::Integer { low, high }, Value::Integer(value))
+                if low <= value && value <= high =>
+            {
+                (Aspect::Value, Range::only(value))
+            }
+            (TypeKind::Float { single }, Value::Float(value)) => {
+                self.nan = false;
+                let exact = Range::only(key(value));
+                (Aspect::Value, if single { rounded(value) } else { exact })
+            }
+            (TypeKind::List(_), Value::List(items)) => (Aspect::Length, Range::only(items as i128)),
+            (TypeKind::Text | TypeKind::Character, Value::Text(text)) => return self.is(text),
+            _ => return self,
+        };
+        self.narrowed(aspect as usize, range)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The value of a literal as JSON text, where it can be read without a parser: no float, and no escaped text.
+    pub(crate) const fn of_json(text: &'a str) -> Self {
+        match text.as_bytes() {
+            b"true" => Self::Bool(true),
+            b"false" => Self::Bool(false),
+            b"null" => Self::Nothing,
+            [b'"', inner @ .., b'"'] => match str::from_utf8(inner) {
+                Ok(text) if !contains(text, "\\") => Self::Text(text),
+                _ => Self::Unknown,
+            },
+            _ => match i128::from_str_radix(text, 10) {
+                Ok(value) => Self::Integer(value),
+                Err(_) => Self::Unknown,
+            },
         }
     }
 }

@@ -1,161 +1,257 @@
-//! Finds preconditions that cannot be satisfied, alone or together.
+//! Finds preconditions that no value of one parameter satisfies, and values that break one, while the compiler runs.
 
-use super::abstract_state::AbstractState;
-use super::apart::are_met;
-use super::constants::Value;
+use super::domain::{Domain, Known, Value};
+use super::evaluation::{Evaluation, Scope};
 use super::message::Message;
-use super::order::Order;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
 use crate::contract::policy::Policy;
 use crate::contract::type_kind::TypeKind;
 
-/// How often the conditions are gone through again, each time knowing more.
-const ROUNDS: u8 = 5;
+/// How deep a type is looked into, and one for what is inside.
+const DEPTH: usize = 4;
+
+/// Comparisons for each function: the compiler refuses a constant that takes it two million steps (lint
+/// `long_running_const_eval`), and a comparison takes some hundred.
+const EFFORT: u32 = 1_000;
 
 /// Conditions of one function, by their bits; those beyond the 64th are not looked at.
 pub(crate) type Set = u64;
 
-/// The preconditions that are data.
-pub(crate) const fn readable(conditions: &[Condition]) -> Set {
-    let mut rest = conditions;
-    let (mut set, mut bit) = (0, 1_u64);
-    while let Some((condition, others)) = rest.split_first() {
-        if reading(condition).is_some() {
-            set |= bit;
-        }
-        bit <<= 1;
-        rest = others;
-    }
-    set
-}
-
-pub(super) const fn reading(condition: &Condition) -> Option<&'static Expression> {
+pub(crate) const fn reading(condition: &Condition) -> Option<&'static Expression> {
     match condition.kind() {
         ConditionKind::Pre => condition.expression(),
         _ => None,
     }
 }
 
-/// Whether no arguments satisfy those of `holding` and break those of `broken`. `false` proves nothing.
-pub(crate) const fn impossible(
-    mut facts: AbstractState<'_>,
-    conditions: &[Condition],
-    holding: Set,
-    broken: Set,
-) -> bool {
-    let mut round = 0;
-    while round < ROUNDS {
-        let before = facts;
-        let mut order = Order::new();
-        let mut rest = conditions;
-        let mut bit = 1_u64;
+/// What the compiler found in the preconditions of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    conditions: &'static [Condition],
+    found: Option<Contradiction>,
+    effort: u32,
+}
+
+/// Preconditions of a function that nothing satisfies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contradiction {
+    /// Taking away any of them makes them possible, as far as is known.
+    pub(crate) set: Set,
+    /// The ends of the type, if it is only they that the one condition contradicts.
+    pub(crate) ends: Option<(i128, i128)>,
+}
+
+/// Judges the preconditions of a function over parameters of these types.
+#[must_use]
+pub const fn judge(
+    conditions: &'static [Condition],
+    parameters: &[(&'static str, TypeKind)],
+) -> Judged {
+    let mut judged = Judged::new(conditions);
+    let mut rest = parameters;
+    while let Some(((name, kind), others)) = rest.split_first() {
+        judged.over(name, *kind);
+        rest = others;
+    }
+    judged
+}
+
+/// Ends the build where the condition of this index stands, if it is the one to be blamed.
+///
+/// # Panics
+///
+/// That is how a constant ends a build.
+#[track_caller]
+pub const fn report(judged: &Judged, index: usize) {
+    if let Some(found) = judged.found
+        && found.last() == index
+    {
+        panic!("{}", found.message(judged.conditions).text());
+    }
+}
+
+impl Judged {
+    pub(crate) const fn new(conditions: &'static [Condition]) -> Self {
+        Self {
+            conditions,
+            found: None,
+            effort: EFFORT,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn found(&self) -> Option<Contradiction> {
+        self.found
+    }
+
+    /// Judges them over one parameter more, whatever the others are.
+    pub(crate) const fn over(&mut self, name: &str, kind: TypeKind) {
+        let (of, mut set) = ((name, kind), self.naming(name));
+        if matches!(kind, TypeKind::Opaque) || set == 0 || !self.impossible(of, set) {
+            return;
+        }
+        // The last condition without which the others are possible is the one to be blamed.
+        let mut left = set;
+        while left != 0 {
+            let bit = 1 << left.ilog2();
+            if self.impossible(of, set & !bit) {
+                set &= !bit;
+            }
+            left &= !bit;
+        }
+        let ends = match self.conditions.split_at(set.trailing_zeros() as usize).1 {
+            [only, ..] if set.is_power_of_two() => match reading(only) {
+                Some(condition) => ends(&[], condition, name, kind),
+                None => None,
+            },
+            _ => None,
+        };
+        let found = Contradiction { set, ends };
+        match self.found {
+            Some(other) if other.last() <= found.last() => {}
+            _ => self.found = Some(found),
+        }
+    }
+
+    /// The preconditions that can be read and name a parameter.
+    const fn naming(&self, name: &str) -> Set {
+        let (mut rest, mut set) = (self.conditions, 0);
+        let mut bit = 1;
         while let Some((condition, others)) = rest.split_first() {
-            if (holding | broken) & bit != 0
-                && let Some(expression) = reading(condition)
-            {
-                let holds = holding & bit != 0;
-                facts.assume(expression, holds, None);
-                order.add(&facts, expression, holds);
+            let mut names = condition.parameters();
+            while let (Some((one, more)), Some(_)) = (names.split_first(), reading(condition)) {
+                if super::same(one, name) {
+                    set |= bit;
+                }
+                names = more;
             }
             bit <<= 1;
             rest = others;
         }
-        if facts.none || order.is_impossible() {
-            return true;
-        }
-        if facts.same(&before) {
-            return false;
-        }
-        round += 1;
+        set
     }
-    false
+
+    /// Whether no value of one parameter satisfies those of a set. `false` proves nothing.
+    const fn impossible(&mut self, (name, kind): (&str, TypeKind), set: Set) -> bool {
+        let mut list = [&Expression::Bool(true); 64];
+        let (mut rest, mut count) = (self.conditions, 0);
+        let mut bit = 1;
+        while let Some((condition, others)) = rest.split_first() {
+            if let (true, Some(expression)) = (set & bit != 0, reading(condition)) {
+                list[count] = expression;
+                count += 1;
+            }
+            bit <<= 1;
+            rest = others;
+        }
+        let mut evaluation = Evaluation::new(&[], self.effort);
+        let domains = domains(name, kind, Value::Unknown);
+        let possible = possible(&mut evaluation, domains, list.split_at(count).0);
+        self.effort = evaluation.effort;
+        !possible
+    }
 }
 
-/// The first preconditions of a function that nothing satisfies.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Contradiction {
-    /// The last of them, without which the ones before could be met.
-    pub(crate) later: usize,
-    /// All of them; taking away any makes them possible, as far as is known.
-    pub(crate) set: Set,
-    /// The ends of the type, if it is only they that the one condition contradicts.
-    ends: Option<(i128, i128)>,
+/// The values of a parameter, and of what is inside them; behind them stand others under no name.
+pub(super) const fn domains<'a>(
+    name: &'a str,
+    mut kind: TypeKind,
+    given: Value<'a>,
+) -> [Domain<'a>; DEPTH] {
+    let mut all = [Domain::of("", TypeKind::Opaque); DEPTH];
+    let mut index = 0;
+    while index < DEPTH {
+        all[index] = Domain::of(name, kind);
+        if !matches!(given, Value::Unknown) {
+            all[index] = all[index].given(given);
+        }
+        kind = match (kind, given) {
+            (TypeKind::Optional(inner), _) | (TypeKind::List(inner), Value::Unknown) => *inner,
+            _ => return all,
+        };
+        index += 1;
+    }
+    all
 }
 
-/// Looks for preconditions that contradict each other or the types of their parameters.
-pub(crate) const fn contradiction(
-    facts: &AbstractState<'_>,
-    conditions: &[Condition],
-) -> Option<Contradiction> {
-    let all = readable(conditions);
-    if all == 0 || are_met(facts, conditions) || !impossible(*facts, conditions, all, 0) {
+/// The ends of a type, if it is only they that a condition contradicts.
+pub(super) const fn ends<'a>(
+    known: &'a [Known<'a>],
+    condition: &'static Expression,
+    name: &'a str,
+    kind: TypeKind,
+) -> Option<(i128, i128)> {
+    let TypeKind::Integer { low, high } = kind else {
         return None;
-    }
-    let mut later = 0;
-    while later < 63 && !impossible(*facts, conditions, all & up_to(later), 0) {
-        later += 1;
-    }
-    let last = 1 << later;
-    let set = least(facts, conditions, all & up_to(later), 0);
-    let ends = if set == last && !impossible(facts.without_ends(), conditions, set, 0) {
-        ends(facts, conditions, later)
+    };
+    let endless = TypeKind::Integer {
+        low: i128::MIN,
+        high: i128::MAX,
+    };
+    let mut evaluation = Evaluation::new(known, EFFORT);
+    let domains = domains(name, endless, Value::Unknown);
+    if high < i128::MAX && possible(&mut evaluation, domains, &[condition]) {
+        Some((low, high))
     } else {
         None
-    };
-    Some(Contradiction { later, set, ends })
-}
-
-/// Those of a set that alone are impossible beside the broken ones; the later ones are kept.
-pub(crate) const fn least(
-    facts: &AbstractState<'_>,
-    conditions: &[Condition],
-    mut set: Set,
-    broken: Set,
-) -> Set {
-    let mut bit = 1;
-    while bit != 0 && bit <= set {
-        let without = set & !bit;
-        if without != set && impossible(*facts, conditions, without, broken) {
-            set = without;
-        }
-        bit <<= 1;
     }
-    set
 }
 
-/// Every bit up to this one.
-const fn up_to(index: usize) -> Set {
-    u64::MAX >> (63 - index)
-}
-
-const fn ends(
-    facts: &AbstractState<'_>,
-    conditions: &[Condition],
-    index: usize,
-) -> Option<(i128, i128)> {
-    let Some((condition, _)) = conditions.split_at(index).1.split_first() else {
-        return None;
-    };
-    let [name] = condition.parameters() else {
-        return None;
-    };
-    match facts.find(name) {
-        Some(index) => match facts.domains[index].kind {
-            TypeKind::Integer { low, high } if high < i128::MAX => Some((low, high)),
-            _ => None,
-        },
-        None => None,
+const fn possible<'a>(
+    evaluation: &mut Evaluation<'a>,
+    mut domains: [Domain<'a>; DEPTH],
+    conditions: &[&'static Expression],
+) -> bool {
+    loop {
+        let (mut rest, mut open) = (conditions, false);
+        while let Some((condition, others)) = rest.split_first() {
+            match evaluation.holds(condition, &Scope::of(&domains)) {
+                Some(true) => {}
+                Some(false) => return false,
+                None => open = true,
+            }
+            rest = others;
+        }
+        if !open || evaluation.effort == 0 {
+            return true;
+        }
+        let mut index = 0;
+        let (first, others) = loop {
+            if index == DEPTH {
+                return true;
+            }
+            if let Some(parts) = domains[index].split(evaluation, conditions) {
+                break parts;
+            }
+            index += 1;
+        };
+        if !first.is_empty() {
+            domains[index] = first;
+            if possible(evaluation, domains, conditions) {
+                return true;
+            }
+        }
+        if others.is_empty() {
+            return false;
+        }
+        domains[index] = others;
     }
 }
 
 impl Contradiction {
+    /// The last of the conditions.
+    pub(crate) const fn last(&self) -> usize {
+        self.set.ilog2() as usize
+    }
+
     pub(crate) const fn message(&self, conditions: &[Condition]) -> Message {
-        if let (Some((low, high)), Some((condition, _))) =
-            (self.ends, conditions.split_at(self.later).1.split_first())
+        let mut message = Message::new();
+        let last = conditions.split_at(self.last()).1.split_first();
+        if let (Some((low, high)), Some((condition, _))) = (self.ends, last)
             && let [name] = condition.parameters()
         {
-            return Message::new()
+            return message
                 .code(condition.predicate())
                 .add(" holds for no value of ")
                 .code(name)
@@ -165,35 +261,30 @@ impl Contradiction {
                 .number(high)
                 .add("; move the bound into that range");
         }
-        let message = Message::new().add("no value can satisfy ");
-        let message = listed(message, conditions, self.set);
-        if self.set.is_power_of_two() {
-            message.add(", which contradicts itself; weaken one part of it")
+        message = message.add("no value can satisfy ");
+        let mut rest = conditions;
+        let mut left = self.set;
+        let mut bit = 1;
+        while let Some((condition, others)) = rest.split_first() {
+            if left & bit != 0 {
+                left &= !bit;
+                message = message
+                    .code(condition.predicate())
+                    .add(match left.count_ones() {
+                        0 => "",
+                        1 => " and ",
+                        _ => ", ",
+                    });
+            }
+            bit <<= 1;
+            rest = others;
+        }
+        message.add(if self.set.is_power_of_two() {
+            ", which contradicts itself; weaken one part of it"
         } else {
-            message.add("; weaken one of them")
-        }
+            "; weaken one of them"
+        })
     }
-}
-
-/// `a`, `b` and `c`
-pub(super) const fn listed(mut message: Message, conditions: &[Condition], set: Set) -> Message {
-    let mut rest = conditions;
-    let mut bit = 1_u64;
-    let mut left = set.count_ones();
-    while let Some((condition, others)) = rest.split_first() {
-        if set & bit != 0 {
-            message = message.code(condition.predicate());
-            left -= 1;
-            message = match left {
-                0 => message,
-                1 => message.add(" and "),
-                _ => message.add(", "),
-            };
-        }
-        bit <<= 1;
-        rest = others;
-    }
-    message
 }
 
 /// Whether it ends calls as far as its author says, where `policy` is that of the tool.
@@ -207,20 +298,23 @@ const fn ends_calls(condition: &Condition, policy: Option<Policy>) -> bool {
 
 /// The first precondition that a value of one parameter breaks, whatever the others are, as a sentence; `policy` is that of
 /// the tool.
-pub(crate) const fn broken<'a>(
-    facts: &AbstractState<'a>,
+pub(crate) const fn broken(
     (conditions, policy): (&[Condition], Option<Policy>),
     what: &str,
-    name: &str,
-    value: Value<'a>,
+    (name, kind): (&str, TypeKind),
+    value: Value<'_>,
 ) -> Option<Message> {
-    let mut given = *facts;
-    given.given(name, value);
+    let domains = domains(name, kind, value);
+    let mut evaluation = Evaluation::new(&[], EFFORT);
     let mut rest = conditions;
-    let mut bit = 1_u64;
     while let Some((condition, others)) = rest.split_first() {
-        let never = ends_calls(condition, policy) && impossible(given, conditions, bit, 0);
-        if never && !impossible(*facts, conditions, bit, 0) {
+        if ends_calls(condition, policy)
+            && let Some(expression) = reading(condition)
+            && matches!(
+                evaluation.holds(expression, &Scope::of(&domains)),
+                Some(false)
+            )
+        {
             let message = Message::new()
                 .add("the ")
                 .add(what)
@@ -231,23 +325,7 @@ pub(crate) const fn broken<'a>(
                 .add("; change one of them");
             return Some(message);
         }
-        bit <<= 1;
         rest = others;
     }
     None
-}
-
-/// Whether values of several parameters break a condition that others could keep.
-pub(crate) fn broken_by<'a>(
-    facts: &AbstractState<'a>,
-    conditions: &[Condition],
-    index: usize,
-    values: impl Iterator<Item = (&'a str, Value<'a>)>,
-) -> bool {
-    let mut given = *facts;
-    for (name, value) in values {
-        given.given(name, value);
-    }
-    let bit = 1 << index;
-    impossible(given, conditions, bit, 0) && !impossible(*facts, conditions, bit, 0)
 }

@@ -1,25 +1,21 @@
 //! Finds contradictions in a contract: between conditions, types and defaults.
 //!
-//! One small core in `const fn`s, without allocation and without traits: the compiler runs it over what is known to it, and a
-//! registry runs it again over everything. It claims a fault only with a proof; what it cannot follow it passes over.
+//! Branch and prune over intervals (Van Hentenryck, Michel and Deville, Numerica, 1997): [`Evaluation`] says whether a condition
+//! holds of all values of some domains, of none, or may do either; where it may do either, a domain is split. A contradiction is
+//! reported only where every part was refuted, so whatever cannot be evaluated proves nothing.
+//!
+//! The compiler searches the values of one parameter at a time ([`judge`]); a registry searches those of all parameters together,
+//! and knows the values of constants ([`solver`]). Both ask the same evaluation, whose functions are therefore `const`.
 
-mod abstract_state;
-mod apart;
-mod assumptions;
-pub(crate) mod build;
-mod compare;
-mod constants;
 mod domain;
+mod evaluation;
 pub(crate) mod judge;
 mod message;
-mod order;
-mod quantifiers;
 mod range;
-mod string_domain;
+pub(crate) mod solver;
 #[cfg(test)]
 mod tests;
+mod text;
 
-pub(crate) use abstract_state::AbstractState;
-pub(crate) use constants::{Known, Value};
-pub(crate) use judge::broken;
-pub(crate) use string_domain::same;
+pub(crate) use domain::{Known, Value};
+pub(crate) use text::same;

@@ -8,7 +8,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    pub(super) const ALL: Self = Self::new(i128::MIN, i128::MAX);
+    pub(super) const EMPTY: Self = Self::new(1, 0);
 
     pub(super) const fn new(low: i128, high: i128) -> Self {
         Self { low, high }
@@ -34,10 +34,6 @@ impl Range {
         self.low <= other.low && other.high <= self.high
     }
 
-    pub(super) const fn same(self, other: Self) -> bool {
-        self.low == other.low && self.high == other.high
-    }
-
     pub(super) const fn meet(self, other: Self) -> Self {
         Self::new(
             if self.low > other.low {
@@ -53,58 +49,27 @@ impl Range {
         )
     }
 
-    /// All of both, and what lies between.
-    pub(super) const fn join(self, other: Self) -> Self {
-        if self.is_empty() {
-            return other;
-        }
-        if other.is_empty() {
-            return self;
-        }
-        Self::new(
-            if self.low < other.low {
-                self.low
-            } else {
-                other.low
-            },
-            if self.high > other.high {
-                self.high
-            } else {
-                other.high
-            },
-        )
-    }
-
-    /// What is not above the greatest of `other`.
-    pub(super) const fn up_to(self, other: Self) -> Self {
-        self.meet(Self::new(i128::MIN, other.high))
-    }
-
-    /// What is not below the least of `other`.
-    pub(super) const fn from(self, other: Self) -> Self {
-        self.meet(Self::new(other.low, i128::MAX))
-    }
-
-    /// What is below the greatest of `other`. At `i128::MAX` stands every larger `u128` as well, so nothing is below it.
-    pub(super) const fn below(self, other: Self) -> Self {
-        match other.high {
-            i128::MAX => self,
-            high => self.meet(Self::new(i128::MIN, high.saturating_sub(1))),
+    /// Whether each number here is less than each of `other` (`Some(true)`), or none is less than any.
+    ///
+    /// `i128::MAX` stands for every larger `u128` as well, so two numbers there are not known to be equal.
+    pub(super) const fn less(self, other: Self) -> Option<bool> {
+        if self.high < other.low {
+            Some(true)
+        } else if self.low >= other.high && other.high != i128::MAX {
+            Some(false)
+        } else {
+            None
         }
     }
 
-    /// What is above the least of `other`.
-    pub(super) const fn above(self, other: Self) -> Self {
-        self.meet(Self::new(other.low.saturating_add(1), i128::MAX))
-    }
-
-    /// Without the one value of `other`, where it stands at an end.
-    pub(super) const fn without(self, other: Self) -> Self {
-        match other.single() {
-            Some(i128::MAX) | None => self,
-            Some(value) if value == self.low => Self::new(value.saturating_add(1), self.high),
-            Some(value) if value == self.high => Self::new(self.low, value.saturating_sub(1)),
-            Some(_) => self,
+    /// Whether each number here equals each of `other` (`Some(true)`), or none equals any.
+    pub(super) const fn equal(self, other: Self) -> Option<bool> {
+        if self.high < other.low || other.high < self.low {
+            return Some(false);
+        }
+        match (self.single(), other.single()) {
+            (Some(value), Some(_)) if value != i128::MAX => Some(true),
+            _ => None,
         }
     }
 }

@@ -1,16 +1,14 @@
 //! Contradictions of each kind, each with a satisfiable neighbour.
 
-use super::super::apart::are_met;
-use super::super::constants::{Known, Value};
+use super::super::domain::{Known, Value};
 use super::*;
 use crate::contract::expression::Comparison::{AtLeast, AtMost, Equal, Less, More, NotEqual};
 use crate::contract::expression::Expression::{
-    All, Among, And, Any, Arithmetic, Characters, Compare, EndsWith, Float, Integer, IsFinite,
-    IsSome, Length, Named, Native, NoneOr, Not, Opaque, Or, Parameter, SomeAnd, StartsWith, Text,
-    Variable,
+    All, Among, And, Any, Arithmetic, Characters, Compare, EndsWith, Float, Integer, IsSome,
+    Length, Named, Native, NoneOr, Not, Or, Parameter, SomeAnd, StartsWith, Text, Variable,
 };
 use crate::contract::expression::Operation::Remainder;
-use crate::contract::findings::judge::{broken, contradiction};
+use crate::contract::findings::judge::{Judged, broken};
 use crate::contract::type_kind::TypeKind;
 
 const A: Expression = Parameter("a");
@@ -37,63 +35,13 @@ const IS_SLOW: Expression = Native {
 };
 
 fn found(list: &[&'static Expression]) -> bool {
-    let list: Vec<Condition> = list.iter().map(|one| condition(one)).collect();
-    impossible(facts(), &list, (1 << list.len()) - 1, 0)
+    solver(conditions(list)).contradiction().is_some()
 }
 
 #[track_caller]
 fn apart(one: &'static Expression, other: &'static Expression, near: &'static Expression) {
     assert!(found(&[one, other]), "{one:?} and {other:?}");
     assert!(!found(&[one, near]), "{one:?} and {near:?}");
-}
-
-#[test]
-fn ordinary_conditions_are_met_at_first_sight() {
-    let met = |list: &[&'static Expression]| {
-        let list: Vec<Condition> = list.iter().map(|one| condition(one)).collect();
-        are_met(&facts(), &list)
-    };
-    let not_empty = &Not(&Compare(Equal, &Length(&TEXT), &Integer(0)));
-    let some = &Compare(AtLeast, &A, &Integer(1));
-    let between = &And(
-        &Compare(AtLeast, &A, &Integer(1)),
-        &Compare(AtMost, &A, &Integer(2)),
-    );
-    let none = &Compare(Less, &A, &Integer(0));
-    let positive = &Compare(More, &FLOAT, &Float(0.0));
-    let share = &And(
-        &Compare(More, &FLOAT, &Float(0.0)),
-        &Compare(AtLeast, &Float(1.0), &FLOAT),
-    );
-    let single = &Compare(More, &Parameter("single"), &Float(0.0));
-    let unread = &And(
-        &Opaque("is_ready()"),
-        &Or(
-            &Compare(Equal, &A, &Integer(1)),
-            &Compare(Less, &A, &Integer(0)),
-        ),
-    );
-    let absent = &NoneOr(&MAYBE, "x", &Compare(More, &X, &Integer(1)));
-    assert!(met(&[
-        not_empty,
-        between,
-        share,
-        single,
-        &Parameter("flag")
-    ]));
-    assert!(met(&[unread, &IsFinite(&FLOAT), absent, absent]));
-    for unclear in [
-        &[some, none][..],
-        &[&Compare(More, &A, &Integer(3))],
-        &[single, single],
-        &[positive, &Compare(AtMost, &FLOAT, &Float(0.0))],
-        &[absent, &IsSome(&MAYBE)],
-        &[&Compare(Less, &A, &B)],
-        &[not_empty, &Compare(Less, &Characters(&TEXT), &Integer(3))],
-        &[&Parameter("flag"), &Not(&Parameter("flag"))],
-    ] {
-        assert!(!met(unclear), "{unclear:?}");
-    }
 }
 
 #[test]
@@ -244,12 +192,11 @@ fn what_is_known_only_later() {
         },
     ];
     let judged = |known, list: &[&'static Expression]| {
-        let list: Vec<Condition> = list.iter().map(|one| condition(one)).collect();
-        let mut facts = AbstractState::new(known);
-        facts.typed("a", TypeKind::Integer { low: -3, high: 3 });
-        facts.typed("mode", TypeKind::Opaque);
-        facts.few("mode", 3);
-        impossible(facts, &list, (1 << list.len()) - 1, 0)
+        let mut solver = Solver::new(conditions(list), known);
+        solver.typed("a", TypeKind::Integer { low: -3, high: 3 }, Value::Unknown);
+        solver.typed("mode", TypeKind::Opaque, Value::Unknown);
+        solver.few("mode", 3);
+        solver.contradiction().is_some()
     };
     let bound: [&'static Expression; 2] =
         [&Compare(More, &A, &LIMIT), &Compare(Less, &A, &Integer(3))];
@@ -264,8 +211,14 @@ fn what_is_known_only_later() {
     assert!(!judged(&[], &[&IS_FAST, &IS_SLOW]));
 }
 
+const SMALL: TypeKind = TypeKind::Integer { low: -3, high: 3 };
+
+const fn plain(text: &'static str, expression: &'static Expression) -> Condition {
+    Condition::new(ConditionKind::Pre, text, None, None, &["a"], (1, 1)).reading(expression)
+}
+
 #[test]
-fn the_compiler_finds_them_and_names_no_more_than_needed() {
+fn a_registry_finds_them_and_names_no_more_than_needed() {
     const CONDITIONS: &[Condition] = &[
         plain("b > 0", &Compare(More, &B, &Integer(0))),
         plain("a > 1", &Compare(More, &A, &Integer(1))),
@@ -274,52 +227,54 @@ fn the_compiler_finds_them_and_names_no_more_than_needed() {
         plain("b < 2", &Compare(Less, &B, &Integer(2))),
         plain("a > 3", &Compare(More, &A, &Integer(3))),
     ];
-    const SMALL: TypeKind = TypeKind::Integer { low: -3, high: 3 };
-    const FACTS: AbstractState<'static> = {
-        let mut facts = AbstractState::new(&[]);
-        facts.typed("a", SMALL);
-        facts.typed("b", SMALL);
-        facts
+    let of = |conditions| {
+        let mut solver = Solver::new(conditions, &[]);
+        solver.typed("a", SMALL, Value::Unknown);
+        solver.typed("b", SMALL, Value::Unknown);
+        solver.contradiction().unwrap()
     };
-    const FOUND: Option<judge::Contradiction> = contradiction(&FACTS, CONDITIONS);
-    let found = FOUND.unwrap();
-    assert_eq!((found.later, found.set), (4, 0b1_0110));
+    let found = of(CONDITIONS.split_at(5).0);
+    assert_eq!((found.last(), found.set), (4, 0b1_0110));
     assert_eq!(
         found.message(CONDITIONS).text(),
         "no value can satisfy `a > 1`, `a < b` and `b < 2`; weaken one of them"
     );
     let (_, last) = CONDITIONS.split_at(5);
-    let found = contradiction(&FACTS, last).unwrap();
+    assert_eq!(
+        of(last).message(last).text(),
+        "`a > 3` holds for no value of `a`, whose type goes from -3 to 3; move the bound into that range"
+    );
+}
+
+#[test]
+fn the_compiler_finds_what_one_parameter_contradicts() {
+    const CONDITIONS: &[Condition] = &[
+        plain("a > -3", &Compare(More, &A, &Integer(-3))),
+        plain("a > 1", &Compare(More, &A, &Integer(1))),
+        plain("a < b", &Compare(Less, &A, &B)),
+        plain("a < 2", &Compare(Less, &A, &Integer(2))),
+        plain("a > 3", &Compare(More, &A, &Integer(3))),
+    ];
+    const JUDGED: Judged = judge(CONDITIONS, &[("a", SMALL), ("b", SMALL)]);
+    let found = JUDGED.found().unwrap();
+    assert_eq!((found.last(), found.set), (3, 0b1010));
+    assert_eq!(
+        found.message(CONDITIONS).text(),
+        "no value can satisfy `a > 1` and `a < 2`; weaken one of them"
+    );
+    let (_, last) = CONDITIONS.split_at(4);
+    let found = judge(last, &[("a", SMALL)]).found().unwrap();
     assert_eq!(
         found.message(last).text(),
         "`a > 3` holds for no value of `a`, whose type goes from -3 to 3; move the bound into that range"
     );
-    let message = broken(
-        &FACTS,
-        (CONDITIONS, None),
-        "default",
-        "b",
-        Value::Integer(3),
-    )
-    .unwrap();
+    let stated = (CONDITIONS, None);
+    let message = broken(stated, "default", ("a", SMALL), Value::Integer(1)).unwrap();
     assert_eq!(
         message.text(),
-        "the default of `b` breaks `b < 2`; change one of them"
+        "the default of `a` breaks `a > 1`; change one of them"
     );
-    assert!(
-        broken(
-            &FACTS,
-            (CONDITIONS, None),
-            "default",
-            "b",
-            Value::Integer(1)
-        )
-        .is_none()
-    );
-}
-
-const fn plain(text: &'static str, expression: &'static Expression) -> Condition {
-    Condition::new(ConditionKind::Pre, text, None, None, &["a"], (1, 1)).reading(expression)
+    assert!(broken(stated, "default", ("b", SMALL), Value::Integer(3)).is_none());
 }
 
 /// The compiler stops a constant that takes it too long, so this would not compile.
@@ -335,36 +290,30 @@ fn large_contracts_are_judged_only_so_far() {
         list
     };
     const CONDITIONS: [Condition; 60] = [plain("a", &Among(&A, &NUMBERS)); 60];
-    const FOUND: bool = {
-        let mut facts = AbstractState::new(&[]);
-        facts.typed("a", TypeKind::Integer { low: -3, high: 3 });
-        impossible(facts, &CONDITIONS, u64::MAX >> 4, 0)
-    };
-    const { assert!(!FOUND) };
+    const FOUND: Option<Contradiction> = judge(&CONDITIONS, &[("a", SMALL)]).found();
+    assert!(FOUND.is_none());
 }
 
 #[test]
 fn more_conditions_than_bits_are_passed_over() {
-    let never = condition(&Compare(More, &Integer(1), &Integer(2)));
-    let always = condition(&Compare(Less, &Integer(1), &Integer(2)));
+    let never: &Expression = &Compare(Less, &A, &Integer(-3));
+    let always: &Expression = &Compare(AtLeast, &A, &Integer(-3));
     let mut list = vec![always; 64];
     list.push(never);
-    assert!(contradiction(&facts(), &list).is_none());
+    assert!(!found(&list) && judged(&list).is_none());
     list.swap(63, 64);
-    assert_eq!(
-        contradiction(&facts(), &list).map(|found| found.later),
-        Some(63)
-    );
+    assert!(found(&list));
+    assert_eq!(judged(&list).map(|found| found.last()), Some(63));
 }
 
 #[test]
-fn more_parameters_than_domains_are_passed_over() {
-    let mut facts = AbstractState::new(&[]);
-    for name in [
-        "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", "1", "2", "3", "4", "text", "a",
-    ] {
-        facts.typed(name, TypeKind::Optional(&TypeKind::Bool));
-    }
-    let list = [condition(&And(&IsSome(&A), &Not(&IsSome(&A))))];
-    assert!(!impossible(facts, &list, 1, 0));
+fn items_of_several_quantifiers_are_not_one() {
+    const ONE: Expression = Any(&LIST, "x", &Compare(Equal, &X, &Integer(1)));
+    const TWO: Expression = Any(&LIST, "x", &Compare(Equal, &X, &Integer(2)));
+    assert!(!found(&[&ONE, &TWO]));
+    assert!(!found(&[&Or(&And(&ONE, &TWO), &Not(&ONE))]));
+    assert!(found(&[&And(
+        &All(&LIST, "x", &Compare(Equal, &X, &Integer(1))),
+        &TWO
+    )]));
 }

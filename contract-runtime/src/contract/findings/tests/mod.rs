@@ -6,23 +6,35 @@ mod reference;
 
 use proptest::prelude::*;
 
-use super::abstract_state::AbstractState;
-use super::apart::are_met;
-use super::judge::{self, impossible};
+use super::domain::Value;
+use super::judge::{Contradiction, judge};
+use super::solver::Solver;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
 
 fn condition(expression: &'static Expression) -> Condition {
     let text = Box::leak(format!("{expression:?}").into_boxed_str());
-    Condition::new(ConditionKind::Pre, text, None, None, &[], (1, 1)).reading(expression)
+    let names = reference::PARAMETERS.map(|(name, _)| name).into_iter();
+    let names = names.filter(|name| text.contains(&format!("Parameter({name:?})")));
+    let names = Vec::leak(names.collect());
+    Condition::new(ConditionKind::Pre, text, None, None, names, (1, 1)).reading(expression)
 }
 
-fn facts() -> AbstractState<'static> {
-    let mut facts = AbstractState::new(&[]);
+fn conditions(list: &[&'static Expression]) -> &'static [Condition] {
+    Vec::leak(list.iter().map(|one| condition(one)).collect())
+}
+
+fn solver(conditions: &[Condition]) -> Solver<'_> {
+    let mut solver = Solver::new(conditions, &[]);
     for (name, kind) in reference::PARAMETERS {
-        facts.typed(name, kind);
+        solver.typed(name, kind, Value::Unknown);
     }
-    facts
+    solver
+}
+
+/// What the compiler finds.
+fn judged(list: &[&'static Expression]) -> Option<Contradiction> {
+    judge(conditions(list), &reference::PARAMETERS).found()
 }
 
 /// Whether some sample satisfies the ones and breaks the others.
@@ -46,30 +58,35 @@ proptest! {
             .prop_filter("few combinations", |conditions| reference::size(conditions) <= 4_000),
         broken in any::<bool>(),
     ) {
-        let list: Vec<Condition> = conditions.iter().map(|one| condition(one)).collect();
+        let list = self::conditions(&conditions);
         let all = (1 << list.len()) - 1;
-        prop_assert!(!are_met(&facts(), &list) || !impossible(facts(), &list, all, 0), "{conditions:#?}");
         let last = 1 << (list.len() - 1);
         let (holding, breaking) = if broken { (all & !last, last) } else { (all, 0) };
-        if impossible(facts(), &list, holding, breaking) {
+        if solver(list).is_impossible(holding, breaking) {
             let (before, end) = conditions.split_at(conditions.len() - 1);
             let found = if broken { satisfied(before, end) } else { satisfied(&conditions, &[]) };
             prop_assert!(!found, "{conditions:#?}");
         }
     }
 
-    /// Of one integer and constants alone the core misses nothing.
+    /// Of one integer and constants alone nothing is missed, by the compiler neither.
     #[test]
     fn of_bounds_on_one_integer_every_contradiction_is_found(
         conditions in prop::collection::vec(generate::bounds(), 1..5),
     ) {
-        let list: Vec<Condition> = conditions.iter().map(|one| condition(one)).collect();
-        let all = (1 << list.len()) - 1;
-        prop_assert!(!are_met(&facts(), &list) || satisfied(&conditions, &[]), "{conditions:#?}");
-        prop_assert_eq!(
-            impossible(facts(), &list, all, 0),
-            !satisfied(&conditions, &[]),
-            "{:#?}", conditions
-        );
+        let list = self::conditions(&conditions);
+        let is_met = satisfied(&conditions, &[]);
+        prop_assert_eq!(solver(list).contradiction().is_none(), is_met, "{:#?}", conditions);
+        prop_assert_eq!(judged(&conditions).is_none(), is_met, "{:#?}", conditions);
+    }
+
+    /// What the compiler finds a registry finds as well.
+    #[test]
+    fn what_the_compiler_finds_is_a_contradiction(
+        conditions in prop::collection::vec(generate::conditions(), 1..4),
+    ) {
+        if let Some(found) = judged(&conditions) {
+            prop_assert!(solver(self::conditions(&conditions)).is_impossible(found.set, 0), "{conditions:#?}");
+        }
     }
 }
