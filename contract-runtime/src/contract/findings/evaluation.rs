@@ -532,17 +532,18 @@ impl<'a> Evaluation<'a> {
         let mut rest = Some(what);
         while let Some(what) = rest {
             self.effort = self.effort.saturating_sub(1);
-            let (first, second, mut list) = what.operands();
-            match (what, self.number(what, &Scope::of(&[]))) {
+            match (what, self.value(what)) {
                 // A sum of constants.
-                (Expression::Arithmetic(..) | Expression::Negative(_), Some(sum)) => {
-                    seek.constant(Value::Integer(sum.range.low));
+                (Expression::Arithmetic(..) | Expression::Negative(_), _) => {
+                    if let Some(sum) = self.number(what, &Scope::of(&[])) {
+                        seek.constant(Value::Integer(sum.range.low));
+                    }
                 }
-                (Expression::IsFinite(_), _) if matches!(seek.kind, TypeKind::Float { .. }) => {
-                    seek.cut(FINITE);
-                }
-                _ => seek.constant(self.value(what)),
+                (Expression::IsFinite(_), _) => seek.cut(FINITE),
+                (_, Value::Unknown) => {}
+                (_, value) => seek.constant(value),
             }
+            let (first, second, mut list) = what.operands();
             if let Some(second) = second {
                 self.among(second, seek);
             }

@@ -11,8 +11,7 @@ use crate::contract::type_kind::TypeKind;
 /// How deep a type is looked into, and one for what is inside.
 const DEPTH: usize = 4;
 
-/// Comparisons for each function: the compiler refuses a constant that takes it two million steps (lint
-/// `long_running_const_eval`), and a comparison takes some hundred.
+/// Comparisons for each function, of some hundred steps; the lint `long_running_const_eval` refuses two million.
 const EFFORT: u32 = 1_000;
 
 /// Conditions of one function, by their bits; those beyond the 64th are not looked at.
