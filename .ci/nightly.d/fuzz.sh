@@ -6,7 +6,8 @@ cd "$(dirname "$0")/../.."
 
 printf '\n== %s\n' 'fuzzing'
 cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
-cargo +nightly fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --quiet
+bin=$(.ci/steps/cargo_tool.sh fuzz)
+PATH=$bin:$PATH
 # What a model sends, what a peer sends, and any text against any schema.
 for fuzzed in contract-runtime/arguments companions/remote/frame_to_message contract-schema/validator; do
     cd "${fuzzed%/*}"

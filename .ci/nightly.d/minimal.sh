@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 cargo +nightly --version 2>/dev/null || rustup toolchain install nightly --profile minimal
+bin=$(.ci/steps/cargo_tool.sh hack)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # The lock file of a copy, so that the one of the project stays.
@@ -11,4 +12,4 @@ git ls-files -z | xargs -0 cp --parents -t "$folder"
 target=${CARGO_TARGET_DIR:-$PWD/target}/minimal
 cd "$folder"
 cargo +nightly update --quiet -Z direct-minimal-versions
-cargo check --quiet --target-dir "$target" -p contract-macros -p contract-schema -p contract-runtime -p contract-agent -p contract-http -p contract-manifest -p contract-mcp -p contract-program -p contract-remote -p contract-verify --all-features
+PATH=$bin:$PATH cargo hack check --quiet --target-dir "$target" --workspace --ignore-private --all-features

@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
-# Checks that each feature of each published crate builds alone.
+# Checks that each feature of each published crate builds alone, and so does each published crate that has none.
+# `.ci/nightly oldest` also checks them without features and with all.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 printf '\n== %s\n' 'each feature alone'
-cargo metadata --no-deps --format-version 1 | python3 -c '
-import json, sys
-for package in json.load(sys.stdin)["packages"]:
-    if package["publish"] is None:
-        for feature in sorted(set(package["features"]) - {"default"}):
-            print(package["name"], feature)' |
-while read -r package feature; do
-    printf '%s: %s\n' "$package" "$feature"
-    cargo check --quiet -p "$package" --no-default-features --features "$feature" </dev/null
-done
+bin=$(.ci/steps/cargo_tool.sh hack)
+PATH=$bin:$PATH cargo hack check --quiet --workspace --ignore-private --each-feature \
+    --exclude-features default --exclude-no-default-features --exclude-all-features 2> >(grep -v -e '^info: skipped' -e '^$' >&2)
