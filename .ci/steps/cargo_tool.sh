@@ -8,6 +8,7 @@ case $1 in
     deny) version=0.20.2 hash=ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee ;;
     fuzz) version=0.13.2 hash=612108f626b6ee0e5d63b1a0e257c89c13abffbd8fff539ccbffb7205b33093f ;;
     hack) version=0.6.45 hash=f48ca4698cef7c02a6f845253c4236b9974336e37c9e69ec9135d795696444d3 ;;
+    mutants) version=27.1.0 hash= ;;
 esac
 tools=${CARGO_TARGET_DIR:-$PWD/target}/tools
 folder=$tools/$1-$version
