@@ -4,7 +4,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::normalize::correct_output;
-use super::{Decimal, InputSchema, ParameterSchema, SchemaError};
+use super::{Decimal, InputSchema, ParameterSchema, SchemaError, check_schema};
 
 fn parameter<T: JsonSchema>(generator: &mut SchemaGenerator, name: &str) -> ParameterSchema {
     from(name, generator.subschema_for::<T>().to_value())
@@ -413,4 +413,15 @@ fn a_chain_of_definitions_is_followed_only_so_far() {
     };
     assert!(chain(60).is_ok());
     assert!(matches!(chain(5_000), Err(SchemaError::Depth { .. })));
+}
+
+#[test]
+fn a_whole_document_is_checked_for_what_cannot_be_enforced() {
+    let list = json!({"type": "object", "properties": {"rest": {"$ref": "#"}}});
+    assert_eq!(check_schema(&list), Ok(()));
+    let error = check_schema(&json!({"items": {"unevaluatedItems": false}})).unwrap_err();
+    assert!(
+        matches!(&error, SchemaError::Keyword { pointer, .. } if pointer == "/items"),
+        "{error}"
+    );
 }
