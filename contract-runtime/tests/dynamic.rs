@@ -125,7 +125,7 @@ fn everybody_is_told_of_them() {
 #[test]
 fn policies_come_from_all_who_may_set_them() {
     let build = |set: fn(contract_runtime::Builder) -> contract_runtime::Builder, tool: Tool| {
-        set(Registry::builder().with(vec![tool])).build().unwrap()
+        set(Registry::builder().with(tool)).build().unwrap()
     };
     let observed = build(|builder| builder.policy(Policy::Observe), halve());
     let outcome = call(&observed, 3);
@@ -189,7 +189,7 @@ fn a_predicate_that_panics_is_a_violation() {
     let before = tool.clone().pre("before", |_| panic!("no"));
     let after = tool.post("after", |_, _| panic!("no"));
     for (tool, kind) in [(before, "halve.pre[0]"), (after, "halve.post[0]")] {
-        let registry = Registry::builder().with(vec![tool]).build().unwrap();
+        let registry = Registry::builder().with(tool).build().unwrap();
         let outcome = call(&registry, 3);
         let violation = outcome.violation().unwrap();
         assert_eq!(
@@ -225,7 +225,7 @@ fn a_clone_has_conditions_of_its_own() {
         Ok::<_, String>(Content::text(""))
     });
     let strict = plain.clone().pre("never", |_| false);
-    let build = |tool| Registry::builder().with(vec![tool]).build().unwrap();
+    let build = |tool: Tool| Registry::builder().with(tool).build().unwrap();
     assert!(call(&build(plain), 3).is_ok());
     assert_eq!(call(&build(strict), 3).status(), Status::Violation);
 }
@@ -244,7 +244,7 @@ async fn arguments_are_judged_by_the_schema_first_and_a_check_runs_no_body() {
         Ok::<_, String>(Content::text(""))
     })
     .pre("even", |arguments| number(arguments) % 2 == 0);
-    let registry = Registry::builder().with(vec![body]).build().unwrap();
+    let registry = Registry::builder().with(body).build().unwrap();
     for (number, status) in [(2, Status::Ok), (3, Status::Violation)] {
         let call = ToolCall::new("1", "halve", format!(r#"{{"number":{number}}}"#));
         assert_eq!(registry.check(call).await.status(), status);
@@ -305,7 +305,7 @@ async fn a_handler_sees_its_call() {
         [BuildProblem::MissingContext { .. }]
     ));
     let registry = Registry::builder()
-        .with(vec![tool])
+        .with(tool)
         .context(User("eve"))
         .build()
         .unwrap();
@@ -336,7 +336,7 @@ fn a_dialect_is_published_where_it_is_the_one_that_is_enforced() {
         });
         let spec = DynamicSpec::new("tool", "A tool.").input_schema(schema);
         let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
-        let registry = Registry::builder().with(vec![tool]).build().unwrap();
+        let registry = Registry::builder().with(tool).build().unwrap();
         let exported = registry.export(Dialect::Mcp(McpRevision::July2026));
         exported.unwrap()[0]["inputSchema"].clone()
     };
@@ -364,7 +364,7 @@ fn an_integer_that_a_value_would_round_is_refused() {
         })),
         |arguments| async move { Ok::<_, &str>(Content::json(&Value::Object(arguments))) },
     );
-    let registry = Registry::builder().with(vec![echo]).build().unwrap();
+    let registry = Registry::builder().with(echo).build().unwrap();
     let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "echo", arguments));
     for exact in [
         r#"{"number":18446744073709551615}"#,
@@ -401,7 +401,7 @@ fn tool_with(schema: Value) -> Registry {
         DynamicSpec::new("take", "Take it.").input_schema(schema),
         |_| async { Ok::<_, String>(Content::text("taken")) },
     );
-    Registry::builder().with(vec![tool]).build().unwrap()
+    Registry::builder().with(tool).build().unwrap()
 }
 
 #[test]
@@ -461,7 +461,7 @@ fn a_schema_of_draft_07_is_read_as_what_it_means() {
 fn the_whole_schema_has_a_name_in_what_is_wrong_with_it() {
     let spec = DynamicSpec::new("list", "List it.").input_schema(json!({"type": "array"}));
     let list = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
-    let error = Registry::builder().with(vec![list]).build().unwrap_err();
+    let error = Registry::builder().with(list).build().unwrap_err();
     let expected = r#"the root: expected the schema of an object, with `"type": "object"`"#;
     assert!(error.to_string().ends_with(expected), "{error}");
 }

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use contract_runtime::__family::methods;
-use contract_runtime::{BuildError, Builder, Registry};
+use contract_runtime::{BuildError, Builder, Registry, ToolFunction};
 
 use super::Verifier;
 
@@ -110,7 +110,7 @@ const BOUNDARIES: &str = "verify-boundaries";
 ///
 /// If it is not a tool.
 #[track_caller]
-pub fn verifier_of_function<F: 'static>(function: F, home: &str) -> Verifier {
+pub fn verifier_of_function<F: ToolFunction<S>, S>(function: F, home: &str) -> Verifier {
     verifier_of_registry(Registry::builder().tool(function), home)
 }
 

@@ -15,6 +15,7 @@ use super::call_hook::CallHook;
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
 use super::{findings, history, methods, require_portable};
+use crate::contract::ToolFunction;
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::contract::violation::Violation;
@@ -116,7 +117,7 @@ impl Builder {
         clippy::needless_pass_by_value,
         reason = "a function item is a name, and its type says all"
     )]
-    pub fn tool<F: 'static>(mut self, function: F) -> Self {
+    pub fn tool<F: ToolFunction<S>, S>(mut self, function: F) -> Self {
         let _ = function;
         self.empty = None;
         let of = TypeId::of::<F>();
@@ -130,7 +131,7 @@ impl Builder {
         self
     }
 
-    /// Adds the tools of a state: an `impl` block under `#[tool]`, by value or in an `Arc`; or a list of [`Tool`]s.
+    /// Adds the tools of a state: an `impl` block under `#[tool]`, by value or in an `Arc`; or a [`Tool`], or a list of them.
     pub fn with(mut self, tools: impl ToolSet) -> Self {
         self.empty = None;
         self.states += 1;

@@ -77,7 +77,7 @@ pub enum FindingKind {
     AlwaysTrue,
     /// The other conditions imply it.
     Implied,
-    /// A precondition refuses calls, and a model is shown nothing of it.
+    /// A precondition or a lookup refuses calls, and a model is shown nothing of it.
     Unexplained,
     /// A parameter has no description, and neither has its type.
     Undescribed,
@@ -96,7 +96,8 @@ impl fmt::Display for Finding {
 impl Registry {
     /// Finds preconditions that could be removed, because they are always true for their types or implied by others, and
     /// those that refuse calls although no model is informed about them, because only the program can evaluate them and
-    /// they have no text; and parameters without a description. None of them is an error.
+    /// they have no text; parameters without a description; types that stay behind a reference; and maps that no call can give. None
+    /// of them is an error.
     ///
     /// It knows what the published contract knows, and is silent where it cannot prove. In a test of a package:
     ///

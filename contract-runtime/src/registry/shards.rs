@@ -130,7 +130,7 @@ mod tests {
         })
         .pre("a number", |arguments| arguments.contains_key("number"))
         .post("a text", |_, result| result.is_string());
-        let registry = Registry::builder().with(vec![tool]).build().unwrap();
+        let registry = Registry::builder().with(tool).build().unwrap();
         own.set(registry.clone()).unwrap();
         registry
     }

@@ -345,7 +345,7 @@ impl Tool {
     ///         Ok::<_, String>(Content::text(arguments["text"].as_str().unwrap_or_default()))
     ///     },
     /// );
-    /// let registry = Registry::builder().with(vec![echo]).build()?;
+    /// let registry = Registry::builder().with(echo).build()?;
     /// let outcome = registry.call_blocking(ToolCall::new("1", "echo", r#"{"text":"hi"}"#));
     /// assert_eq!(outcome.output(), Some("hi"));
     /// # Ok::<(), contract_runtime::BuildError>(())
@@ -375,7 +375,7 @@ impl Tool {
     ///         Ok::<_, &str>(Content::text(format!("{} in call {}", user.0, context.call.id)))
     ///     },
     /// );
-    /// let registry = Registry::builder().with(vec![who]).context(User("ada")).build()?;
+    /// let registry = Registry::builder().with(who).context(User("ada")).build()?;
     /// let outcome = registry.call_blocking(ToolCall::new("7", "who", ""));
     /// assert_eq!(outcome.output(), Some("ada in call 7"));
     /// # Ok::<(), contract_runtime::BuildError>(())

@@ -27,7 +27,7 @@ use crate::schema::{Hints, InputSchema, SchemaError, StoredSchema};
 /// });
 /// let greet = greet.pre("the shop is open", |_| true);
 /// assert_eq!(greet.name(), "greet");
-/// let registry = Registry::builder().with(vec![greet]).build()?;
+/// let registry = Registry::builder().with(greet).build()?;
 /// assert!(registry.tool("greet").is_some());
 /// # Ok::<(), BuildError>(())
 /// ```
@@ -135,7 +135,7 @@ impl fmt::Debug for Tool {
 /// }));
 /// let shout = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("HELLO")) });
 ///
-/// let registry = Registry::builder().with(vec![shout]).build()?;
+/// let registry = Registry::builder().with(shout).build()?;
 /// assert_eq!(registry.tool("shout").unwrap().description(), "Say it louder.");
 /// let call = ToolCall::new("1", "shout", r#"{"text": "hello"}"#);
 /// assert_eq!(registry.call_blocking(call).output(), Some("HELLO"));
@@ -228,7 +228,7 @@ impl DynamicSpec {
     ///
     /// let spec = DynamicSpec::new("read", "Read a file.").source("the file server");
     /// let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::default()) });
-    /// let registry = Registry::builder().with(vec![tool]).build()?;
+    /// let registry = Registry::builder().with(tool).build()?;
     /// assert_eq!(registry.tool("read").map(|tool| tool.location()), Some("the file server"));
     /// # Ok::<(), BuildError>(())
     /// ```

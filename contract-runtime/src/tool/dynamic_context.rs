@@ -74,7 +74,7 @@ impl DynamicContext {
     ///     }
     /// });
     ///
-    /// let registry = Registry::builder().with(vec![send]).build()?;
+    /// let registry = Registry::builder().with(send).build()?;
     /// let call = || ToolCall::new("1", "send", "{}");
     /// assert_eq!(registry.call(call()).await.error(), Some("the mailbox is full"));
     /// let yes = Context::new().approver(async |_| Decision::Approved(Approval::Once));

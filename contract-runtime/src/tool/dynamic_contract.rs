@@ -187,7 +187,7 @@ impl Tool {
     ///         let path = arguments.get("path").and_then(|path| path.as_str());
     ///         path.is_some_and(|path| path.starts_with("drafts/") && !path.contains(".."))
     ///     });
-    /// let registry = Registry::builder().with(vec![remove]).build()?;
+    /// let registry = Registry::builder().with(remove).build()?;
     /// let outcome = registry.call_blocking(ToolCall::new("1", "remove", r#"{"path":"/etc/passwd"}"#));
     /// assert_eq!(outcome.violation().unwrap().contract, "remove.pre[0]");
     /// # Ok::<(), contract_runtime::BuildError>(())
@@ -247,7 +247,7 @@ impl Tool {
     /// .post("between 1 and 6", |_, result| {
     ///     result.as_u64().is_some_and(|eyes| (1..=6).contains(&eyes))
     /// });
-    /// let registry = Registry::builder().with(vec![roll]).build()?;
+    /// let registry = Registry::builder().with(roll).build()?;
     /// let outcome = registry.call_blocking(ToolCall::new("1", "roll", ""));
     /// assert_eq!(outcome.status(), Status::Violation);
     /// # Ok::<(), contract_runtime::BuildError>(())

@@ -109,6 +109,12 @@ impl<T: SharedToolSet> ToolSet for Arc<T> {
     }
 }
 
+impl ToolSet for Tool {
+    fn into_tools(self) -> Vec<Tool> {
+        vec![self]
+    }
+}
+
 impl ToolSet for Vec<Tool> {
     fn into_tools(self) -> Vec<Tool> {
         self

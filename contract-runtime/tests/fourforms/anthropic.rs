@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, ExportProblem};
+use contract_runtime::{Dialect, ExportProblem, ToolFunction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,11 +28,11 @@ fn reserve(
     format!("{seats}{row}{class}{names:?}")
 }
 
-fn with<F: 'static>(tool: F) -> Registry {
+fn with<S>(tool: impl ToolFunction<S>) -> Registry {
     Registry::builder().tool(tool).build().unwrap()
 }
 
-fn one<F: 'static>(tool: F, dialect: Dialect) -> Value {
+fn one<S>(tool: impl ToolFunction<S>, dialect: Dialect) -> Value {
     with(tool).export(dialect).unwrap()[0].clone()
 }
 

@@ -130,7 +130,7 @@ fn a_type_that_stays_behind_a_reference_is_found() {
         "$defs": definitions,
     }));
     let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
-    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let registry = Registry::builder().with(tool).build().unwrap();
     let findings = registry.lint();
     let first = findings.first().unwrap();
     assert_eq!(first.kind, FindingKind::Referenced);

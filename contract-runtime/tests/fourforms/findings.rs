@@ -8,7 +8,7 @@
 )]
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Finding, FindingKind};
+use contract_runtime::{Finding, FindingKind, ToolFunction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -94,7 +94,7 @@ fn wait(#[arg(default = 5 + 1)] from: u32, #[arg(default = 5)] to: u32) {
 }
 
 /// What building a registry of one tool reports, without the places in this file.
-fn problems<F: 'static>(tool: F) -> Vec<String> {
+fn problems<S>(tool: impl ToolFunction<S>) -> Vec<String> {
     let Err(error) = Registry::builder().tool(tool).build() else {
         return Vec::new();
     };

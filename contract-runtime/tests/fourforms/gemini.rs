@@ -1,7 +1,7 @@
 //! What Gemini's API is given, in both of its ways.
 
-use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, ToolFunction};
 use serde_json::{Value, json};
 
 use super::judges_tools::{Shape, Speed, registry};
@@ -9,11 +9,11 @@ use super::judges_tools::{Shape, Speed, registry};
 pub(crate) const PARAMETERS: Dialect = Dialect::GeminiParameters;
 pub(crate) const SCHEMA: Dialect = Dialect::GeminiJsonSchema;
 
-pub(crate) fn with<F: 'static>(tool: F) -> Registry {
+pub(crate) fn with<S>(tool: impl ToolFunction<S>) -> Registry {
     Registry::builder().tool(tool).build().unwrap()
 }
 
-fn one<F: 'static>(tool: F, dialect: Dialect) -> Value {
+fn one<S>(tool: impl ToolFunction<S>, dialect: Dialect) -> Value {
     with(tool).export(dialect).unwrap()[0].clone()
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn parameter(schema: &Value, dialect: Dialect) -> Result<Value, Strin
     let input = json!({"type": "object", "properties": {"it": schema}, "required": ["it"], "additionalProperties": false});
     let spec = DynamicSpec::new("by_hand", "Made by hand.").input_schema(input);
     let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
-    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let registry = Registry::builder().with(tool).build().unwrap();
     let exported = registry
         .export(dialect)
         .map_err(|error| error.problems()[0].to_string())?;

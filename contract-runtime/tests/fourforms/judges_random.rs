@@ -225,7 +225,7 @@ fn instance(schema: &Value, root: &Value, random: &mut Random) -> Value {
 fn registry(input: &Value) -> Option<Registry> {
     let spec = DynamicSpec::new("random", "Random.").input_schema(input.clone());
     let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
-    Registry::builder().with(vec![tool]).build().ok()
+    Registry::builder().with(tool).build().ok()
 }
 
 #[test]

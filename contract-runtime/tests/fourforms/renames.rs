@@ -169,7 +169,7 @@ fn a_schema_from_elsewhere_is_renamed_through_references_and_conditions() {
     let tool = Tool::dynamic(spec, |arguments| async move {
         Ok::<_, String>(Content::text(Value::Object(arguments).to_string()))
     });
-    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let registry = Registry::builder().with(tool).build().unwrap();
     let schema = input(Dialect::OpenAiChat { strict: false }, &registry);
     assert_eq!(schema["dependentRequired"], json!({"page_size": ["node"]}));
     assert_eq!(
@@ -194,7 +194,7 @@ fn an_example_has_exported_names() {
         "properties": {"$top": {"type": "integer", "examples": [3]}},
     }));
     let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
-    let registry = Registry::builder().with(vec![tool]).build().unwrap();
+    let registry = Registry::builder().with(tool).build().unwrap();
     let exported = registry
         .export(Dialect::Anthropic { strict: false })
         .unwrap();
@@ -208,7 +208,7 @@ fn echo(schema: Value, ignores: bool) -> Registry {
         let arguments = serde_json::Value::from(arguments);
         Ok::<_, String>(Content::text(arguments.to_string()))
     });
-    let builder = Registry::builder().with(vec![tool]);
+    let builder = Registry::builder().with(tool);
     builder.ignore_unknown_keys(ignores).build().unwrap()
 }
 

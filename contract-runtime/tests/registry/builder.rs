@@ -124,7 +124,7 @@ fn a_schema_that_cannot_be_used_is_a_problem() {
             DynamicSpec::new("odd", "Have an odd schema.").input_schema(schema.clone()),
             |_| async { Ok::<_, String>(Content::text("")) },
         );
-        let error = Registry::builder().with(vec![tool]).build().unwrap_err();
+        let error = Registry::builder().with(tool).build().unwrap_err();
         assert!(
             matches!(error.problems(), [BuildProblem::Schema { tool, .. }] if tool == "odd"),
             "{schema}: {error}"

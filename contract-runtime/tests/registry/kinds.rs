@@ -110,11 +110,7 @@ fn a_dynamic_tool_is_judged_by_its_schema_and_otherwise_like_any_other() {
             }
         },
     );
-    let registry = Registry::builder()
-        .with(vec![echo])
-        .prefix("x_")
-        .build()
-        .unwrap();
+    let registry = Registry::builder().with(echo).prefix("x_").build().unwrap();
     let ended = |arguments: &str| {
         let outcome = call(&registry, "x_echo", arguments);
         (

@@ -34,7 +34,7 @@ fn registry() -> Registry {
         DynamicSpec::new("echo", "Repeat.").output_schema(json!(true)),
         |_| async { Ok::<_, String>(Content::text("")) },
     );
-    let builder = Registry::builder().tool(shift).with(vec![echo]);
+    let builder = Registry::builder().tool(shift).with(echo);
     builder.timeout(Duration::from_secs(9)).build().unwrap()
 }
 

@@ -412,7 +412,7 @@ async fn what_a_tool_has_made_of_an_imported_result_is_its_own() {
             Ok::<_, String>(Content::text(format!("ours of {theirs}")))
         }
     });
-    let registry = Registry::builder().with(vec![outer]).build().unwrap();
+    let registry = Registry::builder().with(outer).build().unwrap();
     let answer = served(registry, "2025-11-25").await;
     assert_eq!(
         answer["content"],

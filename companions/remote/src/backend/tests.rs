@@ -56,7 +56,7 @@ impl Executor {
 async fn attached(safeguards: Safeguards) -> (Session, Executor) {
     let spec = DynamicSpec::new("wait", "Wait.");
     let wait = Tool::dynamic(spec, |_| async { Ok::<_, &str>(Content::text("")) });
-    let known = Registry::builder().with(vec![wait]).build().unwrap();
+    let known = Registry::builder().with(wait).build().unwrap();
     let mut settings = Settings::new(known.manifest());
     settings.safeguards = safeguards;
     let store = Arc::new(EmbeddedStore::in_memory().unwrap());

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use contract_runtime::Status;
 use contract_runtime::prelude::*;
+use contract_runtime::{Status, ToolFunction};
 use contract_verify::{Fault, Report, Verifier};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn breaks(number: i64, text: &str) {
     let _ = (number, text);
 }
 
-fn one<F: 'static>(tool: F) -> Verifier {
+fn one<F: ToolFunction<S>, S>(tool: F) -> Verifier {
     Verifier::new(Registry::builder().tool(tool).build().unwrap())
 }
 

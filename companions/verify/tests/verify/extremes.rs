@@ -1,5 +1,6 @@
 //! Two integers meet at their extremes whatever the seed: of the least and of -1 there is no quotient.
 
+use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
 use contract_verify::{Fault, Verifier};
 use schemars::JsonSchema;
@@ -37,7 +38,7 @@ fn share(one: i32, two: i32, three: i32, total: i32, each: i32) -> i32 {
     0
 }
 
-fn panics<F: Copy + 'static>(tool: F, is_found: fn(&Fault) -> bool) {
+fn panics<F: ToolFunction<S> + Copy, S>(tool: F, is_found: fn(&Fault) -> bool) {
     for seed in 0..20 {
         let registry = Registry::builder().tool(tool).build().unwrap();
         let report = Verifier::new(registry).cases(20).seed(seed).run();

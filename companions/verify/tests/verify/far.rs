@@ -1,11 +1,12 @@
 //! Bounds far away, and types without end.
 
+use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
 use contract_verify::{Fault, Report, Verifier};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-fn verify<F: 'static>(tool: F) -> Report {
+fn verify<F: ToolFunction<S>, S>(tool: F) -> Report {
     let registry = Registry::builder().tool(tool).build().unwrap();
     Verifier::new(registry).cases(20).seed(1).run()
 }

@@ -353,7 +353,7 @@ fn a_quoted_example_in_the_words_of_a_dynamic_condition_is_tried() {
                 .is_some_and(|path| path.starts_with("drafts/"))
         },
     );
-    let registry = Registry::builder().with(vec![open]).build().unwrap();
+    let registry = Registry::builder().with(open).build().unwrap();
     Verifier::new(registry).seed(1).run().assert();
 }
 

@@ -1,12 +1,13 @@
 //! The input that is reported is the smallest that fails.
 
+use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
 use contract_verify::{Fault, Problem, Verifier};
 use serde_json::{Value, json};
 
 /// The problem of a broken promise, with several seeds: it is the same input each time.
 #[track_caller]
-fn smallest<F: Copy + 'static>(tool: F) -> Value {
+fn smallest<F: ToolFunction<S> + Copy, S>(tool: F) -> Value {
     let found = |seed| {
         let registry = Registry::builder().tool(tool).build().unwrap();
         let report = Verifier::new(registry).seed(seed).run();

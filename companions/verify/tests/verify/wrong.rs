@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
 use contract_verify::{Fault, Layer, Problem, Verifier};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,7 +17,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
 #[track_caller]
-fn only<F: 'static>(tool: F) -> Problem {
+fn only<F: ToolFunction<S>, S>(tool: F) -> Problem {
     let registry = Registry::builder().tool(tool).build().unwrap();
     let report = Verifier::new(registry).run();
     let problems: Vec<_> = report.problems().cloned().collect();
@@ -234,7 +235,7 @@ fn a_dynamic_condition_that_refuses_nothing_is_found() {
         .pre("not negative", |arguments| {
             arguments["number"].as_i64() != Some(-1)
         });
-    let registry = Registry::builder().with(vec![keep]).build().unwrap();
+    let registry = Registry::builder().with(keep).build().unwrap();
     let report = Verifier::new(registry).run();
     let problem = report.problems().next().unwrap();
     assert_eq!(problem.clause.as_deref(), Some("keep.pre[0]"));

@@ -1,12 +1,12 @@
 //! Names a tool by its function item.
 
-/// A function that a history is asked about: the function item of a tool, such as `find_user` or `Store::find_user`.
+/// A function that names a tool, for a registry or a history: a function item such as `find_user`, of at most 26 parameters.
 ///
 /// Whether the function is a tool is checked when a registry is built.
 #[diagnostic::on_unimplemented(
-    message = "a history is asked about a tool by its function, and `{Self}` is not a function",
+    message = "a tool is named by its function, and `{Self}` is not a function",
     label = "expected a function, such as `find_user` or `Store::find_user`",
-    note = "for a tool that is not a function here, write `seen_named(\"find_user\")`, `ok_named(..)` or `count_named(..)`"
+    note = "ask a history about a tool that is not a function here by `seen_named(\"find_user\")`, `ok_named(..)` or `count_named(..)`, and add it to a registry by `.with(tool)`"
 )]
 pub trait ToolFunction<Signature>: 'static {}
 
@@ -20,20 +20,13 @@ macro_rules! functions {
     };
 }
 
-functions!();
-functions!(A);
-functions!(A B);
-functions!(A B C);
-functions!(A B C D);
-functions!(A B C D E);
-functions!(A B C D E F);
-functions!(A B C D E F G);
-functions!(A B C D E F G H);
-functions!(A B C D E F G H I);
-functions!(A B C D E F G H I J);
-functions!(A B C D E F G H I J K);
-functions!(A B C D E F G H I J K L);
-functions!(A B C D E F G H I J K L M);
-functions!(A B C D E F G H I J K L M N);
-functions!(A B C D E F G H I J K L M N O);
-functions!(A B C D E F G H I J K L M N O P);
+/// For this many parameters, and for any smaller number.
+macro_rules! functions_up_to {
+    () => { functions!(); };
+    ($first:ident $($rest:ident)*) => {
+        functions!($first $($rest)*);
+        functions_up_to!($($rest)*);
+    };
+}
+
+functions_up_to!(A B C D E F G H I J K L M N O P Q R S T U V W X Y Z);

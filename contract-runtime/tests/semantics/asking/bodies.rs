@@ -87,7 +87,7 @@ async fn a_call_that_a_body_makes_waits_for_nobody() {
             Ok::<_, String>(Content::text(outcome.output().unwrap_or_default()))
         }
     });
-    let registry = Registry::builder().with(vec![outer]).build().unwrap();
+    let registry = Registry::builder().with(outer).build().unwrap();
     let outcome = registry.call(ToolCall::new("1", "outer", "{}")).await;
     let why = r#"Some(Denied("a call that a tool makes cannot wait for an answer"))"#;
     assert_eq!(outcome.output(), Some(why));

@@ -285,7 +285,7 @@ fn an_operator_asks_about_a_tool_that_no_macro_made() {
     })
     .pre("only on weekdays", |_| false);
     let registry = Registry::builder()
-        .with(vec![remove])
+        .with(remove)
         .confirm("remove")
         .ask("remove", "only on weekdays")
         .build()

@@ -254,7 +254,7 @@ async fn a_name_that_no_tool_has_is_the_fault_of_its_author() {
     let send = send.pre_over_history("nothing was read", |history, _| {
         history.count_named("raed") == 0
     });
-    let registry = Registry::builder().with(vec![send]).build().unwrap();
+    let registry = Registry::builder().with(send).build().unwrap();
     let run = Run::new();
     let outcome = in_run(&registry, &run, ToolCall::new("1", "send", "")).await;
     let violation = outcome.violation().unwrap();

@@ -129,10 +129,7 @@ async fn a_tool_that_is_no_function_is_asked_about_by_name() {
     #[tool]
     #[pre(history().count_named("web_read_page") == 0, "a page was read")]
     fn write() {}
-    let registry = Registry::builder()
-        .with(vec![page])
-        .prefix("web_")
-        .tool(write);
+    let registry = Registry::builder().with(page).prefix("web_").tool(write);
     let (registry, run) = (registry.build().unwrap(), Run::new());
     assert!(
         in_run(&registry, &run, ToolCall::new("1", "write", ""))

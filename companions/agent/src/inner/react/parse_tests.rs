@@ -17,7 +17,7 @@ fn registry() -> Registry {
     let spec = DynamicSpec::new("find", "Find.").input_schema(schema);
     let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("")) });
     Registry::builder()
-        .with(vec![tool])
+        .with(tool)
         .build()
         .expect("a sound tool")
 }

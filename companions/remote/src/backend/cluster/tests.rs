@@ -24,7 +24,7 @@ const SOON: Duration = Duration::from_secs(60);
 fn tools() -> Registry {
     let spec = DynamicSpec::new("note", "Do something.");
     let note = Tool::dynamic(spec, |_| async { Ok::<_, &str>(Content::text("done")) });
-    Registry::builder().with(vec![note]).build().unwrap()
+    Registry::builder().with(note).build().unwrap()
 }
 
 /// What backends share.

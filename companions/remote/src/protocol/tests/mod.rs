@@ -45,7 +45,7 @@ fn failed(error: impl Into<String>) -> CallError {
 fn outcome(answer: Answer) -> Outcome {
     let spec = DynamicSpec::new("tool", "Do anything.");
     let tool = Tool::backed(spec, Answers(Mutex::new(Some(answer))));
-    let builder = Registry::builder().with(vec![tool]);
+    let builder = Registry::builder().with(tool);
     let registry = builder.max_output_chars(usize::MAX).build().unwrap();
     registry.call_blocking(ToolCall::new("1", "tool", "{}"))
 }
