@@ -196,7 +196,7 @@ fn unreadable(entry: &Entry) -> impl Iterator<Item = Finding> {
         subject: format!("{}({})", entry.tool.name, input.name),
         kind: FindingKind::Unreadable,
         message: format!(
-            "every value of `{}` is refused, because its keys are no strings; use a list of keys with their values",
+            "every value of `{}` is refused, because its keys are not strings; use a list of keys with their values",
             input.name
         ),
         location: entry.tool.location.to_string(),

@@ -1,4 +1,4 @@
-//! Finds types whose schema does not say what they read: those that pass over errors, and maps whose keys are no strings.
+//! Finds types whose schema does not say what they read: those that pass over errors, and maps whose keys are not strings.
 
 use std::cell::Cell;
 
