@@ -37,6 +37,7 @@ pub struct ParameterSchema {
 
 /// One parameter as a schema keeps it.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Parameter {
     /// The name the model uses.
     pub name: Cow<'static, str>,
@@ -44,8 +45,7 @@ pub struct Parameter {
     pub required: bool,
     /// Whether values must never be shown again.
     pub secret: bool,
-    /// Whether typed decoding alone accepts nothing that the schema refuses; elsewhere the argument has to be judged before it
-    /// is decoded.
+    /// Whether typed decoding accepts nothing that the schema refuses; else the argument is judged before it is decoded.
     pub is_exact: bool,
     /// It is a map whose keys JSON cannot have, so that no value of it is read.
     pub unreadable_keys: bool,
