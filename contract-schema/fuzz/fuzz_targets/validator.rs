@@ -8,7 +8,7 @@ use contract_schema::Validator;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
-/// A schema and a text, with a zero byte between them.
+// A schema and a text, with a zero byte between them.
 fuzz_target!(|bytes: &[u8]| {
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let part = parts.next().and_then(|part| std::str::from_utf8(part).ok());
