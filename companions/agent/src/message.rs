@@ -16,7 +16,7 @@ pub enum Message {
     System {
         /// The text.
         text: String,
-        /// Whether an inner agent put it there: the next agent that goes on with the conversation replaces it by its own.
+        /// Whether an inner agent wrote it. The next agent that continues the conversation replaces it by its own instructions.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_agent: bool,
     },

@@ -32,7 +32,7 @@ impl Decoding {
     }
 }
 
-/// A source of which nothing can be read. It has options, lists and maps, so that what is in them is asked as well.
+/// A deserializer that refuses every scalar. It offers options, lists and maps, so that the types inside them are tried as well.
 #[derive(Clone, Copy)]
 struct Refusing<'f> {
     /// Whether a key asked for what no string holds.

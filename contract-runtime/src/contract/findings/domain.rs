@@ -25,7 +25,7 @@ pub(crate) enum Value<'a> {
     Text(&'a str),
     /// So many items.
     List(usize),
-    /// Of the values of a finite type, by their bits: those of which a test holds, and those of which it does not.
+    /// A set of values of a finite type, one bit for each value: the values for which a test holds, and those for which it fails.
     Values {
         holding: u64,
         failing: u64,

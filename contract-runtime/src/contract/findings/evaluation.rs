@@ -389,7 +389,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Whether there is a value inside of which the body is `wanted`.
+    /// Whether the body evaluates to `wanted` for some value inside.
     const fn any(
         &mut self,
         of: &Expression,
