@@ -5,4 +5,4 @@ cd "$(dirname "$0")/../.."
 
 .ci/steps/install.sh valgrind=valgrind
 printf '\n== %s\n' 'tools of other libraries'
-benches/peers/run
+contract-runtime/benches/peers/run
