@@ -1,12 +1,11 @@
-//! JSON Schema for programs that read what a language model sends.
+#![doc = include_str!("../README.md")]
+//!
+//! # How it works
 //!
 //! ```text
 //! Rust types  --type_schema, normalize, close-->  one neutral schema  --compile-->  rules
 //! a JSON text --arguments (judged by the rules)-->  every problem at once, in sentences that a model can act on
 //! ```
-//!
-//! [`Validator`] is the whole of it for a program that has a schema and a text. The hidden modules belong to `contract-runtime`,
-//! which depends on this version exactly.
 
 #![allow(
     clippy::must_use_candidate,
