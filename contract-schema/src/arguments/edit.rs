@@ -199,15 +199,8 @@ fn integer_node(number: Decimal) -> Option<Node> {
 const LONGEST_NUMBER: usize = 64;
 
 /// The value of one of the wanted types that the string `text` spells: `true` and `false` for a boolean, digits for an
-/// integer, and for a number also digits behind a point, but neither `5.0` for an integer nor `1e10`; and the JSON text of null,
-/// a list or an object.
+/// integer, and for a number also digits behind a point. Nothing else, neither `5.0` for an integer nor `1e10`.
 pub(super) fn coerced(text: &str, wanted: Types) -> Option<Node> {
-    if wanted.has(Types::NULL | Types::ARRAY | Types::OBJECT)
-        && text.trim_start().starts_with(['n', '[', '{'])
-    {
-        let read = Node::parse(text).ok()?;
-        return wanted.has(read.types()).then_some(read);
-    }
     if wanted.has(Types::BOOLEAN) {
         match text {
             "true" => return Some(Node::Bool(true)),

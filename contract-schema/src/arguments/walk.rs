@@ -23,6 +23,15 @@ const REMEMBERED: usize = 100_000;
 /// Values that a problem lists.
 const LISTED: usize = 50;
 
+/// How a value of another type is read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kept {
+    /// The JSON that a string spells.
+    Parsed,
+    /// A list of the value alone.
+    Listed,
+}
+
 /// One walk over the arguments of one call.
 #[expect(
     clippy::struct_excessive_bools,
@@ -42,7 +51,7 @@ pub(super) struct Walk<'s> {
     /// How many quiet walks are under way inside each other.
     trials: usize,
     /// What values were read as.
-    read: HashMap<(RuleId, usize), Option<Arc<Node>>>,
+    read: HashMap<(Kept, usize), Option<Arc<Node>>>,
     /// Verdicts on arrays and objects that alternatives inside alternatives would ask for again and again.
     known: HashMap<(RuleId, usize), Verdict>,
 }
@@ -194,26 +203,43 @@ impl<'s> Walk<'s> {
 
     /// The value of a wanted type that `node` was meant for: what its text spells, or a list of it alone.
     fn read_as(&mut self, id: RuleId, node: &Node) -> Option<Arc<Node>> {
-        let at = (id, address(node));
+        let rule = &self.rules[id];
+        if let Node::String(text) = node {
+            let wanted = rule.types;
+            let scalar = coerced(text, wanted).map(Arc::new);
+            let is_json = wanted.has(Types::NULL | Types::ARRAY | Types::OBJECT)
+                && text.trim_start().starts_with(['n', '[', '{']);
+            let json = || self.kept(node, Kept::Parsed, text.len(), || Node::parse(text).ok());
+            let read = scalar.or_else(|| is_json.then(json).flatten());
+            if let Some(read) = read.filter(|read| wanted.has(read.types())) {
+                return Some(read);
+            }
+        }
+        let is_one = !matches!(node, Node::Null | Node::Array(_));
+        let array = rule.array.as_ref().filter(|array| array.prefix.is_empty());
+        let item = array
+            .filter(|_| is_one && rule.types.has(Types::ARRAY))?
+            .items?;
+        // One correction at one place: the item is as it was given.
+        let fits = self.verdict(item, node).is_valid();
+        let list = || Some(Node::Array(Box::new([node.clone()])));
+        fits.then(|| self.kept(node, Kept::Listed, 1, list))
+            .flatten()
+    }
+
+    /// What a value is read as, made once for all rules. It is kept, because edits and verdicts know its parts by their addresses.
+    fn kept(
+        &mut self,
+        node: &Node,
+        how: Kept,
+        steps: usize,
+        make: impl FnOnce() -> Option<Node>,
+    ) -> Option<Arc<Node>> {
+        let at = (how, address(node));
         if let Some(read) = self.read.get(&at) {
             return read.clone();
         }
-        let rule = &self.rules[id];
-        let spelled = match node {
-            Node::String(text) if self.step(text.len()) => coerced(text, rule.types),
-            _ => None,
-        };
-        let items = rule.array.as_ref().filter(|array| array.prefix.is_empty());
-        let read = spelled.map(Arc::new).or_else(|| {
-            let is_one = !matches!(node, Node::Null | Node::Array(_));
-            let item = items
-                .filter(|_| is_one && rule.types.has(Types::ARRAY))?
-                .items?;
-            // One correction at one place: the item is as it was given.
-            let fits = self.verdict(item, node).is_valid();
-            fits.then(|| Arc::new(Node::Array(Box::new([node.clone()]))))
-        });
-        // Kept, because edits and verdicts know its parts by their addresses.
+        let read = self.step(steps).then(make).flatten().map(Arc::new);
         self.read.insert(at, read.clone());
         read
     }
