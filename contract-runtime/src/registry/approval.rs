@@ -124,7 +124,7 @@ impl Inner {
             asks: Arc::clone(&entry.asks),
             tool: call.name.clone(),
             registry: self.id,
-            call: told_apart(entry, &call),
+            call: told_apart(entry, &call, context.coerces()),
             caller: context.caller().or_else(|| outer.caller.clone()),
             approved: Vec::new(),
             told: Vec::new(),
@@ -365,14 +365,14 @@ fn denied(why: &str) -> FailureKind {
 
 /// What tells a call apart from others: equal only for arguments that its tool reads alike, such as a default that is left out
 /// and one that is spelled out.
-fn told_apart(entry: &Entry, call: &ToolCall) -> u128 {
+fn told_apart(entry: &Entry, call: &ToolCall, coerces: bool) -> u128 {
     let as_written = || digest(&[&call.name, &call.arguments]);
     // Numbers that a float cannot hold look like others once they are read.
     if has_long_number(&call.arguments) {
         return as_written();
     }
     let inputs = &entry.inputs;
-    let read = read(&call.arguments, &inputs.schema, inputs.coerce).ok();
+    let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();
     let text = read.as_ref().map_or(&call.arguments, |read| &read.text);
     let arguments = SentArguments::of(text, &inputs.schema);
     call_digest(&call.name, &arguments).unwrap_or_else(as_written)

@@ -336,6 +336,22 @@ async fn a_denied_float_is_the_same_however_it_is_spelled() {
 }
 
 #[tokio::test]
+async fn a_denied_call_is_the_same_where_its_caller_corrects_it() {
+    /// Pay.
+    #[tool(confirm = "Pay {euros}?")]
+    fn pay(euros: u32) {}
+    let registry = Registry::builder().tool(pay).build().unwrap();
+    let run = Run::new().approver(async |_| Decision::Denied("no".to_owned()));
+    let call = |euros: &str| ToolCall::new("1", "pay", format!(r#"{{"euros":{euros}}}"#));
+    let context = || Context::new().run(&run).coerce(true);
+    let denied = registry.call_with(call(r#""7""#), context()).await;
+    assert_eq!(denied.status(), Status::Denied, "{denied:?}");
+    let approving = context().approver(async |_| Decision::Approved(Approval::Once));
+    let again = registry.call_with(call("7"), approving).await;
+    assert_eq!(again.status(), Status::Denied, "{again:?}");
+}
+
+#[tokio::test]
 async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
     /// Order some of a thing.
     #[tool(coerce, confirm = "Order {count} of {thing}?")]

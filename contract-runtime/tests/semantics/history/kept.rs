@@ -147,3 +147,31 @@ async fn a_tool_that_is_no_function_is_asked_about_by_name() {
             .is_ok()
     );
 }
+
+/// Read a page.
+#[tool(read_only)]
+fn read_number(number: u32) -> u32 {
+    number
+}
+
+/// Erase a page that was read.
+#[tool(destructive)]
+#[pre(history().with("number", &number).seen(read_number), "read it first")]
+fn erase(number: u32) -> u32 {
+    number
+}
+
+#[test]
+fn what_was_corrected_is_remembered_as_it_was_read() {
+    let builder = Registry::builder().tool(read_number).tool(erase);
+    let registry = builder.coerce(true).build().unwrap();
+    let run = Run::new();
+    let call = |tool: &str, number: &str| {
+        let call = ToolCall::new("1", tool, format!(r#"{{"number":{number}}}"#));
+        registry.call_blocking_with(call, Context::new().run(&run.turn()))
+    };
+    assert!(call("read_number", r#""7""#).is_ok());
+    assert!(!call("erase", "8").is_ok());
+    let erased = call("erase", "7");
+    assert!(erased.is_ok(), "{:?}", erased.error());
+}
