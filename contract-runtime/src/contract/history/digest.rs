@@ -79,7 +79,8 @@ fn of_value(key: &RandomState, value: &Value) -> u64 {
         Value::Bool(flag) => key.hash_one((1, flag)),
         Value::Number(number) => match whole(number) {
             Some(whole) => key.hash_one((2, whole)),
-            None => key.hash_one((3, number.as_f64().map(f64::to_bits))),
+            // A number that no float holds is known by its digits.
+            None => key.hash_one((3, number.as_f64().map(f64::to_bits).ok_or(number))),
         },
         Value::String(text) => key.hash_one((4, text)),
         Value::Array(items) => {
