@@ -26,10 +26,10 @@ impl Walk<'_> {
             self.judge(*by, node, path, found);
         }
         if !rule.any.is_empty() {
-            self.any(id, &rule.any, node, path, found);
+            self.choose(id, (&rule.any, false), node, path, found);
         }
         if !rule.one.is_empty() {
-            self.one(id, &rule.one, node, path, found);
+            self.choose(id, (&rule.one, true), node, path, found);
         }
         if let Some(not) = rule.not
             && self.verdict(not, node).is_valid()
@@ -54,31 +54,11 @@ impl Walk<'_> {
         }
     }
 
-    fn any(
+    /// At least one of the alternatives has to fit, or exactly one.
+    fn choose(
         &mut self,
         id: RuleId,
-        branches: &[RuleId],
-        node: &Node,
-        path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let mut best = (Verdict::Refused, None);
-        for branch in branches {
-            let verdict = self.verdict(*branch, node);
-            if verdict < best.0 {
-                best = (verdict, Some(*branch));
-            }
-            if verdict == Verdict::Fits {
-                break;
-            }
-        }
-        self.settle(id, best, branches, node, path, found);
-    }
-
-    fn one(
-        &mut self,
-        id: RuleId,
-        branches: &[RuleId],
+        (branches, exactly_one): (&[RuleId], bool),
         node: &Node,
         path: &Path<'_>,
         found: &mut Found,
@@ -92,9 +72,12 @@ impl Walk<'_> {
             if verdict < best.0 {
                 best = (verdict, Some(*branch));
             }
+            if verdict == Verdict::Fits && !exactly_one {
+                break;
+            }
         }
-        // Exactly one has to fit; a string that fits two is ambiguous.
-        if valid > 1 || (valid == 0 && coerced > 1) {
+        // A string that fits two is ambiguous.
+        if exactly_one && (valid > 1 || (valid == 0 && coerced > 1)) {
             found.refuse(ProblemKind::NoMatch, path, node, || {
                 "a value that fits only one of the accepted forms".to_owned()
             });

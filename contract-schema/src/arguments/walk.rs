@@ -23,15 +23,6 @@ const REMEMBERED: usize = 100_000;
 /// Values that a problem lists.
 const LISTED: usize = 50;
 
-/// How a value of another type is read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Kept {
-    /// The JSON that a string spells.
-    Parsed,
-    /// A list of the value alone.
-    Listed,
-}
-
 /// One walk over the arguments of one call.
 #[expect(
     clippy::struct_excessive_bools,
@@ -50,8 +41,8 @@ pub(super) struct Walk<'s> {
     steps: usize,
     /// How many quiet walks are under way inside each other.
     trials: usize,
-    /// What values were read as.
-    read: HashMap<(Kept, usize), Option<Arc<Node>>>,
+    /// What values were read as, by their addresses: the JSON that a string spells, or else a list of the value alone.
+    read: HashMap<(bool, usize), Option<Arc<Node>>>,
     /// Verdicts on arrays and objects that alternatives inside alternatives would ask for again and again.
     known: HashMap<(RuleId, usize), Verdict>,
 }
@@ -209,7 +200,7 @@ impl<'s> Walk<'s> {
             let scalar = coerced(text, wanted).map(Arc::new);
             let is_json = wanted.has(Types::NULL | Types::ARRAY | Types::OBJECT)
                 && text.trim_start().starts_with(['n', '[', '{']);
-            let json = || self.kept(node, Kept::Parsed, text.len(), || Node::parse(text).ok());
+            let json = || self.kept(node, false, text.len(), || Node::parse(text).ok());
             let read = scalar.or_else(|| is_json.then(json).flatten());
             if let Some(read) = read.filter(|read| wanted.has(read.types())) {
                 return Some(read);
@@ -223,25 +214,23 @@ impl<'s> Walk<'s> {
         // One correction at one place: the item is as it was given.
         let fits = self.verdict(item, node).is_valid();
         let list = || Some(Node::Array(Box::new([node.clone()])));
-        fits.then(|| self.kept(node, Kept::Listed, 1, list))
-            .flatten()
+        fits.then(|| self.kept(node, true, 1, list)).flatten()
     }
 
     /// What a value is read as, made once for all rules. It is kept, because edits and verdicts know its parts by their addresses.
     fn kept(
         &mut self,
         node: &Node,
-        how: Kept,
+        is_list: bool,
         steps: usize,
         make: impl FnOnce() -> Option<Node>,
     ) -> Option<Arc<Node>> {
-        let at = (how, address(node));
-        if let Some(read) = self.read.get(&at) {
-            return read.clone();
+        let at = (is_list, address(node));
+        if !self.read.contains_key(&at) {
+            let read = self.step(steps).then(make).flatten().map(Arc::new);
+            self.read.insert(at, read);
         }
-        let read = self.step(steps).then(make).flatten().map(Arc::new);
-        self.read.insert(at, read.clone());
-        read
+        self.read.get(&at).cloned().flatten()
     }
 
     /// `node` is not one of the listed values.
