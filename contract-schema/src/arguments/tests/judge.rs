@@ -293,6 +293,23 @@ fn every_verdict_is_that_of_the_standard() {
     });
 }
 
+/// A part is sent as its JSON text, or without the list around it.
+#[test]
+fn every_correction_ends_in_a_value_of_the_standard() {
+    let schemas = judged();
+    proptest!(ProptestConfig::with_cases(400), |(mut value in values(), place in any::<prop::sample::Index>())| {
+        let mut places = Vec::new();
+        pointers(&value, String::new(), &mut places);
+        if let Some(part) = value.pointer_mut(&places[place.index(places.len())]) {
+            *part = match part.take() {
+                Value::Array(mut items) if items.len() == 1 => items.remove(0),
+                other => Value::from(other.to_string()),
+            };
+        }
+        agree(&schemas, &value);
+    });
+}
+
 /// Decodes what the schema admits.
 fn decodes<T: JsonSchema + for<'de> Deserialize<'de>>(value: &Value) {
     #[derive(Deserialize)]
