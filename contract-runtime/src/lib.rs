@@ -53,7 +53,7 @@
 //! | crate | adds |
 //! |---|---|
 //! | [`contract-agent`](https://docs.rs/contract-agent) | agents that check contracts on a whole run |
-//! | [`contract-manifest`](https://docs.rs/contract-manifest) | contracts as a document: frozen in a file, compared, sent to peers |
+//! | [`contract-manifest`](https://docs.rs/contract-manifest) | contracts as a document: frozen in a file, compared, linted, explained, sent to peers |
 //! | [`contract-mcp`](https://docs.rs/contract-mcp) | serving tools over the Model Context Protocol, and importing those of other servers |
 //! | [`contract-verify`](https://docs.rs/contract-verify) | property-based tests derived from contracts |
 //! | [`contract-program`](https://docs.rs/contract-program) | a command line for the tools of a program, and a page to inspect them |
@@ -81,8 +81,7 @@ pub use contract::{
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
-    BuildError, BuildProblem, Builder, Export, ExportError, Finding, FindingKind, Program,
-    Registry, Statistics, ToolInfo,
+    BuildError, BuildProblem, Builder, Export, ExportError, Program, Registry, Statistics, ToolInfo,
 };
 pub use schema::{
     ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,

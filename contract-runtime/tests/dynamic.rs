@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contract_manifest::ToManifest as _;
+use contract_manifest::{Inspect as _, ToManifest as _};
 use contract_runtime::prelude::*;
 use contract_runtime::{
     BuildProblem, CheckEvent, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status,

@@ -5,6 +5,7 @@
 pub mod __private;
 mod constants;
 mod diff;
+mod inspect;
 mod json;
 mod subsumption;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use diff::{Change, Diff, Verdict};
+pub use inspect::{Finding, FindingKind, Inspect};
 pub use json::ManifestError;
 pub use version::ManifestVersion;
 

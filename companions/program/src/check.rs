@@ -1,8 +1,7 @@
 //! `check`: lints the tools without calling any.
 
-use contract_runtime::{
-    Dialect, Export, ExportError, ExportProblem, Finding, FindingKind, Registry,
-};
+use contract_manifest::{Finding, FindingKind, Inspect as _};
+use contract_runtime::{Dialect, Export, ExportError, ExportProblem, Registry};
 use serde_json::{Value, json};
 
 use super::output::{BAD, CAREFUL, GOOD, Output};

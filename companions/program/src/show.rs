@@ -1,6 +1,6 @@
 //! `show`: prints one tool with its contract.
 
-use contract_manifest::ToManifest as _;
+use contract_manifest::{Inspect as _, ToManifest as _};
 use contract_runtime::{PublishedCondition, Registry, ToolInfo};
 use serde_json::{Value, json};
 

@@ -195,7 +195,11 @@ impl<'s, 'r> Judges<'s, 'r> {
         if !self.is_unsure(&read) {
             self.schemas(&read, by_types, &mut verdicts);
         }
-        let sent = if tried.coerces() { &read } else { input };
+        let sent = if self.subject.info.coerces() {
+            &read
+        } else {
+            input
+        };
         self.rules(sent, &mut verdicts);
         verdicts
     }

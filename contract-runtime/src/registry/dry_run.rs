@@ -62,12 +62,6 @@ impl<'r> TriedTool<'r> {
         serde_json::from_str(&read.text).ok()
     }
 
-    /// Whether arguments of another type are read as what they probably mean.
-    #[must_use]
-    pub fn coerces(self) -> bool {
-        self.entry.inputs.coerce
-    }
-
     /// Whether its body may be run, as far as `#[verify(..)]` above it says.
     #[must_use]
     pub fn may_run(self) -> Option<bool> {
@@ -95,16 +89,7 @@ impl<'r> TriedTool<'r> {
         taken || self.entry.tool.shim.has_state()
     }
 
-    /// Builds a registry of this tool alone, with the values that its registry gives, or those of these functions.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be built, such as when a value is missing.
-    pub fn alone(self, setups: impl IntoIterator<Item = Setup>) -> Result<Registry, BuildError> {
-        Self::together(&[self], setups)
-    }
-
-    /// Builds a registry of these tools of one registry; see [`alone`](Self::alone).
+    /// Builds a registry of these tools alone, with the values that their registry gives, or those of these functions.
     ///
     /// # Errors
     ///

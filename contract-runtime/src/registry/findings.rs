@@ -4,12 +4,14 @@ use serde_json::Value as Json;
 
 use super::build_error::BuildProblem;
 use super::entry::Entry;
-use crate::contract::condition::{Condition, Probe};
+use crate::contract::condition::Condition;
 use crate::contract::expression::Expression;
+use crate::contract::findings::judge::reading;
 use crate::contract::findings::solver::Solver;
 use crate::contract::findings::{Known, Value};
 use crate::contract::panics::guard;
 use crate::contract::pattern;
+use crate::contract::policy::Policy;
 use crate::schema::Parameter;
 use crate::schema::lower::finite;
 
@@ -35,12 +37,52 @@ pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     }
 }
 
-/// The conditions of a set.
-pub(super) fn members(conditions: &[Condition], set: u64) -> impl Iterator<Item = &Condition> {
+/// The members of a set of conditions.
+pub(super) fn members<T>(conditions: &[T], set: u64) -> impl Iterator<Item = &T> {
     let numbered = conditions.iter().take(64).enumerate();
     numbered
         .filter(move |(index, _)| set & (1 << index) != 0)
         .map(|(_, condition)| condition)
+}
+
+/// The preconditions that could be removed, by index, each with the set of those that imply it; one that holds for every
+/// value of its types needs none.
+pub(super) fn superfluous(entry: &Entry) -> Vec<(usize, u64)> {
+    let asked = Asked::of(entry);
+    let known = asked.known();
+    let solver = asked.solver(entry, &known);
+    let conditions = entry.tool.conditions();
+    let mut left = u64::MAX;
+    let mut found = Vec::new();
+    // Of two that say the same the later one goes.
+    let readable = conditions.iter().take(64).enumerate().rev();
+    for (index, condition) in readable.filter(|(_, one)| reading(one).is_some()) {
+        let bit = 1 << index;
+        let others = left & !bit & enforced(conditions, condition);
+        let from = if solver.is_impossible(0, bit) {
+            0
+        } else if solver.is_impossible(others, bit) {
+            solver.least(others, bit)
+        } else {
+            continue;
+        };
+        left &= !bit;
+        found.push((index, from));
+    }
+    found.reverse();
+    found
+}
+
+/// Those that hold whenever this one is looked at: one that only observes stops no call.
+fn enforced(conditions: &[Condition], condition: &Condition) -> u64 {
+    let weak = |one: &Condition| matches!(one.policy(), Some(Policy::Ignore | Policy::Observe));
+    let mut set = 0;
+    for (index, other) in conditions.iter().take(64).enumerate() {
+        if !weak(other) || other.policy() == condition.policy() {
+            set |= 1 << index;
+        }
+    }
+    set
 }
 
 /// `file:line:column`
@@ -51,7 +93,7 @@ pub(super) fn place(entry: &Entry, condition: &Condition) -> String {
 }
 
 /// What the expressions of a tool name, asked once.
-pub(super) struct Asked {
+struct Asked {
     named: Vec<(&'static str, Json)>,
     tests: Vec<(&'static str, Value<'static>)>,
     /// The parameters whose values can be counted, and how many those are.
@@ -59,7 +101,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(entry: &Entry) -> Self {
+    fn of(entry: &Entry) -> Self {
         let mut asked = Self {
             named: Vec::new(),
             tests: Vec::new(),
@@ -125,7 +167,7 @@ impl Asked {
         self.finite.push((parameter, count));
     }
 
-    pub(super) fn known(&self) -> Vec<Known<'_>> {
+    fn known(&self) -> Vec<Known<'_>> {
         let named = self.named.iter();
         let named = named.map(|(text, value)| Known {
             text,
@@ -136,7 +178,7 @@ impl Asked {
         named.chain(tests).collect()
     }
 
-    pub(super) fn solver<'a>(&self, entry: &'a Entry, known: &'a [Known<'a>]) -> Solver<'a> {
+    fn solver<'a>(&self, entry: &'a Entry, known: &'a [Known<'a>]) -> Solver<'a> {
         let mut solver = Solver::new(entry.tool.conditions(), known);
         for parameter in entry.tool.parameters() {
             solver.typed(parameter.name, parameter.kind, Value::Unknown);
@@ -166,7 +208,11 @@ fn value_of(json: &Json) -> Value<'_> {
 
 /// Asks each predicate about the defaults and the examples of the one parameter it speaks of.
 fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
-    for (condition, probe, parameter) in probed(entry) {
+    for condition in entry.conditions() {
+        let (Some(probe), [parameter]) = (condition.probe(), &*judged_constants(entry, condition))
+        else {
+            continue;
+        };
         let defaults = parameter
             .default()
             .map(|value| ("default", value))
@@ -189,18 +235,25 @@ fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     }
 }
 
-/// The conditions that are asked about the defaults and the examples of the one parameter they speak of: only one that ends
-/// calls is a judge of what a call may leave out or be shown.
-pub(super) fn probed(entry: &Entry) -> impl Iterator<Item = (&Condition, Probe, &Parameter)> {
-    let ending = entry.conditions().iter().filter(|one| entry.refuses(one));
-    ending.filter_map(|condition| {
-        let (probe, [name]) = (condition.probe()?, condition.parameters()) else {
-            return None;
-        };
-        let mut parameters = entry.inputs.schema.parameters().iter();
-        let parameter = parameters.find(|parameter| parameter.name == *name)?;
-        Some((condition, probe, parameter))
-    })
+/// The parameters whose constants a condition is asked about: the default and the examples of the one that it speaks of, or the
+/// defaults of several that all have one. Only one that ends calls is a judge of what a call may leave out or be shown.
+pub(super) fn judged_constants<'e>(entry: &'e Entry, condition: &Condition) -> Vec<&'e Parameter> {
+    if !entry.refuses(condition) {
+        return Vec::new();
+    }
+    let named = |name: &&str| {
+        let mut known = entry.inputs.schema.parameters().iter();
+        known.find(|one| one.name == **name)
+    };
+    let parameters: Option<Vec<_>> = condition.parameters().iter().map(named).collect();
+    let judged = parameters.filter(|all| match all.as_slice() {
+        [] => false,
+        [one] => condition.probe().is_some() && one.constants.is_some(),
+        several => {
+            condition.expression().is_some() && several.iter().all(|one| one.default().is_some())
+        }
+    });
+    judged.unwrap_or_default()
 }
 
 fn shown(secret: bool, value: &Json) -> String {
@@ -213,12 +266,13 @@ fn shown(secret: bool, value: &Json) -> String {
 
 /// Where all parameters of a condition have defaults, a call without any of them must hold.
 fn defaults<'a>(entry: &'a Entry, solver: &Solver<'a>, problems: &mut Vec<BuildProblem>) {
-    for (index, condition, parameters) in defaulted(entry) {
+    for (index, condition) in entry.conditions().iter().take(64).enumerate() {
+        let parameters = judged_constants(entry, condition);
         let values = parameters.iter().map(|one| {
             let value = one.default().map_or(Value::Unknown, value_of);
             (one.name.as_ref(), value)
         });
-        if solver.is_broken_by(index, values) {
+        if parameters.len() > 1 && solver.is_broken_by(index, values) {
             let given = parameters.iter().map(|one| {
                 let value = one.default().map(|value| shown(one.secret, value));
                 format!("`{}`{}", one.name, value.unwrap_or_default())
@@ -234,24 +288,6 @@ fn defaults<'a>(entry: &'a Entry, solver: &Solver<'a>, problems: &mut Vec<BuildP
             });
         }
     }
-}
-
-/// The conditions that can be read over several parameters which all have defaults, by their index.
-pub(super) fn defaulted(
-    entry: &Entry,
-) -> impl Iterator<Item = (usize, &Condition, Vec<&Parameter>)> {
-    let numbered = entry.conditions().iter().take(64).enumerate();
-    numbered
-        .filter(|(_, one)| one.expression().is_some() && entry.refuses(one))
-        .filter_map(|(index, condition)| {
-            let given = |name: &&str| {
-                let mut known = entry.inputs.schema.parameters().iter();
-                known.find(|one| one.name == **name && one.default().is_some())
-            };
-            let parameters: Option<Vec<_>> = condition.parameters().iter().map(given).collect();
-            let several = parameters.filter(|all| all.len() > 1)?;
-            Some((index, condition, several))
-        })
 }
 
 /// Patterns that have names were not seen by the macro.

@@ -2,6 +2,7 @@
 
 use super::build_error::BuildProblem;
 use super::entry::Entry;
+use super::findings::place;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::expression::Expression;
 use crate::contract::type_kind::TypeKind;
@@ -23,15 +24,11 @@ pub(super) fn judge(entry: &Entry, all: bool, problems: &mut Vec<BuildProblem>) 
         let condition = published.condition();
         let said = published.lowering() == Lowering::Exact || published.rule().is_some();
         if demanded(condition) && !said {
-            let (line, column) = condition.position();
             problems.push(BuildProblem::NotShown {
                 tool: tool.name.to_string(),
                 predicate: condition.predicate(),
                 part: part(condition, tool.parameters()),
-                location: format!(
-                    "{}:{line}:{column}",
-                    condition.file().unwrap_or(tool.contract().file)
-                ),
+                location: place(entry, condition),
             });
         }
     }

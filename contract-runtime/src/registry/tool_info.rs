@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::Registry;
 use super::entry::Entry;
+use super::findings;
 use crate::contract::condition::Condition;
 use crate::schema::Hints;
-use crate::schema::dialects::Neutral;
+use crate::schema::dialects::{Neutral, inline};
 use crate::schema::{PublishedCondition, StoredSchema};
 
 /// A tool in a registry, and everything that is published about it.
@@ -95,6 +96,39 @@ impl<'r> ToolInfo<'r> {
         self.entry.published()
     }
 
+    /// Returns the preconditions that could be removed, each with those from which it follows: none of one that holds for every
+    /// value of its types. What cannot be proved is not among them.
+    #[must_use]
+    pub fn superfluous(&self) -> Vec<(&'r PublishedCondition, Vec<&'r PublishedCondition>)> {
+        let (found, all) = (findings::superfluous(self.entry), self.conditions());
+        let found = found.into_iter().filter_map(|(index, from)| {
+            Some((all.get(index)?, findings::members(all, from).collect()))
+        });
+        found.collect()
+    }
+
+    /// Returns the parameters whose constants satisfied this condition when the registry was built: one, with its default and
+    /// its examples, or several, with their defaults; none, if no constant was judged.
+    #[must_use]
+    pub fn judged_constants(&self, condition: &PublishedCondition) -> Vec<&'r str> {
+        let judged = findings::judged_constants(self.entry, condition.condition());
+        judged.into_iter().map(|one| one.name.as_ref()).collect()
+    }
+
+    /// Returns the names of the types that stay behind a `$ref` in every export, because the schema would be too long with
+    /// their definitions in place; those that contain themselves are not among them.
+    #[must_use]
+    pub fn references(&self) -> Vec<String> {
+        inline::too_long(self.input_schema())
+    }
+
+    /// Returns the parameters of which every value is refused, because they are maps whose keys JSON cannot have.
+    pub fn unreadable(&self) -> impl Iterator<Item = &'r str> {
+        let all = self.entry.inputs.schema.parameters().iter();
+        all.filter(|one| one.unreadable_keys)
+            .map(|one| one.name.as_ref())
+    }
+
     pub(super) fn neutral(self) -> Neutral<'r> {
         Neutral {
             name: self.name(),
@@ -127,6 +161,12 @@ impl<'r> ToolInfo<'r> {
     #[must_use]
     pub fn confirms(&self) -> bool {
         self.entry.asks.confirm
+    }
+
+    /// Returns what a person is asked about every call, with its placeholders unfilled, if the author wrote a question.
+    #[must_use]
+    pub fn question(&self) -> Option<&'static str> {
+        self.entry.tool.spec()?.confirm
     }
 
     /// Returns whether a person may be asked about a call: about each one, or where a condition that asks does not hold.
@@ -179,6 +219,12 @@ impl<'r> ToolInfo<'r> {
     #[must_use]
     pub fn location(&self) -> &'r str {
         self.entry.location()
+    }
+
+    /// Returns where one of its conditions is defined, as `file:line:column`.
+    #[must_use]
+    pub fn location_of(&self, condition: &PublishedCondition) -> String {
+        findings::place(self.entry, condition.condition())
     }
 
     /// Returns the package that the tool comes from; empty for a dynamic tool.

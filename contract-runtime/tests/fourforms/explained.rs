@@ -1,9 +1,8 @@
 //! What authors say of a condition in words of their own, and what is said where nobody did.
 
+use contract_manifest::{FindingKind, Inspect as _};
 use contract_runtime::prelude::*;
-use contract_runtime::{
-    Content, Dialect, DynamicSpec, FindingKind, Heading, PublishedCondition, Tool,
-};
+use contract_runtime::{Content, Dialect, DynamicSpec, Heading, PublishedCondition, Tool};
 use serde_json::json;
 
 /// Pay a bill.

@@ -8,6 +8,7 @@
     reason = "predicates are tried in every spelling"
 )]
 
+use contract_manifest::Inspect as _;
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, ExportProblem};
 use serde_json::{Value, json};

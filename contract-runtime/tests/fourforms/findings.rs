@@ -7,8 +7,9 @@
     reason = "one tool has a parameter for each finding"
 )]
 
+use contract_manifest::{Finding, FindingKind, Inspect as _};
+use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
-use contract_runtime::{Finding, FindingKind, ToolFunction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

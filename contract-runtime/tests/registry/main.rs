@@ -8,7 +8,6 @@ mod before;
 mod builder;
 mod composition;
 mod depth;
-mod explain;
 mod kinds;
 mod nested;
 mod types;

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
+use contract_manifest::Inspect as _;
 use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
 

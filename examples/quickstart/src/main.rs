@@ -59,6 +59,7 @@ fn tools() -> Result<Builder, Box<dyn std::error::Error>> {
 
 #[cfg(test)]
 mod tests {
+    use contract_manifest::Inspect as _;
     use contract_runtime::prelude::*;
     use contract_verify::{Fault, Verifier};
 

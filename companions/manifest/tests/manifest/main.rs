@@ -3,6 +3,7 @@
 mod arguments;
 mod conditions;
 mod document;
+mod explain;
 mod notes;
 mod substitution;
 

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use contract_manifest::Inspect as _;
 use contract_runtime::{Answer, CheckEvent, Context, Run, ToolCall};
 use parking_lot::Mutex;
 use serde::Deserialize;

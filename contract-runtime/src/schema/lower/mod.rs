@@ -149,7 +149,9 @@ impl PublishedCondition {
         self.policy.ends_the_call() && !self.condition.asks()
     }
 
-    pub(crate) const fn is_unexplained(&self) -> bool {
+    /// Returns whether a call may be refused by it although a model is shown nothing of it.
+    #[must_use]
+    pub const fn is_unexplained(&self) -> bool {
         self.is_unexplained
     }
 

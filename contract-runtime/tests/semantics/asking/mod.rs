@@ -7,6 +7,7 @@ mod bodies;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use contract_manifest::Inspect as _;
 use contract_runtime::prelude::*;
 use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Run, Status, catch};
 use schemars::JsonSchema;

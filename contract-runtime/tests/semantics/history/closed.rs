@@ -1,5 +1,6 @@
 //! Where the history has no answer, the condition fails.
 
+use contract_manifest::Inspect as _;
 use contract_runtime::prelude::*;
 use contract_runtime::{Blame, BuildProblem, Detection, History, Run, Status, catch};
 

@@ -1,5 +1,6 @@
 //! What the package promises to everybody else.
 
+use contract_manifest::Inspect as _;
 use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
 

@@ -1,6 +1,6 @@
 //! What stands in files is data: it adds no tool and changes no rule.
 
-use contract_manifest::ToManifest as _;
+use contract_manifest::{Inspect as _, ToManifest as _};
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, Policy, Status};
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! What a model is told says what must be so, and never the opposite.
 
+use contract_manifest::Inspect as _;
 use contract_runtime::{Dialect, Registry};
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
 //! What a registry says about a tool to people.
 
+use contract_manifest::Inspect as _;
 use contract_runtime::prelude::*;
 
 /// Take a square root.
