@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::normalize::{DEFINITIONS, has_type};
-use super::vocabulary::{KeywordValue, holds};
+use super::vocabulary::{subschemas, subschemas_mut};
 
 /// Keywords that say which keys an object may have besides its `properties`.
 const OTHER_KEYS: [&str; 4] = [
@@ -55,23 +55,10 @@ fn find_parts(schema: &Value, is_part: bool, parts: &mut BTreeSet<String>) {
     };
     for (keyword, value) in keywords {
         let is_part = inside(keyword, keywords, is_part);
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, schema) => find_parts(schema, is_part, parts),
-            (KeywordValue::List, Value::Array(schemas)) => {
-                for schema in schemas {
-                    find_parts(schema, is_part, parts);
-                }
-            }
-            (KeywordValue::Map, Value::Object(schemas)) => {
-                for schema in schemas.values() {
-                    find_parts(schema, is_part, parts);
-                }
-            }
-            (_, Value::String(target)) if keyword == "$ref" && is_part => {
-                parts.extend(target.strip_prefix(DEFINITIONS).map(str::to_owned));
-            }
-            _ => {}
+        if let (true, "$ref", Value::String(target)) = (is_part, keyword.as_str(), value) {
+            parts.extend(target.strip_prefix(DEFINITIONS).map(str::to_owned));
         }
+        subschemas(keyword, value).for_each(|schema| find_parts(schema, is_part, parts));
     }
 }
 
@@ -84,19 +71,8 @@ fn close_one(schema: &mut Value, is_part: bool) {
         .map(|keyword| (keyword.clone(), inside(keyword, keywords, is_part)))
         .collect();
     for (keyword, is_part) in places {
-        match (holds(&keyword), keywords.get_mut(&keyword)) {
-            (KeywordValue::Schema, Some(schema)) => close_one(schema, is_part),
-            (KeywordValue::List, Some(Value::Array(schemas))) => {
-                for schema in schemas {
-                    close_one(schema, is_part);
-                }
-            }
-            (KeywordValue::Map, Some(Value::Object(schemas))) => {
-                for schema in schemas.values_mut() {
-                    close_one(schema, is_part);
-                }
-            }
-            _ => {}
+        if let Some(value) = keywords.get_mut(&keyword) {
+            subschemas_mut(&keyword, value).for_each(|schema| close_one(schema, is_part));
         }
     }
     let says = |names: &[&str]| names.iter().any(|name| keywords.contains_key(*name));

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::normalize::DEFINITIONS;
-use super::vocabulary::{KeywordValue, has, holds, keyword};
+use super::vocabulary::{has, keyword, subschemas_mut};
 
 /// The prefix of a reference to a definition, before 2019-09.
 const THEN: &str = "#/definitions/";
@@ -49,20 +49,7 @@ fn one(schema: &mut Value, own: &str, has_old: bool) {
         }
     }
     for (keyword, value) in keywords.iter_mut() {
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, schema) => one(schema, own, has_old),
-            (KeywordValue::List, Value::Array(schemas)) => {
-                for schema in schemas {
-                    one(schema, own, has_old);
-                }
-            }
-            (KeywordValue::Map, Value::Object(schemas)) => {
-                for schema in schemas.values_mut() {
-                    one(schema, own, has_old);
-                }
-            }
-            _ => {}
-        }
+        subschemas_mut(keyword, value).for_each(|schema| one(schema, own, has_old));
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::vocabulary::{KeywordValue, has, holds, keyword, standard_format};
+use super::vocabulary::{has, keyword, standard_format, subschemas, subschemas_mut};
 
 /// The largest `f32` by its shortest decimal, 3.4028235e38: what reads as it must be admitted, and what
 /// is larger reads as infinity or as another number.
@@ -26,12 +26,7 @@ pub(super) fn correct(schema: &mut Value) {
     correct_format(keywords);
     close_result(keywords);
     for (keyword, value) in keywords.iter_mut() {
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, schema) => correct(schema),
-            (KeywordValue::List, Value::Array(schemas)) => schemas.iter_mut().for_each(correct),
-            (KeywordValue::Map, Value::Object(schemas)) => schemas.values_mut().for_each(correct),
-            _ => {}
-        }
+        subschemas_mut(keyword, value).for_each(correct);
     }
 }
 
@@ -204,22 +199,11 @@ fn references(schema: &Value, found: &mut Vec<String>) {
     let Value::Object(keywords) = schema else {
         return;
     };
+    if let Some(Value::String(target)) = keywords.get("$ref") {
+        found.push(target.clone());
+    }
     for (keyword, value) in keywords {
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, schema) => references(schema, found),
-            (KeywordValue::List, Value::Array(schemas)) => {
-                for schema in schemas {
-                    references(schema, found);
-                }
-            }
-            (KeywordValue::Map, Value::Object(schemas)) => {
-                schemas
-                    .values()
-                    .for_each(|schema| references(schema, found));
-            }
-            (_, Value::String(target)) if keyword == "$ref" => found.push(target.clone()),
-            _ => {}
-        }
+        subschemas(keyword, value).for_each(|schema| references(schema, found));
     }
 }
 

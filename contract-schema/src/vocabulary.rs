@@ -50,6 +50,35 @@ pub fn holds(keyword: &str) -> KeywordValue {
     }
 }
 
+/// The schemas in the value of `keyword`; none if it holds data, or has not the form that it must have.
+pub fn subschemas<'v>(keyword: &str, value: &'v Value) -> impl Iterator<Item = &'v Value> {
+    let (one, list, map) = match (holds(keyword), value) {
+        (KeywordValue::Schema, schema) => (Some(schema), None, None),
+        (KeywordValue::List, Value::Array(list)) => (None, Some(list), None),
+        (KeywordValue::Map, Value::Object(map)) => (None, None, Some(map)),
+        _ => (None, None, None),
+    };
+    let several = list.into_iter().flatten();
+    let several = several.chain(map.into_iter().flat_map(Map::values));
+    one.into_iter().chain(several)
+}
+
+/// The same as [`subschemas`], to change them.
+pub fn subschemas_mut<'v>(
+    keyword: &str,
+    value: &'v mut Value,
+) -> impl Iterator<Item = &'v mut Value> {
+    let (one, list, map) = match (holds(keyword), value) {
+        (KeywordValue::Schema, schema) => (Some(schema), None, None),
+        (KeywordValue::List, Value::Array(list)) => (None, Some(list), None),
+        (KeywordValue::Map, Value::Object(map)) => (None, None, Some(map)),
+        _ => (None, None, None),
+    };
+    let several = list.into_iter().flatten();
+    let several = several.chain(map.into_iter().flat_map(Map::values_mut));
+    one.into_iter().chain(several)
+}
+
 /// Keywords that restrict values and that nothing here enforces; the older drafts' spellings are among them.
 const UNENFORCED: [&str; 9] = [
     "unevaluatedItems",

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::merge::both;
 use crate::schema::normalize::percent_decode;
-use crate::schema::vocabulary::{KeywordValue, holds};
+use crate::schema::vocabulary::subschemas;
 
 type Keywords = Map<String, Value>;
 
@@ -133,23 +133,11 @@ fn references<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
     let Value::Object(keywords) = schema else {
         return;
     };
-    for (keyword, value) in keywords {
-        match (holds(keyword), value) {
-            // What a schema defines it does not use.
-            (KeywordValue::Map, _) if keyword == "$defs" => {}
-            (KeywordValue::Schema, schema) => references(schema, found),
-            (KeywordValue::List, Value::Array(schemas)) => {
-                for schema in schemas {
-                    references(schema, found);
-                }
-            }
-            (KeywordValue::Map, Value::Object(schemas)) => {
-                schemas
-                    .values()
-                    .for_each(|schema| references(schema, found));
-            }
-            (_, Value::String(target)) if keyword == "$ref" => found.push(target),
-            _ => {}
-        }
+    if let Some(Value::String(target)) = keywords.get("$ref") {
+        found.push(target);
+    }
+    // What a schema defines it does not use.
+    for (keyword, value) in keywords.iter().filter(|(keyword, _)| *keyword != "$defs") {
+        subschemas(keyword, value).for_each(|schema| references(schema, found));
     }
 }

@@ -38,7 +38,7 @@ use super::walk::{References, Subset, reduce};
 use super::{ExportProblem, Neutral, Problems, prose};
 use crate::schema::reader::join;
 use crate::schema::renames::is_plain;
-use crate::schema::vocabulary::{KeywordValue, holds};
+use crate::schema::vocabulary::{KeywordValue, holds, subschemas};
 
 type Keywords = Map<String, Value>;
 
@@ -191,21 +191,16 @@ fn demanded<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
     };
     let required = keywords.get("required").and_then(Value::as_array);
     for (keyword, value) in keywords {
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, below) => demanded(below, found),
-            (KeywordValue::List, Value::Array(list)) => {
-                for below in list {
-                    demanded(below, found);
-                }
-            }
-            (KeywordValue::Map, Value::Object(map)) if keyword == "properties" => {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(map)) => {
                 let required =
                     |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
                 let properties = map.iter().filter(|(name, _)| required(name));
                 properties.for_each(|(_, below)| demanded(below, found));
             }
-            (_, Value::String(target)) if keyword == "$ref" => found.push(target),
-            _ => {}
+            ("$ref", Value::String(target)) => found.push(target),
+            _ if holds(keyword) == KeywordValue::Map => {}
+            _ => subschemas(keyword, value).for_each(|below| demanded(below, found)),
         }
     }
 }

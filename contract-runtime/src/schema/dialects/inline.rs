@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::prose;
 use super::union::set_description;
 use crate::schema::normalize::definition_name;
-use crate::schema::vocabulary::{KeywordValue, annotates, holds};
+use crate::schema::vocabulary::{KeywordValue, annotates, holds, subschemas};
 
 type Keywords = Map<String, Value>;
 
@@ -102,19 +102,7 @@ fn references(schema: &Value, found: &mut BTreeSet<String>) {
         found.extend(definition_name(target));
     }
     for (keyword, value) in keywords {
-        for below in subschemas(keyword, value) {
-            references(below, found);
-        }
-    }
-}
-
-/// The schemas in the value of a keyword.
-fn subschemas<'v>(keyword: &str, value: &'v Value) -> Vec<&'v Value> {
-    match (holds(keyword), value) {
-        (KeywordValue::Schema, schema) => vec![schema],
-        (KeywordValue::List, Value::Array(schemas)) => schemas.iter().collect(),
-        (KeywordValue::Map, Value::Object(schemas)) => schemas.values().collect(),
-        _ => Vec::new(),
+        subschemas(keyword, value).for_each(|below| references(below, found));
     }
 }
 
@@ -149,9 +137,7 @@ impl<'s> Inliner<'s> {
         let mut root: Keywords = own.collect();
         let mut names = BTreeSet::new();
         for (keyword, value) in &root {
-            for below in subschemas(keyword, value) {
-                references(below, &mut names);
-            }
+            subschemas(keyword, value).for_each(|below| references(below, &mut names));
         }
         let mut used = BTreeMap::new();
         while let Some(name) = names.pop_first() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::problem::ExportProblem;
-use crate::schema::vocabulary::{KeywordValue, holds};
+use crate::schema::vocabulary::{KeywordValue, holds, subschemas};
 
 /// How many tools a problem names.
 const NAMED: usize = 3;
@@ -72,20 +72,7 @@ pub(super) fn each<'s>(schema: &'s Value, see: &mut impl FnMut(&'s Map<String, V
     };
     see(keywords);
     for (keyword, value) in keywords {
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, below) => each(below, see),
-            (KeywordValue::List, Value::Array(list)) => {
-                for below in list {
-                    each(below, see);
-                }
-            }
-            (KeywordValue::Map, Value::Object(map)) => {
-                for below in map.values() {
-                    each(below, see);
-                }
-            }
-            _ => {}
-        }
+        subschemas(keyword, value).for_each(|below| each(below, see));
     }
 }
 
