@@ -21,17 +21,11 @@
 use serde_json::{Map, Value, json};
 
 use super::integer_bounds::quiet;
-use super::limits::{Size, total};
+use super::limits::{Total, each};
 use super::walk::{References, Subset, reduce};
 use super::{ExportProblem, Neutral, ObjectText, Problems, examples, prose};
-use crate::schema::reader::join;
-use crate::schema::vocabulary::{KeywordValue, holds};
 
 type Keywords = Map<String, Value>;
-
-const TOOLS: usize = 20;
-const OPTIONAL: usize = 24;
-const UNIONS: usize = 16;
 
 const STRICT: Subset = Subset {
     // `maxItems` is taken out at the end: until then it tells a tuple from a list of any length.
@@ -97,26 +91,11 @@ pub(super) fn is_accepted(name: &str) -> bool {
 }
 
 /// What one request may hold, all its strict tools together.
-pub(super) fn totals(tools: &[&Value]) -> Problems {
-    let sizes: Vec<(&str, Size)> = tools
-        .iter()
-        .filter_map(|tool| {
-            let schema = tool.get("input_schema")?;
-            Some((tool.get("name")?.as_str()?, Size::of(schema)))
-        })
-        .collect();
-    let few = "parameters that may be left out";
-    [
-        total("strict tools", TOOLS, &sizes, |_| 1),
-        total(few, OPTIONAL, &sizes, |size| size.optional),
-        total("values of several types", UNIONS, &sizes, |size| {
-            size.unions
-        }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
+pub(super) const TOTALS: [Total; 3] = [
+    ("strict tools", 20, |_| 1),
+    ("parameters that may be left out", 24, |size| size.optional),
+    ("values of several types", 16, |size| size.unions),
+];
 
 /// How long a list must be is said, but for the one item that the dialect can ask for.
 fn prepare(node: &mut Keywords, said: &mut Vec<String>) {
@@ -145,9 +124,10 @@ fn finish(node: &mut Keywords) {
 /// Refuses values that differ only in the case of their letters.
 fn distinct(tool: &str, schema: &Value) -> Result<(), Problems> {
     let mut problems = Vec::new();
-    look(schema, "", &mut |values, at| {
+    each(schema, "", &mut |keywords, at| {
+        let values = keywords.get("enum").and_then(Value::as_array);
         let mut folded: Vec<(String, &str)> = Vec::new();
-        for value in values.iter().filter_map(Value::as_str) {
+        for value in values.into_iter().flatten().filter_map(Value::as_str) {
             let lower = value.to_lowercase();
             if let Some((_, other)) = folded.iter().find(|(known, _)| *known == lower) {
                 problems.push(ExportProblem::Inexpressible {
@@ -164,28 +144,4 @@ fn distinct(tool: &str, schema: &Value) -> Result<(), Problems> {
         return Ok(());
     }
     Err(problems)
-}
-
-fn look<'s>(schema: &'s Value, at: &str, see: &mut impl FnMut(&'s [Value], &str)) {
-    let Value::Object(keywords) = schema else {
-        return;
-    };
-    for (keyword, value) in keywords {
-        let at_keyword = join(at, keyword);
-        match (holds(keyword), value) {
-            (KeywordValue::Schema, below) => look(below, &at_keyword, see),
-            (KeywordValue::List, Value::Array(list)) => {
-                for (index, below) in list.iter().enumerate() {
-                    look(below, &format!("{at_keyword}/{index}"), see);
-                }
-            }
-            (KeywordValue::Map, Value::Object(map)) => {
-                for (name, below) in map {
-                    look(below, &join(&at_keyword, name), see);
-                }
-            }
-            (_, Value::Array(values)) if keyword == "enum" => see(values, at),
-            _ => {}
-        }
-    }
 }

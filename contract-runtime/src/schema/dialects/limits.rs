@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::problem::ExportProblem;
-use crate::schema::vocabulary::{KeywordValue, holds, subschemas};
+use crate::schema::reader::join;
+use crate::schema::vocabulary::{KeywordValue, holds};
 
 /// How many tools a problem names.
 const NAMED: usize = 3;
@@ -31,7 +32,7 @@ impl Size {
     /// Counts every part of `schema` once, however often it is referred to.
     pub(super) fn of(schema: &Value) -> Self {
         let mut size = Self::default();
-        each(schema, &mut |keywords| size.add(keywords));
+        each(schema, "", &mut |keywords, _| size.add(keywords));
         size.levels = Levels::of(schema);
         size
     }
@@ -65,14 +66,32 @@ fn characters(value: &Value) -> usize {
     value.as_str().map_or(0, |text| text.chars().count())
 }
 
-/// Calls with every schema object in `schema`.
-pub(super) fn each<'s>(schema: &'s Value, see: &mut impl FnMut(&'s Map<String, Value>)) {
+/// Calls with every schema object in `schema`, and its JSON pointer (RFC 6901).
+pub(super) fn each<'s>(
+    schema: &'s Value,
+    at: &str,
+    see: &mut impl FnMut(&'s Map<String, Value>, &str),
+) {
     let Value::Object(keywords) = schema else {
         return;
     };
-    see(keywords);
+    see(keywords, at);
     for (keyword, value) in keywords {
-        subschemas(keyword, value).for_each(|below| each(below, see));
+        let at = join(at, keyword);
+        match (holds(keyword), value) {
+            (KeywordValue::Schema, below) => each(below, &at, see),
+            (KeywordValue::List, Value::Array(list)) => {
+                for (index, below) in list.iter().enumerate() {
+                    each(below, &format!("{at}/{index}"), see);
+                }
+            }
+            (KeywordValue::Map, Value::Object(map)) => {
+                for (name, below) in map {
+                    each(below, &join(&at, name), see);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -126,28 +145,35 @@ impl<'s> Levels<'s> {
     }
 }
 
-/// A total over all tools of one request, refused where it is over `limit`.
-pub(super) fn total(
-    what: &'static str,
-    limit: usize,
-    tools: &[(&str, Size)],
-    count: impl Fn(&Size) -> usize,
-) -> Option<ExportProblem> {
-    let mut most: Vec<_> = tools
-        .iter()
-        .map(|(tool, size)| ((*tool).to_owned(), count(size)))
-        .filter(|(_, count)| *count > 0)
-        .collect();
-    let found = most.iter().map(|(_, count)| count).sum();
-    if found <= limit {
-        return None;
-    }
-    most.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
-    most.truncate(NAMED);
-    Some(ExportProblem::Total {
-        what,
-        found,
-        limit,
-        most,
-    })
+/// A total over all tools of one request: what is counted, how many there may be, and how one tool's are counted.
+pub(super) type Total = (&'static str, usize, fn(&Size) -> usize);
+
+/// The totals that are exceeded by tools whose schemas stand at `schema`.
+pub(super) fn exceeded(tools: &[&Value], schema: &str, totals: &[Total]) -> Vec<ExportProblem> {
+    let sizes = tools.iter().filter_map(|tool| {
+        let name = tool
+            .pointer("/name")
+            .or_else(|| tool.pointer("/function/name"))?;
+        Some((name.as_str()?, Size::of(tool.pointer(schema)?)))
+    });
+    let sizes: Vec<(&str, Size)> = sizes.collect();
+    let exceeded = |(what, limit, count): &Total| {
+        let counts = sizes
+            .iter()
+            .map(|(tool, size)| ((*tool).to_owned(), count(size)));
+        let mut most: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
+        let found = most.iter().map(|(_, count)| count).sum();
+        if found <= *limit {
+            return None;
+        }
+        most.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
+        most.truncate(NAMED);
+        Some(ExportProblem::Total {
+            what,
+            found,
+            limit: *limit,
+            most,
+        })
+    };
+    totals.iter().filter_map(exceeded).collect()
 }

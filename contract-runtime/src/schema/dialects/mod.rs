@@ -25,6 +25,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
+use self::limits::exceeded;
 use super::json_text::ObjectText;
 use super::lower::PublishedCondition;
 use super::lower::sentence::describe;
@@ -259,13 +260,17 @@ fn totals(tools: &[Value], dialect: Dialect) -> Problems {
         tools.iter().filter(is_strict).collect()
     };
     match dialect {
-        Dialect::OpenAiChat { strict: true } => {
-            openai::totals(&strict("/function/strict"), "/function/parameters")
-        }
+        Dialect::OpenAiChat { strict: true } => exceeded(
+            &strict("/function/strict"),
+            "/function/parameters",
+            &openai::TOTALS,
+        ),
         Dialect::OpenAiResponses { strict: true } => {
-            openai::totals(&strict("/strict"), "/parameters")
+            exceeded(&strict("/strict"), "/parameters", &openai::TOTALS)
         }
-        Dialect::Anthropic { strict: true } => anthropic::totals(&strict("/strict")),
+        Dialect::Anthropic { strict: true } => {
+            exceeded(&strict("/strict"), "/input_schema", &anthropic::TOTALS)
+        }
         _ => Vec::new(),
     }
 }

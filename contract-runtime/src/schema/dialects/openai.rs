@@ -12,7 +12,7 @@
 //! | bounds of integers | those beyond 2^53 are words |
 //! | no maps, no untyped values, no tuples | problems; of a tuple every item may be any of its types |
 //! | `$defs`, `$ref`, recursion | kept |
-//! | totals | [`totals`] |
+//! | totals | [`TOTALS`] |
 //!
 //! `strict` is always said: the responses API guesses where it is not. Names of tools need no rule: a registry holds none but
 //! those of up to 64 letters, digits, `_` and `-`. Of names of properties nothing is documented; those that are not of this
@@ -26,7 +26,7 @@
 use serde_json::{Map, Value, json};
 
 use super::integer_bounds::quiet;
-use super::limits::{Size, each, total};
+use super::limits::{Size, Total, each};
 use super::merge::named;
 use super::prose::phrases;
 use super::walk::{References, Subset, reduce};
@@ -63,10 +63,7 @@ const STRICT: Subset = Subset {
     finish: |_| {},
 };
 
-const PROPERTIES: usize = 5_000;
 const LEVELS: usize = 10;
-const CHARACTERS: usize = 120_000;
-const VALUES: usize = 1_000;
 /// An enum of more values than this may have only a limited number of characters.
 const LONG_ENUM: (usize, usize) = (250, 15_000);
 
@@ -169,7 +166,7 @@ fn limited(tool: &str, schema: Value) -> Result<Value, Problems> {
         let what = "objects and lists inside each other";
         over(what, levels, LEVELS, "make the types flatter");
     }
-    each(&schema, &mut |keywords| {
+    each(&schema, "", &mut |keywords, _| {
         let values = keywords.get("enum").and_then(Value::as_array);
         let values = values.map(Vec::as_slice).unwrap_or_default();
         let texts = values.iter().filter_map(Value::as_str);
@@ -186,24 +183,12 @@ fn limited(tool: &str, schema: Value) -> Result<Value, Problems> {
 }
 
 /// What is limited over all strict schemas of one request.
-pub(super) fn totals(tools: &[&Value], parameters: &str) -> Problems {
-    let size = |tool: &Value| tool.pointer(parameters).map(Size::of).unwrap_or_default();
-    let name = |tool: &Value| {
-        let name = tool.get("name").or_else(|| tool.pointer("/function/name"));
-        name.and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let sizes: Vec<(String, Size)> = tools.iter().map(|tool| (name(tool), size(tool))).collect();
-    let sizes: Vec<(&str, Size)> = sizes
-        .iter()
-        .map(|(name, size)| (name.as_str(), *size))
-        .collect();
-    let characters = "characters in names, definitions and enums";
-    [
-        total("properties", PROPERTIES, &sizes, |size| size.properties),
-        total(characters, CHARACTERS, &sizes, |size| size.characters),
-        total("values in enums", VALUES, &sizes, |size| size.values),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
+pub(super) const TOTALS: [Total; 3] = [
+    ("properties", 5_000, |size| size.properties),
+    (
+        "characters in names, definitions and enums",
+        120_000,
+        |size| size.characters,
+    ),
+    ("values in enums", 1_000, |size| size.values),
+];
