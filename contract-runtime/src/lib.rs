@@ -81,7 +81,7 @@ pub use contract::{
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
-    BuildError, BuildProblem, Builder, Export, ExportError, Program, Registry, Statistics, ToolInfo,
+    BuildError, BuildProblem, Builder, Call, Export, ExportError, Program, Registry, Statistics, ToolInfo,
 };
 pub use schema::{
     ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,
@@ -91,7 +91,7 @@ pub use schema::{
 pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
-    Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
+    Artifact, Backing, CallError, CallInfo, CallInput, Content, Context, Deadline, DynamicContext,
     DynamicSpec, Effect, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
     ProgressReport, Run, Status, Tool, ToolCall, ToolCallRef, ToolResult, ToolSet,
 };

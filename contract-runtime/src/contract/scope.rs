@@ -429,16 +429,6 @@ impl ContractScope {
         with_current(of).flatten()
     }
 
-    /// A call made here has at most so many around it, itself included, and nothing that it does counts for one of them.
-    #[inline]
-    pub(crate) fn is_free(depth: usize) -> bool {
-        let is_free = |scope: &Self| match scope.get() {
-            Some(outer) => outer.depth < depth && outer.place.is_none() && outer.caller.is_none(),
-            None => depth > 0,
-        };
-        with_current(is_free).unwrap_or(true)
-    }
-
     /// What a call made here has from the call around it, if there is one.
     #[inline]
     pub(crate) fn inherited() -> Option<Inherited> {

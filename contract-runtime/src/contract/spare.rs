@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::mem::take;
 use std::sync::Arc;
 
 use super::scope::{ContractScope, Scope};
@@ -41,19 +40,6 @@ impl ContractScope {
             own.empty();
             let _ = SPARE.try_with(|spare| spare.set(Some(scope)));
         }
-    }
-
-    /// The id and the tool's name of a call that is over; its scope is given back.
-    pub(crate) fn into_names(mut self) -> (String, String) {
-        let Some(scope) = &mut self.0 else {
-            return Default::default();
-        };
-        let (id, tool) = match Arc::get_mut(scope) {
-            Some(own) => (take(&mut own.call_id), take(&mut own.tool)),
-            None => (scope.call_id.clone(), scope.tool.clone()),
-        };
-        self.release();
-        (id, tool.into_owned())
     }
 }
 
@@ -150,7 +136,7 @@ mod tests {
         let first = opened(&registry);
         let place = address(&first);
         first.get().unwrap().conclude();
-        assert_eq!(first.into_names(), ("1".to_owned(), "add".to_owned()));
+        first.release();
         assert_eq!(Arc::strong_count(&registry), 1);
         let mut second = ContractScope::fresh();
         let scope = second.filled().unwrap();
@@ -171,7 +157,7 @@ mod tests {
         let registry = Arc::new(PolicyLayer::default());
         let first = opened(&registry);
         let held = first.clone();
-        assert_eq!(first.into_names().1, "add");
+        first.release();
         let second = opened(&registry);
         assert_ne!(address(&second), address(&held));
         assert_eq!(held.get().map(|scope| &*scope.tool), Some("add"));

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use super::Registry;
 use super::body::{Interrupted, NO_TIMER, until};
-use super::dispatch::{Begun, PendingCall};
 use super::entry::Entry;
 use super::inner::Inner;
 use super::job::{At, GateUse, Mode};
+use super::outcome::Ending;
 use crate::contract::approval::{
     Answer, ApprovalRequest, Approver, Asking, Decision, Question, call_digest, digest,
 };
@@ -19,9 +19,10 @@ use crate::contract::scope::Inherited;
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
 use crate::tool::call::SentArguments;
+use crate::tool::call_input::CallInput;
 use crate::tool::context::now;
 use crate::tool::failure::{FailureKind, Stopped};
-use crate::tool::{Context, Outcome, Status, ToolCall};
+use crate::tool::{Context, Status};
 
 /// How often one call asks, where each time something has changed when the answer comes.
 const ROUNDS: usize = 3;
@@ -91,10 +92,10 @@ impl Registry {
 struct Asked<'r> {
     inner: &'r Arc<Inner>,
     index: usize,
-    call: ToolCall,
+    call: &'r CallInput<'r>,
     context: Context,
     mode: Mode,
-    outer: Inherited,
+    outer: Option<Inherited>,
     asking: Asking,
     /// It has asked and not been made again, so that nobody else counts it.
     between_rounds: bool,
@@ -114,21 +115,21 @@ impl Inner {
     pub(super) async fn ask_first(
         self: &Arc<Self>,
         index: usize,
-        call: ToolCall,
+        call: &CallInput<'_>,
         context: Context,
         mode: Mode,
-        outer: Inherited,
-    ) -> Outcome {
+        outer: Option<Inherited>,
+    ) -> Ending {
         let entry = &self.entries[index];
         let asking = Asking {
             asks: Arc::clone(&entry.asks),
-            tool: call.name.clone(),
+            tool: call.name.to_string(),
             registry: self.id,
-            call: told_apart(entry, &call, context.coerces()),
-            caller: context.caller().or_else(|| outer.caller.clone()),
+            call: told_apart(entry, call, context.coerces()),
+            caller: context.caller().or_else(|| outer.as_ref()?.caller.clone()),
             approved: Vec::new(),
             told: Vec::new(),
-            run: context.run_layer().or_else(|| outer.run.clone()),
+            run: context.run_layer().or_else(|| outer.as_ref()?.run.clone()),
         };
         let mut asked = Asked {
             inner: self,
@@ -147,7 +148,7 @@ impl Inner {
 }
 
 impl Asked<'_> {
-    async fn run(&mut self) -> Outcome {
+    async fn run(&mut self) -> Ending {
         let answers = self.context.take_answers();
         if !self.mode.only_check
             && let Err(reason) = self.answered(answers)
@@ -162,7 +163,7 @@ impl Asked<'_> {
             };
             self.complete(request);
             if self.mode.only_check {
-                self.inner.shards.count(outcome.status());
+                self.inner.shards.count(Status::Asked);
                 return outcome;
             }
             if let Some(reason) = self.asking.denial(&request.questions) {
@@ -170,11 +171,11 @@ impl Asked<'_> {
             }
             let open = self.open(request);
             let Some(approver) = self.approver() else {
-                if self.outer.depth > 0 {
+                if self.is_nested() {
                     return self.denied(NOBODY.to_owned());
                 }
                 self.inner.open_requests.put(open);
-                self.inner.shards.count(outcome.status());
+                self.inner.shards.count(Status::Asked);
                 return outcome;
             };
             let mut questioning = Questioning::begin(self.asking.run.clone(), request);
@@ -188,14 +189,18 @@ impl Asked<'_> {
                 Err(_) => {}
             }
             drop(questioning);
-            self.asking.told.extend_from_slice(outcome.observed());
+            let observed = outcome
+                .notes
+                .as_ref()
+                .map_or(&[][..], |notes| &notes.observed);
+            self.asking.told.extend_from_slice(observed);
             match decision {
-                Ok(Decision::Unanswered) if self.outer.depth > 0 => {
+                Ok(Decision::Unanswered) if self.is_nested() => {
                     return self.denied(NOBODY.to_owned());
                 }
                 Ok(Decision::Unanswered) if !self.asking.is_given_up(&open.questions) => {
                     self.inner.open_requests.put(open);
-                    self.inner.shards.count(outcome.status());
+                    self.inner.shards.count(Status::Asked);
                     return outcome;
                 }
                 Ok(Decision::Unanswered) => {
@@ -212,8 +217,8 @@ impl Asked<'_> {
         self.denied(CHANGED.to_owned())
     }
 
-    /// The call up to its outcome, or to a question.
-    async fn round(&mut self) -> Outcome {
+    /// The call up to its end, or to a question.
+    async fn round(&mut self) -> Ending {
         let gate = &self.inner.gate;
         let (_shared, _alone) = match self.mode.gate_use {
             GateUse::None => (None, None),
@@ -223,25 +228,25 @@ impl Asked<'_> {
         self.between_rounds = false;
         let mut mode = self.mode.clone();
         mode.asking = Some(Arc::new(self.asking.clone()));
-        let mut pending = PendingCall {
-            call: self.call.clone(),
-            context: self.context.clone(),
-            mode,
-        };
-        let inner = self.inner;
-        match inner.admit(self.index, &mut pending, self.outer.clone()) {
-            Begun::Over(outcome) | Begun::Refused(outcome) => outcome,
-            Begun::Waiting(job, permit) => inner.wait(job, permit).await,
-            Begun::Later(future) => future.await,
-            Begun::Straight(_) => unreachable!("a call that may ask is not straight"),
-        }
+        let (context, outer) = (self.context.clone(), self.outer.clone());
+        self.inner
+            .execute(self.index, self.call, context, mode, outer)
+            .await
+    }
+
+    fn is_nested(&self) -> bool {
+        self.depth() > 0
+    }
+
+    fn depth(&self) -> usize {
+        self.outer.as_ref().map_or(0, |outer| outer.depth)
     }
 
     /// Says of which call a request is.
     fn complete(&self, request: &mut ApprovalRequest) {
         let entry = &self.inner.entries[self.index];
         let sent = serde_json::from_str(&self.call.arguments);
-        request.arguments = sent.unwrap_or_else(|_| self.call.arguments.as_str().into());
+        request.arguments = sent.unwrap_or_else(|_| (*self.call.arguments).into());
         if let Some(arguments) = request.arguments.as_object_mut() {
             for (name, value) in arguments {
                 if entry.inputs.schema.is_secret(name) {
@@ -249,8 +254,8 @@ impl Asked<'_> {
                 }
             }
         }
-        request.call_id.clone_from(&self.call.id);
-        request.tool.clone_from(&self.call.name);
+        request.call_id = self.call.id.to_string();
+        request.tool = self.call.name.to_string();
     }
 
     fn open(&self, request: &mut ApprovalRequest) -> OpenRequest {
@@ -321,7 +326,7 @@ impl Asked<'_> {
         approver: &Approver,
         request: ApprovalRequest,
     ) -> Result<Decision, FailureKind> {
-        let depth = self.outer.depth + 1;
+        let depth = self.depth() + 1;
         let decided = async { decide(approver, request, depth).await.map_err(denied) };
         let deadline = self.context.deadline().map(|at| At {
             at,
@@ -342,12 +347,12 @@ impl Asked<'_> {
         }
     }
 
-    fn denied(&self, reason: String) -> Outcome {
+    fn denied(&self, reason: String) -> Ending {
         self.ended(FailureKind::Denied { reason })
     }
 
-    fn ended(&self, end: FailureKind) -> Outcome {
-        self.inner.refused(self.call.clone(), end)
+    fn ended(&self, end: FailureKind) -> Ending {
+        self.inner.refused(end)
     }
 }
 
@@ -365,7 +370,7 @@ fn denied(why: &str) -> FailureKind {
 
 /// What tells a call apart from others: equal only for arguments that its tool reads alike, such as a default that is left out
 /// and one that is spelled out.
-fn told_apart(entry: &Entry, call: &ToolCall, coerces: bool) -> u128 {
+fn told_apart(entry: &Entry, call: &CallInput<'_>, coerces: bool) -> u128 {
     let as_written = || digest(&[&call.name, &call.arguments]);
     // Numbers that a float cannot hold look like others once they are read.
     if has_long_number(&call.arguments) {
@@ -373,7 +378,7 @@ fn told_apart(entry: &Entry, call: &ToolCall, coerces: bool) -> u128 {
     }
     let inputs = &entry.inputs;
     let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();
-    let text = read.as_ref().map_or(&call.arguments, |read| &read.text);
+    let text = read.as_ref().map_or(&*call.arguments, |read| &read.text);
     let arguments = SentArguments::of(text, &inputs.schema);
     call_digest(&call.name, &arguments).unwrap_or_else(as_written)
 }

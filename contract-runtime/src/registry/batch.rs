@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::call::Call;
+use super::dispatch::not_started;
 use super::inner::Inner;
 use super::job::{GateUse, Mode};
 use crate::contract::history::AloneProblem;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
-use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::{Context, Outcome, Status, ToolCall};
 
 pub(super) async fn run(
@@ -136,7 +137,7 @@ impl Batch<'_> {
             gate_use,
             ..Mode::default()
         };
-        let outcome = self.inner.call(call, self.context.clone(), mode).await;
+        let outcome = Call::new(self.inner, call.into(), self.context.clone(), mode).await;
         if outcome.status() == Status::Violation {
             self.stopped.store(true, Ordering::Relaxed);
         }
@@ -144,11 +145,8 @@ impl Batch<'_> {
     }
 
     fn not_started(&self, call: ToolCall, reason: &'static str) -> Outcome {
-        if let Err(end) = self.inner.before.ask(&call) {
-            return self.inner.refused(call, end);
-        }
-        let stopped = Stopped::NotStarted;
-        let end = FailureKind::Cancelled { reason, stopped };
-        self.inner.refused(call, end)
+        let refusal = self.inner.before.ask(|| call.clone());
+        let kind = refusal.err().unwrap_or_else(|| not_started(reason));
+        self.inner.refused(kind).of(call.id, call.name)
     }
 }

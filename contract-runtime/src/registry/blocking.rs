@@ -17,13 +17,18 @@ use crate::contract::scope::ContractScope;
 use crate::contract::thread;
 use crate::futures;
 use crate::schema::Coercion;
-use crate::tool::failure::{FailureKind, Stopped};
-use crate::tool::{Outcome, ToolCall};
+use crate::tool::call::Call;
+use crate::tool::failure::Stopped;
 
 type Answer = (BodyEnd, Vec<Coercion>);
 
 /// Runs a whole call on a thread where it may block.
-pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answer {
+pub(super) async fn off_the_async_threads(
+    inner: &Arc<Inner>,
+    index: usize,
+    job: Job,
+    mut scope: ContractScope,
+) -> Answer {
     let Some(place) = BlockingSlot::take(inner) else {
         let limit = inner.limits.blocking;
         return (BodyEnd::Overloaded { limit }, Vec::new());
@@ -35,17 +40,21 @@ pub(super) async fn off_the_async_threads(inner: &Arc<Inner>, job: Job) -> Answe
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
     let start = Start::default();
-    let waiting = Waiting(start.clone(), job.scope.clone());
+    let waiting = Waiting(start.clone(), scope.clone());
     let work = move || {
         let place = place;
         if !start.begin() {
             return;
         }
         INSIDE.set(true);
-        let ran = body::run_inline(&registry, &job);
+        let entry = &registry.entries[index];
+        let arguments = scope.arguments().to_owned();
+        let request = job.request(&registry, entry, &arguments);
+        let start = || entry.tool.shim.call(Call::new(&request));
+        let ran = body::inline(&mut scope, start);
         INSIDE.set(false);
         // Before the answer, so that a caller who has it finds nothing of the call left over.
-        let (scope, coercions) = job.conclude();
+        let coercions = job.conclude();
         drop((scope, place));
         let _ = send.send((ran, coercions));
     };
@@ -192,10 +201,4 @@ fn put_back(runtime: Runtime) {
     }
     // Dropping a runtime waits for its blocking bodies, and a body that was given up must not hold the caller.
     runtime.shutdown_background();
-}
-
-#[cold]
-pub(super) fn no_runtime(call: ToolCall) -> Outcome {
-    let why = "no async runtime could be started".to_owned();
-    Outcome::failure(call.id, call.name, FailureKind::Failed(why))
 }

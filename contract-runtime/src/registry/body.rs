@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 
 use tokio_util::sync::CancellationToken;
 
-use super::inner::Inner;
 use super::job::{At, Job};
 use crate::contract::panics::{Panicked, discard, guard};
 use crate::contract::scope::{ContractScope, Phase};
@@ -56,13 +55,7 @@ pub(super) fn too_late(job: &Job) -> Option<BodyEnd> {
     passed.then_some(BodyEnd::TimedOut(Stopped::NotStarted))
 }
 
-/// Runs a sync body on this thread.
-pub(super) fn run_inline(inner: &Inner, job: &Job) -> BodyEnd {
-    let request = job.request(inner);
-    inline(&mut job.scope.clone(), || job.call(inner, &request))
-}
-
-/// The same of a body that is started by `call`.
+/// Runs a sync body on this thread, which `call` starts.
 #[inline]
 pub(super) fn inline<'c>(scope: &mut ContractScope, call: impl FnOnce() -> Running<'c>) -> BodyEnd {
     match scope.lend(|| guard(call)) {

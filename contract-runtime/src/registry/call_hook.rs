@@ -23,13 +23,17 @@ impl CallHook {
     }
 
     #[inline]
-    pub(super) fn is_some(&self) -> bool {
-        !self.0.is_empty()
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Asks one after the other, until one refuses.
-    #[cold]
-    pub(super) fn ask(&self, call: &ToolCall) -> Result<(), FailureKind> {
+    #[inline]
+    pub(super) fn ask(&self, call: impl FnOnce() -> ToolCall) -> Result<(), FailureKind> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let call = &call();
         for ask in &self.0 {
             // Who cannot answer has not agreed.
             let (status, error) = match ContractScope::deeper(|| panics::guard(|| ask(call))) {

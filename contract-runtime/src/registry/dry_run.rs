@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Builder;
 use super::Registry;
 use super::build_error::BuildError;
+use super::call::Call;
 use super::entry::Entry;
 use super::job::Mode;
 use crate::contract::condition::Condition;
@@ -142,5 +143,5 @@ async fn tried(
         ..Mode::default()
     };
     let quiet = run.handled_by(|_| {});
-    registry.inner.call(call, context.run(&quiet), mode).await
+    Call::new(&registry.inner, call.into(), context.run(&quiet), mode).await
 }

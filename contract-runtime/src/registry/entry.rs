@@ -27,7 +27,7 @@ use crate::schema::{
 use crate::tool::Tool;
 use crate::tool::call::{Call, Description, Running};
 use crate::tool::context_params::Need;
-use crate::tool::dynamic::{DynamicSchemas, Origin, Runs};
+use crate::tool::dynamic::{DynamicSchemas, Origin};
 use crate::tool::fast_decode::Inputs;
 use crate::tool::forgiving::Decoding;
 use crate::tool::spec::Constant;
@@ -54,8 +54,6 @@ pub(crate) struct Entry {
     pub(crate) secrets: Secrets,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
-    /// A call needs nothing but its arguments, asks nobody, and takes as long as it takes.
-    pub(crate) is_straight: bool,
     location: OnceLock<Box<str>>,
     /// The published schema as refusals name it.
     bounds: OnceLock<Option<Box<Bounds>>>,
@@ -135,10 +133,6 @@ impl Entry {
             },
             output: schemas.output,
             changed,
-            is_straight: timeout.is_none()
-                && needs.is_empty()
-                && !asks.any()
-                && tool.runs != Runs::Blocking,
             asks,
             lowered: OnceLock::new(),
             policy,

@@ -13,9 +13,10 @@ use super::statistics::Statistics;
 use crate::contract::history::{Asker, HistoryTool};
 use crate::contract::scope::PolicyLayer;
 use crate::schema::arguments::{by_words, nearest, own_names};
+use crate::tool::Status;
+use crate::tool::call_input::CallInput;
 use crate::tool::context::Shared;
 use crate::tool::failure::FailureKind;
-use crate::tool::{Outcome, Status, ToolCall};
 
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
@@ -126,14 +127,14 @@ impl Inner {
 
     /// Properties of a call that came under the names of an export get their own.
     #[cold]
-    pub(super) fn give_own_names(&self, call: &mut ToolCall) {
+    pub(super) fn give_own_names(&self, call: &mut CallInput<'_>) {
         let schema = self.find(&call.name).map(|entry| &entry.inputs.schema);
         if let Some(schema) = schema
             && !schema.renames().is_empty()
             && call.arguments.len() <= self.limits.argument_bytes
             && let Some(own) = own_names(&call.arguments, schema)
         {
-            call.arguments = own;
+            call.arguments = own.into();
         }
     }
 
@@ -159,23 +160,15 @@ impl Inner {
         self.shards.statistics()
     }
 
-    /// The outcome of a call that ended before it had begun.
     #[cold]
-    pub(super) fn refused(&self, call: ToolCall, end: FailureKind) -> Outcome {
-        let outcome = Outcome::failure(call.id, call.name, end);
-        self.shards.count(outcome.status());
-        outcome
-    }
-
-    #[cold]
-    pub(super) fn unknown(&self, call: ToolCall) -> Outcome {
+    pub(super) fn unknown(&self, tool: &str) -> FailureKind {
         let known = || self.entries.iter().map(|entry| entry.tool.name());
-        let nearest = nearest(&call.name, known()).or_else(|| by_words(&call.name, known()));
+        let nearest = nearest(tool, known()).or_else(|| by_words(tool, known()));
         let instead = match nearest {
             Some(nearest) => format!("; did you mean `{nearest}`?"),
             None => listed(known()),
         };
-        self.refused(call, FailureKind::UnknownTool { instead })
+        FailureKind::UnknownTool { instead }
     }
 }
 

@@ -12,18 +12,17 @@ use crate::contract::history::CallPlace;
 use crate::contract::panics::discard;
 use crate::contract::policy::Resolved;
 use crate::contract::policy::{Policy, PolicyOrigin};
-use crate::contract::scope::{ContractScope, Gate, Inherited};
+use crate::contract::scope::{ContractScope, Gate, Inherited, Scope};
 use crate::schema::Coercion;
 use crate::schema::arguments::Examined;
-use crate::tool::ToolCall;
-use crate::tool::call::{Call, Request, Running};
+use crate::tool::call::Request;
+use crate::tool::call_input::CallInput;
 use crate::tool::context::{CallInfo, Context, Deadline, now};
 use crate::tool::context_params::{CallExtensions, Sources};
+use crate::tool::dynamic::Runs;
 
-/// What a call carries while its body runs.
+/// What a call carries beside its scope while its body runs.
 pub(super) struct Job {
-    pub(super) index: usize,
-    pub(super) scope: ContractScope,
     pub(super) context: Context,
     pub(super) deadline: Option<At>,
     own: Option<Box<CallExtensions>>,
@@ -34,65 +33,34 @@ pub(super) struct Job {
 impl Job {
     #[inline]
     pub(super) fn new(
-        inner: &Inner,
-        index: usize,
-        call: ToolCall,
+        entry: &Entry,
+        call: &CallInput<'_>,
         context: Context,
-        mode: Mode,
-        outer: Inherited,
+        only_check: bool,
     ) -> Self {
-        let entry = &inner.entries[index];
         let deadline = earlier(context.deadline(), entry.timeout);
-        let own = (!entry.needs.is_empty()).then(|| Box::new(own(&call, &context, deadline)));
-        let own_run = context.run_layer();
-        let of_run = own_run.is_some();
-        let history = if of_run {
-            context.history().cloned()
-        } else {
-            outer.place.and_then(|outer| outer.inherited())
-        };
-        let place = history.map(|history| {
-            let tool = (call.name.as_str(), entry.tool.function);
-            Arc::new(CallPlace::new(history, tool, of_run, inner.asker(index)))
-        });
-        let policy = mode.policy().or(entry.policy);
-        let mut scope = ContractScope::fresh();
-        if let Some(scope) = scope.filled() {
-            scope.call_id = call.id;
-            scope.tool = call.name.into();
-            scope.arguments = call.arguments;
-            scope.secrets = entry.secrets.clone();
-            scope.take_up(policy, inner.shards.layer());
-            let outer = Inherited {
-                run: own_run.or(outer.run),
-                gate: mode.gate.or(outer.gate),
-                depth: outer.depth,
-                caller: context.caller().or(outer.caller),
-                place: None,
-            };
-            scope.inherit(policy, outer);
-            scope.of_run = of_run;
-            scope.asking = mode.asking;
-            scope.place = place;
-        }
+        let own = (!entry.needs.is_empty()).then(|| Box::new(own(call, &context, deadline)));
         Self {
-            index,
-            scope,
             context,
             deadline,
             own,
             examined: OnceLock::new(),
-            only_check: mode.only_check,
+            only_check,
         }
     }
 
     /// What the generated code is given.
-    pub(super) fn request<'c>(&'c self, inner: &'c Inner) -> Request<'c> {
-        let entry: &Entry = &inner.entries[self.index];
+    #[inline]
+    pub(super) fn request<'c>(
+        &'c self,
+        inner: &'c Inner,
+        entry: &'c Entry,
+        arguments: &'c str,
+    ) -> Request<'c> {
         Request {
             contract: entry.tool.contract(),
             only_check: self.only_check,
-            text: self.scope.arguments(),
+            text: arguments,
             inputs: &entry.inputs,
             coerce: entry.inputs.coerce || self.context.coerces(),
             examined: &self.examined,
@@ -104,11 +72,6 @@ impl Job {
         }
     }
 
-    /// Starts the generated code.
-    pub(super) fn call<'c>(&self, inner: &'c Inner, request: &'c Request<'_>) -> Running<'c> {
-        inner.entries[self.index].tool.shim.call(Call::new(request))
-    }
-
     /// A guard that tells a body that looks at its token when nobody waits for it any more.
     pub(super) fn cancel_guard(&self) -> Option<tokio_util::sync::DropGuard> {
         self.own
@@ -116,11 +79,10 @@ impl Job {
             .map(|own| own.cancellation.clone().drop_guard())
     }
 
-    /// What is left of a job when it is done.
+    /// What was put right among the arguments of a job that is done.
     #[inline]
-    pub(super) fn conclude(self) -> (ContractScope, Vec<Coercion>) {
+    pub(super) fn conclude(self) -> Vec<Coercion> {
         let Self {
-            scope,
             context,
             own,
             examined,
@@ -131,19 +93,88 @@ impl Job {
             // It may hold the caller's last handle of a value whose destructor panics.
             discard(context);
         }
-        let coercions = examined
+        examined
             .into_inner()
-            .map_or_else(Vec::new, |examined| examined.coercions);
-        (scope, coercions)
+            .map_or_else(Vec::new, |examined| examined.coercions)
+    }
+}
+
+impl Inner {
+    /// The scope of a call.
+    #[inline]
+    pub(super) fn scope(
+        &self,
+        index: usize,
+        call: &CallInput<'_>,
+        context: &Context,
+        mode: Mode,
+        outer: Option<Inherited>,
+    ) -> ContractScope {
+        let entry = &self.entries[index];
+        let policy = mode.policy().or(entry.policy);
+        let is_bare = outer.is_none()
+            && context.is_empty()
+            && entry.secrets.is_empty()
+            && mode.gate.is_none()
+            && mode.asking.is_none()
+            && entry.tool.runs != Runs::Blocking;
+        let mut scope = ContractScope::fresh();
+        if let Some(scope) = scope.filled() {
+            scope.call_id.push_str(&call.id);
+            scope.name(&entry.tool.name);
+            // A violation shows what was sent, and secrets are looked for in it.
+            scope.arguments.push_str(&call.arguments);
+            scope.take_up(policy, self.shards.layer());
+            if !is_bare {
+                let outer = outer.unwrap_or_default();
+                self.inherit(scope, index, context, mode, outer);
+            }
+        }
+        scope
+    }
+
+    /// Gives a scope what a call has from its caller, its context and the calls around it.
+    #[inline(never)]
+    fn inherit(
+        &self,
+        scope: &mut Scope,
+        index: usize,
+        context: &Context,
+        mode: Mode,
+        outer: Inherited,
+    ) {
+        let entry = &self.entries[index];
+        let run = context.run_layer();
+        scope.of_run = run.is_some();
+        let history = if scope.of_run {
+            context.history().cloned()
+        } else {
+            outer.place.and_then(|outer| outer.inherited())
+        };
+        scope.place = history.map(|history| {
+            let tool = (entry.tool.name(), entry.tool.function);
+            let asker = self.asker(index);
+            Arc::new(CallPlace::new(history, tool, scope.of_run, asker))
+        });
+        scope.secrets = entry.secrets.clone();
+        let outer = Inherited {
+            run: run.or(outer.run),
+            gate: mode.gate.clone().or(outer.gate),
+            depth: outer.depth,
+            caller: context.caller().or(outer.caller),
+            place: None,
+        };
+        scope.inherit(mode.policy().or(entry.policy), outer);
+        scope.asking = mode.asking;
     }
 }
 
 #[cold]
-fn own(call: &ToolCall, context: &Context, deadline: Option<At>) -> CallExtensions {
+fn own(call: &CallInput<'_>, context: &Context, deadline: Option<At>) -> CallExtensions {
     CallExtensions {
         info: CallInfo {
-            id: call.id.clone(),
-            tool: call.name.clone(),
+            id: call.id.to_string(),
+            tool: call.name.to_string(),
         },
         cancellation: match context.token() {
             Some(token) => token.child_token(),
@@ -182,12 +213,6 @@ impl Mode {
     /// A call that somebody makes, rather than a check or a trial.
     pub(super) fn is_a_call(&self) -> bool {
         !self.only_check && self.policy().is_none()
-    }
-
-    /// A call that somebody makes, and that asks nothing.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.is_a_call() && self.asking.is_none()
     }
 
     fn policy(&self) -> Option<Resolved> {

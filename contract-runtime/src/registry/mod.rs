@@ -7,6 +7,7 @@ mod blocking;
 mod body;
 mod build_error;
 mod builder;
+mod call;
 mod call_hook;
 mod dispatch;
 pub(crate) mod dry_run;
@@ -21,7 +22,6 @@ mod outcome;
 mod require_portable;
 mod shards;
 mod statistics;
-mod straight;
 mod tool_info;
 
 use std::sync::Arc;
@@ -34,10 +34,10 @@ pub use inner::Program;
 pub use statistics::Statistics;
 pub use tool_info::ToolInfo;
 
+pub use call::Call;
 use inner::Inner;
 use job::Mode;
 
-use crate::contract::policy::Policy;
 use crate::tool::{Context, Outcome, ToolCall, ToolCallRef};
 
 /// A fixed set of tools that can be called by name.
@@ -72,17 +72,13 @@ impl Registry {
     /// Calls a tool.
     ///
     /// Dropping the future cancels the call; a blocking body that has begun runs to its end.
-    pub fn call(&self, call: ToolCall) -> impl Future<Output = Outcome> + Send + use<'_> {
-        self.inner.call_plain(call)
+    pub fn call(&self, call: ToolCall) -> Call<'_> {
+        self.call_with(call, Context::default())
     }
 
     /// Calls a tool with a [`Context`], which carries values for `#[context]` parameters, a run, a timeout and more.
-    pub fn call_with(
-        &self,
-        call: ToolCall,
-        context: Context,
-    ) -> impl Future<Output = Outcome> + Send + use<'_> {
-        self.inner.call(call, context, Mode::default())
+    pub fn call_with(&self, call: ToolCall, context: Context) -> Call<'_> {
+        Call::new(&self.inner, call.into(), context, Mode::default())
     }
 
     /// Calls a tool from a thread that runs no async code.
@@ -94,12 +90,12 @@ impl Registry {
     /// An async body runs in a runtime of this library, which goes on to serve other calls. Tasks that a body leaves behind end
     /// with its call. A connection or a timer that outlives its call needs a runtime of the program's own.
     pub fn call_blocking(&self, call: ToolCall) -> Outcome {
-        self.inner.call_blocking(call, Context::default())
+        self.call(call).blocking()
     }
 
     /// Calls a tool with a context, like [`call_blocking`](Self::call_blocking).
     pub fn call_blocking_with(&self, call: ToolCall, context: Context) -> Outcome {
-        self.inner.call_blocking(call, context)
+        self.call_with(call, context).blocking()
     }
 
     /// Calls a tool from text to text: the result as the model gets it, or the outcome of a call that has none.
@@ -136,7 +132,13 @@ impl Registry {
         &'c self,
         call: ToolCallRef<'c>,
     ) -> impl Future<Output = Result<String, Outcome>> + Send + use<'c> {
-        self.inner.call_text(call)
+        Call::new(
+            &self.inner,
+            call.into(),
+            Context::default(),
+            Mode::default(),
+        )
+        .text()
     }
 
     /// Calls a tool from text to text like [`call_text`](Self::call_text), from a thread that runs no async code.
@@ -145,7 +147,14 @@ impl Registry {
     ///
     /// The outcome of every call that did not end as [`ok`](crate::Status::Ok), as [`call_blocking`](Self::call_blocking) has it.
     pub fn call_text_blocking(&self, call: ToolCallRef<'_>) -> Result<String, Outcome> {
-        self.inner.call_text_blocking(call)
+        Call::new(
+            &self.inner,
+            call.into(),
+            Context::default(),
+            Mode::default(),
+        )
+        .text()
+        .blocking()
     }
 
     /// Calls a tool with arguments given as a JSON value, as tests do.
@@ -224,11 +233,7 @@ impl Registry {
     /// # Ok(()) }
     /// ```
     pub async fn check_with(&self, call: ToolCall, context: Context) -> Outcome {
-        let mode = Mode {
-            only_check: true,
-            ..Mode::default()
-        };
-        self.inner.call(call, context, mode).await
+        Call::check(&self.inner, call.into()).context(context).await
     }
 
     /// Checks a call like [`check_with`](Self::check_with), and evaluates every precondition, where that stops at the first
@@ -255,12 +260,10 @@ impl Registry {
     /// # Ok(()) }
     /// ```
     pub async fn check_all(&self, call: ToolCall, context: Context) -> Outcome {
-        let mode = Mode {
-            only_check: true,
-            policy: Some(Policy::Observe),
-            ..Mode::default()
-        };
-        self.inner.call(call, context, mode).await
+        Call::check(&self.inner, call.into())
+            .context(context)
+            .every_condition()
+            .await
     }
 
     /// Calls several tools: read-only ones concurrently, the others one at a time, in the order of the list.

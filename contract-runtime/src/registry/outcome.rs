@@ -12,19 +12,41 @@ use crate::contract::history::CallEnd;
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Phase, Scope};
 use crate::schema::Coercion;
+use crate::tool::call_input::CallInput;
+use crate::tool::context::OutcomeObserver;
 use crate::tool::failure::FailureKind;
 use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
 use crate::tool::reply::{NoOutput, Output};
 use crate::tool::{Effect, Outcome};
 
 /// How a call ended, without its names.
-pub(super) struct Ending {
+pub struct Ending {
     pub(super) end: OutcomeKind,
     pub(super) effect: Effect,
     pub(super) notes: Option<Box<Notes>>,
 }
 
 impl Ending {
+    /// Of a call that has not begun.
+    #[cold]
+    pub(super) fn before_body(kind: FailureKind) -> Self {
+        Self {
+            effect: kind.effect(Phase::BeforeBody),
+            end: kind.into(),
+            notes: None,
+        }
+    }
+
+    /// Tells an observer of the outcome.
+    pub(super) fn told(self, call: &CallInput<'_>, tell: OutcomeObserver) -> Self {
+        let outcome = self.of(call.id.to_string(), call.name.to_string());
+        tell(&outcome);
+        let Outcome {
+            end, effect, notes, ..
+        } = outcome;
+        Self { end, effect, notes }
+    }
+
     #[inline]
     pub(super) fn of(self, id: String, tool: String) -> Outcome {
         let Self { end, effect, notes } = self;

@@ -65,3 +65,9 @@ impl From<ToolCallRef<'_>> for ToolCall {
         Self::new(call.id, call.name, call.arguments)
     }
 }
+
+impl<'c> From<ToolCallRef<'c>> for super::CallInput<'c> {
+    fn from(call: ToolCallRef<'c>) -> Self {
+        (call.id, call.name, call.arguments).into()
+    }
+}

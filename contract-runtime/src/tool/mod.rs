@@ -3,6 +3,7 @@
 mod absent;
 pub(crate) mod backed;
 pub(crate) mod call;
+pub(crate) mod call_input;
 mod call_ref;
 pub(crate) mod canonical;
 pub(crate) mod content;
@@ -28,6 +29,7 @@ pub(crate) mod spec;
 pub(crate) mod wire;
 
 pub use backed::{Backing, CallError};
+pub use call_input::CallInput;
 pub use call_ref::ToolCallRef;
 pub use content::{Artifact, Content};
 pub use context::{CallInfo, Context, Deadline};

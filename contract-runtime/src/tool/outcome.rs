@@ -295,17 +295,6 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a call whose body was not entered.
-    pub(crate) fn failure(id: String, tool: String, kind: FailureKind) -> Self {
-        Self {
-            id,
-            tool,
-            effect: kind.effect(Phase::BeforeBody),
-            end: kind.into(),
-            notes: None,
-        }
-    }
-
     /// Returns the caller's id of the call.
     #[must_use]
     pub fn id(&self) -> &str {

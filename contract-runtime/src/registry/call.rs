@@ -1,0 +1,332 @@
+//! Calls as values: what they carry is set on them, and they begin when they are first polled.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context as Task, Poll};
+
+use super::blocking;
+use super::inner::Inner;
+use super::job::Mode;
+use super::outcome::Ending;
+use crate::contract::policy::Policy;
+use crate::futures::now_or_never;
+use crate::schema::arguments::escaped;
+use crate::tool::call_input::CallInput;
+use crate::tool::dynamic::Runs;
+use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::outcome::OutcomeKind;
+use crate::tool::{Context, Outcome};
+
+mod sealed {
+    use super::{CallInput, Ending};
+
+    /// What is made of the end of a call.
+    pub trait Form: Send + 'static {
+        type Output: Send;
+        fn of(ending: Ending, input: CallInput<'_>) -> Self::Output;
+    }
+}
+use sealed::Form;
+
+/// A [`Call`] that ends as an [`Outcome`].
+#[derive(Debug)]
+pub struct Whole;
+
+/// A [`Call`] that ends as the text of its result, or as the [`Outcome`] of a call without one.
+#[derive(Debug)]
+pub struct Text;
+
+/// A [`Call`] that ends before its body.
+#[derive(Debug)]
+pub struct Check;
+
+impl Form for Whole {
+    type Output = Outcome;
+
+    #[inline]
+    fn of(ending: Ending, input: CallInput<'_>) -> Outcome {
+        ending.of(input.id.into_owned(), input.name.into_owned())
+    }
+}
+
+impl Form for Text {
+    type Output = Result<String, Outcome>;
+
+    #[inline]
+    fn of(ending: Ending, input: CallInput<'_>) -> Self::Output {
+        match ending.end {
+            OutcomeKind::Ok(output) => Ok(output.text),
+            OutcomeKind::Failure(_) => Err(Whole::of(ending, input)),
+        }
+    }
+}
+
+impl Form for Check {
+    type Output = Outcome;
+
+    fn of(ending: Ending, input: CallInput<'_>) -> Outcome {
+        Whole::of(ending, input)
+    }
+}
+
+/// A call of a tool by name, as [`Registry::call`](crate::Registry::call) and [`Registry::check`](crate::Registry::check) give it.
+///
+/// It is a future, and begins when it is first polled. Dropping it cancels the call; a blocking body that has begun runs to its
+/// end. A sync tool runs where it is polled.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use std::time::Duration;
+///
+/// /// Divide one number by another.
+/// #[tool]
+/// #[pre(divisor != 0, "cannot divide by zero")]
+/// fn divide(dividend: i32, divisor: i32) -> Option<i32> {
+///     dividend.checked_div(divisor)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(divide).build()?;
+/// let call = ToolCall::new("1", "divide", r#"{"dividend":6,"divisor":3}"#);
+/// let context = Context::new().timeout(Duration::from_secs(1));
+/// assert_eq!(registry.call(&call).context(context).await.output(), Some("2"));
+/// assert_eq!(registry.call(&call).text().await.unwrap(), "2");
+/// # Ok(()) }
+/// ```
+#[must_use = "a call begins when it is awaited, or by `blocking`"]
+pub struct Call<'r, F: Form = Whole> {
+    inner: &'r Arc<Inner>,
+    begin: Option<Begin<'r>>,
+    running: Option<Pin<Box<dyn Future<Output = F::Output> + Send + 'r>>>,
+}
+
+/// What a call begins with.
+struct Begin<'r> {
+    input: CallInput<'r>,
+    context: Context,
+    mode: Mode,
+}
+
+impl<F: Form> fmt::Debug for Call<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let input = self.begin.as_ref().map(|begin| &begin.input);
+        f.debug_struct("Call").field("input", &input).finish()
+    }
+}
+
+impl<'r> Call<'r> {
+    pub(super) fn new(
+        inner: &'r Arc<Inner>,
+        input: CallInput<'r>,
+        context: Context,
+        mode: Mode,
+    ) -> Self {
+        let begin = Some(Begin {
+            input,
+            context,
+            mode,
+        });
+        Self {
+            inner,
+            begin,
+            running: None,
+        }
+    }
+
+    /// Makes it a call from text to text: the result as the model gets it, or the outcome of a call that has none.
+    ///
+    /// Artifacts and observed violations are left out.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Divide one number by another.
+    /// #[tool]
+    /// #[pre(divisor != 0, "cannot divide by zero")]
+    /// async fn divide(dividend: i32, divisor: i32) -> Option<i32> {
+    ///     dividend.checked_div(divisor)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(divide).build()?;
+    /// let divide = async |arguments| {
+    ///     let answer = registry.call(("1", "divide", arguments)).text().await;
+    ///     answer.unwrap_or_else(|outcome| outcome.error().unwrap_or_default().to_owned())
+    /// };
+    /// assert_eq!(divide(r#"{"dividend":6,"divisor":3}"#).await, "2");
+    /// assert_eq!(divide(r#"{"dividend":6,"divisor":0}"#).await, "cannot divide by zero, got divisor = 0");
+    /// # Ok(()) }
+    /// ```
+    pub fn text(self) -> Call<'r, Text> {
+        Call {
+            inner: self.inner,
+            begin: self.begin,
+            running: None,
+        }
+    }
+}
+
+impl<'r> Call<'r, Check> {
+    pub(super) fn check(inner: &'r Arc<Inner>, input: CallInput<'r>) -> Self {
+        let begin = Some(Begin {
+            input,
+            context: Context::default(),
+            mode: Mode {
+                only_check: true,
+                ..Mode::default()
+            },
+        });
+        Self {
+            inner,
+            begin,
+            running: None,
+        }
+    }
+
+    /// Evaluates every precondition, where a check stops at the first one that ends the call.
+    ///
+    /// No policy counts: conditions that are ignored are evaluated too, and those that do not hold are in
+    /// [`Outcome::observed`], also those about which a person would be asked. What a tool asks about every call is left out; a
+    /// check without this ends as [`asked`](crate::Status::Asked).
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Book a table.
+    /// #[tool]
+    /// #[pre(guests > 0, "somebody must come")]
+    /// #[pre(hour >= 18, "the kitchen opens at 18")]
+    /// fn book(guests: u32, hour: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(book).build()?;
+    /// let call = ToolCall::new("1", "book", r#"{"guests":0,"hour":12}"#);
+    /// let broken = registry.check(call).every_condition().await;
+    /// assert_eq!(broken.observed().len(), 2);
+    /// # Ok(()) }
+    /// ```
+    pub fn every_condition(mut self) -> Self {
+        if let Some(begin) = &mut self.begin {
+            begin.mode.policy = Some(Policy::Observe);
+        }
+        self
+    }
+}
+
+impl<F: Form> Call<'_, F> {
+    /// Gives the call a [`Context`]: values for `#[context]` parameters, a run, a timeout and more.
+    pub fn context(mut self, context: Context) -> Self {
+        if let Some(begin) = &mut self.begin {
+            begin.context = context;
+        }
+        self
+    }
+
+    /// Makes the call from a thread that runs no async code.
+    ///
+    /// A sync tool is called at once, on any thread. An async or `blocking` tool has to be waited for: inside an async runtime
+    /// its outcome is `failed`, because waiting here would stop that runtime's other tasks; the body of a `blocking` tool may
+    /// wait.
+    ///
+    /// An async body runs in a runtime of this library, which goes on to serve other calls. Tasks that a body leaves behind end
+    /// with its call. A connection or a timer that outlives its call needs a runtime of the program's own.
+    ///
+    /// # Panics
+    ///
+    /// If the call was polled before and has ended.
+    pub fn blocking(mut self) -> F::Output {
+        let Some(begin) = &self.begin else {
+            return match blocking::wait(&mut self) {
+                Some(end) => end,
+                None => panic!("{OVER}"),
+            };
+        };
+        let entry = self.inner.find(&begin.input.name);
+        if self.inner.ends_at_once(entry) {
+            if let Some(end) = now_or_never(Pin::new(&mut self)) {
+                return end;
+            }
+            panic!("{OVER}");
+        }
+        let names = CallInput {
+            id: begin.input.id.to_string().into(),
+            name: begin.input.name.to_string().into(),
+            arguments: "".into(),
+        };
+        let waits = entry.is_some_and(|entry| entry.tool.runs != Runs::Here);
+        let asks = entry.is_some_and(|entry| entry.asks.any());
+        let end = match blocking::problem() {
+            Some(problem) if waits => {
+                let why = problem.why(&names.name);
+                return F::of(self.inner.refused(FailureKind::Failed(why)), names);
+            }
+            None if waits || asks => match blocking::wait(&mut self) {
+                Some(end) => return end,
+                None => FailureKind::Failed("no async runtime could be started".to_owned()),
+            },
+            // A hook refuses at the second poll. Only an approver may take longer.
+            _ => match (0..2).find_map(|_| now_or_never(Pin::new(&mut self))) {
+                Some(end) => return end,
+                None => FailureKind::Cancelled {
+                    reason: NOT_AT_ONCE,
+                    stopped: Stopped::NotStarted,
+                },
+            },
+        };
+        F::of(Ending::before_body(end), names)
+    }
+}
+
+const OVER: &str = "a call was polled after it had ended";
+const NOT_AT_ONCE: &str =
+    "the approver did not answer at once, and `blocking` cannot wait inside an async runtime";
+
+impl blocking::Problem {
+    /// Why a tool that has to be waited for was not started.
+    fn why(self, tool: &str) -> String {
+        match self {
+            Self::Inside => {
+                "`blocking` was used inside an async runtime; await the call instead".to_owned()
+            }
+            Self::Ending => format!(
+                "`{}` was not started, because its thread is ending and cannot wait; call it before, or on another thread",
+                escaped(tool)
+            ),
+        }
+    }
+}
+
+impl<F: Form> Future for Call<'_, F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
+        let this = self.get_mut();
+        if let Some(begin) = this.begin.take() {
+            let index = this.inner.position(&begin.input.name);
+            let entry = index.and_then(|index| this.inner.entries.get(index));
+            let at_once = this.inner.ends_at_once(entry);
+            let made = made::<F>(this.inner, index, begin);
+            if at_once {
+                return pin!(made).poll(task);
+            }
+            this.running = Some(Box::pin(made));
+        }
+        match &mut this.running {
+            Some(running) => running.as_mut().poll(task),
+            None => panic!("{OVER}"),
+        }
+    }
+}
+
+async fn made<F: Form>(inner: &Arc<Inner>, index: Option<usize>, begin: Begin<'_>) -> F::Output {
+    let Begin {
+        mut input,
+        context,
+        mode,
+    } = begin;
+    let ending = inner.dispatch(index, &mut input, context, mode).await;
+    F::of(ending, input)
+}
