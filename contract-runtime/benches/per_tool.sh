@@ -99,7 +99,7 @@ program() {
     ours | contracts)
         printf '    let registry = registry!().build().unwrap();\n    println!("{}", registry.tools().len());\n'
         printf '    let text = std::env::args().nth(1).unwrap_or_default();\n'
-        printf '    println!("{:?}", registry.call_blocking(ToolCall::new("1", "tool_0", text)));\n'
+        printf '    println!("{:?}", registry.call((\"1\", \"tool_0\", &*text)).blocking());\n'
         ;;
     hand)
         printf '    let mut tools: std::collections::HashMap<&str, (Call, Schema)> = Default::default();\n'

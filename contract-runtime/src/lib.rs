@@ -22,7 +22,7 @@
 //! }
 //!
 //! let registry = Registry::builder().tool(book_room).build()?;
-//! let outcome = registry.call_blocking(ToolCall::new("1", "book_room", r#"{"start":600,"end":540}"#));
+//! let outcome = registry.call(ToolCall::new("1", "book_room", r#"{"start":600,"end":540}"#)).blocking();
 //! assert_eq!(outcome.status(), Status::Violation);
 //! assert_eq!(
 //!     outcome.error().unwrap(),
@@ -35,7 +35,7 @@
 //! | to | see |
 //! |---|---|
 //! | make tools | [`tool`], [`given`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`], [`Tool::backed`] |
-//! | select and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Context`] |
+//! | select and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Call`](call::Call), [`Context`] |
 //! | read the outcome of a call | [`Outcome`], [`Status`], [`Effect`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
@@ -81,7 +81,7 @@ pub use contract::{
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
-    BuildError, BuildProblem, Builder, Call, Export, ExportError, Program, Registry, Statistics, ToolInfo,
+    BuildError, BuildProblem, Builder, Export, ExportError, Program, Registry, Statistics, ToolInfo,
 };
 pub use schema::{
     ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,
@@ -91,15 +91,21 @@ pub use schema::{
 pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
-    Artifact, Backing, CallError, CallInfo, CallInput, Content, Context, Deadline, DynamicContext,
+    Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
     DynamicSpec, Effect, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
-    ProgressReport, Run, Status, Tool, ToolCall, ToolCallRef, ToolResult, ToolSet,
+    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
 };
 #[doc(hidden)]
 pub use {
     contract::condition_result::Precondition,
     tool::kind::{ContextParameter, Described, SharedContext, ToolArgument},
 };
+
+/// Calls of tools by name, as values: what they carry is set on them, and they begin when they are first polled.
+pub mod call {
+    pub use crate::registry::{Call, CallAll, Check, Text, Whole};
+    pub use crate::tool::CallInput;
+}
 
 /// Starts a registry with the tools of the calling package.
 ///
@@ -168,7 +174,7 @@ pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
         Deadline, DynamicSpec, Log, Outcome, Policy, Progress, Registry, Tool, ToolCall,
-        ToolCallRef, ToolResult, ToolSet, Violation, contract_assert, given, history,
-        matches_pattern, post, pre, registry, tool, verify,
+        ToolResult, ToolSet, Violation, contract_assert, given, history, matches_pattern, post,
+        pre, registry, tool, verify,
     };
 }

@@ -43,11 +43,13 @@ fn registry() -> Registry {
 }
 
 fn call(registry: &Registry, number: i64) -> Outcome {
-    registry.call_blocking(ToolCall::new(
-        "7",
-        "halve",
-        format!(r#"{{"number":{number}}}"#),
-    ))
+    registry
+        .call(ToolCall::new(
+            "7",
+            "halve",
+            format!(r#"{{"number":{number}}}"#),
+        ))
+        .blocking()
 }
 
 #[test]
@@ -165,7 +167,8 @@ async fn a_run_sets_its_policy_and_watches() {
     let registry = registry();
     let context = Context::new().run(&run);
     let outcome = registry
-        .call_with(ToolCall::new("1", "halve", r#"{"number":3}"#), context)
+        .call(ToolCall::new("1", "halve", r#"{"number":3}"#))
+        .context(context)
         .await;
     assert_eq!(outcome.output(), Some("1"));
     assert_eq!(outcome.observed()[0].origin, PolicyOrigin::Run);
@@ -207,7 +210,9 @@ fn the_id_keeps_the_name_that_the_tool_was_made_with() {
         .prefix("math_")
         .build()
         .unwrap();
-    let outcome = registry.call_blocking(ToolCall::new("1", "math_split", r#"{"number":3}"#));
+    let outcome = registry
+        .call(ToolCall::new("1", "math_split", r#"{"number":3}"#))
+        .blocking();
     let violation = outcome.violation().unwrap();
     assert_eq!(
         (violation.contract.as_str(), violation.tool.as_str()),
@@ -317,7 +322,7 @@ async fn a_handler_sees_its_call() {
     let context = Context::new().progress(progress).with(User("ada"));
     let call = ToolCall::new("9", "halve", r#"{"number":3}"#);
     assert_eq!(
-        registry.call_with(call, context).await.output(),
+        registry.call(call).context(context).await.output(),
         Some("9 halve ada")
     );
     assert!(*heard.lock().unwrap() > 0.5);
@@ -365,7 +370,11 @@ fn an_integer_that_a_value_would_round_is_refused() {
         |arguments| async move { Ok::<_, &str>(Content::json(&Value::Object(arguments))) },
     );
     let registry = Registry::builder().with(echo).build().unwrap();
-    let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "echo", arguments));
+    let call = |arguments: &str| {
+        registry
+            .call(ToolCall::new("1", "echo", arguments))
+            .blocking()
+    };
     for exact in [
         r#"{"number":18446744073709551615}"#,
         r#"{"number":-9223372036854775808}"#,
@@ -422,7 +431,9 @@ fn a_schema_of_draft_07_is_read_as_what_it_means() {
         "additionalProperties": false,
     }));
     let refusal = |arguments: &str| {
-        let outcome = registry.call_blocking(ToolCall::new("1", "take", arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", "take", arguments))
+            .blocking();
         outcome.error().unwrap_or_default().to_owned()
     };
     assert_eq!(

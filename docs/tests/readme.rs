@@ -41,7 +41,9 @@ fn the_schema_and_the_answers_are_real() -> Result<(), BuildError> {
         r#"{"start": "nine", "ende": 600}"#,
     ];
     let shown = calls.map(|arguments| {
-        let outcome = registry.call_blocking(ToolCall::new("1", "book_room", arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", "book_room", arguments))
+            .blocking();
         let status = outcome.status();
         format!(
             "book_room({arguments})\n  {status}: {}",
@@ -74,7 +76,7 @@ fn the_search_finds_what_is_shown() -> Result<(), Box<dyn std::error::Error>> {
     let call = ToolCall::new("1", "search_in_files", arguments);
     assert_shown(
         "json",
-        registry.call_blocking(call).output().unwrap_or_default(),
+        registry.call(call).blocking().output().unwrap_or_default(),
     );
     Ok(())
 }

@@ -51,14 +51,14 @@ fn main() {
         .build()
         .unwrap();
     let call = ToolCall::new("1", "cancel", r#"{"order_id":"W1"}"#);
-    let asked = registry.call_blocking(call);
+    let asked = registry.call(call).blocking();
     let request = asked.approval_request().unwrap();
     assert_eq!(
         request.to_string(),
         "Cancel order \"W1\": lamp, 40.00 EUR? {yes}"
     );
     let call = ToolCall::new("1", "pay", r#"{"to":"a b","cents":20}"#);
-    let asked = registry.call_blocking(call);
+    let asked = registry.call(call).blocking();
     let request = asked.approval_request().unwrap();
     assert_eq!(request.to_string(), "Pay    20 to \"a b\" and 3?\nPay?");
 }

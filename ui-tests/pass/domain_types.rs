@@ -21,7 +21,11 @@ fn change(status: Status) -> Status {
 
 fn main() {
     let registry = Registry::builder().tool(change).build().unwrap();
-    let call = |arguments| registry.call_blocking(ToolCall::new("1", "change", arguments));
+    let call = |arguments| {
+        registry
+            .call(ToolCall::new("1", "change", arguments))
+            .blocking()
+    };
     assert_eq!(call(r#"{"status":"pending"}"#).output(), Some("pending"));
     assert!(call(r#"{"status":"delivered"}"#).violation().is_some());
 }

@@ -153,7 +153,9 @@ fn main() {
         .build()
         .unwrap();
     let call = |name: &str, arguments: &str| {
-        let outcome = registry.call_blocking(ToolCall::new("1", name, arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", name, arguments))
+            .blocking();
         outcome
             .output()
             .map(str::to_owned)

@@ -65,8 +65,11 @@ fn main() {
     let Ok(registry) = built else {
         ::std::process::exit(1)
     };
-    let called =
-        |name, arguments: &str| registry.call_blocking(ToolCall::new("1", name, arguments));
+    let called = |name, arguments: &str| {
+        registry
+            .call(ToolCall::new("1", name, arguments))
+            .blocking()
+    };
     assert_eq!(
         called("name", r#"{"text":"a"}"#).output(),
         Some("a 5 Some(1)")

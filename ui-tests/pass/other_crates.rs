@@ -30,7 +30,7 @@ fn main() {
         .unwrap();
     let names: Vec<&str> = registry.tools().map(|tool| tool.name()).collect();
     assert_eq!(names, ["add", "add_one", "double", "half"]);
-    let called = |name, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
+    let called = |name, text: &str| registry.call(ToolCall::new("1", name, text)).blocking();
     assert_eq!(called("half", r#"{"number":4}"#).output(), Some("2"));
     assert_eq!(
         called("half", r#"{"number":3}"#)

@@ -124,7 +124,7 @@ fn main() {
     let problem = built.err().map(|error| error.to_string());
     assert!(problem.is_some(), "two tools are called `call`");
     let registry = registry!().build().unwrap();
-    let called = |name: &str, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
+    let called = |name: &str, text: &str| registry.call(ToolCall::new("1", name, text)).blocking();
     let parameters = registry.tool("names").unwrap().input_schema()["properties"]
         .as_object()
         .unwrap();
@@ -149,7 +149,8 @@ fn main() {
     let text = r#"{"frame":1,"this":1,"call":1,"out":1,"tools":1}"#;
     assert_eq!(
         states
-            .call_blocking(ToolCall::new("1", "call", text))
+            .call(ToolCall::new("1", "call", text))
+            .blocking()
             .output(),
         Some("5")
     );

@@ -176,7 +176,12 @@ fn main() {
     let registry = registry!().build().unwrap();
     let called = |name: &str, arguments: Value| {
         let call = ToolCall::new("1", name, arguments.to_string());
-        registry.call_blocking(call).into_result().text().to_owned()
+        registry
+            .call(call)
+            .blocking()
+            .into_result()
+            .text()
+            .to_owned()
     };
     let tree = json!({"name": "a", "children": []});
     let count = json!({"tree": tree, "colour": "red", "pair": [1, "b"], "list": [null, 5]});

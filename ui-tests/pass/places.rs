@@ -121,7 +121,7 @@ fn main() {
         ]
     );
     let called = |name: &str, text: &str| {
-        let outcome = registry.call_blocking(ToolCall::new("1", name, text));
+        let outcome = registry.call(ToolCall::new("1", name, text)).blocking();
         outcome.into_result().text().to_owned()
     };
     assert_eq!(called("in_module", r#"{"number":1}"#), "1");

@@ -221,8 +221,11 @@ fn main() {
         .with(Buffer::<u8, 4>(1))
         .build()
         .unwrap();
-    let called =
-        |name, arguments: &str| registry.call_blocking(ToolCall::new("1", name, arguments));
+    let called = |name, arguments: &str| {
+        registry
+            .call(ToolCall::new("1", name, arguments))
+            .blocking()
+    };
     assert_eq!(called("at", r#"{"at":3,"count":2}"#).output(), Some("3"));
     assert!(called("at", r#"{"at":4,"count":2}"#).error().is_some());
     assert!(called("at", r#"{"at":3,"count":1}"#).error().is_some());

@@ -79,7 +79,7 @@ fn words() -> &'static str {
 
 fn main() {
     let registry = registry!().build().unwrap();
-    let called = |name: &str, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
+    let called = |name: &str, text: &str| registry.call(ToolCall::new("1", name, text)).blocking();
     let status = |name, text| called(name, text).status();
     assert_eq!(called("aliased", r#"{"number":1}"#).output(), Some("1"));
     assert_eq!(

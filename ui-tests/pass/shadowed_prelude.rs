@@ -89,7 +89,7 @@ fn main() {
         .with(shop::Till)
         .build()
         .unwrap();
-    let call = |name, text: &str| registry.call_blocking(ToolCall::new("1", name, text));
+    let call = |name, text: &str| registry.call(ToolCall::new("1", name, text)).blocking();
     assert_eq!(call("buy", "{}").output(), Some("5"));
     assert_eq!(
         call("open", r#"{"count":0}"#)

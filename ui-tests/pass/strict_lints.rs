@@ -284,7 +284,7 @@ fn main() {
         }
     };
     let call = ToolCall::new("1", "value", r#"{"least":3}"#);
-    assert_eq!(registry.call_blocking(call).output(), Some("3"));
+    assert_eq!(registry.call(call).blocking().output(), Some("3"));
     assert_eq!(doubled(2), 4);
     drop(doubled_later(2));
 }

@@ -98,11 +98,13 @@ impl State {
 fn main() {
     let registry = registry!().with(State).build().unwrap();
     let called = |name: &str, number: u32| {
-        registry.call_blocking(ToolCall::new(
-            "1",
-            name,
-            format!(r#"{{"number":{number}}}"#),
-        ))
+        registry
+            .call(ToolCall::new(
+                "1",
+                name,
+                format!(r#"{{"number":{number}}}"#),
+            ))
+            .blocking()
     };
     let authorised = || AUTHORISED.swap(0, Ordering::Relaxed);
     let entered = || {

@@ -117,7 +117,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let connection = imported.connection();
     let registry = Registry::builder().with(imported).build()?;
     for (name, arguments) in calls(&registry)? {
-        let outcome = registry.call_json(&name, arguments).await;
+        let outcome = registry.call(("", &name, arguments)).await;
         let said = outcome.output().or_else(|| outcome.error());
         writeln!(
             told,

@@ -88,7 +88,7 @@ impl Call {
             return explain::run(registry, &call, &self.run_of(), output);
         } else if self.check {
             let (call, context) = (call.clone(), self.context());
-            block_on(async { registry.check_with(call, context).await })?
+            block_on(async { registry.check(call).context(context).await })?
         } else {
             block_on(self.approved(registry, &call, output))??
         };
@@ -228,7 +228,7 @@ async fn answered(
         .cancellation(token.clone())
         .log(super::output::log);
     let (id, name) = (call.id.clone(), call.name.clone());
-    let mut task = tokio::spawn(async move { registry.call_with(call, context).await });
+    let mut task = tokio::spawn(async move { registry.call(call).context(context).await });
     let ended = |error| Outcome::new(id, &name, Err(error));
     let interrupt = tokio::select! {
         outcome = &mut task => return outcome.unwrap_or_else(|_| ended(panicked(&name))),

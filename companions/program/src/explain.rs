@@ -36,7 +36,7 @@ pub(super) fn run(
 ) -> Result<u8, CommandError> {
     let (ended, (judged, all)) = with_each_panic_once(|| {
         let (checked, context) = (call.clone(), Context::new().run(run));
-        let ended = block_on(async { registry.check_with(checked, context).await })?;
+        let ended = block_on(async { registry.check(checked).context(context).await })?;
         Ok::<_, CommandError>((ended, evaluate_all(registry, call)?))
     })?;
     let asked = Request::of(&ended, &call.arguments);
@@ -156,7 +156,13 @@ fn evaluate_all(
         // They are shown here; it is not a call.
         .on_violation(|_| ());
     let (call, context) = (call.clone(), Context::new().run(&run));
-    let outcome = block_on(async { registry.check_all(call, context).await })?;
+    let outcome = block_on(async {
+        registry
+            .check(call)
+            .context(context)
+            .every_condition()
+            .await
+    })?;
     let judged = std::mem::take(&mut *judged.lock());
     Ok((judged, outcome))
 }

@@ -98,7 +98,7 @@ const STACK: usize = 8 << 20;
 /// let problem = report.problems().next().unwrap();
 /// assert!(matches!(problem.fault, Fault::PromiseBroken { .. }));
 /// assert_eq!(problem.input, Some(json!({"total": 0, "people": 1})));
-/// assert!(report.to_string().ends_with(r#"registry.call_json("share", json!({"total": 0, "people": 1})).await"#));
+/// assert!(report.to_string().ends_with(r#"registry.call(("", "share", json!({"total": 0, "people": 1}))).await"#));
 /// # Ok::<(), BuildError>(())
 /// ```
 #[derive(Clone, Debug)]

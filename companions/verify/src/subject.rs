@@ -80,9 +80,9 @@ impl<'r> Subject<'r> {
 
     /// The call, ready to be pasted into a test.
     pub(super) fn line(&self, input: &Value) -> String {
-        let mut line = format!("registry.call_json({:?}, json!(", self.name());
+        let mut line = format!("registry.call((\"\", {:?}, json!(", self.name());
         write_rust(input, &|_| None, &mut line);
-        line + ")).await"
+        line + "))).await"
     }
 }
 

@@ -83,7 +83,7 @@ async fn made(job: Job) -> Outcome {
     }
     let approve = |_: ApprovalRequest| async { Decision::Approved(Approval::Once) };
     let context = context.run(&job.run).approver(approve);
-    job.registry.call_with(job.call, context).await
+    job.registry.call(job.call).context(context).await
 }
 
 fn start(last: &LastPanic) -> Result<Thread, String> {

@@ -81,8 +81,8 @@ fn lent(meter: &Meter, name: &str, text: &str) -> f64 {
     let registry = registry();
     meter.measure(
         1_000,
-        || ToolCallRef::new("1", name, text),
-        |call| once(pin!(registry.call_text(call))),
+        || ("1", name, text),
+        |call| once(pin!(registry.call(call).text())),
     )
 }
 
@@ -91,8 +91,8 @@ fn lent_blocking(meter: &Meter, name: &str, text: &str) -> f64 {
     let registry = registry();
     meter.measure(
         1_000,
-        || ToolCallRef::new("1", name, text),
-        |call| registry.call_text_blocking(call),
+        || ("1", name, text),
+        |call| registry.call(call).text().blocking(),
     )
 }
 
@@ -101,7 +101,7 @@ fn blocking(meter: &Meter, name: &str, text: &str) -> f64 {
     meter.measure(
         1_000,
         || ToolCall::new("1", name, text),
-        |call| registry.call_blocking(call),
+        |call| registry.call(call).blocking(),
     )
 }
 

@@ -30,7 +30,7 @@ pub(crate) use question_text::QuestionText;
 /// fn remove(path: String) {}
 ///
 /// let registry = Registry::builder().tool(remove).build()?;
-/// let asked = registry.call_blocking(ToolCall::new("1", "remove", r#"{"path":"a draft"}"#));
+/// let asked = registry.call(ToolCall::new("1", "remove", r#"{"path":"a draft"}"#)).blocking();
 /// let question = &asked.approval_request().unwrap().questions[0];
 /// assert_eq!(question.contract, "remove.confirm");
 /// assert_eq!(question.text, r#"Remove "a draft"?"#);
@@ -97,7 +97,7 @@ impl Eq for Exact {}
 ///
 /// let request = asked.approval_request().unwrap();
 /// assert_eq!(request.questions[0].text, "Refund 25000 cents to \"ada\"?");
-/// let outcome = registry.call_with(call(), Context::new().answer(request.approve())).await;
+/// let outcome = registry.call(call()).context(Context::new().answer(request.approve())).await;
 /// assert_eq!(outcome.output(), Some("refunded 25000 cents to ada"));
 /// # Ok(()) }
 /// ```
@@ -205,7 +205,7 @@ pub enum Decision {
 /// let registry = Registry::builder().tool(water).build()?;
 /// for plant in ["fern", "fern", "palm"] {
 ///     let call = ToolCall::new("1", "water", format!(r#"{{"plant": "{plant}"}}"#));
-///     assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+///     assert!(registry.call(call).context(Context::new().run(&run)).await.is_ok());
 /// }
 /// assert_eq!(asked.load(Ordering::Relaxed), 2, "the second fern needs no question");
 /// # Ok(()) }
@@ -247,7 +247,7 @@ pub enum Approval {
 /// assert_eq!(request.questions[0].text, "Cancel order \"W1\"?");
 ///
 /// let answer = request.answer(Decision::Approved(Approval::Once));
-/// let outcome = registry.call_with(call(), Context::new().answer(answer)).await;
+/// let outcome = registry.call(call()).context(Context::new().answer(answer)).await;
 /// assert_eq!(outcome.output(), Some("cancelled W1"));
 /// # Ok::<(), BuildError>(())
 /// # })?;

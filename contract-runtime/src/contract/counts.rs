@@ -17,8 +17,8 @@ use serde::Serialize;
 /// }
 ///
 /// let registry = Registry::builder().tool(root).build()?;
-/// registry.call_blocking(ToolCall::new("1", "root", r#"{"of":4}"#));
-/// registry.call_blocking(ToolCall::new("2", "root", r#"{"of":-4}"#));
+/// registry.call(ToolCall::new("1", "root", r#"{"of":4}"#)).blocking();
+/// registry.call(ToolCall::new("2", "root", r#"{"of":-4}"#)).blocking();
 /// let counts = registry.statistics().conditions;
 /// assert_eq!((counts.evaluated, counts.violated, counts.skipped), (2, 1, 0));
 /// # Ok::<(), contract_runtime::BuildError>(())

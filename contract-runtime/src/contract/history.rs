@@ -55,7 +55,7 @@ use answer::{Question, Tool};
 /// let run = Run::new();
 /// let call = |tool: &str| {
 ///     let call = ToolCall::new("1", tool, r#"{"order_id":"W1"}"#);
-///     registry.call_with(call, Context::new().run(&run))
+///     registry.call(call).context(Context::new().run(&run))
 /// };
 /// assert_eq!(call("refund").await.error().unwrap(), r#"look the order up first, got order_id = "W1""#);
 /// assert!(call("find_order").await.is_ok());

@@ -38,7 +38,7 @@ pub(crate) type Watch = Arc<dyn Fn(CheckEvent<'_>, &str) + Send + Sync>;
 /// });
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// let call = ToolCall::new("1", "halve", r#"{"number": 4}"#);
-/// assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+/// assert!(registry.call(call).context(Context::new().run(&run)).await.is_ok());
 /// # });
 /// assert_eq!(*seen.lock().unwrap(), ["halve.pre[0]"]);
 /// # Ok::<(), BuildError>(())

@@ -125,7 +125,7 @@ impl std::str::FromStr for Policy {
 /// }
 ///
 /// let registry = Registry::builder().tool(halve).override_policy("halve", Policy::Enforce).build()?;
-/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let call = |arguments| registry.call(ToolCall::new("1", "halve", arguments)).blocking();
 /// let outcome = call(r#"{"number": 5}"#);
 /// assert_eq!(outcome.violation().unwrap().origin, PolicyOrigin::Override);
 /// # Ok::<(), BuildError>(())

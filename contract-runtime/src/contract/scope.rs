@@ -41,7 +41,7 @@ use super::violation::Violation;
 /// }
 ///
 /// let registry = Registry::builder().tool(count_lines).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("1", "count_lines", r#"{"text":""}"#));
+/// let outcome = registry.call(ToolCall::new("1", "count_lines", r#"{"text":""}"#)).blocking();
 /// assert_eq!(outcome.status(), Status::Violation);
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```

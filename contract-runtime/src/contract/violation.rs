@@ -160,7 +160,7 @@ pub enum Detection {
 /// }
 ///
 /// let registry = Registry::builder().tool(halve).build()?;
-/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let call = |arguments| registry.call(ToolCall::new("1", "halve", arguments)).blocking();
 /// let outcome = call(r#"{"number": 5}"#);
 /// assert_eq!(outcome.violation().unwrap().blame, Blame::Model);
 /// // A direct call from Rust is the fault of the code that calls.

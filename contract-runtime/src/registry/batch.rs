@@ -1,7 +1,12 @@
 //! Calls of one turn: read-only tools run concurrently, the others one at a time, in program order.
 
+use std::fmt;
+use std::future::Future;
+use std::mem::take;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context as Task, Poll};
 
 use super::call::Call;
 use super::dispatch::not_started;
@@ -10,11 +15,58 @@ use super::job::{GateUse, Mode};
 use crate::contract::history::AloneProblem;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
-use crate::tool::{Context, Outcome, Status, ToolCall};
+use crate::tool::{CallInput, Context, Outcome, Status};
 
-pub(super) async fn run(
-    inner: &Arc<Inner>,
-    calls: Vec<ToolCall>,
+/// Several calls, as [`Registry::call_all`](crate::Registry::call_all) gives them: a future that begins when it is first polled.
+#[must_use = "calls begin when they are awaited"]
+pub struct CallAll<'r> {
+    inner: &'r Arc<Inner>,
+    calls: Vec<CallInput<'r>>,
+    context: Context,
+    running: Option<Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'r>>>,
+}
+
+impl<'r> CallAll<'r> {
+    pub(super) fn new(inner: &'r Arc<Inner>, calls: Vec<CallInput<'r>>) -> Self {
+        Self {
+            inner,
+            calls,
+            context: Context::default(),
+            running: None,
+        }
+    }
+
+    /// Gives all calls one [`Context`], and with it one deadline and one cancellation.
+    pub fn context(mut self, context: Context) -> Self {
+        self.context = context;
+        self
+    }
+}
+
+impl fmt::Debug for CallAll<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallAll")
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Future for CallAll<'_> {
+    type Output = Vec<Outcome>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Vec<Outcome>> {
+        let this = self.get_mut();
+        let running = this.running.get_or_insert_with(|| {
+            let (calls, context) = (take(&mut this.calls), take(&mut this.context));
+            Box::pin(run(this.inner, calls, context))
+        });
+        running.as_mut().poll(task)
+    }
+}
+
+async fn run<'r>(
+    inner: &'r Arc<Inner>,
+    calls: Vec<CallInput<'r>>,
     context: Context,
 ) -> Vec<Outcome> {
     let outer = ContractScope::inherited().and_then(|outer| outer.gate);
@@ -57,15 +109,15 @@ struct Batch<'r> {
     gate: Arc<Gate>,
 }
 
-impl Batch<'_> {
+impl<'r> Batch<'r> {
     /// A call that reaches no body needs no place of its own in the order.
-    fn reads(&self, call: &ToolCall) -> bool {
+    fn reads(&self, call: &CallInput<'_>) -> bool {
         self.inner
             .find(&call.name)
             .is_none_or(|entry| entry.read_only)
     }
 
-    async fn alone(&self, call: ToolCall) -> Outcome {
+    async fn alone(&self, call: CallInput<'r>) -> Outcome {
         if self.context.hears().is_some() {
             // Whoever follows the run reads what came of the calls before this one, and may end the run here.
             tokio::task::yield_now().await;
@@ -89,7 +141,7 @@ impl Batch<'_> {
         self.one(call, GateUse::None).await
     }
 
-    async fn join_bounded(&self, calls: Vec<ToolCall>) -> Vec<Outcome> {
+    async fn join_bounded(&self, calls: Vec<CallInput<'r>>) -> Vec<Outcome> {
         // Whoever waits for a person holds up nobody who writes, so each stands behind the gate by itself.
         let apart = !self.inside && calls.iter().any(|call| self.asks(call));
         let _gate = if self.inside || apart {
@@ -97,34 +149,33 @@ impl Batch<'_> {
         } else {
             Some(self.inner.gate.read().await)
         };
-        futures::join_bounded(
-            calls.into_iter().map(|call| async move {
-                if apart && self.asks(&call) {
-                    return self.one(call, GateUse::Shared).await;
-                }
-                let _gate = if apart {
-                    Some(self.inner.gate.read().await)
-                } else {
-                    None
-                };
-                self.one(call, GateUse::None).await
-            }),
-            self.inner.limits.parallel,
-        )
-        .await
+        let made = calls.into_iter().map(|call| async move {
+            if apart && self.asks(&call) {
+                return self.one(call, GateUse::Shared).await;
+            }
+            let _gate = if apart {
+                Some(self.inner.gate.read().await)
+            } else {
+                None
+            };
+            self.one(call, GateUse::None).await
+        });
+        // Collected, because a future that holds the closure is not known to be `Send`.
+        let made: Vec<_> = made.collect();
+        futures::join_bounded(made, self.inner.limits.parallel).await
     }
 
-    fn asks(&self, call: &ToolCall) -> bool {
+    fn asks(&self, call: &CallInput<'_>) -> bool {
         let entry = self.inner.find(&call.name);
         entry.is_some_and(|entry| entry.asks.any())
     }
 
     /// Makes a call; behind the gate in this way, where the batch does not stand behind it itself.
-    async fn one(&self, call: ToolCall, gate_use: GateUse) -> Outcome {
+    async fn one(&self, call: CallInput<'r>, gate_use: GateUse) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
             return self.not_started(call, "an earlier call of the same turn broke a contract");
         }
-        let alone = |call: &ToolCall| {
+        let alone = |call: &CallInput<'_>| {
             self.inner
                 .find(&call.name)
                 .is_some_and(|entry| entry.tool.alone)
@@ -137,16 +188,18 @@ impl Batch<'_> {
             gate_use,
             ..Mode::default()
         };
-        let outcome = Call::new(self.inner, call.into(), self.context.clone(), mode).await;
+        let outcome = Call::new(self.inner, call, self.context.clone(), mode).await;
         if outcome.status() == Status::Violation {
             self.stopped.store(true, Ordering::Relaxed);
         }
         outcome
     }
 
-    fn not_started(&self, call: ToolCall, reason: &'static str) -> Outcome {
-        let refusal = self.inner.before.ask(|| call.clone());
+    fn not_started(&self, call: CallInput<'r>, reason: &'static str) -> Outcome {
+        let refusal = self.inner.before.ask(|| call.to_call());
         let kind = refusal.err().unwrap_or_else(|| not_started(reason));
-        self.inner.refused(kind).of(call.id, call.name)
+        self.inner
+            .refused(kind)
+            .of(call.id.into_owned(), call.name.into_owned())
     }
 }

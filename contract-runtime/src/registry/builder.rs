@@ -317,7 +317,7 @@ impl Builder {
     /// }
     ///
     /// let registry = Registry::builder().tool(count).coerce(true).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "count", r#"{"words":"[\"a\",\"b\"]"}"#));
+    /// let outcome = registry.call(ToolCall::new("1", "count", r#"{"words":"[\"a\",\"b\"]"}"#)).blocking();
     /// assert_eq!(outcome.output(), Some("2"));
     /// assert_eq!(outcome.coercions()[0].pointer, "/words");
     /// # Ok::<(), BuildError>(())
@@ -342,7 +342,7 @@ impl Builder {
     /// }
     ///
     /// let registry = Registry::builder().tool(order).ignore_unknown_keys(true).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "order", r#"{"id":7,"rank":0.4}"#));
+    /// let outcome = registry.call(ToolCall::new("1", "order", r#"{"id":7,"rank":0.4}"#)).blocking();
     /// assert_eq!(outcome.output(), Some("7"));
     /// assert_eq!(outcome.coercions()[0].pointer, "/rank");
     /// assert!(outcome.coercions()[0].left_out);
@@ -401,7 +401,7 @@ impl Builder {
     ///     taken.map(drop).map_err(|_| "no calls are left".to_owned())
     /// };
     /// let registry = Registry::builder().tool(hello).before_call(take).build()?;
-    /// let call = || registry.call_blocking(ToolCall::new("1", "hello", ""));
+    /// let call = || registry.call(ToolCall::new("1", "hello", "")).blocking();
     /// assert_eq!(call().output(), Some("hello"));
     /// assert_eq!(call().status(), Status::Cancelled);
     /// assert_eq!(call().error(), Some("no calls are left"));

@@ -146,7 +146,7 @@ mod tests {
                 assert_eq!((held, counts, calls), (expected, Counts::default(), 0));
             }
         });
-        let outcome = registry.call_blocking(ToolCall::new("1", "look", CALL));
+        let outcome = registry.call(ToolCall::new("1", "look", CALL)).blocking();
         assert_eq!(outcome.output(), Some("seen"), "{outcome:?}");
         let shards = &registry.inner.shards;
         let own = index() & (shards.0.len() - 1);
@@ -175,7 +175,7 @@ mod tests {
                 scope.spawn(|| {
                     for text in [CALL, "{}"] {
                         for _ in 0..CALLS {
-                            let _ = registry.call_blocking(ToolCall::new("1", "look", text));
+                            let _ = registry.call(ToolCall::new("1", "look", text)).blocking();
                         }
                     }
                 });

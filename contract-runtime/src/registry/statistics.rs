@@ -15,7 +15,7 @@ use crate::tool::Status;
 /// use contract_runtime::prelude::*;
 ///
 /// let registry = Registry::builder().build()?;
-/// let _ = registry.call_blocking(ToolCall::new("1", "nothing", ""));
+/// let _ = registry.call(ToolCall::new("1", "nothing", "")).blocking();
 /// let statistics = registry.statistics();
 /// assert_eq!((statistics.calls(), statistics.ended(Status::UnknownTool)), (1, 1));
 /// # Ok::<(), contract_runtime::BuildError>(())

@@ -61,9 +61,9 @@ use crate::schema::arguments::{self, ArgumentProblem, InvalidArguments, ProblemK
 ///     "required": ["degrees"],
 /// }));
 /// let registry = Registry::builder().with(vec![Tool::backed(spec, Oven { hottest: 250 })]).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("1", "heat", r#"{"degrees":180}"#));
+/// let outcome = registry.call(ToolCall::new("1", "heat", r#"{"degrees":180}"#)).blocking();
 /// assert_eq!(outcome.output(), Some("heating to 180"));
-/// let outcome = registry.call_blocking(ToolCall::new("2", "heat", r#"{"degrees":300}"#));
+/// let outcome = registry.call(ToolCall::new("2", "heat", r#"{"degrees":300}"#)).blocking();
 /// assert_eq!(outcome.violation().unwrap().message.as_deref(), Some("at most 250 degrees"));
 /// # Ok::<(), BuildError>(())
 /// ```
@@ -346,7 +346,7 @@ impl Tool {
     ///     },
     /// );
     /// let registry = Registry::builder().with(echo).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "echo", r#"{"text":"hi"}"#));
+    /// let outcome = registry.call(ToolCall::new("1", "echo", r#"{"text":"hi"}"#)).blocking();
     /// assert_eq!(outcome.output(), Some("hi"));
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```
@@ -376,7 +376,7 @@ impl Tool {
     ///     },
     /// );
     /// let registry = Registry::builder().with(who).context(User("ada")).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("7", "who", ""));
+    /// let outcome = registry.call(ToolCall::new("7", "who", "")).blocking();
     /// assert_eq!(outcome.output(), Some("ada in call 7"));
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```

@@ -40,7 +40,14 @@ pub struct CallInput<'c> {
 /// Without the arguments, among which may be secrets.
 impl fmt::Debug for CallInput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallInput")
+        self.show("CallInput", f)
+    }
+}
+
+impl CallInput<'_> {
+    /// Writes it under the name of a type.
+    pub(super) fn show(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(kind)
             .field("id", &self.id)
             .field("name", &self.name)
             .field(
@@ -49,9 +56,7 @@ impl fmt::Debug for CallInput<'_> {
             )
             .finish()
     }
-}
 
-impl CallInput<'_> {
     pub(crate) fn to_call(&self) -> ToolCall {
         ToolCall {
             id: self.id.to_string(),
@@ -77,8 +82,12 @@ impl<'c> From<&'c ToolCall> for CallInput<'c> {
     }
 }
 
-impl<'c> From<(&'c str, &'c str, &'c str)> for CallInput<'c> {
-    fn from((id, name, arguments): (&'c str, &'c str, &'c str)) -> Self {
+impl<'c, I, N> From<(I, N, &'c str)> for CallInput<'c>
+where
+    I: Into<Cow<'c, str>>,
+    N: Into<Cow<'c, str>>,
+{
+    fn from((id, name, arguments): (I, N, &'c str)) -> Self {
         Self {
             id: id.into(),
             name: name.into(),
@@ -87,8 +96,12 @@ impl<'c> From<(&'c str, &'c str, &'c str)> for CallInput<'c> {
     }
 }
 
-impl<'c> From<(&'c str, &'c str, Value)> for CallInput<'c> {
-    fn from((id, name, arguments): (&'c str, &'c str, Value)) -> Self {
+impl<'c, I, N> From<(I, N, Value)> for CallInput<'c>
+where
+    I: Into<Cow<'c, str>>,
+    N: Into<Cow<'c, str>>,
+{
+    fn from((id, name, arguments): (I, N, Value)) -> Self {
         Self {
             id: id.into(),
             name: name.into(),

@@ -19,7 +19,7 @@ use super::reply::Output;
 /// }
 ///
 /// let registry = Registry::builder().tool(dot).build()?;
-/// let result = registry.call_blocking(ToolCall::new("1", "dot", "")).into_result();
+/// let result = registry.call(ToolCall::new("1", "dot", "")).blocking().into_result();
 /// assert_eq!(result.output.as_deref(), Some("a black dot"));
 /// assert_eq!(result.artifacts.len(), 1);
 /// # Ok::<(), contract_runtime::BuildError>(())
@@ -44,7 +44,7 @@ pub struct Content {
 /// }
 ///
 /// let registry = Registry::builder().tool(chart).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("1", "chart", "{}"));
+/// let outcome = registry.call(ToolCall::new("1", "chart", "{}")).blocking();
 /// assert_eq!(outcome.artifacts().len(), 2);
 /// assert!(matches!(&outcome.artifacts()[0], Artifact::Image { media_type, .. } if media_type == "image/png"));
 /// # Ok::<(), BuildError>(())

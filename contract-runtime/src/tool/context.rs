@@ -60,7 +60,7 @@ impl std::fmt::Debug for CallObserver {
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
 /// let registry = Registry::builder().tool(who).context(User("nobody")).build()?;
 /// let context = Context::new().with(User("ada"));
-/// let outcome = registry.call_with(ToolCall::new("1", "who", ""), context).await;
+/// let outcome = registry.call(ToolCall::new("1", "who", "")).context(context).await;
 /// assert_eq!(outcome.output(), Some("ada"));
 /// # Ok(()) }
 /// ```
@@ -183,7 +183,7 @@ impl Context {
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
     /// let registry = Registry::builder().tool(cancel).build()?;
-    /// let call = |context| registry.call_with(ToolCall::new("1", "cancel", r#"{"id":7}"#), context);
+    /// let call = |context| registry.call(ToolCall::new("1", "cancel", r#"{"id":7}"#)).context(context);
     /// let asked = call(Context::new().identified_as("ada")).await;
     /// let answer = asked.approval_request().unwrap().approve();
     ///
@@ -238,7 +238,7 @@ impl Context {
     /// let registry = Registry::builder().tool(who).build()?;
     /// let everybody = Context::new().with("nobody".to_owned()).with(7_u64);
     /// let context = Context::new().with("ada".to_owned()).or(&everybody);
-    /// let outcome = registry.call_with(ToolCall::new("1", "who", ""), context).await;
+    /// let outcome = registry.call(ToolCall::new("1", "who", "")).context(context).await;
     /// assert_eq!(outcome.output(), Some("Some(\"ada\") of Some(7)"));
     /// # Ok(()) }
     /// ```
@@ -362,7 +362,7 @@ fn fill<T: Clone>(place: &mut Option<T>, from: Option<&T>) {
 /// }
 ///
 /// let registry = Registry::builder().tool(which).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("call-7", "which", "{}"));
+/// let outcome = registry.call(ToolCall::new("call-7", "which", "{}")).blocking();
 /// assert_eq!(outcome.output(), Some("call-7 of which"));
 /// # Ok::<(), BuildError>(())
 /// ```

@@ -138,7 +138,7 @@ impl fmt::Debug for Tool {
 /// let registry = Registry::builder().with(shout).build()?;
 /// assert_eq!(registry.tool("shout").unwrap().description(), "Say it louder.");
 /// let call = ToolCall::new("1", "shout", r#"{"text": "hello"}"#);
-/// assert_eq!(registry.call_blocking(call).output(), Some("HELLO"));
+/// assert_eq!(registry.call(call).blocking().output(), Some("HELLO"));
 /// # Ok::<(), BuildError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -78,7 +78,7 @@ impl DynamicContext {
     /// let call = || ToolCall::new("1", "send", "{}");
     /// assert_eq!(registry.call(call()).await.error(), Some("the mailbox is full"));
     /// let yes = Context::new().approver(async |_| Decision::Approved(Approval::Once));
-    /// assert_eq!(registry.call_with(call(), yes).await.output(), Some("sent"));
+    /// assert_eq!(registry.call(call()).context(yes).await.output(), Some("sent"));
     /// # Ok(()) }
     /// ```
     pub async fn ask(&self, question: impl fmt::Display) -> Option<Decision> {

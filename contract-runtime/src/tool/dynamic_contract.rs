@@ -188,7 +188,7 @@ impl Tool {
     ///         path.is_some_and(|path| path.starts_with("drafts/") && !path.contains(".."))
     ///     });
     /// let registry = Registry::builder().with(remove).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "remove", r#"{"path":"/etc/passwd"}"#));
+    /// let outcome = registry.call(ToolCall::new("1", "remove", r#"{"path":"/etc/passwd"}"#)).blocking();
     /// assert_eq!(outcome.violation().unwrap().contract, "remove.pre[0]");
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```
@@ -217,7 +217,7 @@ impl Tool {
     /// let registry = Registry::builder().with(vec![read, send]).build()?;
     /// let run = Run::new();
     /// let call = |tool: &str| {
-    ///     registry.call_blocking_with(ToolCall::new("1", tool, ""), Context::new().run(&run))
+    ///     registry.call(ToolCall::new("1", tool, "")).context(Context::new().run(&run)).blocking()
     /// };
     /// assert!(call("send_files").is_ok());
     /// assert!(call("read_page").is_ok());
@@ -248,7 +248,7 @@ impl Tool {
     ///     result.as_u64().is_some_and(|eyes| (1..=6).contains(&eyes))
     /// });
     /// let registry = Registry::builder().with(roll).build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "roll", ""));
+    /// let outcome = registry.call(ToolCall::new("1", "roll", "")).blocking();
     /// assert_eq!(outcome.status(), Status::Violation);
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```

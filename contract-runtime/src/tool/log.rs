@@ -28,7 +28,7 @@ use crate::contract::panics::guard;
 /// let heard = Arc::new(Mutex::new(Vec::new()));
 /// let listener = Arc::clone(&heard);
 /// let context = Context::new().log(move |record| listener.lock().unwrap().push(record.to_string()));
-/// registry.call_with(ToolCall::new("1", "find", r#"{"word":"tea"}"#), context).await;
+/// registry.call(ToolCall::new("1", "find", r#"{"word":"tea"}"#)).context(context).await;
 /// assert_eq!(*heard.lock().unwrap(), ["info: find: looking for tea"]);
 /// # Ok(()) }
 /// ```
@@ -84,7 +84,7 @@ pub enum LogLevel {
 ///         let _ = sender.send(format!("[{}] {}", record.call_id, record.message));
 ///     }
 /// });
-/// registry.call_with(ToolCall::new("7", "water", ""), context).await;
+/// registry.call(ToolCall::new("7", "water", "")).context(context).await;
 /// assert_eq!(heard.iter().collect::<Vec<_>>(), ["[7] the fern is dry"]);
 /// # Ok(()) }
 /// ```

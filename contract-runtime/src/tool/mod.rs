@@ -4,7 +4,6 @@ mod absent;
 pub(crate) mod backed;
 pub(crate) mod call;
 pub(crate) mod call_input;
-mod call_ref;
 pub(crate) mod canonical;
 pub(crate) mod content;
 pub(crate) mod context;
@@ -30,7 +29,6 @@ pub(crate) mod wire;
 
 pub use backed::{Backing, CallError};
 pub use call_input::CallInput;
-pub use call_ref::ToolCallRef;
 pub use content::{Artifact, Content};
 pub use context::{CallInfo, Context, Deadline};
 pub use dynamic::{DynamicSpec, Tool};

@@ -30,7 +30,7 @@ use crate::schema::arguments::{Coercion, InvalidArguments};
 /// }
 ///
 /// let registry = Registry::builder().tool(halve).build()?;
-/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let call = |arguments| registry.call(ToolCall::new("1", "halve", arguments)).blocking();
 /// assert_eq!(call(r#"{"number": 4}"#).status(), Status::Ok);
 /// assert_eq!(call(r#"{"number": 5}"#).status(), Status::Violation);
 /// assert_eq!(call(r#"{"number": "x"}"#).status(), Status::InvalidArguments);
@@ -136,7 +136,7 @@ impl fmt::Display for Status {
 ///
 /// let registry = Registry::builder().tool(book).build()?;
 /// let book = |seat: u16| {
-///     registry.call_blocking(ToolCall::new("1", "book", format!(r#"{{"seat": {seat}}}"#)))
+///     registry.call(ToolCall::new("1", "book", format!(r#"{{"seat": {seat}}}"#))).blocking()
 /// };
 /// assert_eq!(book(2).effect(), Effect::Complete);
 /// assert_eq!(book(301).effect(), Effect::None, "the body was not entered");
@@ -195,7 +195,7 @@ impl fmt::Display for Effect {
 /// }
 ///
 /// let registry = Registry::builder().tool(hello).tool(count).build()?;
-/// let kind = |name| registry.call_blocking(ToolCall::new("1", name, "{}")).output_kind();
+/// let kind = |name| registry.call(ToolCall::new("1", name, "{}")).blocking().output_kind();
 /// assert_eq!(kind("hello"), Some(OutputKind::Text));
 /// assert_eq!(kind("count"), Some(OutputKind::Json));
 /// # Ok::<(), BuildError>(())
@@ -226,7 +226,7 @@ pub enum OutputKind {
 /// }
 ///
 /// let registry = Registry::builder().tool(divide).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("7", "divide", r#"{"dividend":1,"divisor":0}"#));
+/// let outcome = registry.call(ToolCall::new("7", "divide", r#"{"dividend":1,"divisor":0}"#)).blocking();
 /// assert_eq!(outcome.status(), Status::Violation);
 /// assert_eq!(
 ///     outcome.error().unwrap(),

@@ -21,7 +21,7 @@ use crate::contract::panics::guard;
 /// }
 ///
 /// let registry = Registry::builder().tool(warm).build()?;
-/// assert!(registry.call_blocking(ToolCall::new("1", "warm", "")).is_ok());
+/// assert!(registry.call(ToolCall::new("1", "warm", "")).blocking().is_ok());
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
 #[derive(Clone, Default)]

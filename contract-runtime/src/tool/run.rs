@@ -31,7 +31,7 @@ use crate::contract::violation::Violation;
 /// let registry = Registry::builder().tool(root).build()?;
 /// let run = Run::new().policy(Policy::Observe);
 /// let call = ToolCall::new("1", "root", r#"{"of":-1}"#);
-/// let outcome = registry.call_with(call, Context::new().run(&run)).await;
+/// let outcome = registry.call(call).context(Context::new().run(&run)).await;
 /// assert!(outcome.is_ok());
 /// assert_eq!(outcome.observed().len(), 1);
 /// assert_eq!(run.counts().violated, 1);
@@ -103,7 +103,7 @@ impl Run {
     ///     }
     /// });
     /// let call = ToolCall::new("1", "root", r#"{"of":4}"#);
-    /// assert!(registry.call_with(call, Context::new().run(&run)).await.is_ok());
+    /// assert!(registry.call(call).context(Context::new().run(&run)).await.is_ok());
     /// assert_eq!(*heard.lock().unwrap(), ["root.pre[0]", "into root"]);
     /// # Ok(()) }
     /// ```
@@ -163,7 +163,7 @@ impl Run {
     /// Begins a turn: the calls that are made with what this returns are those of one reply of a model.
     ///
     /// For a host that makes the calls of one reply one after the other, and not with
-    /// [`call_all`](crate::Registry::call_all_with): what one of them returns, the model has not read when it asked for the next.
+    /// [`call_all`](crate::Registry::call_all): what one of them returns, the model has not read when it asked for the next.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
@@ -187,11 +187,11 @@ impl Run {
     ///
     /// let run = Run::new();
     /// let reply = Context::new().run(&run.turn());
-    /// assert!(registry.call_with(find(), reply.clone()).await.is_ok());
-    /// assert!(!registry.call_with(remove(), reply).await.is_ok());
+    /// assert!(registry.call(find()).context(reply.clone()).await.is_ok());
+    /// assert!(!registry.call(remove()).context(reply).await.is_ok());
     ///
     /// let next = Context::new().run(&run.turn());
-    /// assert!(registry.call_with(remove(), next).await.is_ok());
+    /// assert!(registry.call(remove()).context(next).await.is_ok());
     /// # Ok(()) }
     /// ```
     pub fn turn(&self) -> Self {
@@ -217,7 +217,7 @@ impl Run {
     /// let registry = Registry::builder().tool(greet).build()?;
     /// let server = Run::new();
     /// for session in [server.for_session(), server.for_session()] {
-    ///     let greet = || registry.call_with(ToolCall::new("1", "greet", ""), Context::new().run(&session));
+    ///     let greet = || registry.call(ToolCall::new("1", "greet", "")).context(Context::new().run(&session));
     ///     assert!(greet().await.is_ok());
     ///     assert!(!greet().await.is_ok());
     /// }
@@ -257,7 +257,7 @@ impl Run {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
     /// let registry = Registry::builder().tool(greet).build()?;
     /// let resumed = Run::new().with_earlier_calls();
-    /// let outcome = registry.call_with(ToolCall::new("1", "greet", ""), Context::new().run(&resumed)).await;
+    /// let outcome = registry.call(ToolCall::new("1", "greet", "")).context(Context::new().run(&resumed)).await;
     /// assert!(outcome.error().unwrap().starts_with("the run had calls before"));
     /// # Ok(()) }
     /// ```

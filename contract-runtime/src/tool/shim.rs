@@ -88,7 +88,7 @@ pub fn type_of<F: 'static>(_: &F) -> TypeId {
 /// }
 ///
 /// let registry = Registry::builder().with(Counter::default()).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("1", "add", r#"{"by":2}"#));
+/// let outcome = registry.call(ToolCall::new("1", "add", r#"{"by":2}"#)).blocking();
 /// assert_eq!(outcome.output(), Some("2"));
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```

@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::call_ref::ToolCallRef;
+use super::call_input::CallInput;
 use super::content::Artifact;
 use super::outcome::Effect;
 
@@ -38,7 +38,7 @@ pub struct ToolCall {
 /// Without the arguments, among which may be secrets.
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        ToolCallRef::from(self).show("ToolCall", f)
+        CallInput::from(self).show("ToolCall", f)
     }
 }
 
@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for MembersReader {
 /// }
 ///
 /// let registry = Registry::builder().tool(hello).build()?;
-/// let result = registry.call_blocking(ToolCall::new("1", "hello", "{}")).into_result();
+/// let result = registry.call(ToolCall::new("1", "hello", "{}")).blocking().into_result();
 /// assert_eq!(
 ///     serde_json::to_string(&result).unwrap(),
 ///     r#"{"id":"1","name":"hello","success":true,"effect":"complete","output":"hello"}"#,

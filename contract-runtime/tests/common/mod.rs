@@ -51,7 +51,9 @@ impl Count {
 
 /// A call from a thread that runs no async code.
 pub(crate) fn call(registry: &Registry, name: &str, arguments: &str) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", name, arguments))
+    registry
+        .call(ToolCall::new("1", name, arguments))
+        .blocking()
 }
 
 /// The output of a call that must succeed.

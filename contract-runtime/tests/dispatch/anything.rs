@@ -159,7 +159,7 @@ fn value() -> impl Strategy<Value = String> {
 fn one_outcome(call: &ToolCall) {
     let registry = REGISTRY.with(Registry::clone);
     let before = registry.statistics();
-    let outcome = registry.call_blocking(call.clone());
+    let outcome = registry.call(call.clone()).blocking();
     let after = registry.statistics();
     assert_eq!(after.calls(), before.calls() + 1);
     let status = outcome.status();

@@ -47,7 +47,7 @@ async fn a_call_that_is_given_up_during_a_lookup_says_that_its_body_did_not_begi
         ),
     ] {
         let in_time = Context::new().timeout(Duration::from_millis(13));
-        let outcome = registry.call_with(call(item), in_time).await;
+        let outcome = registry.call(call(item)).context(in_time).await;
         assert_eq!(outcome.status(), Status::TimedOut);
         let said = format!("`buy` did not end within 13 ms; {doubt}");
         assert_eq!(outcome.error(), Some(&*said));
@@ -58,7 +58,7 @@ async fn a_call_that_is_given_up_during_a_lookup_says_that_its_body_did_not_begi
             tokio::task::yield_now().await;
             token.cancel();
         };
-        let (outcome, ()) = tokio::join!(registry.call_with(call(item), context), stop);
+        let (outcome, ()) = tokio::join!(registry.call(call(item)).context(context), stop);
         assert_eq!(outcome.status(), Status::Cancelled);
         let said = format!("the call was cancelled; {doubt}");
         assert_eq!(outcome.error(), Some(&*said));

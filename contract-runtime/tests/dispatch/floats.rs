@@ -187,7 +187,7 @@ fn a_refused_f32_is_shown_with_the_digits_that_were_sent() {
     let registry = Registry::builder().tool(more).build().unwrap();
     for (sent, shown) in [("0.1", "0.1"), ("0", "0.0"), ("-1.5", "-1.5")] {
         let call = ToolCall::new("1", "more", format!(r#"{{"ratio":{sent}}}"#));
-        let outcome = registry.call_blocking(call);
+        let outcome = registry.call(call).blocking();
         let expected = format!("`more` requires `ratio > 0.1`, got ratio = {shown}");
         assert_eq!(outcome.error(), Some(&*expected));
     }
@@ -245,7 +245,7 @@ fn a_fraction_too_small_for_a_float_is_no_integer() {
     let registry = Registry::builder().tool(count_down).build().unwrap();
     let call = |number: &str| {
         let call = ToolCall::new("1", "count_down", format!("{{\"from\":{number}}}"));
-        registry.call_blocking(call)
+        registry.call(call).blocking()
     };
     for number in ["1e-400", "-1e-400", "0.000001e-395"] {
         assert_eq!(

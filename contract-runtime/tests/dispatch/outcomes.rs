@@ -57,14 +57,15 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
     let denied = Context::new().answer(nobody.expect("it asks"));
     outcomes.push(
         registry
-            .call_with(ToolCall::new("1", "ask", ""), denied)
+            .call(ToolCall::new("1", "ask", ""))
+            .context(denied)
             .await,
     );
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
     let (outcome, overloaded, ()) = tokio::join!(
         biased;
-        registry.call_with(call("cancelled"), context),
+        registry.call(call("cancelled")).context(context),
         registry.call(call("ok")),
         async { token.cancel() }
     );
@@ -301,7 +302,9 @@ async fn every_outcome_says_whether_the_call_took_effect() {
     let asked = call("1", "pay_asking", "").await;
     let deny = asked.approval_request().unwrap().deny("no");
     let denied = Context::new().answer(deny);
-    let denied = registry.call_with(ToolCall::new("1", "pay_asking", ""), denied);
+    let denied = registry
+        .call(ToolCall::new("1", "pay_asking", ""))
+        .context(denied);
     let token = CancellationToken::new();
     token.cancel();
     let cancelled = Context::new().cancellation(token);
@@ -314,13 +317,15 @@ async fn every_outcome_says_whether_the_call_took_effect() {
         (call("refuse", "pay", way).await, Status::Cancelled),
         (
             registry
-                .call_with(ToolCall::new("1", "pay", way), cancelled)
+                .call(ToolCall::new("1", "pay", way))
+                .context(cancelled)
                 .await,
             Status::Cancelled,
         ),
         (
             registry
-                .call_with(ToolCall::new("1", "pay", way), late)
+                .call(ToolCall::new("1", "pay", way))
+                .context(late)
                 .await,
             Status::TimedOut,
         ),
@@ -336,7 +341,7 @@ async fn every_outcome_says_whether_the_call_took_effect() {
     let waits = ToolCall::new("1", "pay", r#"{"way":"waits"}"#);
     let (cut_off, ()) = tokio::join!(
         biased;
-        registry.call_with(waits, context),
+        registry.call(waits).context(context),
         async { token.cancel() }
     );
     assert_eq!(cut_off.effect(), Unknown);
@@ -416,9 +421,11 @@ fn echo(value: Value) -> Value {
 #[tokio::test]
 async fn call_json_and_check_agree_with_call() {
     let registry = Registry::builder().tool(echo).tool(end).build().unwrap();
-    let outcome = registry.call_json("echo", json!({"value": [1, "x"]})).await;
+    let outcome = registry
+        .call(("", "echo", json!({"value": [1, "x"]})))
+        .await;
     assert_eq!(outcome.value(), Some(json!([1, "x"])));
-    let outcome = registry.call_json("echo", json!([1])).await;
+    let outcome = registry.call(("", "echo", json!([1]))).await;
     assert_eq!(outcome.status(), Status::InvalidArguments);
     for (way, status) in [
         ("ok", Status::Ok),
@@ -454,16 +461,19 @@ async fn a_check_has_the_context_of_a_call() {
         .unwrap();
     let call = |steps: u8| ToolCall::new("", "enter", json!({"steps": steps}).to_string());
     assert!(registry.check(call(1)).await.is_ok());
-    assert!(registry.check_with(call(1), Context::new()).await.is_ok());
+    assert!(registry.check(call(1)).await.is_ok());
 
     // Its value comes before the registry's.
     let locked = Context::new().with(Locked(true));
-    let outcome = registry.check_with(call(1), locked).await;
+    let outcome = registry.check(call(1)).context(locked).await;
     assert_eq!(outcome.violation().unwrap().contract, "enter.pre[0]");
 
     // Its run chooses the policy, and counts.
     let run = Run::new().policy(Policy::Observe);
-    let outcome = registry.check_with(call(0), Context::new().run(&run)).await;
+    let outcome = registry
+        .check(call(0))
+        .context(Context::new().run(&run))
+        .await;
     assert_eq!(
         (outcome.status(), outcome.observed().len()),
         (Status::Ok, 1)
@@ -474,9 +484,9 @@ async fn a_check_has_the_context_of_a_call() {
     let token = CancellationToken::new();
     token.cancel();
     let cancelled = Context::new().cancellation(token);
-    let outcome = registry.check_with(call(1), cancelled).await;
+    let outcome = registry.check(call(1)).context(cancelled).await;
     assert_eq!(outcome.status(), Status::Cancelled);
     let late = Context::new().timeout(Duration::ZERO);
-    let outcome = registry.check_with(call(1), late).await;
+    let outcome = registry.check(call(1)).context(late).await;
     assert_eq!(outcome.status(), Status::TimedOut);
 }

@@ -181,7 +181,7 @@ async fn a_panic_anywhere_is_one_outcome() {
             "str", "string", "number", "unit", "box", "bomb", "resume", "index", "display",
         ] {
             let arguments = json!({"shaky": "x", "how": how});
-            let outcome = registry.call_json(name, arguments).await;
+            let outcome = registry.call(("", name, arguments)).await;
             assert_eq!(outcome.status(), Status::Panicked, "{name} {how}");
             let error = outcome.error().unwrap();
             assert!(
@@ -192,7 +192,7 @@ async fn a_panic_anywhere_is_one_outcome() {
         }
         for shaky in ["deserialize", "serialize", "drop"] {
             let arguments = json!({"shaky": shaky, "how": ""});
-            let outcome = registry.call_json(name, arguments).await;
+            let outcome = registry.call(("", name, arguments)).await;
             assert_eq!(outcome.status(), Status::Panicked, "{name} {shaky}");
             calls += 1;
         }
@@ -202,7 +202,7 @@ async fn a_panic_anywhere_is_one_outcome() {
             ("x", "error drop"),
         ] {
             let arguments = json!({"shaky": shaky, "how": how});
-            let outcome = registry.call_json(name, arguments).await;
+            let outcome = registry.call(("", name, arguments)).await;
             assert!(
                 [Status::Failed, Status::Panicked].contains(&outcome.status()),
                 "{name} {shaky} {how} {}",
@@ -211,13 +211,13 @@ async fn a_panic_anywhere_is_one_outcome() {
             calls += 1;
         }
         let fine = registry
-            .call_json(name, json!({"shaky": "x", "how": ""}))
+            .call(("", name, json!({"shaky": "x", "how": ""})))
             .await;
         assert_eq!(fine.output(), Some("x"));
         calls += 1;
     }
     for name in ["consumed", "lent"] {
-        let outcome = registry.call_json(name, json!({"shaky": "drop"})).await;
+        let outcome = registry.call(("", name, json!({"shaky": "drop"}))).await;
         assert_eq!(outcome.status(), Status::Panicked, "{name}");
         calls += 1;
     }
@@ -227,15 +227,17 @@ async fn a_panic_anywhere_is_one_outcome() {
 #[tokio::test]
 async fn a_future_that_panics_when_it_is_dropped_harms_nobody() {
     let registry = registry();
-    let outcome = registry.call_json("guarded", json!({})).await;
+    let outcome = registry.call(("", "guarded", json!({}))).await;
     assert_eq!(outcome.status(), Status::TimedOut);
-    let mut begun: Pin<Box<_>> = Box::pin(registry.call_json("guarded", json!({})));
+    let mut begun: Pin<Box<_>> = Box::pin(registry.call(("", "guarded", json!({}))));
     let polled = begun.as_mut().poll(&mut Task::from_waker(Waker::noop()));
     assert!(matches!(polled, Poll::Pending));
     drop(begun);
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
-    let waiting = registry.call_with(ToolCall::new("", "guarded", ""), context);
+    let waiting = registry
+        .call(ToolCall::new("", "guarded", ""))
+        .context(context);
     let (outcome, ()) = tokio::join!(waiting, async { token.cancel() });
     assert_eq!(outcome.status(), Status::Cancelled);
     assert_eq!(registry.statistics().calls(), 3);
@@ -249,7 +251,7 @@ async fn a_context_value_that_panics_when_it_is_dropped_harms_nobody() {
         let call = ToolCall::new("", name, r#"{"shaky":"x","how":""}"#);
         let outcome = tokio::spawn({
             let registry = registry.clone();
-            async move { registry.call_with(call, context).await }
+            async move { registry.call(call).context(context).await }
         });
         let outcome = outcome.await.map_err(|_| name);
         assert_eq!(outcome.map(|outcome| outcome.is_ok()), Ok(true));
@@ -297,7 +299,7 @@ fn a_listener_that_panics_is_no_fault_of_the_tool() {
         Context::new().progress(Progress::new(|_| panic_any(Bomb(2)))),
     ] {
         let call = ToolCall::new("1", "narrate", "");
-        let outcome = registry.call_blocking_with(call, context);
+        let outcome = registry.call(call).context(context).blocking();
         assert_eq!(outcome.output(), Some("3"), "{outcome:?}");
     }
 }
@@ -309,7 +311,10 @@ fn a_listener_that_panics_keeps_nothing_from_the_next() {
     let context = Context::new()
         .log(|_| panic_any(Bomb(2)))
         .log(move |record| drop(sender.send(record.message.clone())));
-    let outcome = registry.call_blocking_with(ToolCall::new("1", "narrate", ""), context);
+    let outcome = registry
+        .call(ToolCall::new("1", "narrate", ""))
+        .context(context)
+        .blocking();
     assert!(outcome.is_ok(), "{outcome:?}");
     assert_eq!(heard.iter().collect::<Vec<_>>(), ["begun"]);
 }

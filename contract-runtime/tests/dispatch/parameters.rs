@@ -175,7 +175,9 @@ fn a_reference_to_an_option_is_optional_and_a_silent_failure_is_told() {
     let registry = Registry::builder().tool(silent).build().unwrap();
     assert_eq!(output(&registry, "silent", r#"{"level":3}"#), "3");
     for arguments in ["{}", r#"{"level":null}"#] {
-        let outcome = registry.call_blocking(ToolCall::new("1", "silent", arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", "silent", arguments))
+            .blocking();
         assert_eq!(
             outcome.error().unwrap(),
             "`silent` failed and did not say why; it may have taken effect, so check before you repeat it"
@@ -196,7 +198,7 @@ fn greet(
 #[test]
 fn a_text_is_the_default_of_every_type_made_of_text() {
     let registry = Registry::builder().tool(greet).build().unwrap();
-    let outcome = registry.call_blocking(ToolCall::new("1", "greet", "{}"));
+    let outcome = registry.call(ToolCall::new("1", "greet", "{}")).blocking();
     assert_eq!(outcome.output(), Some("you there \"quoted\"\n"));
     let schema = registry.tool("greet").unwrap().input_schema().clone();
     assert_eq!(schema["properties"]["owned"]["default"], "you");

@@ -89,9 +89,9 @@ async fn a_call_from_text_to_text_ends_as_any_call_does() {
     let calls = CALLS.iter().copied();
     for (arguments, status) in calls.chain([(&*long, Status::InvalidArguments)]) {
         for name in NAMES.into_iter().chain(["multiply"]) {
-            let call = ToolCallRef::new("7", name, arguments);
-            let answer = read(texts.call_text(call).await);
-            let outcome = whole.call(call.into()).await;
+            let call = ("7", name, arguments);
+            let answer = read(texts.call(call).text().await);
+            let outcome = whole.call(call).await;
             assert_eq!(answer, of(&outcome));
             if name != "multiply" {
                 assert_eq!(outcome.status(), status, "{name} {arguments}");
@@ -104,11 +104,11 @@ async fn a_call_from_text_to_text_ends_as_any_call_does() {
 #[test]
 fn so_does_one_on_a_thread_that_runs_no_async_code() {
     let (texts, whole) = (registry(), registry());
-    for (arguments, _) in CALLS {
+    for &(arguments, _) in CALLS {
         for name in NAMES {
-            let call = ToolCallRef::new("7", name, arguments);
-            let answer = read(texts.call_text_blocking(call));
-            assert_eq!(answer, of(&whole.call_blocking(call.into())));
+            let call = ("7", name, arguments);
+            let answer = read(texts.call(call).text().blocking());
+            assert_eq!(answer, of(&whole.call(call).blocking()));
         }
     }
     assert_eq!(texts.statistics(), whole.statistics());
@@ -116,8 +116,8 @@ fn so_does_one_on_a_thread_that_runs_no_async_code() {
         .build()
         .unwrap();
     let inside = |name| {
-        let call = ToolCallRef::new("7", name, CALLS[0].0);
-        let text = runtime.block_on(async { texts.call_text_blocking(call) });
+        let call = ("7", name, CALLS[0].0);
+        let text = runtime.block_on(async { texts.call(call).text().blocking() });
         text.map_err(|outcome| outcome.status())
     };
     assert!(inside("divide").is_ok());
@@ -136,23 +136,26 @@ async fn hooks_and_limits_hold_from_text_to_text() {
         })
         .build()
         .unwrap();
-    let call = ToolCallRef::new("7", "divide", CALLS[0].0);
-    let refused = registry.call_text(call).await.unwrap_err();
+    let call = ("7", "divide", CALLS[0].0);
+    let refused = registry.call(call).text().await.unwrap_err();
     assert_eq!(refused.error(), Some("not today"));
-    assert_eq!(*seen.lock().unwrap(), [ToolCall::from(call)]);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [ToolCall::new(call.0, call.1, call.2)]
+    );
 
     let registry = Registry::builder().tool(divide_later).max_calls(1).build();
     let registry = registry.unwrap();
-    let call = ToolCallRef::new("7", "divide_later", CALLS[0].0);
-    let (one, other) = tokio::join!(registry.call_text(call), registry.call_text(call));
+    let call = ("7", "divide_later", CALLS[0].0);
+    let (one, other) = tokio::join!(registry.call(call).text(), registry.call(call).text());
     assert_eq!(one.unwrap(), "2");
     assert_eq!(other.unwrap_err().status(), Status::Overloaded);
     // A future that is dropped leaves its place to the next one.
-    let mut dropped = Box::pin(registry.call_text(call));
+    let mut dropped = Box::pin(registry.call(call).text());
     let mut task = Task::from_waker(Waker::noop());
     assert!(dropped.as_mut().poll(&mut task).is_pending());
     drop(dropped);
-    assert_eq!(registry.call_text(call).await.unwrap(), "2");
+    assert_eq!(registry.call(call).text().await.unwrap(), "2");
     assert_eq!(registry.statistics().ended(Status::Cancelled), 1);
 }
 
@@ -172,17 +175,18 @@ fn checked(token: &str) {
 #[tokio::test]
 async fn a_secret_is_hidden_from_text_to_text() {
     let registry = Registry::builder().tool(log_in).build().unwrap();
-    let call = ToolCallRef::new("7", "log_in", r#"{"key":"hunter2"}"#);
-    let broken = registry.call_text(call).await.unwrap_err();
+    let call = ("7", "log_in", r#"{"key":"hunter2"}"#);
+    let broken = registry.call(call).text().await.unwrap_err();
     let violation = broken.violation().unwrap();
     assert_eq!(violation.call_id.as_deref(), Some("7"));
     assert!(
         !format!("{violation:?}").contains("hunter2"),
         "{violation:?}"
     );
-    assert!(!format!("{call:?}").contains("hunter2"));
-    let call = ToolCallRef::new("7", "log_in", r#"{"key":"12345"}"#);
-    assert_eq!(registry.call_text(call).await.unwrap(), "welcome");
+    let call = registry.call(call);
+    assert!(!format!("{call:?}").contains("hunter2"), "{call:?}");
+    let call = ("7", "log_in", r#"{"key":"12345"}"#);
+    assert_eq!(registry.call(call).text().await.unwrap(), "welcome");
 }
 
 /// Start something that goes on for ever.
@@ -215,11 +219,11 @@ fn what_a_body_starts_ends_with_a_blocking_call_of_it() {
         .build()
         .unwrap();
     for before in 0..3 {
-        let outcome = registry.call_blocking(ToolCall::new("1", "start", ""));
+        let outcome = registry.call(ToolCall::new("1", "start", "")).blocking();
         assert_eq!(outcome.output(), Some(&*before.to_string()));
         assert_eq!(count.get(), before + 1);
-        let call = ToolCallRef::new("2", "divide_later", CALLS[0].0);
-        assert_eq!(registry.call_text_blocking(call).unwrap(), "2");
+        let call = ("2", "divide_later", CALLS[0].0);
+        assert_eq!(registry.call(call).text().blocking().unwrap(), "2");
     }
 }
 
@@ -233,7 +237,7 @@ async fn runtime() -> String {
 fn blocking_calls_of_async_tools_share_a_runtime() {
     let registry = Registry::builder().tool(runtime).build().unwrap();
     let call = || {
-        let outcome = registry.call_blocking(ToolCall::new("1", "runtime", ""));
+        let outcome = registry.call(ToolCall::new("1", "runtime", "")).blocking();
         outcome.output().unwrap().to_owned()
     };
     let ids: std::collections::HashSet<String> = (0..100).map(|_| call()).collect();
@@ -247,6 +251,6 @@ async fn the_future_of_a_call_is_small() {
     let call = ToolCall::new("7", "divide_later", CALLS[0].0);
     let size = std::mem::size_of_val(&registry.call(call.clone()));
     assert!(size <= 512, "{size} bytes");
-    let size = std::mem::size_of_val(&registry.call_text((&call).into()));
+    let size = std::mem::size_of_val(&registry.call(&call).text());
     assert!(size <= 512, "{size} bytes");
 }

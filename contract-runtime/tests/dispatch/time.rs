@@ -80,12 +80,13 @@ async fn a_timeout_is_measured_on_the_clock_of_the_runtime() {
     }
     let context = Context::new().timeout(Duration::from_secs(5));
     let outcome = registry
-        .call_with(call("sleep_freely", 4_000), context)
+        .call(call("sleep_freely", 4_000))
+        .context(context)
         .await;
     assert_eq!(outcome.output(), Some("4000"), "{:?}", outcome.error());
     let context = Context::new().timeout(Duration::from_secs(5));
     let call = ToolCall::new("", "time_left", "");
-    let outcome = registry.call_with(call, context).await;
+    let outcome = registry.call(call).context(context).await;
     assert_eq!(outcome.output(), Some("5"));
 }
 
@@ -99,7 +100,7 @@ async fn the_shorter_of_tool_and_context_holds() {
     ] {
         let runtime = Context::new().timeout(Duration::from_secs(seconds));
         let started = tokio::time::Instant::now();
-        let outcome = registry.call_with(call(name, 20_000), runtime).await;
+        let outcome = registry.call(call(name, 20_000)).context(runtime).await;
         assert_eq!(outcome.status(), status, "{name} {seconds}");
         assert!(started.elapsed() < Duration::from_secs(21));
         if status == Status::TimedOut {
@@ -131,7 +132,7 @@ async fn a_deadline_can_be_asked_for() {
     let outcome = registry.call(call()).await;
     assert_eq!(outcome.output(), Some("null"));
     let context = Context::new().timeout(Duration::from_secs(100));
-    let outcome = registry.call_with(call(), context).await;
+    let outcome = registry.call(call()).context(context).await;
     assert_eq!(outcome.output(), Some("100"));
 }
 
@@ -141,7 +142,7 @@ async fn a_cancelled_token_ends_the_call_and_a_dropped_call_runs_no_further() {
     let registry = registry(&log);
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
-    let waiting = registry.call_with(call("sleep", 60_000), context);
+    let waiting = registry.call(call("sleep", 60_000)).context(context);
     let (outcome, ()) = tokio::join!(waiting, async { token.cancel() });
     assert_eq!(outcome.status(), Status::Cancelled);
     assert!(!outcome.may_still_be_running());
@@ -188,7 +189,8 @@ async fn a_call_that_is_cancelled_before_it_begins_runs_no_body() {
     for name in ["noted", "noted_at_once", "noted_on_a_thread"] {
         let context = Context::new().cancellation(token.clone());
         let outcome = registry
-            .call_with(ToolCall::new("", name, ""), context)
+            .call(ToolCall::new("", name, ""))
+            .context(context)
             .await;
         statuses.push(outcome.status());
         let said = outcome.error().unwrap();
@@ -226,7 +228,8 @@ async fn a_call_that_was_cut_off_says_that_nobody_knows_whether_it_took_effect()
         .unwrap();
     let in_time = Context::new().timeout(Duration::from_millis(13));
     let outcome = registry
-        .call_with(ToolCall::new("1", "pay", ""), in_time)
+        .call(ToolCall::new("1", "pay", ""))
+        .context(in_time)
         .await;
     assert_eq!(outcome.status(), Status::TimedOut);
     assert_eq!(
@@ -243,7 +246,7 @@ async fn a_call_that_was_cut_off_says_that_nobody_knows_whether_it_took_effect()
         .unwrap();
     let calls = ["1", "2"].map(|id| ToolCall::new(id, "pay_and_stop", ""));
     let context = Context::new().cancellation(token);
-    let outcomes = stopping.call_all_with(calls, context).await;
+    let outcomes = stopping.call_all(calls).context(context).await;
     assert_eq!(log.take(), ["paid"]);
     assert!(
         outcomes
@@ -319,7 +322,9 @@ async fn a_blocking_body_that_is_given_up_may_still_be_running_and_is_told() {
         .unwrap();
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
-    let waiting = registry.call_with(ToolCall::new("", "hold", ""), context);
+    let waiting = registry
+        .call(ToolCall::new("", "hold", ""))
+        .context(context);
     let cancelling = async {
         while began.get() == 0 {
             tokio::task::yield_now().await;
@@ -419,13 +424,13 @@ fn a_runtime_without_timers_is_an_ordinary_failure() {
 fn call_blocking_waits_outside_a_runtime_and_refuses_inside_one() {
     let log = Log::default();
     let registry = registry(&log);
-    let outcome = registry.call_blocking(call("sleep", 5));
+    let outcome = registry.call(call("sleep", 5)).blocking();
     assert_eq!(outcome.output(), Some("5"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let outcome = runtime.block_on(async { registry.call_blocking(call("sleep", 5)) });
+    let outcome = runtime.block_on(async { registry.call(call("sleep", 5)).blocking() });
     assert_eq!(outcome.status(), Status::Failed);
     assert!(outcome.error().unwrap().contains("await"), "{outcome:?}");
     assert_eq!(outcome.tool(), "sleep");
@@ -443,7 +448,7 @@ fn double(number: u32) -> u32 {
 fn twice(number: u32, #[context] inner: &Registry) -> Result<String, String> {
     let double = |number: &str| {
         let call = ToolCall::new("1", "double", format!(r#"{{"number":{number}}}"#));
-        let outcome = inner.call_blocking(call);
+        let outcome = inner.call(call).blocking();
         outcome
             .output()
             .map(str::to_owned)
@@ -473,15 +478,18 @@ async fn a_sync_tool_is_called_blocking_inside_a_runtime_too() {
     let outer = Registry::builder().tool(twice).context(inner.clone());
     let outer = outer.build().unwrap();
     assert_eq!(outer.call(of_number("twice")).await.output(), Some("12"));
-    let outside = tokio::task::spawn_blocking(move || inner.call_blocking(of_number("double")));
+    let outside = tokio::task::spawn_blocking(move || inner.call(of_number("double")).blocking());
     assert_eq!(outside.await.unwrap().output(), Some("6"));
 
     assert_eq!(
-        asked.call_blocking(of_number("double_asked")).status(),
+        asked.call(of_number("double_asked")).blocking().status(),
         Status::Asked
     );
     let never = Context::new().approver(|_| std::future::pending());
-    let outcome = asked.call_blocking_with(of_number("double_asked"), never);
+    let outcome = asked
+        .call(of_number("double_asked"))
+        .context(never)
+        .blocking();
     assert_eq!(outcome.status(), Status::Cancelled, "{outcome:?}");
     assert_eq!(asked.statistics().ended(Status::Cancelled), 1);
 }
@@ -553,7 +561,8 @@ async fn a_call_whose_time_is_over_is_not_started_and_says_so() {
         .unwrap();
     let over = Context::new().timeout(Duration::ZERO);
     let outcome = registry
-        .call_with(ToolCall::new("1", "late", ""), over)
+        .call(ToolCall::new("1", "late", ""))
+        .context(over)
         .await;
     assert_eq!(outcome.status(), Status::TimedOut);
     assert_eq!(

@@ -172,7 +172,9 @@ fn plain(a: &Value, operator: &str, b: &Value) -> Option<bool> {
 
 fn holds(registry: &Registry, tool: &str, a: &Value, b: &Value) -> bool {
     let arguments = json!({"a": a, "b": b}).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", tool, arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", tool, arguments))
+        .blocking();
     assert!(
         outcome.is_ok() || outcome.violation().is_some(),
         "{outcome:?}"

@@ -60,7 +60,7 @@ fn what_is_never_shown_is_enforced_all_the_same() {
     assert_eq!((hidden.heading(), hidden.rule()), (None, None));
     assert_eq!(tool.input_schema()["properties"]["iban"].get("not"), None);
     let call = r#"{"iban":"TEST","cents":1,"limit":2,"note":""}"#;
-    let outcome = registry.call_blocking(ToolCall::new("1", "pay", call));
+    let outcome = registry.call(ToolCall::new("1", "pay", call)).blocking();
     assert_eq!(outcome.error(), Some("no tests, got iban = \"TEST\""));
 }
 

@@ -265,10 +265,13 @@ fn what_a_schema_shows_can_be_read() {
 fn conditions_decide_nothing_about_the_types() {
     // A call that breaks a condition is refused by the condition, with its message, and not by the schema.
     let registry = registry();
-    let outcome =
-        registry.call_blocking(ToolCall::new("1", "several", r#"{"flag":true,"count":3}"#));
+    let outcome = registry
+        .call(ToolCall::new("1", "several", r#"{"flag":true,"count":3}"#))
+        .blocking();
     assert_eq!(outcome.status(), Status::Violation);
-    let outcome = registry.call_blocking(ToolCall::new("1", "flags", r#"{"flag":false}"#));
+    let outcome = registry
+        .call(ToolCall::new("1", "flags", r#"{"flag":false}"#))
+        .blocking();
     assert_eq!(outcome.status(), Status::Violation);
 }
 
@@ -290,7 +293,9 @@ fn a_type_that_hides_one_of_rust_is_what_it_is() {
     let registry = Registry::builder().tool(take).build().unwrap();
     let tool = registry.tool("take").unwrap();
     assert_eq!(tool.conditions()[0].lowering(), Lowering::Described);
-    let outcome = registry.call_blocking(ToolCall::new("1", "take", r#"{"size":257}"#));
+    let outcome = registry
+        .call(ToolCall::new("1", "take", r#"{"size":257}"#))
+        .blocking();
     assert_eq!(outcome.output(), Some("257"));
     let schema = tool.input_schema();
     assert!(

@@ -272,7 +272,9 @@ fn arguments_in_the_manner_of_strict_are_read() {
     });
     let validator = jsonschema::draft202012::new(&parameters(&planner(), STRICT)).unwrap();
     assert!(validator.is_valid(&arguments));
-    let outcome = planner().call_blocking(ToolCall::new("1", "plan", arguments.to_string()));
+    let outcome = planner()
+        .call(ToolCall::new("1", "plan", arguments.to_string()))
+        .blocking();
     assert_eq!(
         outcome.output(),
         Some(concat!(
@@ -300,7 +302,9 @@ fn arguments_in_the_manner_of_strict_are_read() {
     assert_eq!(recorded(true), ["/place/height", "/steps/0/weight"]);
     let mut three = arguments.clone();
     three["days"] = json!(3.0);
-    let outcome = planner().call_blocking(ToolCall::new("1", "plan", three.to_string()));
+    let outcome = planner()
+        .call(ToolCall::new("1", "plan", three.to_string()))
+        .blocking();
     assert!(
         outcome
             .output()
@@ -315,7 +319,9 @@ fn null_is_not_read_as_absent_where_something_is_required() {
     let arguments = json!({
         "place": {"city": null}, "shape": {"kind": "disk", "radius": null}, "steps": null, "point": [1, 2], "days": null,
     });
-    let outcome = planner().call_blocking(ToolCall::new("1", "plan", arguments.to_string()));
+    let outcome = planner()
+        .call(ToolCall::new("1", "plan", arguments.to_string()))
+        .blocking();
     let error = outcome.error().unwrap_or_default();
     assert_eq!(outcome.status(), Status::InvalidArguments);
     for pointer in ["/place/city", "/shape/radius", "/steps"] {

@@ -134,7 +134,9 @@ fn what_ends_no_call_is_judged_all_the_same() {
         .map(PublishedCondition::policy)
         .collect();
     assert_eq!(policies, [Policy::Ignore, Policy::Observe]);
-    let outcome = registry.call_blocking(ToolCall::new("1", "lenient", r#"{"count":1}"#));
+    let outcome = registry
+        .call(ToolCall::new("1", "lenient", r#"{"count":1}"#))
+        .blocking();
     assert!(outcome.is_ok());
     assert_eq!(outcome.observed()[0].contract, "lenient.pre[1]");
 }
@@ -190,7 +192,9 @@ fn bounded(end: u32, count: u8, wagon: Wagon, days: Vec<u8>, seats: Option<u8>) 
 /// What is said of each argument.
 fn refused(arguments: &Value) -> Vec<(String, String)> {
     let registry = Registry::builder().tool(bounded).build().unwrap();
-    let outcome = registry.call_blocking(ToolCall::new("1", "bounded", arguments.to_string()));
+    let outcome = registry
+        .call(ToolCall::new("1", "bounded", arguments.to_string()))
+        .blocking();
     let problems = outcome.invalid_arguments().unwrap().problems();
     let said = problems
         .iter()
@@ -235,7 +239,9 @@ fn what_a_refusal_lists_is_what_a_call_takes() {
     let registry = Registry::builder().tool(bounded).build().unwrap();
     let call = |wagon| {
         let arguments = json!({"end": 1, "count": 1, "wagon": wagon, "days": []}).to_string();
-        registry.call_blocking(ToolCall::new("1", "bounded", arguments))
+        registry
+            .call(ToolCall::new("1", "bounded", arguments))
+            .blocking()
     };
     let outcome = call("freighd");
     let [problem] = outcome.invalid_arguments().unwrap().problems() else {
@@ -261,7 +267,9 @@ fn combined(path: String, name: String, tags: Vec<String>, days: Vec<u8>, size: 
 fn a_refusal_names_the_keywords_that_combine_schemas() {
     let registry = Registry::builder().tool(combined).build().unwrap();
     let wrong = json!({"path": 1, "name": 1, "tags": [], "days": 1, "size": "1"}).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", "combined", wrong));
+    let outcome = registry
+        .call(ToolCall::new("1", "combined", wrong))
+        .blocking();
     assert_eq!(
         outcome.error().unwrap(),
         "4 problems:\n\
@@ -309,7 +317,7 @@ fn a_refusal_shows_a_predicate_only_as_its_reader_can_evaluate_it() {
             arguments[name] = value.clone();
         }
         let call = ToolCall::new("1", "order", arguments.to_string());
-        registry.call_blocking(call).error().unwrap().to_owned()
+        registry.call(call).blocking().error().unwrap().to_owned()
     };
     assert_eq!(
         refusal(json!({"items": ["1", "2", "3", "4"]})),
@@ -342,7 +350,9 @@ fn a_refusal_shows_a_predicate_only_as_its_reader_can_evaluate_it() {
 fn a_violation_keeps_the_predicate_that_its_refusal_leaves_out() {
     let registry = Registry::builder().tool(order).build().unwrap();
     let arguments = r#"{"shop_name":"nowhere","day":1,"items":["b"],"least":1}"#;
-    let outcome = registry.call_blocking(ToolCall::new("1", "order", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "order", arguments))
+        .blocking();
     let violation = outcome.violation().unwrap();
     assert_eq!(violation.predicate, "is_known(&shop)");
     assert_eq!(

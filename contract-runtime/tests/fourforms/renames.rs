@@ -93,7 +93,11 @@ fn each_dialect_renames_only_what_it_refuses() {
 #[test]
 fn a_call_under_exported_names_is_the_call_under_its_own() {
     let registry = registry();
-    let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "search", arguments));
+    let call = |arguments: &str| {
+        registry
+            .call(ToolCall::new("1", "search", arguments))
+            .blocking()
+    };
     let own = r#"{"top":2,"filters":[{"@field":"a","max-hits":7}],"labels":{"top":1,"field":2}}"#;
     let expected = r#"2 ["a:Some(7)"] {"field": 2, "top": 1}"#;
     assert_eq!(call(own).output(), Some(expected));
@@ -107,7 +111,11 @@ fn a_call_under_exported_names_is_the_call_under_its_own() {
 #[test]
 fn what_is_wrong_under_an_exported_name_is_refused_under_the_own_one() {
     let registry = registry();
-    let call = |arguments: &str| registry.call_blocking(ToolCall::new("1", "search", arguments));
+    let call = |arguments: &str| {
+        registry
+            .call(ToolCall::new("1", "search", arguments))
+            .blocking()
+    };
     let outcome = call(r#"{"top":"x","filters":[{"field":1}]}"#);
     let invalid = outcome.invalid_arguments().unwrap();
     let pointers: Vec<_> = invalid
@@ -122,7 +130,9 @@ fn what_is_wrong_under_an_exported_name_is_refused_under_the_own_one() {
         both.invalid_arguments().unwrap().problems()[0].pointer,
         "/filters/0/field"
     );
-    let check = registry.call_blocking(ToolCall::new("1", "search", "{\"top\":1,"));
+    let check = registry
+        .call(ToolCall::new("1", "search", "{\"top\":1,"))
+        .blocking();
     assert_eq!(check.status(), contract_runtime::Status::InvalidArguments);
 }
 
@@ -139,11 +149,13 @@ fn whoever_is_asked_before_a_call_reads_own_names() {
         .before_call(hook)
         .build()
         .unwrap();
-    let outcome = registry.call_blocking(ToolCall::new(
-        "1",
-        "search",
-        r#"{"top":1,"filters":[{"field":"a"}]}"#,
-    ));
+    let outcome = registry
+        .call(ToolCall::new(
+            "1",
+            "search",
+            r#"{"top":1,"filters":[{"field":"a"}]}"#,
+        ))
+        .blocking();
     assert_eq!(outcome.output(), Some(r#"1 ["a:None"] {}"#));
     assert_eq!(
         *seen.lock().unwrap(),
@@ -180,7 +192,9 @@ fn a_schema_from_elsewhere_is_renamed_through_references_and_conditions() {
     jsonschema::validator_for(&schema).unwrap();
     // It is not closed: a key that was not renamed back would be ignored in silence.
     let arguments = r#"{"page_size":5,"node":{"a_b":{"a_b":"x","a.c":1}},"other":{"a_b":1}}"#;
-    let outcome = registry.call_blocking(ToolCall::new("1", "by_hand", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "by_hand", arguments))
+        .blocking();
     assert_eq!(
         outcome.output(),
         Some(r#"{"page[size]":5,"node":{"a.b":{"a.b":"x","a.c":1}},"other":{"a_b":1}}"#)
@@ -221,7 +235,7 @@ fn a_property_that_is_given_twice_is_refused_under_its_exported_name_too() {
             });
             let registry = echo(schema, ignores);
             let call = ToolCall::new("1", "echo", r#"{"top":1,"top":2}"#);
-            let outcome = registry.call_blocking(call);
+            let outcome = registry.call(call).blocking();
             let invalid = outcome
                 .invalid_arguments()
                 .unwrap_or_else(|| panic!("{outcome:?}"));
@@ -238,7 +252,7 @@ fn a_key_that_is_left_out_beside_a_secret_is_not_shown() {
     });
     let registry = echo(schema, true);
     let call = ToolCall::new("1", "echo", r#"{"a b":"1","a_b":"hunter2"}"#);
-    let outcome = registry.call_blocking(call);
+    let outcome = registry.call(call).blocking();
     assert!(outcome.is_ok(), "{outcome:?}");
     let [left_out] = outcome.coercions() else {
         panic!("{:?}", outcome.coercions());

@@ -146,7 +146,7 @@ fn the_variable_of_a_closure_is_no_argument_of_its_name() {
     assert_eq!(condition.rule().unwrap().paths, ["/items", "/m"]);
     let call = ToolCall::new("1", "take", r#"{"items": [1], "m": 2, "most": 9}"#);
     assert_eq!(
-        registry.call_blocking(call).error().unwrap(),
+        registry.call(call).blocking().error().unwrap(),
         "AUTHOR, got items = [1], m = 2",
     );
 }

@@ -123,7 +123,10 @@ fn precedence(process: Policy, of_registry: Option<Policy>, overruled: Option<Po
                 run = run.policy(policy);
             }
             let context = Context::new().run(&run);
-            let outcome = registry.call_blocking_with(ToolCall::new("1", name, ""), context);
+            let outcome = registry
+                .call(ToolCall::new("1", name, ""))
+                .context(context)
+                .blocking();
             let (policy, origin) = strongest(
                 &[
                     (overruled, PolicyOrigin::Override),

@@ -104,7 +104,7 @@ fn a_call_from_a_plain_thread_is_asked_for() -> Result<(), BuildError> {
     let asked = Asked::default();
     let registry = builder().before_call(noting(&asked)).build()?;
     for name in ["add", "later", "count"] {
-        let outcome = registry.call_blocking(ToolCall::new("no", name, "{}"));
+        let outcome = registry.call(ToolCall::new("no", name, "{}")).blocking();
         assert_eq!(outcome.error(), Some(&*format!("not {name}")));
     }
     assert_eq!(taken(&asked), ["add {}", "later {}", "count {}"]);

@@ -298,7 +298,7 @@ fn a_prefix_that_is_empty_ends_what_a_later_one_applies_to() {
     assert_eq!(names(&registry), ["clock_when", "hello"]);
     // A model that leaves the prefix out, or adds one of its own, is told the name.
     for (called, meant) in [("when", "clock_when"), ("functions.hello", "hello")] {
-        let outcome = registry.call_blocking(ToolCall::new("1", called, ""));
+        let outcome = registry.call(ToolCall::new("1", called, "")).blocking();
         let expected = format!("there is no tool of that name; did you mean `{meant}`?");
         assert_eq!(outcome.error(), Some(expected.as_str()));
     }
@@ -362,7 +362,10 @@ fn a_call_brings_its_own_context_before_that_of_the_registry() {
         .build()
         .unwrap();
     let with = |name: &str, context: Context| {
-        let outcome = registry.call_blocking_with(ToolCall::new("", name, ""), context);
+        let outcome = registry
+            .call(ToolCall::new("", name, ""))
+            .context(context)
+            .blocking();
         outcome.output().map(str::to_owned).ok_or(outcome.status())
     };
     assert_eq!(with("who", Context::new()), Ok("registry".to_owned()));
@@ -403,7 +406,10 @@ fn what_belongs_to_a_call_is_there_without_being_given() {
             report.done, report.total, report.message
         ));
     }));
-    let outcome = registry.call_blocking_with(ToolCall::new("7", "my_info", ""), context);
+    let outcome = registry
+        .call(ToolCall::new("7", "my_info", ""))
+        .context(context)
+        .blocking();
     assert_eq!(outcome.output(), Some("7 my_info true"));
     assert_eq!(reports.take(), ["1 of Some(2.0): half"]);
     let schema = registry.tool("my_info").unwrap().input_schema();

@@ -31,7 +31,13 @@ async fn by_name(number: i64, #[context] inner: &Inner) -> String {
 #[tool]
 fn by_name_at_once(number: i64, #[context] inner: &Inner) -> String {
     let call = ToolCall::new("inner", "halve", format!(r#"{{"number":{number}}}"#));
-    inner.0.call_blocking(call).into_result().text().to_owned()
+    inner
+        .0
+        .call(call)
+        .blocking()
+        .into_result()
+        .text()
+        .to_owned()
 }
 
 /// Halve directly.
@@ -82,7 +88,10 @@ fn the_policy_of_a_run_reaches_what_a_body_calls_directly() {
     let (_, outer) = registries();
     let run = Run::new().policy(Policy::Observe);
     let call = ToolCall::new("1", "directly", r#"{"number":3}"#);
-    let outcome = outer.call_blocking_with(call, Context::new().run(&run));
+    let outcome = outer
+        .call(call)
+        .context(Context::new().run(&run))
+        .blocking();
     assert_eq!(outcome.output(), Some("1"));
     assert_eq!(outcome.observed().len(), 1);
     assert_eq!(run.counts().violated, 1);
@@ -101,8 +110,8 @@ fn clones_of_a_registry_are_one_registry() {
 #[tool(blocking)]
 fn by_name_off_the_async_threads(number: i64, #[context] inner: &Inner) -> String {
     let text = format!(r#"{{"number":{number}}}"#);
-    let waited = inner.0.call_blocking(ToolCall::new("w", "wait", ""));
-    let halved = inner.0.call_blocking(ToolCall::new("h", "halve", text));
+    let waited = inner.0.call(ToolCall::new("w", "wait", "")).blocking();
+    let halved = inner.0.call(ToolCall::new("h", "halve", text)).blocking();
     format!("{} {}", waited.status(), halved.into_result().text())
 }
 
@@ -123,7 +132,7 @@ async fn a_blocking_body_may_wait_for_another_call() {
     let name = "by_name_off_the_async_threads";
     let arguments = serde_json::json!({"number": 4});
     assert_eq!(
-        registry.call_json(name, arguments).await.output(),
+        registry.call(("", name, arguments)).await.output(),
         Some("ok 2")
     );
 }
@@ -138,7 +147,7 @@ async fn a_call_inside_a_call_is_part_of_the_same_run() {
         .unwrap();
     let run = Run::new().policy(Policy::Observe);
     let call = ToolCall::new("outer", "by_name", r#"{"number":3}"#);
-    let outcome = registry.call_with(call, Context::new().run(&run)).await;
+    let outcome = registry.call(call).context(Context::new().run(&run)).await;
     assert_eq!(outcome.output(), Some("1"));
     assert_eq!((run.counts().evaluated, run.counts().violated), (1, 1));
 }

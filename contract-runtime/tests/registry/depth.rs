@@ -60,7 +60,7 @@ static HERE: Way = Way::new();
 /// Call itself on the same thread.
 #[tool]
 fn here() -> String {
-    told(&HERE.body().call_blocking(ToolCall::new("", "here", "")))
+    told(&HERE.body().call(ToolCall::new("", "here", "")).blocking())
 }
 
 static ROOMY: Way = Way::new();
@@ -70,7 +70,7 @@ static ROOMY: Way = Way::new();
 #[allow(clippy::large_stack_arrays, reason = "the stack is what is tested")]
 fn roomy() -> String {
     let room = [0_u8; 64 << 10];
-    let outcome = ROOMY.body().call_blocking(ToolCall::new("", "roomy", ""));
+    let outcome = ROOMY.body().call(ToolCall::new("", "roomy", "")).blocking();
     std::hint::black_box(&room);
     told(&outcome)
 }
@@ -92,7 +92,8 @@ fn on_threads() -> String {
     told(
         &BLOCKING
             .body()
-            .call_blocking(ToolCall::new("", "on_threads", "")),
+            .call(ToolCall::new("", "on_threads", ""))
+            .blocking(),
     )
 }
 
@@ -156,7 +157,7 @@ fn first(name: &str, first: u8) -> ToolCall {
 }
 
 fn holds(name: &str, value: u8) -> bool {
-    BEFORE.body().call_blocking(first(name, value)).is_ok()
+    BEFORE.body().call(first(name, value)).blocking().is_ok()
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn conditions_that_call_each_others_tools_by_name_come_to_an_end() {
     let builder = Registry::builder().tool(looked_at).tool(egg).tool(chicken);
     let registry = BEFORE.registry(builder);
     for name in ["looked_at", "egg", "chicken"] {
-        let outcome = registry.call_blocking(first(name, 1));
+        let outcome = registry.call(first(name, 1)).blocking();
         assert_eq!(outcome.status(), Status::Violation, "{name}");
         assert_eq!(BEFORE.bodies(), LIMIT, "{name}");
     }

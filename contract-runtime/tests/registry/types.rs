@@ -113,7 +113,11 @@ fn two_types_of_one_name_keep_two_schemas() {
     let registry = Registry::builder().tool(move_to).build().unwrap();
     let schema = registry.tool("move_to").unwrap().input_schema();
     assert_eq!(schema["properties"]["to"]["$ref"], "#/$defs/Point2");
-    let call = |arguments| registry.call_blocking(ToolCall::new("1", "move_to", arguments));
+    let call = |arguments| {
+        registry
+            .call(ToolCall::new("1", "move_to", arguments))
+            .blocking()
+    };
     let outcome = call(r#"{"from": {"x": 1}, "to": {"name": "home"}}"#);
     assert_eq!(outcome.output(), Some("1 to home"));
     assert!(!call(r#"{"from": {"name": "home"}, "to": {"x": 1}}"#).is_ok());

@@ -90,7 +90,7 @@ async fn catch_gives_a_violation_that_was_resumed() {
 
 #[test]
 fn a_panic_with_the_text_of_a_violation_is_a_panic() {
-    let outcome = registry().call_blocking(zero("imitate"));
+    let outcome = registry().call(zero("imitate")).blocking();
     assert_eq!(outcome.status(), Status::Panicked);
 }
 
@@ -156,7 +156,8 @@ fn a_violation_in_a_body_poisons_the_locks_that_it_holds() {
     let outcome = registry
         .build()
         .unwrap()
-        .call_blocking(ToolCall::new("1", "change", ""));
+        .call(ToolCall::new("1", "change", ""))
+        .blocking();
     assert_eq!(outcome.status(), Status::Violation);
     assert!(shared.is_poisoned());
 }
@@ -185,7 +186,9 @@ fn observed_violations_over_a_large_value_hold_it_once() {
     let text = "a".repeat(1_000_000);
     let registry = Registry::builder().tool(look).build().unwrap();
     let arguments = serde_json::json!({ "text": text }).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", "look", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "look", arguments))
+        .blocking();
     assert_eq!(outcome.output(), Some("1000000"));
     let observed = outcome.observed();
     assert_eq!(observed.len(), 95);
@@ -211,7 +214,9 @@ fn observed_violations_over_many_large_values_are_bounded() {
     let text = "a".repeat(300_000);
     let registry = Registry::builder().tool(look_at).build().unwrap();
     let arguments = serde_json::json!({ "text": text }).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", "look_at", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "look_at", arguments))
+        .blocking();
     let observed = outcome.observed();
     assert_eq!(observed.len(), 50);
     assert_eq!(observed[0].values["text"].as_str().unwrap().len(), 300_001);

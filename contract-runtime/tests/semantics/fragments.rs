@@ -55,7 +55,9 @@ fn what_is_shown_of_it_is_what_holds() {
     assert_eq!(property("less")["maximum"], json!(8));
     assert_eq!(property("by_default")["minimum"], json!(-2));
     assert_eq!(property("by_default")["default"], json!(8));
-    let outcome = registry.call_blocking(ToolCall::new("1", "by_default", "{}"));
+    let outcome = registry
+        .call(ToolCall::new("1", "by_default", "{}"))
+        .blocking();
     assert_eq!(outcome.output(), Some("8"));
     let text = registry.tool("less").unwrap().conditions()[0]
         .sentence()

@@ -127,7 +127,9 @@ fn shop() -> (Arc<Shop>, Registry) {
 }
 
 fn call(registry: &Registry, name: &str, arguments: &serde_json::Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", name, arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", name, arguments.to_string()))
+        .blocking()
 }
 
 #[test]
@@ -301,7 +303,7 @@ async fn a_guard_spans_check_and_act() {
             .unwrap();
         let pay = || {
             let registry = registry.clone();
-            tokio::spawn(async move { registry.call_json("pay_out", json!({"cents": 400})).await })
+            tokio::spawn(async move { registry.call(("", "pay_out", json!({"cents": 400}))).await })
         };
         let (one, other) = (pay(), pay());
         let outcomes = [one.await.unwrap(), other.await.unwrap()];
@@ -422,7 +424,7 @@ async fn a_broken_promise_leaves_nothing_behind() {
             .with(Arc::clone(&database))
             .build()
             .unwrap();
-        let outcome = registry.call_json(tool, json!({ "row": row })).await;
+        let outcome = registry.call(("", tool, json!({ "row": row }))).await;
         assert_eq!(outcome.status(), status, "{row}: {:?}", outcome.error());
         let rows = if status == Status::Ok {
             vec![row]
@@ -441,7 +443,7 @@ async fn a_broken_promise_leaves_nothing_behind() {
         ..Database::default()
     };
     let registry = Registry::builder().with(down).build().unwrap();
-    let outcome = registry.call_json("write", json!({"row": 7})).await;
+    let outcome = registry.call(("", "write", json!({"row": 7}))).await;
     assert_eq!(outcome.status(), Status::Failed);
     assert_eq!(outcome.error(), Some("the database is down"));
 }
@@ -455,7 +457,7 @@ async fn a_call_that_is_dropped_leaves_nothing_behind() {
         .unwrap();
     tokio::select! {
         biased;
-        outcome = registry.call_json("write_slowly", json!({ "row": 5 })) => panic!("{outcome:?}"),
+        outcome = registry.call(("", "write_slowly", json!({ "row": 5 }))) => panic!("{outcome:?}"),
         () = tokio::task::yield_now() => {}
     }
     assert_eq!(database.rolled_back.load(Ordering::Relaxed), 1);
@@ -492,7 +494,7 @@ async fn a_blocking_call_that_nobody_waits_for_leaves_nothing_behind() {
         let registry = builder.context((began, Mutex::new(end))).build().unwrap();
         let call = async move {
             registry
-                .call_json("write_blocking", json!({ "row": 5 }))
+                .call(("", "write_blocking", json!({ "row": 5 })))
                 .await
         };
         let call = tokio::spawn(call);

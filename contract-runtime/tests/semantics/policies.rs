@@ -232,7 +232,10 @@ fn only_the_three_numbers_of_a_run_move_with_its_calls() {
     let other = contract_runtime::Run::new();
     for at in ["pre", "post", "assert", "nowhere"] {
         let call = ToolCall::new("1", "probe", format!(r#"{{"at":"{at}"}}"#));
-        let _ = registry.call_blocking_with(call, Context::new().run(&run));
+        let _ = registry
+            .call(call)
+            .context(Context::new().run(&run))
+            .blocking();
     }
     let counts = run.counts();
     assert_eq!(
@@ -259,9 +262,12 @@ fn a_run_hears_its_own_violations_instead_of_the_registry() {
         run_heard.up();
     });
     let call = || ToolCall::new("1", "probe", r#"{"at":"pre"}"#);
-    let _ = registry.call_blocking_with(call(), Context::new().run(&run));
+    let _ = registry
+        .call(call())
+        .context(Context::new().run(&run))
+        .blocking();
     assert_eq!((of_registry.take(), of_run.take()), (0, 1));
-    let _ = registry.call_blocking(call());
+    let _ = registry.call(call()).blocking();
     assert_eq!((of_registry.take(), of_run.take()), (1, 0));
 }
 
@@ -280,7 +286,7 @@ async fn a_check_of_all_judges_every_precondition_whatever_the_policies_say() {
     let registry = Registry::builder().tool(go_under_four).build().unwrap();
     for (count, broken) in [(0, 4), (2, 3), (3, 2), (4, 1), (5, 0)] {
         let call = ToolCall::new("1", "go_under_four", format!(r#"{{"count":{count}}}"#));
-        let all = registry.check_all(call, Context::new()).await;
+        let all = registry.check(call).every_condition().await;
         assert_eq!(
             (all.is_ok(), all.observed().len()),
             (true, broken),
@@ -288,6 +294,6 @@ async fn a_check_of_all_judges_every_precondition_whatever_the_policies_say() {
         );
     }
     let call = ToolCall::new("1", "go_under_four", r#"{"count":-1}"#);
-    let unread = registry.check_all(call, Context::new()).await;
+    let unread = registry.check(call).every_condition().await;
     assert_eq!(unread.status(), Status::InvalidArguments);
 }

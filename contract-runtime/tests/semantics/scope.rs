@@ -57,7 +57,7 @@ async fn sixty_four() {
             "together",
             format!(r#"{{"number":{number}}}"#),
         );
-        tokio::spawn(async move { registry.call_with(call, context).await })
+        tokio::spawn(async move { registry.call(call).context(context).await })
     });
     let calls: Vec<_> = calls.collect();
     for (number, outcome) in calls.into_iter().enumerate() {
@@ -121,7 +121,7 @@ async fn calls_polled_in_one_task_do_not_share_a_scope() {
             let run = Run::new().policy(policies[number % 4]);
             let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(1 + number % 5));
             let call = ToolCall::new(number.to_string(), "slow", arguments);
-            Box::pin(registry.call_with(call, Context::new().run(&run)))
+            Box::pin(registry.call(call).context(Context::new().run(&run)))
         })
         .collect();
     let mut outcomes: Vec<Option<Outcome>> = (0..64).map(|_| None).collect();
@@ -161,7 +161,7 @@ async fn a_blocking_body_is_in_the_scope_of_its_call() {
     let run = Run::new().policy(Policy::Observe);
     let call = |context| {
         let call = ToolCall::new("7", "blocking_body", r#"{"text":"abc"}"#);
-        registry.call_with(call, context)
+        registry.call(call).context(context)
     };
     let outcome = call(Context::new().run(&run)).await;
     assert_eq!(outcome.output(), Some("3"));
@@ -213,7 +213,8 @@ async fn the_scope_goes_only_where_it_is_carried() {
         assert_eq!(outcome.status(), Status::Violation, "{name}");
         let observed = Context::new().run(&Run::new().policy(Policy::Observe));
         let outcome = registry
-            .call_with(ToolCall::new("1", name, ""), observed)
+            .call(ToolCall::new("1", name, ""))
+            .context(observed)
             .await;
         assert_eq!(outcome.output(), Some("true"), "{name}");
         assert_eq!(outcome.observed().len(), 1, "{name}");
@@ -281,10 +282,9 @@ async fn calls_that_end_badly_leave_nothing_behind() {
     drop(cancelled);
     nothing_is_left_over();
     let token = CancellationToken::new();
-    let call = registry.call_with(
-        ToolCall::new("1", "ends_badly", "{\"how\":\"\"}"),
-        Context::new().cancellation(token.clone()),
-    );
+    let call = registry
+        .call(ToolCall::new("1", "ends_badly", "{\"how\":\"\"}"))
+        .context(Context::new().cancellation(token.clone()));
     let (outcome, ()) = tokio::join!(call, async { token.cancel() });
     assert_eq!(outcome.status(), Status::Cancelled);
     nothing_is_left_over();

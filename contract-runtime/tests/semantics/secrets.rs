@@ -205,7 +205,7 @@ fn nothing_leaks(name: &str, arguments: &str, policy: Policy) {
     let (log, outcome) = written_by(|| {
         let run = Run::new();
         let call = ToolCall::new("1", name, arguments);
-        runtime.block_on(registry.call_with(call, Context::new().run(&run)))
+        runtime.block_on(registry.call(call).context(Context::new().run(&run)))
     });
     for text in texts(&outcome) {
         assert!(!text.contains(SECRET), "{arguments} shows {text}");
@@ -264,7 +264,7 @@ fn the_span_of_a_call_has_the_names_of_the_genai_conventions() {
     let registry = registry(Policy::Enforce);
     let (log, ()) = written_by(|| {
         let call = ToolCall::new("the id", "log_in_later", "{}");
-        let _ = registry.call_blocking(call);
+        let _ = registry.call(call).blocking();
     });
     for part in [
         "execute_tool",
@@ -283,7 +283,7 @@ fn a_span_escapes_what_moves_the_cursor_in_a_name_or_an_id() {
     let registry = registry(Policy::Enforce);
     let (log, ()) = written_by(|| {
         let call = ToolCall::new("a\u{1b}[2J\r", "b\n\u{9b}31m\u{202e}", "{}");
-        let _ = registry.call_blocking(call);
+        let _ = registry.call(call).blocking();
     });
     for part in [
         r"gen_ai.tool.call.id = a\u{1b}[2J\u{d}",
@@ -337,7 +337,7 @@ fn a_secret_is_hidden_below_the_call_and_in_arguments_of_the_wrong_shape() {
     ] {
         let call = ToolCall::new("1", "log_in_with_help", arguments);
         let shown = format!("{call:?}");
-        let outcome = registry.call_blocking(call);
+        let outcome = registry.call(call).blocking();
         let violation = serde_json::to_string(&outcome.violation()).unwrap();
         let said = format!("{shown} {outcome:?} {:?} {violation}", outcome.error());
         assert!(!outcome.is_ok() && !said.contains("S3CR3T"), "{said}");
@@ -359,7 +359,9 @@ fn a_sentence_of_the_author_is_not_looked_through() {
     let registry = Registry::builder().tool(sign_in).build().unwrap();
     let said = |user: &str, password: &str| {
         let arguments = format!(r#"{{"user":"{user}","password":"{password}"}}"#);
-        let outcome = registry.call_blocking(ToolCall::new("1", "sign_in", arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", "sign_in", arguments))
+            .blocking();
         outcome.violation().unwrap().message.clone().unwrap()
     };
     // With the word replaced, whoever knows the sentence would know the secret.

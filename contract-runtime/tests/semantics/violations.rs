@@ -195,7 +195,9 @@ fn characters_that_turn_a_line_around_are_escaped_in_the_sentence() {
     let registry = Registry::builder().tool(nothing).build().unwrap();
     let arguments =
         serde_json::json!({"text": "a\u{202e}b\u{200b}c\u{2066}d\u{9b}e\u{feff}f"}).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", "nothing", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "nothing", arguments))
+        .blocking();
     let error = outcome.error().unwrap();
     assert!(
         error.contains(r"a\u{202e}b\u{200b}c\u{2066}d\u{9b}e\u{feff}f"),

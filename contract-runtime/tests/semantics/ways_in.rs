@@ -317,7 +317,7 @@ async fn a_violation_that_nobody_waits_for_ends_the_call_around_it() {
         .build()
         .unwrap();
     let outcome = registry
-        .call_json("fails_inside_a_dropped_future", serde_json::json!({}))
+        .call(("", "fails_inside_a_dropped_future", serde_json::json!({})))
         .await;
     assert_eq!(outcome.status(), Status::Violation);
 }
@@ -342,6 +342,6 @@ fn fragile() -> Fragile {
 #[test]
 fn a_broken_promise_ends_the_call_even_where_the_result_panics_when_dropped() {
     let registry = Registry::builder().tool(fragile).build().unwrap();
-    let outcome = registry.call_blocking(ToolCall::new("1", "fragile", ""));
+    let outcome = registry.call(ToolCall::new("1", "fragile", "")).blocking();
     assert_eq!(outcome.status(), Status::Violation);
 }

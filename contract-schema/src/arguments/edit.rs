@@ -26,7 +26,7 @@ use crate::{Decimal, Types};
 /// }
 ///
 /// let registry = Registry::builder().tool(double).build()?;
-/// let outcome = registry.call_blocking(ToolCall::new("1", "double", r#"{"number": "21"}"#));
+/// let outcome = registry.call(ToolCall::new("1", "double", r#"{"number": "21"}"#)).blocking();
 /// assert_eq!(outcome.output(), Some("42"));
 /// let coercion = &outcome.coercions()[0];
 /// assert_eq!((&coercion.from, &coercion.to), (&json!("21"), &json!(21)));

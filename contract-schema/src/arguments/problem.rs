@@ -58,7 +58,7 @@ pub enum ProblemKind {
 /// }
 ///
 /// let registry = Registry::builder().tool(halve).build()?;
-/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let call = |arguments| registry.call(ToolCall::new("1", "halve", arguments)).blocking();
 /// let outcome = call(r#"{"number": "four"}"#);
 /// let problem = &outcome.invalid_arguments().unwrap().problems()[0];
 /// assert_eq!(problem.pointer, "/number");

@@ -37,7 +37,7 @@ const LONGEST_REASON: usize = 200;
 /// }
 ///
 /// let registry = Registry::builder().tool(halve).build()?;
-/// let call = |arguments| registry.call_blocking(ToolCall::new("1", "halve", arguments));
+/// let call = |arguments| registry.call(ToolCall::new("1", "halve", arguments)).blocking();
 /// let outcome = call(r#"{"number": 256, "nubmer": 1}"#);
 /// let invalid = outcome.invalid_arguments().unwrap();
 /// let kinds: Vec<_> = invalid.problems().iter().map(|problem| problem.kind).collect();

@@ -98,8 +98,8 @@ async fn play_under(
         }
         let requested = ToolCall::new(place.to_string(), &call.name, call.arguments.to_string());
         let outcome = registry
-            .call_with(
-                requested,
+            .call(requested)
+            .context(
                 Context::new()
                     .run(&run)
                     .approver(async |_| Decision::Approved(Approval::Once)),

@@ -76,7 +76,10 @@ pub fn replay(airline: &Airline, conversation: &Conversation) -> Result<Replayed
         let asked = Arc::new(Mutex::new(Vec::new()));
         let requested = ToolCall::new("replay", &call.name, call.arguments.to_string());
         // Each call is a turn of its own, so that the history of the run is that of the recording.
-        let outcome = registry.call_blocking_with(requested, noting(&asked).run(&run));
+        let outcome = registry
+            .call(requested)
+            .context(noting(&asked).run(&run))
+            .blocking();
         if tool.hints().read_only != Some(true) {
             if let Some(missing) = outcome
                 .violation()

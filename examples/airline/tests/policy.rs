@@ -47,7 +47,9 @@ impl Desk {
     fn call(&self, tool: &str, arguments: &Value, user: User) -> Outcome {
         let call = ToolCall::new("1", tool, arguments.to_string());
         self.registry
-            .call_blocking_with(call, user.context().run(&self.run))
+            .call(call)
+            .context(user.context().run(&self.run))
+            .blocking()
     }
 
     #[track_caller]
@@ -425,7 +427,9 @@ fn a_write_is_the_only_call_of_its_turn() {
     let call = |tool: &str| {
         let call = ToolCall::new("1", tool, json!({"reservation_id": "SAMPB2"}).to_string());
         desk.registry
-            .call_blocking_with(call, User::SaysYes.context().run(&turn))
+            .call(call)
+            .context(User::SaysYes.context().run(&turn))
+            .blocking()
     };
     assert!(call("get_reservation_details").is_ok());
     assert!(

@@ -16,12 +16,16 @@ fn open() -> (Arc<Bank>, Registry) {
 
 fn transfer(registry: &Registry, from: &str, to: &str, cents: i64) -> Outcome {
     let arguments = json!({"from": from, "to": to, "cents": cents});
-    registry.call_blocking(ToolCall::new("1", "transfer", arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", "transfer", arguments.to_string()))
+        .blocking()
 }
 
 fn balance(registry: &Registry, account: &str) -> i64 {
     let arguments = json!({"account": account}).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", "balance", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "balance", arguments))
+        .blocking();
     outcome.value().unwrap().as_i64().unwrap()
 }
 
@@ -102,7 +106,10 @@ fn a_person_approves_large_sums_and_only_as_they_were_shown() {
     let again = |answer| {
         let arguments = json!({"from": "ada", "to": "ben", "cents": 45_000}).to_string();
         let call = ToolCall::new("1", "transfer", arguments);
-        registry.call_blocking_with(call, Context::new().answer(answer))
+        registry
+            .call(call)
+            .context(Context::new().answer(answer))
+            .blocking()
     };
     let asked = again(request.approve());
     assert_eq!(asked.status(), Status::Asked);
@@ -121,7 +128,10 @@ fn an_account_is_closed_once_its_balance_was_read() {
     let call = |tool: &str, account: &str| {
         let arguments = json!({"account": account}).to_string();
         let context = Context::new().run(&run);
-        registry.call_blocking_with(ToolCall::new("1", tool, arguments), context)
+        registry
+            .call(ToolCall::new("1", tool, arguments))
+            .context(context)
+            .blocking()
     };
     assert!(call("balance", "ada").is_ok());
     let closed = call("close", "cleo");

@@ -52,7 +52,7 @@ async fn ten_thousand_raced_payments_overdraw_nothing() {
     }
     assert_eq!(bank.total().await.unwrap(), 62_000 - paid);
     let left = registry
-        .call_json("balance", json!({"account": "ada"}))
+        .call(("", "balance", json!({"account": "ada"})))
         .await;
     assert_eq!(left.value().unwrap(), 50_000 - paid);
     assert!(paid > 49_980, "{paid}");
@@ -115,7 +115,7 @@ async fn however_a_call_ends_nothing_is_half_done() {
             Status::Cancelled,
         ),
     ] {
-        let outcome = registry.call_with(call(how, cents), context).await;
+        let outcome = registry.call(call(how, cents)).context(context).await;
         assert_eq!(outcome.status(), status, "{how} {cents}: {outcome:?}");
         assert_eq!(bank.total().await.unwrap(), 62_000, "{how} {cents}");
     }

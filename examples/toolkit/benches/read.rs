@@ -55,8 +55,9 @@ fn main() {
                     );
                 },
                 &mut || {
-                    let outcome =
-                        registry.call_blocking(ToolCall::new("1", "read_file", arguments.as_str()));
+                    let outcome = registry
+                        .call(ToolCall::new("1", "read_file", arguments.as_str()))
+                        .blocking();
                     assert_eq!(black_box(outcome).status(), Status::Ok);
                 },
             ],

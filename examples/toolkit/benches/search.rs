@@ -89,7 +89,9 @@ fn main() {
         let mut found = String::new();
         for _ in 0..RUNS {
             let (time, outcome) = timed(|| {
-                registry.call_blocking(ToolCall::new("1", "search_in_files", arguments.to_string()))
+                registry
+                    .call(ToolCall::new("1", "search_in_files", arguments.to_string()))
+                    .blocking()
             });
             tool.push(time);
             let value = outcome.value().unwrap_or_default();

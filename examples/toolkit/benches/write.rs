@@ -41,7 +41,7 @@ fn main() {
                 &mut || replace(folder.path(), "hand", &text).expect("it is replaced"),
                 &mut || {
                     let call = ToolCall::new("1", "write_file", arguments.as_str());
-                    assert_eq!(registry.call_blocking(call).status(), Status::Ok);
+                    assert_eq!(registry.call(call).blocking().status(), Status::Ok);
                 },
             ],
         );

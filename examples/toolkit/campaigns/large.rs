@@ -77,7 +77,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let before = most_memory()?;
     for (what, registry, tool, arguments) in questions {
         let began = Instant::now();
-        let outcome = registry.call_blocking(ToolCall::new("1", tool, arguments.to_string()));
+        let outcome = registry
+            .call(ToolCall::new("1", tool, arguments.to_string()))
+            .blocking();
         let elapsed = began.elapsed().as_millis();
         let grown = most_memory()?.saturating_sub(before);
         println!(

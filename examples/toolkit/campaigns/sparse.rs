@@ -84,7 +84,9 @@ fn main() -> ExitCode {
         let before = peak();
         let start = Instant::now();
         let call = json!({"pattern": pattern, "path": path}).to_string();
-        let outcome = registry.call_blocking(ToolCall::new("1", "search_in_files", call));
+        let outcome = registry
+            .call(ToolCall::new("1", "search_in_files", call))
+            .blocking();
         let grown = peak().saturating_sub(before);
         is_flat &= grown < MOST;
         let said = outcome

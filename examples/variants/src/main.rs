@@ -35,7 +35,11 @@ const ABORTS: bool = cfg!(panic = "abort");
 
 fn main() -> Result<(), BuildError> {
     let registry = Registry::builder().tool(divide).tool(halve).build()?;
-    let call = |tool, arguments| registry.call_blocking(ToolCall::new("1", tool, arguments));
+    let call = |tool, arguments| {
+        registry
+            .call(ToolCall::new("1", tool, arguments))
+            .blocking()
+    };
 
     if std::env::args().nth(1).as_deref() == Some("assert") {
         println!("{}", call("halve", r#"{"number":3}"#).status());
@@ -54,7 +58,7 @@ fn main() -> Result<(), BuildError> {
     let asking = Registry::builder().tool(remove_everything).build();
     let asked = asking.map(|asking| {
         let call = ToolCall::new("1", "remove_everything", "");
-        asking.call_blocking(call).status()
+        asking.call(call).blocking().status()
     });
     match (STRIPPED, asked) {
         (false, Ok(status)) => assert_eq!(status, Status::Asked),

@@ -16,7 +16,8 @@ pub fn called(arguments: &str) -> String {
     use ui_reexport::contracts::ToolCall;
     match registry!().build() {
         Ok(registry) => registry
-            .call_blocking(ToolCall::new("1", "double", arguments))
+            .call(ToolCall::new("1", "double", arguments))
+            .blocking()
             .into_result()
             .text()
             .to_owned(),

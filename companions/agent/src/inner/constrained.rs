@@ -266,7 +266,7 @@ impl<M: Model> ConstrainedAgent<M> {
                     calls += 1;
                     let call = ToolCall::new(format!("call-{calls}"), tool, arguments);
                     emitter.emit(Event::Action { call: call.clone() }).await;
-                    let outcome = self.registry.call_with(call, turn.context.clone()).await;
+                    let outcome = self.registry.call(call).context(turn.context.clone()).await;
                     let outcome = CallOutcome::of(outcome);
                     let text = prompt::result(&outcome.tool, outcome.status, &outcome.text);
                     turn.conversation.push(Message::User { text });

@@ -68,7 +68,8 @@ impl<M: Model> ToolCallingAgent<M> {
             }
             let outcomes = self
                 .registry
-                .call_all_with(calls, turn.context.clone())
+                .call_all(calls)
+                .context(turn.context.clone())
                 .await;
             let outcomes: Vec<CallOutcome> = outcomes.into_iter().map(CallOutcome::of).collect();
             for outcome in &outcomes {

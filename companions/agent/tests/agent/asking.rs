@@ -444,10 +444,9 @@ async fn a_recording_holds_the_answers() {
             builder = builder.confirm("note");
         }
         let registry = builder.context(paid.clone()).build().expect("it is sound");
-        let other = registry.call_with(
-            contract_runtime::ToolCall::new("1", "note", "{}"),
-            Context::new().approver(replay.approver()),
-        );
+        let other = registry
+            .call(contract_runtime::ToolCall::new("1", "note", "{}"))
+            .context(Context::new().approver(replay.approver()));
         let other = other.await.status();
         let inner = ToolCallingAgent::new(replay, registry);
         let result = ContractAgent::builder(inner)

@@ -120,9 +120,12 @@ async fn no_tool_runs_after_the_violation_that_ends_the_run() {
         async move {
             let call =
                 |number: i64| ToolCall::new("1", "effect", format!(r#"{{"number":{number}}}"#));
-            let _ = registry.call_with(call(0), turn.context.clone()).await;
+            let _ = registry.call(call(0)).context(turn.context.clone()).await;
             for number in 1..6 {
-                let outcome = registry.call_with(call(number), turn.context.clone()).await;
+                let outcome = registry
+                    .call(call(number))
+                    .context(turn.context.clone())
+                    .await;
                 let _ = said.send(outcome.error().map(str::to_owned));
             }
             emitter

@@ -225,11 +225,11 @@ async fn answered(
     permit: CallPermit,
 ) -> Outcome {
     if client.channel != Channel::Elicitation {
-        let outcome = registry.call_with(call, given).await;
+        let outcome = registry.call(call).context(given).await;
         return ask::unanswered(registry, outcome, client.channel);
     }
     let mut permit = permit;
-    let mut outcome = registry.call_with(call.clone(), given.clone()).await;
+    let mut outcome = registry.call(call.clone()).context(given.clone()).await;
     for _ in 0..ask::ROUNDS {
         let Some(request) = outcome.approval_request() else {
             break;
@@ -241,7 +241,7 @@ async fn answered(
             Elicited::NotAsked(why) => return ask::denied(registry, &outcome, why),
             Elicited::Unanswered(why) => {
                 let given = given.answer(request.answer(Decision::Unanswered));
-                let outcome = registry.call_with(call, given).await;
+                let outcome = registry.call(call).context(given).await;
                 return ask::without_answer(registry, outcome, &why);
             }
             Elicited::GivenUp => {
@@ -251,7 +251,7 @@ async fn answered(
             }
         };
         permit = shared.permits.acquire();
-        outcome = registry.call_with(call.clone(), given).await;
+        outcome = registry.call(call.clone()).context(given).await;
     }
     ask::unanswered(registry, outcome, client.channel)
 }

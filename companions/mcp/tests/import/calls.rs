@@ -180,7 +180,9 @@ async fn a_cancelled_token_is_told_to_the_server() {
     let (registry, mut heard) = fake.registry().await;
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
-    let running = registry.call_with(ToolCall::new("2", "tool", ""), context);
+    let running = registry
+        .call(ToolCall::new("2", "tool", ""))
+        .context(context);
     let cancel = async {
         heard.next("tools/call").await;
         token.cancel();
@@ -218,7 +220,9 @@ async fn progress_is_heard_in_order_and_only_that_of_the_call() {
     let context = Context::new()
         .progress(progress)
         .cancellation(token.clone());
-    let running = registry.call_with(ToolCall::new("1", "tool", ""), context);
+    let running = registry
+        .call(ToolCall::new("1", "tool", ""))
+        .context(context);
     let stop = async {
         three.notified().await;
         token.cancel();
@@ -248,7 +252,12 @@ async fn no_report_before_the_result_is_lost() {
     let said = log.clone();
     let progress = Progress::new(move |report| said.add(report.done.to_string()));
     let call = ToolCall::new("1", "tool", "");
-    let outcome = within(registry.call_with(call, Context::new().progress(progress))).await;
+    let outcome = within(
+        registry
+            .call(call)
+            .context(Context::new().progress(progress)),
+    )
+    .await;
     assert_eq!(outcome.output(), Some("done"));
     let all: Vec<_> = (0..50).map(|done| done.to_string()).collect();
     assert_eq!(log.read(), all);

@@ -62,7 +62,7 @@ fn yes() -> (
 
 async fn outcome(registry: &Registry, context: Context) -> Outcome {
     let cancel = ToolCall::new("1", "cancel", r#"{"order":"W1"}"#);
-    within(registry.call_with(cancel, context)).await
+    within(registry.call(cancel).context(context)).await
 }
 
 /// What an outcome says of the answer that the server was given.

@@ -60,7 +60,7 @@ async fn a_connection_that_is_closed_is_closed_for_its_tools() {
 async fn a_call_from_a_thread_of_no_runtime_works() {
     let (registry, _heard) = Fake::new(json!([bare("tool")])).registry().await;
     let called = tokio::task::spawn_blocking(move || {
-        std::thread::spawn(move || registry.call_blocking(ToolCall::new("1", "tool", "")))
+        std::thread::spawn(move || registry.call(ToolCall::new("1", "tool", "")).blocking())
             .join()
             .unwrap()
     });

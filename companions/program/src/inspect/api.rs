@@ -63,7 +63,12 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<CallRequest>
         .on_violation(|_| ());
     let call = ToolCall::new("check", wanted.name, wanted.arguments);
     let context = Context::new().run(&run);
-    let outcome = shared.registry.check_all(call, context).await;
+    let outcome = shared
+        .registry
+        .check(call)
+        .context(context)
+        .every_condition()
+        .await;
     let mut shown = page_json::outcome(&outcome, began.elapsed());
     let judged = std::mem::take(&mut *judged.lock());
     shown["judged"] = json!(judged);
@@ -80,7 +85,7 @@ pub(super) async fn call(State(shared): Server, Json(wanted): Json<CallRequest>)
         Some(answer) => context.answer(answer),
         None => context,
     };
-    let outcome = shared.registry.call_with(call, context).await;
+    let outcome = shared.registry.call(call).context(context).await;
     Json(reporter.0.end(&outcome))
 }
 

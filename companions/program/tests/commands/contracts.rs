@@ -329,7 +329,7 @@ fn contracts_are_proven_where_that_is_built_in() {
     assert_eq!(said.code, 1, "{said:?}");
     assert!(
         said.out
-            .contains(r#"registry.call_json("same", json!({"number": 0}))"#),
+            .contains(r#"registry.call(("", "same", json!({"number": 0})))"#),
         "{said:?}"
     );
     let json = run_as("wrong", &["verify", "--cases", "40", "--json"]);

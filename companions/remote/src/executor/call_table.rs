@@ -252,7 +252,7 @@ impl CallTable {
         }
         let id = key.tool_id.to_string();
         let call = ToolCall::new(id, call.tool_name, call.parameters.to_string());
-        self.registry.call_with(call, context).await
+        self.registry.call(call).context(context).await
     }
 
     async fn reply_to_unaccepted(&self, key: CallKey, error: &JournalError) {

@@ -39,7 +39,7 @@ fn tools(paid: &Arc<Paid>) -> contract_runtime::Builder {
 
 async fn call(session: &Session, cents: u32, context: Context) -> Outcome {
     let call = ToolCall::new("1", "refund", format!(r#"{{"cents":{cents}}}"#));
-    let called = session.registry().call_with(call, context);
+    let called = session.registry().call(call).context(context);
     timeout(Duration::from_secs(30), called)
         .await
         .expect("it ends")

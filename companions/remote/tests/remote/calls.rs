@@ -104,7 +104,8 @@ async fn a_dropped_call_is_dropped_there_after_its_progress_was_heard() -> Teste
     let call = house
         .session
         .registry()
-        .call_with(ToolCall::new("1", "wait", ""), context);
+        .call(ToolCall::new("1", "wait", ""))
+        .context(context);
     tokio::select! {
         outcome = call => return Err(format!("ended: {outcome:?}").into()),
         report = timeout(SOON, reports.recv()) => assert_eq!(report?.as_deref(), Some("half way")),
@@ -121,7 +122,8 @@ async fn what_a_tool_logs_there_is_heard_here() -> Tested {
     let call = house
         .session
         .registry()
-        .call_with(ToolCall::new("mine", "wait", ""), context);
+        .call(ToolCall::new("mine", "wait", ""))
+        .context(context);
     tokio::select! {
         outcome = call => return Err(format!("ended: {outcome:?}").into()),
         record = timeout(SOON, records.recv()) => {
@@ -139,7 +141,7 @@ async fn a_deadline_is_kept_on_both_sides() -> Tested {
     let house = house(registry(&signals)?).await?;
     let context = Context::new().timeout(Duration::from_millis(200));
     let call = ToolCall::new("1", "wait", "");
-    let outcome = timeout(SOON, house.session.registry().call_with(call, context)).await?;
+    let outcome = timeout(SOON, house.session.registry().call(call).context(context)).await?;
     assert_eq!(outcome.status(), Status::TimedOut, "{outcome:?}");
     timeout(SOON, signals.dropped.notified()).await?;
     Ok(())

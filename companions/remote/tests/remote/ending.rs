@@ -25,7 +25,8 @@ async fn a_shutdown_waits_for_calls_and_begins_none() -> Tested {
     let context = Context::new().cancellation(end.clone());
     let call = tokio::spawn(async move {
         begin
-            .call_with(ToolCall::new("1", "wait", ""), context)
+            .call(ToolCall::new("1", "wait", ""))
+            .context(context)
             .await
     });
     timeout(LATE, signals.begun.notified()).await?;

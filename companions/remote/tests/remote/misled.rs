@@ -67,7 +67,7 @@ async fn answered(frames: &[(&str, Value)]) -> Result<Came, Box<dyn std::error::
     });
     let tools = session.registry().clone();
     let call = ToolCall::new("1", "echo", r#"{"text":"x"}"#);
-    let call = tokio::spawn(async move { tools.call_with(call, context).await });
+    let call = tokio::spawn(async move { tools.call(call).context(context).await });
     let mut said = Vec::new();
     loop {
         let Next::Message(message) = raw.next().await else {

@@ -34,7 +34,9 @@ async fn a_message_that_is_too_long_is_cut_and_ends_no_connection() -> Tested {
             )));
         }));
     let registry = house.session.registry();
-    let call = registry.call_with(ToolCall::new("1", "talk", ""), context);
+    let call = registry
+        .call(ToolCall::new("1", "talk", ""))
+        .context(context);
     let outcome = timeout(Duration::from_secs(30), call).await?;
     assert_eq!(outcome.output(), Some("3"), "{outcome:?}");
     let lengths = |text: String| {

@@ -163,7 +163,7 @@ async fn calls_reach_an_executor_that_is_attached_to_another_backend() -> Tested
     }));
     let call = ToolCall::new("wait", "wait", "");
     tokio::select! {
-        outcome = session.registry().call_with(call, context) => {
+        outcome = session.registry().call(call).context(context) => {
             return Err(format!("ended: {outcome:?}").into());
         }
         report = timeout(SOON, reports.recv()) => assert_eq!(report?.as_deref(), Some("half way")),

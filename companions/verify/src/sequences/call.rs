@@ -119,7 +119,7 @@ impl Writer<'_> {
         if !self.in_run && !self.asks {
             let _ = write!(
                 text,
-                "registry.call_json({:?}, json!({arguments})).await",
+                "registry.call((\"\", {:?}, json!({arguments}))).await",
                 call.tool
             );
             return;
@@ -136,7 +136,7 @@ impl Writer<'_> {
         };
         let _ = write!(
             text,
-            "registry.call_with(ToolCall::new(\"{}\", {:?}, json!({arguments}).to_string()), Context::new(){run}{approver}).await",
+            "registry.call((\"{}\", {:?}, json!({arguments}))).context(Context::new(){run}{approver}).await",
             place + 1,
             call.tool
         );

@@ -53,7 +53,7 @@ fn found(report: &Report, layer: Layer, input: Value) -> &Fault {
     let problem = only(report);
     assert_eq!(problem.layer, layer, "{report}");
     assert_eq!(problem.input.as_ref(), Some(&input), "{report}");
-    let begins = format!("\nregistry.call_json({:?}, json!({{", problem.tool);
+    let begins = format!("\nregistry.call((\"\", {:?}, json!({{", problem.tool);
     assert!(
         report.to_string().contains(&begins),
         "no line to paste: {report}"

@@ -50,8 +50,8 @@ fn a_name_given_twice_takes_two_calls() {
             assert_eq!(call.arguments, json!({"name": "a"}), "{report}");
         }
         let lines = "to paste into a test:\n\
-            registry.call_json(\"add_name\", json!({\"name\": \"a\"})).await;\n\
-            registry.call_json(\"add_name\", json!({\"name\": \"a\"})).await";
+            registry.call((\"\", \"add_name\", json!({\"name\": \"a\"}))).await;\n\
+            registry.call((\"\", \"add_name\", json!({\"name\": \"a\"}))).await";
         assert!(report.to_string().contains(lines), "{report}");
     }
 }
@@ -158,9 +158,9 @@ fn what_a_call_returns_is_passed_on_each_time_anew() {
             matches!(&problem.fault, Fault::BodyPanicked { message } if message.starts_with("used twice"))
         );
         let lines = "to paste into a test:\n\
-            let first = registry.call_json(\"buy\", json!({})).await.value().unwrap();\n\
-            registry.call_json(\"enter\", json!({\"ticket\": first[\"ticket\"]})).await;\n\
-            registry.call_json(\"enter\", json!({\"ticket\": first[\"ticket\"]})).await";
+            let first = registry.call((\"\", \"buy\", json!({}))).await.value().unwrap();\n\
+            registry.call((\"\", \"enter\", json!({\"ticket\": first[\"ticket\"]}))).await;\n\
+            registry.call((\"\", \"enter\", json!({\"ticket\": first[\"ticket\"]}))).await";
         assert!(report.to_string().contains(lines), "{report}");
     }
 }
@@ -226,9 +226,9 @@ async fn the_lines_of_a_sequence_are_rust_that_fails_the_same_way() {
     let registry = empty_till(builder).build().unwrap();
     let (outcome, lines) = both!(
         let run = Run::new();
-        registry.call_with(ToolCall::new("1", "find_order", json!({"order_id": 1}).to_string()), Context::new().run(&run)).await;
-        registry.call_with(ToolCall::new("2", "refund", json!({"order_id": 1}).to_string()), Context::new().run(&run)).await;
-        registry.call_with(ToolCall::new("3", "refund", json!({"order_id": 1}).to_string()), Context::new().run(&run)).await
+        registry.call(("1", "find_order", json!({"order_id": 1}))).context(Context::new().run(&run)).await;
+        registry.call(("2", "refund", json!({"order_id": 1}))).context(Context::new().run(&run)).await;
+        registry.call(("3", "refund", json!({"order_id": 1}))).context(Context::new().run(&run)).await
     );
     assert_eq!(outcome.status(), Status::Violation);
     let plain = |text: &str| text.split_whitespace().collect::<String>();

@@ -163,7 +163,11 @@ async fn the_line_of_a_report_is_rust_that_fails_the_same_way() {
     }
     let (outcome, line) = both!(
         registry
-            .call_json("breaks", json!({"number": 2500000000_i64, "text": "\""}))
+            .call((
+                "",
+                "breaks",
+                json!({"number": 2500000000_i64, "text": "\""})
+            ))
             .await
     );
     assert_eq!(outcome.status(), Status::Violation);

@@ -314,7 +314,7 @@ fn every_bound_that_moved_is_found_in_whatever_form() {
             }
         });
         assert!(found, "{report}");
-        let line = "\nregistry.call_json(";
+        let line = "\nregistry.call((\"\", ";
         assert!(report.to_string().contains(line), "{report}");
     };
     let tool = Registry::builder;

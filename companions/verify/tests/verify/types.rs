@@ -87,7 +87,9 @@ fn decimals_and_times_are_still_read() {
         ("time", "24:00:00", false),
     ] {
         let arguments = serde_json::json!({"value": value}).to_string();
-        let outcome = registry().call_blocking(ToolCall::new("1", name, arguments));
+        let outcome = registry()
+            .call(ToolCall::new("1", name, arguments))
+            .blocking();
         assert_eq!(outcome.is_ok(), is_read, "{name} {value}: {outcome:?}");
     }
 }

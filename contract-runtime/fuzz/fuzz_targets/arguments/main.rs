@@ -41,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn one_outcome(judge: &Judge, tool: &str, text: &str) {
     let before = judge.registry().statistics();
     let call = ToolCall::new("id", tool, text);
-    let outcome = judge.registry().call_blocking(call.clone());
+    let outcome = judge.registry().call(call.clone()).blocking();
     let after = judge.registry().statistics();
     assert_eq!(
         judge::total(&after),

@@ -83,7 +83,7 @@ impl Builder {
     /// }
     ///
     /// let registry = Registry::builder().tool(cancel).without_confirms().build()?;
-    /// let outcome = registry.call_blocking(ToolCall::new("1", "cancel", r#"{"id":7}"#));
+    /// let outcome = registry.call(ToolCall::new("1", "cancel", r#"{"id":7}"#)).blocking();
     /// assert_eq!(outcome.output(), Some("7"));
     /// # Ok::<(), BuildError>(())
     /// ```

@@ -12,8 +12,14 @@ use super::{Shop, answered, buy, refund, request, shop};
 fn an_answer_is_good_for_one_call_that_is_the_same() {
     let state = Shop::new();
     let registry = shop(&state);
-    let ask = || request(&registry.call_blocking(refund("ada", 20_000))).approve();
-    let status = |call, answer| registry.call_blocking_with(call, answered(answer)).status();
+    let ask = || request(&registry.call(refund("ada", 20_000)).blocking()).approve();
+    let status = |call, answer| {
+        registry
+            .call(call)
+            .context(answered(answer))
+            .blocking()
+            .status()
+    };
 
     let used = ask();
     assert_eq!(status(refund("ada", 20_000), used.clone()), Status::Ok);
@@ -43,7 +49,10 @@ fn an_answer_is_good_for_one_call_that_is_the_same() {
         "a call that it does not answer leaves it alone"
     );
     let elsewhere = shop(&state);
-    let outcome = elsewhere.call_blocking_with(refund("ada", 20_000), answered(ask()));
+    let outcome = elsewhere
+        .call(refund("ada", 20_000))
+        .context(answered(ask()))
+        .blocking();
     assert_eq!(
         outcome.status(),
         Status::Asked,
@@ -64,7 +73,7 @@ async fn a_batch_takes_an_answer_for_each_of_its_calls() {
     for call in calls().into_iter().rev() {
         context = context.answer(request(&registry.call(call).await).approve());
     }
-    let outcomes = registry.call_all_with(calls(), context).await;
+    let outcomes = registry.call_all(calls()).context(context).await;
     assert!(outcomes.iter().all(Outcome::is_ok), "{outcomes:?}");
     assert_eq!(state.sold(), ["lamp", "20000 to ada"]);
 }
@@ -79,8 +88,11 @@ fn numbers_that_a_float_cannot_hold_are_told_apart() {
     let registry = Registry::builder().tool(pay).build().unwrap();
     let call = |a: &str, b: &str| ToolCall::new("1", "pay", format!(r#"{{"a":{a},"b":{b}}}"#));
     let (one, other) = ("18446744073709551617", "18446744073709551671");
-    let answer = request(&registry.call_blocking(call(one, other))).approve();
-    let swapped = registry.call_blocking_with(call(other, one), answered(answer));
+    let answer = request(&registry.call(call(one, other)).blocking()).approve();
+    let swapped = registry
+        .call(call(other, one))
+        .context(answered(answer))
+        .blocking();
     assert_eq!(swapped.status(), Status::Asked);
 }
 
@@ -88,16 +100,22 @@ fn numbers_that_a_float_cannot_hold_are_told_apart() {
 fn a_sentence_that_has_changed_is_asked_again() {
     let state = Shop::new();
     let registry = shop(&state);
-    let first = request(&registry.call_blocking(buy("lamp")));
+    let first = request(&registry.call(buy("lamp")).blocking());
     assert_eq!(first.questions[0].text, "Buy \"lamp\" for 40 EUR?");
     state.price.store(400, Ordering::Relaxed);
-    let second = registry.call_blocking_with(buy("lamp"), answered(first.approve()));
+    let second = registry
+        .call(buy("lamp"))
+        .context(answered(first.approve()))
+        .blocking();
     assert_eq!(
         request(&second).questions[0].text,
         "Buy \"lamp\" for 400 EUR?"
     );
     assert_eq!(state.sold(), [""; 0]);
-    let outcome = registry.call_blocking_with(buy("lamp"), answered(request(&second).approve()));
+    let outcome = registry
+        .call(buy("lamp"))
+        .context(answered(request(&second).approve()))
+        .blocking();
     assert_eq!(outcome.output(), Some("400"));
 }
 
@@ -105,10 +123,13 @@ fn a_sentence_that_has_changed_is_asked_again() {
 fn a_question_that_was_taken_back_has_no_answer() {
     let state = Shop::new();
     let registry = shop(&state);
-    let request = request(&registry.call_blocking(refund("ada", 20_000)));
+    let request = request(&registry.call(refund("ada", 20_000)).blocking());
     registry.withdraw(&request);
     registry.withdraw(&request);
-    let outcome = registry.call_blocking_with(refund("ada", 20_000), answered(request.approve()));
+    let outcome = registry
+        .call(refund("ada", 20_000))
+        .context(answered(request.approve()))
+        .blocking();
     assert_eq!(outcome.status(), Status::Asked);
     assert_eq!(state.sold(), [""; 0]);
 }
@@ -127,7 +148,7 @@ async fn a_denial_has_its_reason_and_is_not_asked_about_again_in_its_run() {
     let registry = shop(&state);
     let call = async |user| {
         let context = Context::new().run(&run);
-        registry.call_with(refund(user, 20_000), context).await
+        registry.call(refund(user, 20_000)).context(context).await
     };
     for _ in 0..3 {
         let outcome = call("ada").await;
@@ -145,15 +166,17 @@ async fn a_denial_has_its_reason_and_is_not_asked_about_again_in_its_run() {
     // The same without an approver, by an answer.
     let run = Run::new();
     let asked = registry
-        .call_with(refund("ada", 20_000), Context::new().run(&run))
+        .call(refund("ada", 20_000))
+        .context(Context::new().run(&run))
         .await;
     let denied = Context::new()
         .run(&run)
         .answer(request(&asked).deny("never"));
-    let outcome = registry.call_with(refund("ada", 20_000), denied).await;
+    let outcome = registry.call(refund("ada", 20_000)).context(denied).await;
     assert_eq!(outcome.status(), Status::Denied);
     let outcome = registry
-        .call_with(refund("ada", 20_000), Context::new().run(&run))
+        .call(refund("ada", 20_000))
+        .context(Context::new().run(&run))
         .await;
     assert_eq!(outcome.status(), Status::Denied);
     let outcome = registry.call(refund("ada", 20_000)).await;
@@ -170,15 +193,25 @@ async fn an_approval_reaches_as_far_as_it_says() {
         let registry = shop(&Shop::new());
         let run = Run::new();
         let context = || Context::new().run(&run);
-        let asked = registry.call_with(refund("ada", 20_000), context()).await;
+        let asked = registry
+            .call(refund("ada", 20_000))
+            .context(context())
+            .await;
         let answer = request(&asked).answer(Decision::Approved(approval));
         let outcome = registry
-            .call_with(refund("ada", 20_000), context().answer(answer))
+            .call(refund("ada", 20_000))
+            .context(context().answer(answer))
             .await;
         assert!(outcome.is_ok(), "{approval:?}");
-        let repeated = registry.call_with(refund("ada", 20_000), context()).await;
+        let repeated = registry
+            .call(refund("ada", 20_000))
+            .context(context())
+            .await;
         assert_eq!(repeated.status(), again, "{approval:?}");
-        let changed = registry.call_with(refund("eve", 30_000), context()).await;
+        let changed = registry
+            .call(refund("eve", 30_000))
+            .context(context())
+            .await;
         assert_eq!(changed.status(), other, "{approval:?}");
         let outside = registry.call(refund("ada", 20_000)).await;
         assert_eq!(outside.status(), Status::Asked, "{approval:?}");
@@ -190,12 +223,14 @@ fn one_answer_lets_one_of_two_calls_through() {
     let state = Shop::new();
     let registry = shop(&state);
     for round in 0..500 {
-        let answer = request(&registry.call_blocking(refund("ada", 20_000))).approve();
+        let answer = request(&registry.call(refund("ada", 20_000)).blocking()).approve();
         let ok = std::thread::scope(|scope| {
             let call = || {
                 let context = answered(answer.clone());
                 registry
-                    .call_blocking_with(refund("ada", 20_000), context)
+                    .call(refund("ada", 20_000))
+                    .context(context)
+                    .blocking()
                     .is_ok()
             };
             let both = [scope.spawn(call), scope.spawn(call)];
@@ -214,12 +249,13 @@ async fn a_denial_stands_whatever_else_is_approved() {
         let registry = shop(&Shop::new());
         let run = Run::new();
         let context = || Context::new().run(&run);
-        let ask = async |cents| request(&registry.call_with(refund("ada", cents), context()).await);
+        let ask =
+            async |cents| request(&registry.call(refund("ada", cents)).context(context()).await);
         let (million, again) = (ask(90_000).await, ask(90_000).await);
         let small = ask(20_000).await;
         let answer = async |cents, answer| {
             let context = context().answer(answer);
-            registry.call_with(refund("ada", cents), context).await
+            registry.call(refund("ada", cents)).context(context).await
         };
         let denied = answer(90_000, million.deny("never")).await;
         assert_eq!(denied.status(), Status::Denied);
@@ -227,7 +263,10 @@ async fn a_denial_stands_whatever_else_is_approved() {
         assert!(answer(20_000, approved(&small)).await.is_ok());
         let still = answer(90_000, approved(&again)).await;
         assert_eq!(still.status(), Status::Denied, "{approval:?}");
-        let still = registry.call_with(refund("ada", 90_000), context()).await;
+        let still = registry
+            .call(refund("ada", 90_000))
+            .context(context())
+            .await;
         assert_eq!(still.status(), Status::Denied, "{approval:?}");
     }
 }
@@ -239,10 +278,11 @@ async fn an_approval_reaches_no_other_registry_and_no_stranger() {
     let (stranger, third) = (run.without_history(), run.without_history());
     let approved = async |run: &Run| {
         let context = || Context::new().run(run);
-        let asked = request(&one.call_with(buy("lamp"), context()).await);
+        let asked = request(&one.call(buy("lamp")).context(context()).await);
         let answer = asked.answer(Decision::Approved(Approval::SameConditions));
         assert!(
-            one.call_with(buy("lamp"), context().answer(answer))
+            one.call(buy("lamp"))
+                .context(context().answer(answer))
                 .await
                 .is_ok()
         );
@@ -250,7 +290,7 @@ async fn an_approval_reaches_no_other_registry_and_no_stranger() {
     approved(&stranger).await;
     let status = async |registry: &Registry, run: &Run| {
         let context = Context::new().run(run);
-        registry.call_with(buy("lamp"), context).await.status()
+        registry.call(buy("lamp")).context(context).await.status()
     };
     assert_eq!(status(&one, &stranger).await, Status::Ok);
     assert_eq!(status(&one, &third).await, Status::Asked);
@@ -288,7 +328,10 @@ async fn what_is_not_shown_of_a_value_is_asked_about_too() {
         let call = || ToolCall::new("1", "run_script", "");
         let asked = request(&registry.call(call()).await);
         after.clone_into(&mut state.0.lock().unwrap());
-        let outcome = registry.call_with(call(), answered(asked.approve())).await;
+        let outcome = registry
+            .call(call())
+            .context(answered(asked.approve()))
+            .await;
         assert_eq!(outcome.status(), Status::Asked, "{before}");
     }
 }
@@ -302,7 +345,7 @@ async fn a_denied_call_is_the_same_however_it_is_spelled() {
             .into_iter()
             .fold(Context::new().run(&run), Context::answer);
         let call = ToolCall::new("1", "buy", arguments);
-        registry.call_with(call, context).await
+        registry.call(call).context(context).await
     };
     let plain = r#"{"thing":"1234567890123456"}"#;
     let denial = request(&call(plain, None).await).deny("no");
@@ -323,16 +366,16 @@ async fn a_denied_float_is_the_same_however_it_is_spelled() {
     let registry = Registry::builder().tool(pay).build().unwrap();
     let run = Run::new().approver(async |_| Decision::Denied("no".to_owned()));
     let call = |euros: &str| ToolCall::new("1", "pay", format!(r#"{{"euros":{euros}}}"#));
-    let denied = registry.call_with(call("1.0"), Context::new().run(&run));
+    let denied = registry.call(call("1.0")).context(Context::new().run(&run));
     assert_eq!(denied.await.status(), Status::Denied);
     let approves = || Context::new().approver(async |_| Decision::Approved(Approval::Once));
     for euros in ["1", "1e0", "1.00", "10.0e-1", "1.00000000000000000000"] {
         let context = approves().run(&run);
-        let outcome = registry.call_with(call(euros), context).await;
+        let outcome = registry.call(call(euros)).context(context).await;
         assert_eq!(outcome.status(), Status::Denied, "{euros}");
     }
     let context = approves().run(&run);
-    assert!(registry.call_with(call("1.5"), context).await.is_ok());
+    assert!(registry.call(call("1.5")).context(context).await.is_ok());
 }
 
 #[tokio::test]
@@ -344,10 +387,10 @@ async fn a_denied_call_is_the_same_where_its_caller_corrects_it() {
     let run = Run::new().approver(async |_| Decision::Denied("no".to_owned()));
     let call = |euros: &str| ToolCall::new("1", "pay", format!(r#"{{"euros":{euros}}}"#));
     let context = || Context::new().run(&run).coerce(true);
-    let denied = registry.call_with(call(r#""7""#), context()).await;
+    let denied = registry.call(call(r#""7""#)).context(context()).await;
     assert_eq!(denied.status(), Status::Denied, "{denied:?}");
     let approving = context().approver(async |_| Decision::Approved(Approval::Once));
-    let again = registry.call_with(call("7"), approving).await;
+    let again = registry.call(call("7")).context(approving).await;
     assert_eq!(again.status(), Status::Denied, "{again:?}");
 }
 
@@ -365,7 +408,7 @@ async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
         let context = Context::new().run(&run);
         let context = answer.into_iter().fold(context, Context::answer);
         let call = ToolCall::new("1", "order", arguments);
-        registry.call_with(call, context).await
+        registry.call(call).context(context).await
     };
     let denial = request(&call(r#"{"thing":"den"}"#, None).await).deny("no");
     let denied = call(r#"{"thing":"den"}"#, Some(denial)).await;
@@ -389,9 +432,12 @@ async fn a_denied_call_is_the_same_with_its_defaults_spelled_out() {
 fn a_denial_counts_beside_an_approval() {
     let state = Shop::new();
     let registry = shop(&state);
-    let asked = request(&registry.call_blocking(refund("ada", 20_000)));
+    let asked = request(&registry.call(refund("ada", 20_000)).blocking());
     let both = answered(asked.approve()).answer(asked.deny(""));
-    let outcome = registry.call_blocking_with(refund("ada", 20_000), both);
+    let outcome = registry
+        .call(refund("ada", 20_000))
+        .context(both)
+        .blocking();
     assert_eq!(
         outcome.error().unwrap(),
         "not started, because it was denied"

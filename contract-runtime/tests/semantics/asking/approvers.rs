@@ -41,16 +41,16 @@ async fn what_has_no_answer_is_asked_again_and_denied_the_third_time() {
     let mut status = Vec::new();
     for _ in 0..4 {
         let context = Context::new().run(&run);
-        let outcome = registry.call_with(refund("ada", 20_000), context).await;
+        let outcome = registry.call(refund("ada", 20_000)).context(context).await;
         status.push(outcome.status());
     }
     let (asked, denied) = (Status::Asked, Status::Denied);
     assert_eq!(status, [asked, asked, denied, denied]);
     let context = Context::new().run(&run);
-    let other = registry.call_with(refund("bob", 20_000), context).await;
+    let other = registry.call(refund("bob", 20_000)).context(context).await;
     let answer = request(&other).approve();
     let context = Context::new().run(&run).answer(answer);
-    let other = registry.call_with(refund("bob", 20_000), context).await;
+    let other = registry.call(refund("bob", 20_000)).context(context).await;
     assert!(other.is_ok(), "the question is still open: {other:?}");
 }
 
@@ -59,7 +59,7 @@ async fn one_caller_answers_no_question_of_another_and_pushes_none_out() {
     let registry = shop(&Shop::new());
     let of = |caller: &str, cents| {
         let context = Context::new().identified_as(caller);
-        registry.call_with(refund("ada", cents), context)
+        registry.call(refund("ada", cents)).context(context)
     };
     let to_ada = request(&of("ada", 20_000).await);
     for cents in 0..1_100 {
@@ -71,7 +71,7 @@ async fn one_caller_answers_no_question_of_another_and_pushes_none_out() {
             Some(caller) => context.identified_as(caller),
             None => context,
         };
-        registry.call_with(refund("ada", 20_000), context)
+        registry.call(refund("ada", 20_000)).context(context)
     };
     assert_eq!(answered(Some("mallory")).await.status(), Status::Asked);
     assert_eq!(answered(None).await.status(), Status::Asked);
@@ -80,15 +80,15 @@ async fn one_caller_answers_no_question_of_another_and_pushes_none_out() {
     let run = Run::new().approver(async |_| Decision::Approved(Approval::SameConditions));
     let remembered = |caller: &str| {
         let context = Context::new().run(&run).identified_as(caller);
-        registry.call_with(refund("ada", 20_000), context)
+        registry.call(refund("ada", 20_000)).context(context)
     };
     assert!(remembered("ada").await.is_ok());
     let run = Run::new().within(&Context::new().run(&run));
     let run = run.approver(async |_| Decision::Denied("not you".to_owned()));
     let context = |caller: &str| Context::new().run(&run).identified_as(caller);
     let call = || refund("ada", 20_000);
-    assert!(registry.call_with(call(), context("ada")).await.is_ok());
-    let denied = registry.call_with(call(), context("mallory")).await;
+    assert!(registry.call(call()).context(context("ada")).await.is_ok());
+    let denied = registry.call(call()).context(context("mallory")).await;
     assert_eq!(denied.status(), Status::Denied);
 }
 
@@ -128,7 +128,7 @@ async fn the_nearest_approver_is_asked() {
         .unwrap();
     let run = Run::new().approver(named("run"));
     let error = async |context| {
-        let outcome = registry.call_with(refund("ada", 20_000), context).await;
+        let outcome = registry.call(refund("ada", 20_000)).context(context).await;
         outcome.error().unwrap().to_owned()
     };
     assert!(error(Context::new()).await.ends_with("registry"));
@@ -150,20 +150,21 @@ async fn an_approver_may_panic_or_never_answer() {
         Context::new().approver(|_| -> std::future::Ready<Decision> { panic!("at once") });
     let later = Context::new().approver(async |_| panic!("later"));
     for context in [at_once, later] {
-        let outcome = registry.call_with(refund("ada", 20_000), context).await;
+        let outcome = registry.call(refund("ada", 20_000)).context(context).await;
         assert_eq!(outcome.status(), Status::Denied);
     }
     let never = || Context::new().approver(|_| std::future::pending());
     let context = never().timeout(Duration::from_millis(20));
-    let outcome = registry.call_with(refund("ada", 20_000), context).await;
+    let outcome = registry.call(refund("ada", 20_000)).context(context).await;
     assert_eq!(outcome.status(), Status::TimedOut);
     let token = CancellationToken::new();
     token.cancel();
     let outcome = registry
-        .call_with(refund("ada", 20_000), never().cancellation(token))
+        .call(refund("ada", 20_000))
+        .context(never().cancellation(token))
         .await;
     assert_eq!(outcome.status(), Status::Cancelled);
-    let mut waiting = Box::pin(registry.call_with(refund("ada", 20_000), never()));
+    let mut waiting = Box::pin(registry.call(refund("ada", 20_000)).context(never()));
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(waiting.as_mut().poll(&mut task).is_pending());
     drop(waiting);
@@ -201,7 +202,7 @@ async fn nothing_is_held_while_a_person_thinks() {
     };
     let context = Context::new().approver(thinking);
     let sell = ToolCall::new("1", "sell", "");
-    let outcomes = registry.call_all_with([sell], context).await;
+    let outcomes = registry.call_all([sell]).context(context).await;
     assert!(outcomes[0].is_ok(), "{:?}", outcomes[0].error());
     assert_eq!(state.sold(), ["1 to bob", "sold"]);
 }
@@ -233,7 +234,7 @@ async fn a_call_that_a_tool_makes_waits_for_nobody() {
     }));
     assert_eq!(at_once.call(call()).await.output(), Some("ok: "));
     let context = Context::new().run(&Run::new().approver(|_| std::future::pending()));
-    let outcome = registry(None).call_with(call(), context).await;
+    let outcome = registry(None).call(call()).context(context).await;
     assert!(
         outcome.output().unwrap().contains("cannot wait"),
         "{outcome:?}"
@@ -255,7 +256,7 @@ async fn a_call_that_a_tool_makes_is_a_call_of_its_caller() {
     for (caller, times) in [("ada", 1), ("ada", 1), ("mallory", 2)] {
         let context = Context::new().run(&run).identified_as(caller);
         let call = ToolCall::new("1", "refund_inside", "");
-        let outcome = registry.call_with(call, context).await;
+        let outcome = registry.call(call).context(context).await;
         assert_eq!(outcome.output(), Some("ok: "));
         assert_eq!(asked.load(Ordering::Relaxed), times, "{caller}");
     }
@@ -285,7 +286,7 @@ async fn a_batch_goes_on_reading_and_writes_nothing_behind_an_open_question() {
         ]
     };
     let statuses = async |context: Context| {
-        let outcomes = registry.call_all_with(calls(), context).await;
+        let outcomes = registry.call_all(calls()).context(context).await;
         outcomes.iter().map(Outcome::status).collect::<Vec<_>>()
     };
     let open = [Status::Ok, Status::Asked, Status::Ok, Status::Cancelled];
@@ -313,12 +314,15 @@ async fn who_watches_a_run_hears_of_questions_and_of_what_came_of_them() {
     let registry = shop(&Shop::new());
     let context = || Context::new().run(&run);
     let denied = context().approver(async |_| Decision::Denied("no".to_owned()));
-    let _ = registry.call_with(refund("ada", 20_000), denied).await;
+    let _ = registry.call(refund("ada", 20_000)).context(denied).await;
     let late = context()
         .approver(|_| std::future::pending())
         .timeout(Duration::from_millis(10));
-    let _ = registry.call_with(refund("eve", 20_000), late).await;
-    let _ = registry.call_with(refund("eve", 20_000), context()).await;
+    let _ = registry.call(refund("eve", 20_000)).context(late).await;
+    let _ = registry
+        .call(refund("eve", 20_000))
+        .context(context())
+        .await;
     let expected = ["asked 7", r#"Some(Denied("no"))"#, "asked 7", "None"];
     assert_eq!(*heard.lock().unwrap(), expected);
 }
@@ -329,9 +333,12 @@ async fn who_could_not_answer_has_not_denied() {
     let run = Run::new();
     let context = || Context::new().run(&run);
     let panics = context().approver(async |_| panic!("no window"));
-    let outcome = registry.call_with(refund("ada", 20_000), panics).await;
+    let outcome = registry.call(refund("ada", 20_000)).context(panics).await;
     assert_eq!(outcome.status(), Status::Denied);
-    let outcome = registry.call_with(refund("ada", 20_000), context()).await;
+    let outcome = registry
+        .call(refund("ada", 20_000))
+        .context(context())
+        .await;
     assert_eq!(outcome.status(), Status::Asked);
 }
 
@@ -361,7 +368,7 @@ async fn a_write_that_was_approved_stands_alone_in_its_batch() {
     let context = Context::new().approver(move |_| approved());
     let (written, read) = tokio::join!(
         biased;
-        registry.call_all_with([ToolCall::new("1", "write", "")], context),
+        registry.call_all([ToolCall::new("1", "write", "")]).context(context),
         registry.call_all([ToolCall::new("2", "read", "")]),
     );
     assert!(written[0].is_ok());

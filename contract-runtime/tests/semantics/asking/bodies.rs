@@ -45,7 +45,10 @@ async fn a_body_asks_the_approver_in_its_middle() {
         seen.lock().unwrap().push(request);
         async { Decision::Approved(Approval::Once) }
     });
-    let outcome = registry().call_with(call(), Context::new().run(&run)).await;
+    let outcome = registry()
+        .call(call())
+        .context(Context::new().run(&run))
+        .await;
     assert_eq!(outcome.output(), Some("Some(Approved(Once))"));
     let request = requests.lock().unwrap().remove(0);
     assert_eq!(request.to_string(), "Send it?");
@@ -63,13 +66,13 @@ async fn an_approver_of_a_body_may_panic_or_never_answer() {
         Context::new().approver(|_| -> std::future::Ready<Decision> { panic!("at once") });
     let later = Context::new().approver(async |_| panic!("later"));
     for context in [at_once, later] {
-        let outcome = registry().call_with(call(), context).await;
+        let outcome = registry().call(call()).context(context).await;
         assert_eq!(outcome.output(), Some(failed));
     }
     let never = Context::new()
         .approver(|_| std::future::pending())
         .timeout(Duration::from_millis(20));
-    let outcome = registry().call_with(call(), never).await;
+    let outcome = registry().call(call()).context(never).await;
     assert_eq!(outcome.status(), Status::TimedOut);
 }
 
@@ -83,7 +86,7 @@ async fn a_call_that_a_body_makes_waits_for_nobody() {
                 tokio::task::yield_now().await;
                 Decision::Approved(Approval::Once)
             });
-            let outcome = inner.call_with(call(), context).await;
+            let outcome = inner.call(call()).context(context).await;
             Ok::<_, String>(Content::text(outcome.output().unwrap_or_default()))
         }
     });

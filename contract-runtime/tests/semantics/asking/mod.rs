@@ -121,11 +121,11 @@ fn a_call_goes_on_with_its_answer() {
     let state = Shop::new();
     let registry = shop(&state);
     assert_eq!(
-        registry.call_blocking(refund("ada", 100)).output(),
+        registry.call(refund("ada", 100)).blocking().output(),
         Some("100 to ada")
     );
 
-    let asked = registry.call_blocking(refund("ada", 20_000));
+    let asked = registry.call(refund("ada", 20_000)).blocking();
     let request = request(&asked);
     assert_eq!(request.questions[0].text, "Refund 20000 cents to \"ada\"?");
     assert_eq!(request.questions[0].contract, "refund.pre[1]");
@@ -142,7 +142,10 @@ fn a_call_goes_on_with_its_answer() {
 
     let written = serde_json::to_string(&request).unwrap();
     let read: ApprovalRequest = serde_json::from_str(&written).unwrap();
-    let outcome = registry.call_blocking_with(refund("ada", 20_000), answered(read.approve()));
+    let outcome = registry
+        .call(refund("ada", 20_000))
+        .context(answered(read.approve()))
+        .blocking();
     assert_eq!(outcome.output(), Some("20000 to ada"));
     let statistics = registry.statistics();
     assert_eq!(statistics.conditions.waived, 1);
@@ -155,13 +158,13 @@ fn a_call_goes_on_with_its_answer() {
 #[test]
 fn refusals_come_before_questions() {
     let registry = shop(&Shop::new());
-    let outcome = registry.call_blocking(refund("", 20_000));
+    let outcome = registry.call(refund("", 20_000)).blocking();
     assert_eq!(outcome.violation().unwrap().contract, "refund.pre[0]");
-    let outcome = registry.call_blocking(refund("ada", 200_000));
+    let outcome = registry.call(refund("ada", 200_000)).blocking();
     assert_eq!(outcome.violation().unwrap().contract, "refund.pre[2]");
     let wrong = ToolCall::new("1", "buy", r#"{"thing":3}"#);
     assert_eq!(
-        registry.call_blocking(wrong).status(),
+        registry.call(wrong).blocking().status(),
         Status::InvalidArguments
     );
 }
@@ -172,15 +175,18 @@ async fn a_check_says_that_it_would_ask_and_no_answer_is_used() {
     let registry = shop(&state);
     let answer = request(&registry.call(refund("ada", 20_000)).await).approve();
     let checked = registry
-        .check_with(refund("ada", 20_000), answered(answer.clone()))
+        .check(refund("ada", 20_000))
+        .context(answered(answer.clone()))
         .await;
     assert_eq!(request(&checked).id, "");
     let outcome = registry
-        .call_with(refund("ada", 20_000), answered(answer))
+        .call(refund("ada", 20_000))
+        .context(answered(answer))
         .await;
     assert!(outcome.is_ok());
     let all = registry
-        .check_all(refund("ada", 20_000), Context::new())
+        .check(refund("ada", 20_000))
+        .every_condition()
         .await;
     assert_eq!(all.observed()[0].contract, "refund.pre[1]");
 }
@@ -196,7 +202,7 @@ fn a_condition_that_panics_asks_nobody() {
     let registry = Registry::builder().tool(divide).build().unwrap();
     let status = |divisor| {
         let call = ToolCall::new("1", "divide", json!({"divisor": divisor}).to_string());
-        registry.call_blocking(call).status()
+        registry.call(call).blocking().status()
     };
     assert_eq!((status(9), status(0)), (Status::Asked, Status::Violation));
 }
@@ -241,7 +247,9 @@ fn settings_of_operators_take_no_question_away() {
     };
     let status = |registry: &Registry, call| {
         registry
-            .call_blocking_with(call, Context::new().run(&run))
+            .call(call)
+            .context(Context::new().run(&run))
+            .blocking()
             .status()
     };
     let observed = build(|shop| shop.policy(Policy::Observe));
@@ -251,17 +259,17 @@ fn settings_of_operators_take_no_question_away() {
     }
     let without = build(|shop| shop.without_ask("refund", "limit").without_confirm("buy"));
     assert_eq!(
-        without.call_blocking(refund("ada", 20_000)).status(),
+        without.call(refund("ada", 20_000)).blocking().status(),
         Status::Violation
     );
-    assert!(without.call_blocking(buy("lamp")).is_ok());
+    assert!(without.call(buy("lamp")).blocking().is_ok());
     let none = build(|shop| shop.without_confirms().confirm("refund"));
-    assert!(none.call_blocking(buy("lamp")).is_ok());
-    let asked = none.call_blocking(refund("ada", 20_000));
+    assert!(none.call(buy("lamp")).blocking().is_ok());
+    let asked = none.call(refund("ada", 20_000)).blocking();
     assert_eq!(request(&asked).questions.len(), 2);
     assert_eq!(request(&asked).questions[0].contract, "refund.pre[1]");
     let more = build(|shop| shop.confirm("refund"));
-    let asked = more.call_blocking(refund("ada", 20_000));
+    let asked = more.call(refund("ada", 20_000)).blocking();
     let texts: Vec<_> = request(&asked)
         .questions
         .into_iter()
@@ -292,14 +300,17 @@ fn an_operator_asks_about_a_tool_that_no_macro_made() {
         .build()
         .unwrap();
     let call = || ToolCall::new("1", "remove", "");
-    let asked = request(&registry.call_blocking(call()));
+    let asked = request(&registry.call(call()).blocking());
     let texts: Vec<_> = asked
         .questions
         .iter()
         .map(|one| one.text.as_str())
         .collect();
     assert_eq!(texts, ["only on weekdays. Go on?", "Run remove?"]);
-    let outcome = registry.call_blocking_with(call(), answered(asked.approve()));
+    let outcome = registry
+        .call(call())
+        .context(answered(asked.approve()))
+        .blocking();
     assert_eq!(outcome.output(), Some("removed"));
 }
 
@@ -363,7 +374,7 @@ fn long_values_hide_neither_words_of_the_author_nor_other_values() {
     let arguments =
         json!({"a": long, "b": long, "c": long, "d": long, "e": long, "f": long, "to": "eve"});
     let call = ToolCall::new("1", "send", arguments.to_string());
-    let text = request(&registry.call_blocking(call)).questions[0]
+    let text = request(&registry.call(call).blocking()).questions[0]
         .text
         .clone();
     assert!(text.ends_with(" to \"eve\", for ever?"), "{text}");
@@ -392,7 +403,7 @@ fn what_the_author_computed_is_shown_whole_and_unquoted() {
     let registry = Registry::builder().tool(send).build().unwrap();
     let arguments = json!({"speed": "Fast", "sure": true, "items": [1], "name": " eve "});
     let call = ToolCall::new("1", "send", arguments.to_string());
-    let text = request(&registry.call_blocking(call)).questions[0]
+    let text = request(&registry.call(call).blocking()).questions[0]
         .text
         .clone();
     let notes = notes();
@@ -411,7 +422,7 @@ async fn a_question_that_was_cut_approves_one_call() {
     for user in ["a".repeat(2_000), "ada".to_owned()] {
         for _ in 0..2 {
             let context = Context::new().run(&run);
-            let outcome = registry.call_with(refund(&user, 20_000), context).await;
+            let outcome = registry.call(refund(&user, 20_000)).context(context).await;
             assert!(outcome.is_ok(), "{outcome:?}");
         }
     }

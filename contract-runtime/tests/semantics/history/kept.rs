@@ -168,7 +168,10 @@ fn what_was_corrected_is_remembered_as_it_was_read() {
     let run = Run::new();
     let call = |tool: &str, number: &str| {
         let call = ToolCall::new("1", tool, format!(r#"{{"number":{number}}}"#));
-        registry.call_blocking_with(call, Context::new().run(&run.turn()))
+        registry
+            .call(call)
+            .context(Context::new().run(&run.turn()))
+            .blocking()
     };
     assert!(call("read_number", r#""7""#).is_ok());
     assert!(!call("erase", "8").is_ok());

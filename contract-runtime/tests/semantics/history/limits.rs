@@ -107,19 +107,19 @@ async fn a_blocking_body_that_was_given_up_counts() {
     // On a busy machine the time can be over before the thread begins, and such a call does not count.
     loop {
         let soon = context().timeout(Duration::from_millis(5));
-        let outcome = registry.call_with(call(), soon).await;
+        let outcome = registry.call(call()).context(soon).await;
         assert_eq!(outcome.status(), Status::TimedOut);
         if outcome.may_still_be_running() {
             break;
         }
     }
     assert_eq!(
-        said(&registry.call_with(call(), context()).await),
+        said(&registry.call(call()).context(context()).await),
         "blocked already"
     );
     tokio::time::sleep(Duration::from_millis(80)).await;
     assert_eq!(
-        said(&registry.call_with(call(), context()).await),
+        said(&registry.call(call()).context(context()).await),
         "blocked already"
     );
 }
@@ -148,7 +148,7 @@ fn of_two_calls_at_once_one_is_made() {
         let refund = || {
             let (call, context) = (order("refund_once", "W1"), Context::new().run(&run));
             barrier.wait();
-            registry.call_blocking_with(call, context).is_ok()
+            registry.call(call).context(context).blocking().is_ok()
         };
         let made = std::thread::scope(|scope| {
             let other = scope.spawn(refund);

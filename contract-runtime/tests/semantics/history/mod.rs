@@ -51,7 +51,7 @@ fn order(tool: &str, id: &str) -> ToolCall {
 }
 
 async fn in_run(registry: &Registry, run: &Run, call: ToolCall) -> Outcome {
-    registry.call_with(call, Context::new().run(run)).await
+    registry.call(call).context(Context::new().run(run)).await
 }
 
 fn said(outcome: &Outcome) -> &str {

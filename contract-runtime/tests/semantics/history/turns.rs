@@ -44,10 +44,10 @@ async fn calls_of_one_batch_have_not_seen_each_other() {
     let (registry, run) = (registry(), Run::new());
     let context = || Context::new().run(&run);
     let calls = || [order("find_order", "W1"), order("refund_seen", "W1")];
-    let outcomes = registry.call_all_with(calls(), context()).await;
+    let outcomes = registry.call_all(calls()).context(context()).await;
     assert!(outcomes[0].is_ok());
     assert_eq!(said(&outcomes[1]), "look W1 up first");
-    assert!(registry.call_all_with(calls(), context()).await[1].is_ok());
+    assert!(registry.call_all(calls()).context(context()).await[1].is_ok());
 }
 
 #[tokio::test]
@@ -154,15 +154,15 @@ async fn a_tool_that_stands_alone_is_refused_beside_others_and_they_run() {
     let all = || ToolCall::new("2", "send_all", "{}");
     for context in [Context::new(), Context::new().run(&Run::new())] {
         let calls = [all(), order("find_order", "W1")];
-        let outcomes = registry.call_all_with(calls, context.clone()).await;
+        let outcomes = registry.call_all(calls).context(context.clone()).await;
         assert_eq!(outcomes[0].status(), Status::Cancelled);
         assert_eq!(
             said(&outcomes[0]),
             "not started, because this tool must be the only call of its turn; call it again, without any other call beside it"
         );
         assert!(outcomes[1].is_ok());
-        assert!(registry.call_all_with([all()], context.clone()).await[0].is_ok());
-        assert!(registry.call_with(all(), context).await.is_ok());
+        assert!(registry.call_all([all()]).context(context.clone()).await[0].is_ok());
+        assert!(registry.call(all()).context(context).await.is_ok());
     }
     assert!(registry.tool("send_all").unwrap().is_alone());
     let shown = registry.export(contract_runtime::Dialect::Neutral).unwrap();
@@ -213,7 +213,8 @@ async fn a_check_takes_no_turn_and_is_not_remembered() {
     for _ in 0..3 {
         assert!(
             registry
-                .check_with(order("refund_once", "W1"), context())
+                .check(order("refund_once", "W1"))
+                .context(context())
                 .await
                 .is_ok()
         );
@@ -225,7 +226,8 @@ async fn a_check_takes_no_turn_and_is_not_remembered() {
     );
     assert!(
         !registry
-            .check_with(order("refund_once", "W1"), context())
+            .check(order("refund_once", "W1"))
+            .context(context())
             .await
             .is_ok()
     );

@@ -76,7 +76,7 @@ async fn called(
     if let Some(request) = outcome.approval_request() {
         let answer = request.answer(decide(request).await);
         let context = Context::new().answer(answer);
-        outcome = registry.call_with(call, context).await;
+        outcome = registry.call(call).context(context).await;
     }
     outcome.into_result().text().to_owned()
 }

@@ -73,7 +73,7 @@ pub async fn answer(
             };
             ToolCall::new(call.call_id.as_str(), call.fn_name.as_str(), arguments)
         });
-        let outcomes = registry.call_all_with(made, context.clone()).await;
+        let outcomes = registry.call_all(made).context(context.clone()).await;
         for (call, outcome) in calls.iter().zip(outcomes) {
             let result = outcome.into_result();
             chat = chat.append_message(ToolResponse::from_tool_call(call, result.text()));

@@ -108,7 +108,7 @@ where
         let decision = (self.decide)(request.clone()).await;
         let context = Context::new().answer(request.answer(decision));
         let call = ToolCall::new("", name, arguments);
-        let result = match told(&self.registry.call_with(call, context).await) {
+        let result = match told(&self.registry.call(call).context(context).await) {
             Ok(output) => ToolResult::success(output),
             Err(error) => ToolResult::failed(error),
         };

@@ -65,7 +65,7 @@ impl Tool for Contracted {
             }
         }
         let call = ToolCall::new(call.id(), call.name(), call.args().unwrap_or_default());
-        let outcome = self.registry.call_with(call, context).await;
+        let outcome = self.registry.call(call).context(context).await;
         if let Some(request) = outcome.approval_request() {
             return Ok(ToolOutput::feedback_required(Some(json!(request))));
         }

@@ -37,11 +37,11 @@ use crate::sandbox::Sandbox;
 ///     .build()?;
 ///
 /// let call = ToolCall::new("1", "read_file", r#"{"path": "notes.txt", "first_line": 2}"#);
-/// let outcome = registry.call_blocking(call);
+/// let outcome = registry.call(call).blocking();
 /// assert!(outcome.output().unwrap().contains(r#""text":"two\n""#));
 ///
 /// let call = ToolCall::new("2", "read_file", r#"{"path": "/etc/passwd"}"#);
-/// assert_eq!(registry.call_blocking(call).status(), Status::Failed);
+/// assert_eq!(registry.call(call).blocking().status(), Status::Failed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

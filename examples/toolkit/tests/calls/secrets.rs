@@ -120,7 +120,7 @@ fn what_is_sent_to_a_tool_is_in_no_log_and_in_no_masked_violation() {
                 calls += 1;
                 let call = ToolCall::new("1", tool.name(), arguments.to_string());
                 is_not_in(&format!("{call:?}"), "a call");
-                let outcome = registry.call_blocking(call);
+                let outcome = registry.call(call).blocking();
                 assert_ne!(
                     outcome.status(),
                     Status::Panicked,
@@ -264,7 +264,7 @@ fn no_log_and_no_message_moves_the_cursor() {
         let _ = heard.take();
         for call in calls {
             let said = format!("{call:?} {}", call.arguments);
-            let outcome = registry.call_blocking(call);
+            let outcome = registry.call(call).blocking();
             let log = heard.take();
             assert!(!moves(&log), "{said}\n{log:?}");
             assert!(!log.contains("\noutcome = ok"), "{said}\n{log}");

@@ -122,7 +122,7 @@ pub(crate) fn no_commands() -> Option<&'static str> {
         let ground = Ground::new();
         let registry = ground.every_tool().build().unwrap();
         let call = ToolCall::new("probe", "run_shell", r#"{"argv":["true"]}"#);
-        let answer = registry.call_blocking(call).error()?.to_owned();
+        let answer = registry.call(call).blocking().error()?.to_owned();
         tell(format_args!(
             "NOT RUN D1..P10 every test with run_shell: {answer}"
         ));

@@ -24,7 +24,9 @@ pub(crate) use machine::{alone, beside, children, descriptors, peak_memory, tell
 
 /// A call on a thread that runs no async code.
 pub(crate) fn call(registry: &Registry, name: &str, arguments: &Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", name, arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", name, arguments.to_string()))
+        .blocking()
 }
 
 /// Everything a call does up to the body.

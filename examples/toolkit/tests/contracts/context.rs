@@ -55,7 +55,7 @@ async fn thousand(grounds: &[Ground]) {
                 _ => ("read_file", format!("{own}\0")),
             };
             let call = ToolCall::new(own.clone(), name, json!({"path": path}).to_string());
-            (own, registry.call_with(call, context).await)
+            (own, registry.call(call).context(context).await)
         });
     }
     let mut counted = [0; 3];

@@ -79,7 +79,12 @@ fn holds(
         context = context.run(&Run::new().policy(policy));
     }
     let call = ToolCall::new("1", tool, arguments.to_string());
-    let outcome = builder.build().unwrap().call_blocking_with(call, context);
+    let outcome = builder
+        .build()
+        .unwrap()
+        .call(call)
+        .context(context)
+        .blocking();
     let said = format!("{tool}({arguments}) under {policy:?}: {}", ended(&outcome));
     let told = told.load(Ordering::SeqCst);
     match policy {
@@ -127,7 +132,9 @@ fn a_handler_that_panics_or_calls_back_changes_no_decision() {
         let inner = plain.clone();
         let (name, text) = (tool.clone(), arguments.to_string());
         let again = move || {
-            let _ = inner.call_blocking(ToolCall::new("2", name.clone(), text.clone()));
+            let _ = inner
+                .call(ToolCall::new("2", name.clone(), text.clone()))
+                .blocking();
             panic!("the handler panics");
         };
         for (policy, ends) in [(Policy::Enforce, true), (Policy::Observe, false)] {

@@ -165,7 +165,9 @@ impl Ground {
 }
 
 fn call(registry: &Registry, tool: &str, path: &str) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", tool, json!({"path": path}).to_string()))
+    registry
+        .call(ToolCall::new("1", tool, json!({"path": path}).to_string()))
+        .blocking()
 }
 
 /// Where a path leads, as the tools say it.
@@ -418,7 +420,9 @@ fn a_link_with_a_whole_path_below_the_root_is_followed_by_every_tool() {
         .build()
         .unwrap();
     let done = |tool: &str, arguments: Value| {
-        let outcome = registry.call_blocking(ToolCall::new("1", tool, arguments.to_string()));
+        let outcome = registry
+            .call(ToolCall::new("1", tool, arguments.to_string()))
+            .blocking();
         assert!(outcome.is_ok(), "{tool} {arguments}: {:?}", outcome.error());
         outcome.value().unwrap()
     };
@@ -446,7 +450,9 @@ fn a_link_with_a_whole_path_below_the_root_is_followed_by_every_tool() {
     assert!(root.join("folder/deep/new").is_file());
     // As for every other link: what it points to is not made.
     let arguments = json!({"path": "nothing", "text": "x"}).to_string();
-    let outcome = registry.call_blocking(ToolCall::new("1", "write_file", arguments));
+    let outcome = registry
+        .call(ToolCall::new("1", "write_file", arguments))
+        .blocking();
     assert_eq!(
         outcome.error(),
         Some("`nothing` is a symbolic link, not a file; it points to nothing; choose another path")
@@ -471,7 +477,9 @@ fn a_link_with_a_whole_path_is_no_way_to_what_is_protected() {
         .unwrap();
     for path in ["head", "down/HEAD", "down/new"] {
         let arguments = json!({"path": path, "text": "x"}).to_string();
-        let outcome = registry.call_blocking(ToolCall::new("1", "write_file", arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", "write_file", arguments))
+            .blocking();
         assert!(
             outcome.error().unwrap().contains("by the rule `.git`"),
             "{path}"

@@ -24,7 +24,9 @@ pub(crate) fn registry_of(workspace: WorkspaceBuilder) -> Registry {
 }
 
 pub(crate) fn call(registry: &Registry, tool: &str, arguments: &Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", tool, arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", tool, arguments.to_string()))
+        .blocking()
 }
 
 /// The value that a tool gives.

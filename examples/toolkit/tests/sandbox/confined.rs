@@ -85,7 +85,8 @@ impl Shell {
 
     pub(crate) fn call(&self, arguments: &Value) -> Outcome {
         self.0
-            .call_blocking(ToolCall::new("1", "run_shell", arguments.to_string()))
+            .call(ToolCall::new("1", "run_shell", arguments.to_string()))
+            .blocking()
     }
 
     /// The result of a call that must succeed.

@@ -156,7 +156,9 @@ fn a_tool_for_files_may_write_at_the_top_of_a_root_what_a_command_may() {
                 .build()
                 .unwrap();
             let arguments = json!({"path": path, "text": "x"}).to_string();
-            let outcome = registry.call_blocking(ToolCall::new("1", "write_file", arguments));
+            let outcome = registry
+                .call(ToolCall::new("1", "write_file", arguments))
+                .blocking();
             assert_eq!(outcome.is_ok(), may, "{path}: {:?}", outcome.error());
         }
     }

@@ -41,7 +41,7 @@ fn a_search_ends_when_its_time_is_over() {
         let arguments = json!({"pattern": "needle"}).to_string();
         let call = ToolCall::new("1", "search_in_files", arguments);
         let context = Context::new().timeout(Duration::from_millis(500));
-        let outcome = runtime.block_on(registry.call_with(call, context));
+        let outcome = runtime.block_on(registry.call(call).context(context));
         calls += 1;
         let is_late = outcome.status() == Status::TimedOut || findings(&outcome).hits.is_empty();
         if is_late && calls < 100 {

@@ -77,7 +77,7 @@ fn a_path_is_shown_as_it_was_given_and_can_be_given_to_another_tool() {
         .expect("a registry");
     let path = written.strip_suffix(":1: needle").expect("the path");
     let call = ToolCall::new("1", "read_file", json!({"path": path}).to_string());
-    let outcome = registry.call_blocking(call);
+    let outcome = registry.call(call).blocking();
     assert!(outcome.is_ok(), "{:?}", outcome.error());
 }
 

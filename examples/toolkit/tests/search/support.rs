@@ -81,7 +81,9 @@ pub(crate) fn call(workspace: Workspace, arguments: &Value) -> Outcome {
 }
 
 pub(crate) fn call_of(registry: &Registry, arguments: &Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", "search_in_files", arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", "search_in_files", arguments.to_string()))
+        .blocking()
 }
 
 pub(crate) fn findings(outcome: &Outcome) -> Findings {

@@ -148,7 +148,7 @@ async fn what_cannot_be_run_breaks_the_contract() {
         ),
     ];
     for (arguments, message) in cases {
-        let outcome = registry.call_json("run_shell", arguments.clone()).await;
+        let outcome = registry.call(("", "run_shell", arguments.clone())).await;
         assert_eq!(
             outcome.status(),
             Status::Violation,
@@ -192,7 +192,7 @@ async fn without_its_contracts_it_fails_politely() {
         let shown = arguments.to_string();
         let call = ToolCall::new("1", "run_shell", shown.clone());
         let context = Context::new().with(workspace(shell.path(), Limits::default()));
-        let outcome = registry.call_with(call, context).await;
+        let outcome = registry.call(call).context(context).await;
         let shown: String = shown.chars().take(60).collect();
         let polite = matches!(outcome.status(), Status::Ok | Status::Failed);
         assert!(polite, "{shown}: {outcome:?}");

@@ -185,7 +185,7 @@ async fn a_cancelled_call_leaves_nothing() {
         json!({"argv": ["sleep", mark]}).to_string(),
     );
     let context = Context::new().cancellation(token.clone());
-    let (outcome, ()) = tokio::join!(shell.registry.call_with(call, context), async {
+    let (outcome, ()) = tokio::join!(shell.registry.call(call).context(context), async {
         until("it did not begin", || running(&mark) > 0).await;
         token.cancel();
     });

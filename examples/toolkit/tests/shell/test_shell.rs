@@ -43,7 +43,7 @@ impl TestShell {
     }
 
     pub(crate) async fn call(&self, arguments: Value) -> Outcome {
-        self.registry.call_json("run_shell", arguments).await
+        self.registry.call(("", "run_shell", arguments)).await
     }
 
     pub(crate) async fn report(&self, arguments: Value) -> Value {

@@ -138,7 +138,7 @@ impl<M: Model> ReActAgent<M> {
             emitter.emit(Event::Repaired { call_id, repairs }).await;
         }
         emitter.emit(Event::Action { call: call.clone() }).await;
-        let outcome = self.registry.call_with(call, turn.context.clone()).await;
+        let outcome = self.registry.call(call).context(turn.context.clone()).await;
         let outcome = CallOutcome::of(outcome);
         let text = format!("Observation: {}", outcome.text);
         turn.conversation.push(Message::User { text });

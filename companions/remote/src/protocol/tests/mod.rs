@@ -47,7 +47,7 @@ fn outcome(answer: Answer) -> Outcome {
     let tool = Tool::backed(spec, Answers(Mutex::new(Some(answer))));
     let builder = Registry::builder().with(tool);
     let registry = builder.max_output_chars(usize::MAX).build().unwrap();
-    registry.call_blocking(ToolCall::new("1", "tool", "{}"))
+    registry.call(ToolCall::new("1", "tool", "{}")).blocking()
 }
 
 /// A tool elsewhere, which ended like this, as an entry of a registry here.
@@ -87,7 +87,7 @@ fn delete() {}
 #[test]
 fn what_asks_arrives_as_denied_whatever_the_executor_makes_of_it() -> Tested {
     let registry = Registry::builder().tool(delete).build()?;
-    let asked = registry.call_blocking(ToolCall::new("1", "delete", ""));
+    let asked = registry.call(ToolCall::new("1", "delete", "")).blocking();
     assert_eq!(asked.status(), Status::Asked);
     let sent = ToolReply::of(key(), &asked);
     assert_eq!(sent.outcome, Status::Denied);
@@ -156,7 +156,9 @@ fn every_end_of_a_call_arrives_as_it_was() -> Tested {
     ];
     let mut seen = Vec::new();
     for arguments in calls {
-        let there = registry.call_blocking(ToolCall::new("1", "give", arguments));
+        let there = registry
+            .call(ToolCall::new("1", "give", arguments))
+            .blocking();
         equal(&there_and_back(&there)?, &there);
         seen.push(there.status());
     }
@@ -253,7 +255,9 @@ fn a_result_or_a_violation_that_is_too_large_is_said_in_words() -> Tested {
 /// A violation of the precondition of `give`, with this value.
 fn violated_with(value: Value) -> Result<Outcome, Box<dyn std::error::Error>> {
     let registry = Registry::builder().tool(give).build()?;
-    let there = registry.call_blocking(ToolCall::new("1", "give", r#"{"text":""}"#));
+    let there = registry
+        .call(ToolCall::new("1", "give", r#"{"text":""}"#))
+        .blocking();
     let mut violation = there.violation().cloned().ok_or("no violation")?;
     violation.values.insert("text", value);
     Ok(outcome(Err(CallError::Violation(Box::new(violation)))))
@@ -424,7 +428,9 @@ async fn a_cancellation_is_a_reply() -> Tested {
     for (name, may_still_run) in [("wait", false), ("sleep", true)] {
         let token = CancellationToken::new();
         let context = Context::new().cancellation(token.clone());
-        let call = registry.call_with(ToolCall::new("1", name, "{}"), context);
+        let call = registry
+            .call(ToolCall::new("1", name, "{}"))
+            .context(context);
         let cancel = async {
             STARTED.acquire().await.map(SemaphorePermit::forget)?;
             token.cancel();

@@ -1,4 +1,4 @@
-//! contract-runtime: `call_text`, and the export for OpenAI.
+//! contract-runtime: `call(..).text()`, and the export for OpenAI.
 
 use std::pin::pin;
 
@@ -71,8 +71,8 @@ pub(super) fn run(meter: &Meter, work: Work) {
         .tool(total);
     let registry = builder.build().expect("the tools are in order");
     meter.call(|| {
-        let call = ToolCallRef::new("1", work.name(), work.arguments());
-        once(pin!(registry.call_text(call))).expect("the arguments are right")
+        let call = ("1", work.name(), work.arguments());
+        once(pin!(registry.call(call).text())).expect("the arguments are right")
     });
 }
 

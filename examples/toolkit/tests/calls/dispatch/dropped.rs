@@ -81,9 +81,9 @@ fn a_call_that_is_cancelled_by_its_token_is_one_outcome() {
                 };
                 if wait.is_none() {
                     cancel.await;
-                    return registry.call_with(call, context).await;
+                    return registry.call(call).context(context).await;
                 }
-                tokio::join!(registry.call_with(call, context), cancel).0
+                tokio::join!(registry.call(call).context(context), cancel).0
             });
             ground.write("notes.txt", "one\ntwo\nthree\n");
             let expected = match wait {

@@ -205,8 +205,10 @@ fn refused_everywhere(registry: &Registry, tool: &str, text: &str) {
     let wire = format!(r#"{{"id":"1","name":"{tool}","arguments":{text}}}"#);
     for outcome in [
         check(registry, tool, text),
-        registry.call_blocking(ToolCall::new("1", tool, text)),
-        registry.call_blocking(ToolCall::from_json(wire.as_bytes()).unwrap()),
+        registry.call(ToolCall::new("1", tool, text)).blocking(),
+        registry
+            .call(ToolCall::from_json(wire.as_bytes()).unwrap())
+            .blocking(),
     ] {
         assert_eq!(outcome.status(), Status::InvalidArguments, "{tool}({text})");
     }

@@ -69,7 +69,9 @@ fn half_a_character_is_refused() {
                 let text = put(tool.name(), &place, "HALF")
                     .to_string()
                     .replace("HALF", half);
-                let outcome = registry.call_blocking(ToolCall::new("1", tool.name(), text.clone()));
+                let outcome = registry
+                    .call(ToolCall::new("1", tool.name(), text.clone()))
+                    .blocking();
                 assert_eq!(
                     outcome.status(),
                     Status::InvalidArguments,

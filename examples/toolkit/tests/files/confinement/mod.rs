@@ -106,7 +106,9 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
 }
 
 fn call(registry: &Registry, tool: &str, arguments: &Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", tool, arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", tool, arguments.to_string()))
+        .blocking()
 }
 
 /// No tool shows the canary, and all give one of the ends that a hostile path may have.

@@ -43,7 +43,9 @@ fn limited(folder: &TempDir, limits: Limits) -> Registry {
 }
 
 fn call(registry: &Registry, tool: &str, arguments: &Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", tool, arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", tool, arguments.to_string()))
+        .blocking()
 }
 
 #[track_caller]

@@ -42,7 +42,9 @@ fn limited(folder: &TempDir, read_characters: usize) -> Registry {
 }
 
 fn read(registry: &Registry, arguments: &Value) -> Outcome {
-    registry.call_blocking(ToolCall::new("1", "read_file", arguments.to_string()))
+    registry
+        .call(ToolCall::new("1", "read_file", arguments.to_string()))
+        .blocking()
 }
 
 #[track_caller]

@@ -240,8 +240,9 @@ fn numbers_are_read_exactly_or_refused() {
     for (number, status) in ends {
         for name in ["first_line", "first_column"] {
             let arguments = format!(r#"{{"path": "file", "{name}": {number}}}"#);
-            let outcome =
-                registry.call_blocking(ToolCall::new("1", "read_file", arguments.clone()));
+            let outcome = registry
+                .call(ToolCall::new("1", "read_file", arguments.clone()))
+                .blocking();
             assert_eq!(
                 outcome.status(),
                 status,
@@ -270,7 +271,9 @@ fn a_path_that_no_file_can_have_is_refused_before_anything_is_opened() {
     ];
     for (path, status) in ends {
         let arguments = format!(r#"{{"path": {path}}}"#);
-        let outcome = registry.call_blocking(ToolCall::new("1", "read_file", arguments));
+        let outcome = registry
+            .call(ToolCall::new("1", "read_file", arguments))
+            .blocking();
         assert_eq!(outcome.status(), status, "{path}: {:?}", outcome.error());
         let shown = outcome.error().unwrap();
         assert!(

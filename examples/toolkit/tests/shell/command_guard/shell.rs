@@ -44,7 +44,8 @@ impl GuardedShell {
         let arguments = arguments.to_string().replace("ROOT", &self.root);
         let outcome = self
             .registry
-            .call_blocking(ToolCall::new("1", "run_shell", arguments));
+            .call(ToolCall::new("1", "run_shell", arguments))
+            .blocking();
         let error = match outcome.status() {
             Status::Ok => return None,
             Status::Failed => outcome.error().unwrap(),
