@@ -1,4 +1,5 @@
-//! Arbitrary bytes as arguments: exactly one outcome, no panic, and the dispatcher takes what its schema admits.
+//! Arbitrary bytes as arguments: exactly one outcome, no panic, the same in every way to call, and the dispatcher
+//! takes what its schema admits.
 //!
 //! `cargo +nightly fuzz run arguments` in `contract-runtime`.
 
@@ -7,6 +8,7 @@
 mod generate;
 mod judge;
 mod tools;
+mod ways;
 
 use std::sync::OnceLock;
 
@@ -41,13 +43,14 @@ fuzz_target!(|bytes: &[u8]| {
 fn one_outcome(judge: &Judge, tool: &str, text: &str) {
     let before = judge.registry().statistics();
     let call = ToolCall::new("id", tool, text);
-    let outcome = judge.registry().call(call.clone()).blocking();
+    let outcome = judge.registry().call(&call).blocking();
     let after = judge.registry().statistics();
     assert_eq!(
         judge::total(&after),
         judge::total(&before) + 1,
         "one call, one outcome: {text}"
     );
+    ways::agree(judge.registry(), &call, &outcome);
     assert_eq!(outcome.id(), "id");
     assert_eq!(outcome.output().is_some(), outcome.error().is_none());
     assert!(
