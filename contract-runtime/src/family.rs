@@ -9,7 +9,7 @@ pub use crate::registry::is_tool_name;
 pub use crate::registry::methods::{self, UPDATE_COMMAND, is_update};
 pub use crate::schema::arguments::{escaped, nearest, unsafe_to_show};
 pub use crate::schema::lower::sentence::below_headings;
-pub use crate::schema::portable::pattern::portable as portable_pattern;
+pub use crate::schema::pattern::portable as portable_pattern;
 pub use crate::schema::{
     Decimal, KeywordValue, check_schema, correct_output, holds, percent_decode,
 };

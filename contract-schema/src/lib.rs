@@ -30,6 +30,8 @@ pub mod lexer;
 #[doc(hidden)]
 pub mod normalize;
 mod number_text;
+#[doc(hidden)]
+pub mod pattern;
 mod pointer;
 #[doc(hidden)]
 pub mod reader;

@@ -25,5 +25,5 @@ pub(crate) use contract_schema::renames::Renames;
 pub(crate) use contract_schema::stored::StoredSchema;
 pub(crate) use contract_schema::type_schema::{DescribedParameter, TypeSchemas};
 pub(crate) use contract_schema::{
-    arguments, json_text, lexer, normalize, reader, renames, stored, vocabulary,
+    arguments, json_text, lexer, normalize, pattern, reader, renames, stored, vocabulary,
 };

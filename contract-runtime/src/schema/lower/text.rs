@@ -6,7 +6,7 @@ use super::constant::COUNTS;
 use super::fragment::{Fragment, Keywords, distinct};
 use super::span::Span;
 use crate::contract::expression::Comparison;
-use crate::schema::portable::pattern;
+use crate::schema::pattern;
 
 /// A char of UTF-8 has at most this many bytes.
 const BYTES: i128 = 4;

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::cel::Cel;
 use super::number::{is_constant, kind_of};
-use super::pattern;
 use super::value_path::{ValuePath, variable};
 use crate::contract::expression::{Comparison, Expression};
 use crate::contract::panics::guard;
 use crate::contract::type_kind::TypeKind;
 use crate::schema::lower::constant::Constant;
 use crate::schema::lower::{Subject, Subjects};
+use crate::schema::pattern;
 
 /// What the rules of one condition are made from.
 pub(super) struct Rules<'s> {

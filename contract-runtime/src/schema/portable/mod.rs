@@ -5,7 +5,6 @@
 //! | negation pushed to the leaves, closures, optionals | `condition` |
 //! | numbers, and the guards before them | `number`, `float` |
 //! | types with few values, asked one by one | `native` |
-//! | regular expressions in the syntax that all engines share | `pattern` |
 //! | arguments: names, defaults, presence | `place` |
 //! | text with parentheses and escapes | `cel` |
 //!
@@ -18,7 +17,6 @@ mod condition;
 mod float;
 mod native;
 mod number;
-pub(crate) mod pattern;
 #[cfg(test)]
 pub(crate) mod tests;
 mod value_path;

@@ -20,7 +20,8 @@ use regex_syntax::ast::{
 const MOST_REPETITIONS: u32 = 1000;
 
 /// The pattern of exactly this text, for use inside a pattern; `None` where engines read some of it differently.
-pub(crate) fn literal(text: &str) -> Option<String> {
+#[must_use]
+pub fn literal(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         if !matches!(letter, ' '..='~') {
@@ -46,7 +47,7 @@ pub fn portable(pattern: &str) -> Option<String> {
 }
 
 /// What a text of ASCII alone matches, in every engine: all of them know `\x` with two digits.
-pub(crate) const ASCII: &str = r"^[\x00-\x7F]*$";
+pub const ASCII: &str = r"^[\x00-\x7F]*$";
 
 /// What ECMA-262 calls syntax characters; it refuses the escape of any other under `u`.
 const SYNTAX: &str = r"^$\.*+?()[]{}|";
