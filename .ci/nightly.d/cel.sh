@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 cases="$folder/cases.jsonl"
 
 printf '\n== %s\n' 'the cases, as the native contract judges them'
-CONTRACT_RULE_CASES="$cases" cargo test --quiet -p contract-runtime --test fourforms -- \
+CONTRACT_RULE_CASES="$cases" cargo test --quiet -p contract-manifest --test manifest -- \
     --exact rules::native_predicate_rule_and_schema_agree
 wc -l <"$cases"
 

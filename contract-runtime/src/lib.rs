@@ -60,6 +60,9 @@
 //! | [`contract-remote`](https://docs.rs/contract-remote) | tools on another machine; needs Rust 1.90 |
 //! | [`contract-http`](https://docs.rs/contract-http) | the listener of all their servers, and the check of `Host` and `Origin` |
 
+#[cfg(test)]
+extern crate self as contract_runtime;
+
 mod contract;
 mod futures;
 mod registry;
@@ -85,8 +88,7 @@ pub use registry::{
 };
 pub use schema::{
     ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,
-    McpRevision, PortableRule, ProblemKind, PublishedCondition, SchemaError, UnknownDialect,
-    Validator,
+    McpRevision, ProblemKind, PublishedCondition, SchemaError, UnknownDialect, Validator,
 };
 pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.

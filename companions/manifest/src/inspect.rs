@@ -2,9 +2,12 @@
 
 use std::fmt::{self, Write as _};
 
+use contract_runtime::__family::{Expression, Subjects, TypeKind};
 use contract_runtime::{ConditionKind, Lowering, Policy, PublishedCondition, Registry, ToolInfo};
 use serde::Serialize;
 use serde_json::Value;
+
+use super::rules::PortableRule;
 
 /// A condition that could be removed, or a condition or parameter that no model is informed about.
 ///
@@ -72,6 +75,8 @@ pub enum FindingKind {
     Implied,
     /// A precondition or a lookup refuses calls, and a model is shown nothing of it.
     Unexplained,
+    /// It must be published completely, and neither the schema nor a portable rule expresses all of it.
+    NotShown,
     /// A parameter has no description, and neither has its type.
     Undescribed,
     /// A type stays behind a `$ref` in the published schema, because the schema would be too long without it.
@@ -111,12 +116,17 @@ impl fmt::Display for Finding {
 pub trait Inspect {
     /// Finds preconditions that could be removed, because they are always true for their types or implied by others, and
     /// those that refuse calls although no model is informed about them, because only the program can evaluate them and
-    /// they have no text; parameters without a description; types that stay behind a reference; and maps that no call can give. None
+    /// they have no text; those that must be `shown` and are not; parameters without a description; types that stay behind a reference; and maps that no call can give. None
     /// of them is an error.
     ///
     /// It knows what the published contract knows, and is silent where it cannot prove.
     #[must_use]
     fn lint(&self) -> Vec<Finding>;
+
+    /// Finds all preconditions of which neither the schema nor a portable rule expresses all, as [`lint`](Self::lint) does of those
+    /// that must be `shown`.
+    #[must_use]
+    fn not_shown(&self) -> Vec<Finding>;
 
     /// Renders one tool and the forms of its contract as text for people; `None` if there is no such tool.
     #[must_use]
@@ -126,6 +136,12 @@ pub trait Inspect {
 impl Inspect for Registry {
     fn lint(&self) -> Vec<Finding> {
         self.tools().flat_map(findings).collect()
+    }
+
+    fn not_shown(&self) -> Vec<Finding> {
+        self.tools()
+            .flat_map(|tool| not_shown(tool, true))
+            .collect()
     }
 
     fn explain(&self, name: &str) -> Option<String> {
@@ -138,22 +154,16 @@ impl Inspect for Registry {
 }
 
 fn findings(tool: ToolInfo<'_>) -> Vec<Finding> {
-    let finding = |kind, subject: String, location: String, message: String| Finding {
+    let of_part = |kind, part: &str, message| Finding {
         tool: tool.name().to_owned(),
-        subject,
+        subject: format!("{}({part})", tool.name()),
         kind,
         message,
-        location,
+        location: tool.location().to_owned(),
     };
-    let of_condition = |kind, one: &PublishedCondition, message| {
-        finding(kind, one.id().to_owned(), tool.location_of(one), message)
-    };
-    let of_part = |kind, part: &str, message| {
-        let subject = format!("{}({part})", tool.name());
-        finding(kind, subject, tool.location().to_owned(), message)
-    };
-    let mut found: Vec<_> = superfluous(tool)
-        .map(|(one, kind, message)| of_condition(kind, one, message))
+    let superfluous = superfluous(tool);
+    let mut found: Vec<_> = superfluous
+        .map(|(one, kind, message)| of_condition(tool, one, kind, message))
         .collect();
     let unexplained = tool.conditions().iter();
     found.extend(unexplained.filter(|one| one.is_unexplained()).map(|one| {
@@ -161,8 +171,9 @@ fn findings(tool: ToolInfo<'_>) -> Vec<Finding> {
         let message = format!(
             "a model is shown nothing of `{predicate}`; add a message, or `requires = \"..\"`"
         );
-        of_condition(FindingKind::Unexplained, one, message)
+        of_condition(tool, one, FindingKind::Unexplained, message)
     }));
+    found.extend(not_shown(tool, false));
     found.extend(undescribed(tool).into_iter().map(|name| {
         let message =
             format!("`{name}` has no description for the model; write one with `///` above it");
@@ -182,6 +193,64 @@ fn findings(tool: ToolInfo<'_>) -> Vec<Finding> {
         of_part(FindingKind::Unreadable, name, message)
     }));
     found
+}
+
+fn of_condition(
+    tool: ToolInfo<'_>,
+    published: &PublishedCondition,
+    kind: FindingKind,
+    message: String,
+) -> Finding {
+    Finding {
+        tool: tool.name().to_owned(),
+        subject: published.id().to_owned(),
+        kind,
+        message,
+        location: tool.location_of(published),
+    }
+}
+
+/// The preconditions of which neither the schema nor a rule says all: those that demand it, or all.
+fn not_shown(tool: ToolInfo<'_>, all: bool) -> impl Iterator<Item = Finding> {
+    let refusing = tool.conditions().iter().filter(move |published| {
+        let condition = published.condition();
+        let is_demanded = condition.is_shown() || all && condition.kind() == ConditionKind::Pre;
+        is_demanded && published.refuses()
+    });
+    let missing = refusing.filter(|published| {
+        published.lowering() != Lowering::Exact && PortableRule::of(published).is_none()
+    });
+    missing.map(move |published| {
+        let predicate = published.condition().predicate();
+        let read = published.condition().expression().zip(published.subjects());
+        let part = read.and_then(|(expression, subjects)| unknown_part(expression, subjects));
+        let part = part.unwrap_or(predicate);
+        let message = format!(
+            "`{predicate}` must be shown, and `{part}` is not portable; compare values that JSON has, or do not demand it"
+        );
+        of_condition(tool, published, FindingKind::NotShown, message)
+    })
+}
+
+/// The first part that is known to Rust alone: an opaque one, a test, or a parameter of an unknown type.
+fn unknown_part(expression: &Expression, subjects: &Subjects) -> Option<&'static str> {
+    match expression {
+        Expression::Opaque(text) | Expression::Native { text, .. } => Some(text),
+        Expression::Parameter(name) => {
+            let known = subjects.all.iter().find(|one| one.name == *name);
+            let is_known = known.is_some_and(|one| {
+                !matches!(
+                    one.kind,
+                    TypeKind::Opaque | TypeKind::Optional(&TypeKind::Opaque)
+                )
+            });
+            (!is_known).then_some(*name)
+        }
+        other => {
+            let mut parts = other.parts().into_iter();
+            parts.find_map(|part| unknown_part(part, subjects))
+        }
+    }
 }
 
 fn superfluous(
@@ -314,11 +383,8 @@ fn shown(tool: ToolInfo<'_>, text: &mut String) -> fmt::Result {
 }
 
 fn sent(tool: ToolInfo<'_>, text: &mut String) -> fmt::Result {
-    let mut rules = tool
-        .conditions()
-        .iter()
-        .filter_map(|one| one.rule())
-        .peekable();
+    let rules = tool.conditions().iter().filter_map(PortableRule::of);
+    let mut rules = rules.peekable();
     if rules.peek().is_some() {
         writeln!(text, "\nsent")?;
     }

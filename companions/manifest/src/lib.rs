@@ -7,14 +7,14 @@ mod constants;
 mod diff;
 mod inspect;
 mod json;
+mod rules;
 mod subsumption;
 #[cfg(test)]
 mod tests;
 mod version;
 
 use contract_runtime::{
-    ConditionKind, Heading, Hints, Lowering, Policy, PortableRule, PublishedCondition, Registry,
-    ToolInfo,
+    ConditionKind, Heading, Hints, Lowering, Policy, PublishedCondition, Registry, ToolInfo,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 pub use diff::{Change, Diff, Verdict};
 pub use inspect::{Finding, FindingKind, Inspect};
 pub use json::ManifestError;
+pub use rules::PortableRule;
 pub use version::ManifestVersion;
 
 /// Tests that the contracts of a package match a file that is committed with it.
@@ -292,7 +293,7 @@ fn condition(published: &PublishedCondition) -> ConditionManifest {
         lowering: published.lowering(),
         heading: published.heading(),
         sentence: published.sentence().to_owned(),
-        rule: published.rule().cloned(),
+        rule: PortableRule::of(published),
         location: Some(Position { line, column }),
         other: Map::new(),
     }

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{ConditionManifest, Manifest, ManifestError, ManifestVersion, Position, ToolManifest};
+use super::{
+    ConditionManifest, Manifest, ManifestError, ManifestVersion, PortableRule, Position,
+    ToolManifest,
+};
 use contract_runtime::ConditionKind;
 use contract_runtime::Hints;
 use contract_runtime::Policy;
-use contract_runtime::{Heading, Lowering, PortableRule};
+use contract_runtime::{Heading, Lowering};
 
 /// Every field has a value, so that every field is written.
 fn full() -> Manifest {

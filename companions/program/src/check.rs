@@ -75,6 +75,7 @@ impl Check {
 const fn word(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Unexplained => "unexplained",
+        FindingKind::NotShown => "not shown",
         FindingKind::Undescribed => "undescribed",
         FindingKind::Referenced => "referenced",
         FindingKind::Unreadable => "unreadable",

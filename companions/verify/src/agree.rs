@@ -4,6 +4,7 @@
 //! `observe`, so that one input yields the answer of each. Schemas and rules are evaluated by independent libraries.
 
 use cel::Program;
+use contract_manifest::PortableRule;
 use contract_runtime::__family::Expression;
 use contract_runtime::__family::TypeKind;
 use contract_runtime::__family::guard;
@@ -127,12 +128,12 @@ impl<'s, 'r> Judges<'s, 'r> {
                 .conditions()
                 .iter()
                 .find(|one| one.id() == clause.id);
-            let Some(rule) = own.and_then(|one| one.rule()) else {
+            let Some(rule) = own.and_then(PortableRule::of) else {
                 continue;
             };
             match guard(|| Program::compile(&rule.rule)) {
                 Ok(Ok(program)) => {
-                    let text = rule.rule.clone();
+                    let text = rule.rule;
                     clause.rule = Some(Rule { text, program });
                 }
                 Ok(Err(error)) => unreadable(Some(&clause.id), format!("`{}`: {error}", rule.rule)),

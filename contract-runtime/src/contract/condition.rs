@@ -281,7 +281,9 @@ impl Condition {
         self.result
     }
 
-    pub(crate) const fn is_shown(&self) -> bool {
+    /// Returns whether its author demands with `shown` that all of it is published.
+    #[must_use]
+    pub const fn is_shown(&self) -> bool {
         self.shown
     }
 

@@ -116,7 +116,8 @@ pub enum Comparison {
 
 impl Comparison {
     /// The comparison that holds where this one does not, of values that are ordered.
-    pub(crate) const fn negated(self) -> Self {
+    #[must_use]
+    pub const fn negated(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
             Self::NotEqual => Self::Equal,
@@ -128,7 +129,8 @@ impl Comparison {
     }
 
     /// The comparison that says the same with its sides exchanged.
-    pub(crate) const fn mirrored(self) -> Self {
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
         match self {
             Self::Less => Self::More,
             Self::AtMost => Self::AtLeast,
@@ -201,14 +203,6 @@ impl Expression {
             | Self::SomeAnd(a, _, b)
             | Self::NoneOr(a, _, b) => (Some(a), Some(b), &[]),
             Self::Among(of, list) => (Some(of), None, list),
-        }
-    }
-
-    /// The first part that is not portable, as typed.
-    pub(crate) fn opaque(&self) -> Option<&'static str> {
-        match self {
-            Self::Opaque(text) => Some(text),
-            other => other.parts().into_iter().find_map(Self::opaque),
         }
     }
 

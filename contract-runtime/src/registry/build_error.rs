@@ -342,21 +342,6 @@ pub enum BuildProblem {
         /// Where the condition is defined.
         location: String,
     },
-    /// A precondition must be published completely, by its own `shown` or by
-    /// [`require_shown`](super::Builder::require_shown), and neither the schema nor a portable rule expresses all of it.
-    #[error(
-        "`{predicate}` of tool `{tool}` must be shown, and `{part}` is not portable ({location}); compare values that JSON has, or do not demand it"
-    )]
-    NotShown {
-        /// The tool.
-        tool: String,
-        /// The predicate as typed.
-        predicate: &'static str,
-        /// The part of it that only Rust can evaluate.
-        part: &'static str,
-        /// Where the condition is defined.
-        location: String,
-    },
 }
 
 fn one_name(name: &str, first: &str, second: &str) -> String {

@@ -14,7 +14,7 @@ use super::build_error::{BuildError, BuildProblem};
 use super::call_hook::CallHook;
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
-use super::{findings, history, methods, require_portable};
+use super::{findings, history, methods};
 use crate::contract::ToolFunction;
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
@@ -63,7 +63,6 @@ pub struct Builder {
     without_contexts: bool,
     /// It gets some of the tools that its conditions were written for.
     partial: bool,
-    shown: bool,
     program: Option<Program>,
     /// The package of `registry!()`, while nothing of it was found and nothing else was added.
     empty: Option<String>,
@@ -100,7 +99,6 @@ impl Builder {
             ignore_unknown_keys: false,
             without_contexts: false,
             partial: false,
-            shown: false,
             program: None,
             empty: None,
             before: CallHook::default(),
@@ -353,27 +351,6 @@ impl Builder {
         self
     }
 
-    /// Requires of every precondition what `shown` requires of one: that the schema or a portable rule expresses all of
-    /// it.
-    ///
-    /// ```
-    /// use contract_runtime::prelude::*;
-    ///
-    /// /// Reverse a word.
-    /// #[tool]
-    /// #[pre(word.trim() == word, "no blanks around the word")]
-    /// fn reverse(word: String) -> String {
-    ///     word.chars().rev().collect()
-    /// }
-    ///
-    /// let error = Registry::builder().tool(reverse).require_shown().build().unwrap_err();
-    /// assert!(error.to_string().contains("`word.trim()` is not portable"));
-    /// ```
-    pub fn require_shown(mut self) -> Self {
-        self.shown = true;
-        self
-    }
-
     /// Sets a hook that runs before every call by name and may refuse it. It runs before anything else: also for calls of
     /// unknown tools, calls whose arguments will be refused, and each call of a batch.
     ///
@@ -494,8 +471,8 @@ impl Builder {
     /// # Errors
     ///
     /// [`BuildError`] with every [`BuildProblem`]: names that clash or are not legal, values that nobody gives, functions that
-    /// are not tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used, conditions that
-    /// must be shown and cannot be, conditions that ask the history about a function that is not a tool.
+    /// are not tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used,
+    /// conditions that ask the history about a function that is not a tool.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         let mut overrides = std::mem::take(&mut self.overrides)
             .into_iter()
@@ -535,7 +512,6 @@ impl Builder {
             else {
                 continue;
             };
-            require_portable::judge(&entry, self.shown, &mut problems);
             findings::judge(&entry, &mut problems);
             for need in &*entry.needs {
                 let given = self.without_contexts

@@ -19,7 +19,6 @@ mod inner;
 mod job;
 pub mod methods;
 mod outcome;
-mod require_portable;
 mod shards;
 mod statistics;
 mod tool_info;

@@ -3,7 +3,6 @@
 pub(crate) mod dialects;
 mod hints;
 pub(crate) mod lower;
-pub(crate) mod portable;
 
 pub use contract_schema::{
     ArgumentProblem, Coercion, Decimal, InvalidArguments, ProblemKind, SchemaError, Validator,
@@ -12,7 +11,6 @@ pub use contract_schema::{
 pub use dialects::{Dialect, ExportProblem, McpRevision, UnknownDialect};
 pub use hints::Hints;
 pub use lower::{Heading, Lowering, PublishedCondition};
-pub use portable::PortableRule;
 
 pub use contract_schema::normalize::{correct_output, percent_decode};
 pub use contract_schema::type_schema::Describe;

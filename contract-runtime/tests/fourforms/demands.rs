@@ -10,6 +10,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use contract_manifest::PortableRule;
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, Heading, McpRevision, PublishedCondition};
 use schemars::JsonSchema;
@@ -204,7 +205,7 @@ fn a_demand_holds_of_the_json_where_the_condition_holds() {
                     (heading, &*sentence),
                     "{name}"
                 );
-                assert_eq!(condition.rule(), None, "{name}");
+                assert_eq!(PortableRule::of(condition), None, "{name}");
                 continue;
             }
             if tool == "before" {
@@ -267,7 +268,7 @@ fn what_no_reader_can_evaluate_is_no_demand() {
     let tool = registry.tool("told").unwrap();
     assert_eq!(tool.conditions().len(), 12);
     for one in tool.conditions() {
-        let (heading, rule) = (one.heading(), one.rule());
+        let (heading, rule) = (one.heading(), PortableRule::of(one));
         assert_eq!((heading, rule), (None, None), "{}", one.sentence());
     }
     for dialect in [

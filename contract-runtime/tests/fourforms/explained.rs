@@ -1,6 +1,6 @@
 //! What authors say of a condition in words of their own, and what is said where nobody did.
 
-use contract_manifest::{FindingKind, Inspect as _};
+use contract_manifest::{FindingKind, Inspect as _, PortableRule};
 use contract_runtime::prelude::*;
 use contract_runtime::{Content, Dialect, DynamicSpec, Heading, PublishedCondition, Tool};
 use serde_json::json;
@@ -57,7 +57,7 @@ fn what_is_never_shown_is_enforced_all_the_same() {
     let registry = registry();
     let tool = registry.tool("pay").unwrap();
     let hidden = &tool.conditions()[3];
-    assert_eq!((hidden.heading(), hidden.rule()), (None, None));
+    assert_eq!((hidden.heading(), PortableRule::of(hidden)), (None, None));
     assert_eq!(tool.input_schema()["properties"]["iban"].get("not"), None);
     let call = r#"{"iban":"TEST","cents":1,"limit":2,"note":""}"#;
     let outcome = registry.call(ToolCall::new("1", "pay", call)).blocking();

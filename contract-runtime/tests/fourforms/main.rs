@@ -19,8 +19,6 @@ mod openai_superset;
 mod published;
 mod reading;
 mod renames;
-mod rules;
-mod shown;
 
 use serde_json::{Map, Value, json};
 

@@ -6,6 +6,7 @@
     reason = "authors write it in more ways than the linter likes"
 )]
 
+use contract_manifest::PortableRule;
 use contract_runtime::prelude::*;
 use contract_runtime::{Builder, Lowering, Registry, Status, ToolCall};
 use schemars::JsonSchema;
@@ -215,7 +216,7 @@ fn what_is_read_is_published() {
     let mut less = Vec::new();
     for case in cases() {
         let condition = &registry.tool(case.name).unwrap().conditions()[0];
-        let ruled = condition.rule().is_some();
+        let ruled = PortableRule::of(condition).is_some();
         if condition.lowering() > case.lowering || (case.ruled && !ruled) {
             less.push(format!(
                 "{}: {:?}, ruled {ruled}",
@@ -234,7 +235,7 @@ fn what_only_rust_knows_is_told() {
     for name in ["another_pattern", "not_a_list", "not_a_number", "divided"] {
         let condition = &registry.tool(name).unwrap().conditions()[0];
         assert_eq!(
-            (condition.lowering(), condition.rule()),
+            (condition.lowering(), PortableRule::of(condition)),
             (Lowering::Described, None),
             "{name}"
         );

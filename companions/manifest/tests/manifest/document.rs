@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract_manifest::{Manifest, ToManifest as _};
+use contract_manifest::{Manifest, PortableRule, ToManifest as _};
 use contract_runtime::prelude::*;
 use contract_runtime::{ConditionKind, Lowering};
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ fn every_fact_of_a_registry_is_in_it() {
         assert_eq!(written.policy, published.policy());
         assert_eq!(written.heading, published.heading());
         assert_eq!(written.sentence, published.sentence());
-        assert_eq!(written.rule.as_ref(), published.rule());
+        assert_eq!(written.rule, PortableRule::of(published));
         let place = written.location.unwrap();
         assert_eq!((place.line, place.column), condition.position());
     }

@@ -5,6 +5,8 @@ mod conditions;
 mod document;
 mod explain;
 mod notes;
+mod rules;
+mod shown;
 mod substitution;
 
 use contract_manifest::{Diff, Manifest, Verdict};

@@ -1,5 +1,6 @@
 //! The tools as `tools/list` returns them.
 
+use contract_manifest::PortableRule;
 use contract_runtime::{Dialect, McpRevision, Registry, ToolInfo};
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
@@ -217,8 +218,22 @@ fn strip_contract(tool: &mut Tool) {
 /// Where the contract stands in the `_meta` of an exported tool.
 pub(super) const CONTRACT: &str = "rs.docs.contract-runtime/contract";
 
-/// Adds how often a person is asked, which no condition says of a tool that always asks.
-fn add_approval(exported: &mut Value, tool: ToolInfo<'_>) {
+/// Adds the rules for peers, and how often a person is asked, which no condition says of a tool that always asks.
+fn add_to_contract(exported: &mut Value, tool: ToolInfo<'_>) {
+    let contract = exported.get_mut("_meta");
+    if let Some(contract) = contract.and_then(|meta| meta.get_mut(CONTRACT)) {
+        let published = tool.conditions().iter();
+        let published = published.filter(|one| one.policy().ends_the_call());
+        let conditions = contract["conditions"].as_array_mut();
+        for (condition, published) in conditions.into_iter().flatten().zip(published) {
+            if let Some(rule) = PortableRule::of(published) {
+                condition["rule"] =
+                    json!({"rule": rule.rule, "message": rule.message, "paths": rule.paths});
+            }
+        }
+        let conditions = contract["conditions"].take();
+        *contract = json!({"rules": PortableRule::VERSION, "conditions": conditions});
+    }
     if tool.asks() {
         let often = if tool.confirms() {
             "always"
@@ -235,7 +250,7 @@ fn listed(
     tool: ToolInfo<'_>,
 ) -> Result<ListedTool, ServeError> {
     let asks_history = tool.asks_history();
-    add_approval(&mut exported, tool);
+    add_to_contract(&mut exported, tool);
     if let Some(schema) = exported.get_mut("outputSchema")
         && let Value::Bool(anything) = *schema
     {

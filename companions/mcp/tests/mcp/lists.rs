@@ -1,3 +1,4 @@
+use contract_manifest::PortableRule;
 use contract_runtime::Registry;
 use serde_json::{Value, json};
 
@@ -122,8 +123,11 @@ async fn contracts_are_listed_as_data_for_those_who_ask() {
     let mut client = Client::with(contract_mcp::Server::list_contracts, 1 << 16);
     client.begin().await;
     let answer = list(&mut client, false, json!({})).await;
-    let conditions = &meta(&answer).unwrap()[CONTRACT]["conditions"];
-    assert_eq!(conditions[0]["id"], "divide.pre[0]");
+    let contract = &meta(&answer).unwrap()[CONTRACT];
+    let condition = &contract["conditions"][0];
+    assert_eq!(condition["id"], "divide.pre[0]");
+    assert_eq!(contract["rules"], PortableRule::VERSION);
+    assert_eq!(condition["rule"]["rule"], "int(args.divisor) != 0");
 }
 
 #[tokio::test]

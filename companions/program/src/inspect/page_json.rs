@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contract_manifest::Inspect as _;
+use contract_manifest::{Inspect as _, PortableRule};
 use contract_runtime::__family::written;
 use contract_runtime::{
     ArgumentProblem, Artifact, Outcome, OutputKind, PublishedCondition, Registry, ToolInfo,
@@ -53,6 +53,7 @@ fn tool(tool: ToolInfo<'_>) -> Value {
 fn condition(published: &PublishedCondition) -> Value {
     let condition = published.condition();
     let (line, column) = condition.position();
+    let rule = PortableRule::of(published);
     json!({
         "id": published.id(),
         "kind": condition.kind(),
@@ -62,8 +63,8 @@ fn condition(published: &PublishedCondition) -> Value {
         "lowering": published.lowering(),
         "heading": published.heading(),
         "sentence": published.sentence(),
-        "rule": published.rule().map(|rule| &rule.rule),
-        "paths": published.rule().map(|rule| &rule.paths),
+        "rule": rule.as_ref().map(|rule| &rule.rule),
+        "paths": rule.as_ref().map(|rule| &rule.paths),
         "parameters": condition.parameters(),
         "policy": published.policy(),
         "line": line,

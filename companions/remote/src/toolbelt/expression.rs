@@ -11,7 +11,7 @@ use contract_runtime::__family::portable_pattern;
 
 use super::cost::Cost;
 
-/// The longest rule, in bytes, which is the longest that [`PortableRule`](contract_runtime::PortableRule) has.
+/// The longest rule, in bytes, which is the longest that [`PortableRule`](contract_manifest::PortableRule) has.
 const MAX_LENGTH: usize = 4_096;
 
 /// How deep brackets may be nested; each takes about 10 KiB of the stack while it is read, without optimisations.

@@ -12,7 +12,7 @@
 //!   none in the older revision: to wrap the result is a matter of the server that sends it.
 //! - An annotation is there where its author gave the hint; the defaults are the protocol's.
 //! - `_meta` carries the contract as data, under a key whose prefix is a domain in reverse ("General fields: `_meta`"):
-//!   each condition, how much of it the schema says, and its rule, with the version of the rules' profile.
+//!   each condition, and how much of it the schema says. A server adds rules for peers.
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,6 @@ use super::integer_bounds::quiet;
 use super::{McpRevision, Neutral, StoredSchema};
 use crate::schema::Hints;
 use crate::schema::lower::PublishedCondition;
-use crate::schema::portable::PortableRule;
 
 /// Where the contract stands in `_meta`: `docs.rs/contract-runtime`, in reverse.
 const CONTRACT: &str = "rs.docs.contract-runtime/contract";
@@ -49,7 +48,7 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
         .map(condition)
         .collect();
     if !conditions.is_empty() {
-        let contract = json!({"rules": PortableRule::VERSION, "conditions": conditions});
+        let contract = json!({"conditions": conditions});
         put("_meta", json!({ CONTRACT: contract }));
     }
     Value::Object(exported)
@@ -103,11 +102,5 @@ fn condition(published: &PublishedCondition) -> Value {
         put("heading", json!(heading));
     }
     put("sentence", json!(published.sentence()));
-    if let Some(rule) = published.rule() {
-        put(
-            "rule",
-            json!({"rule": rule.rule, "message": rule.message, "paths": rule.paths}),
-        );
-    }
     Value::Object(data)
 }

@@ -8,10 +8,14 @@ use crate::contract::type_kind::TypeKind;
 
 /// A value that a predicate compares with.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Constant {
+pub enum Constant {
+    /// A truth value.
     Bool(bool),
+    /// A whole number.
     Integer(i128),
+    /// Any other number.
     Float(f64),
+    /// A text or a character.
     Text(String),
 }
 
@@ -22,7 +26,8 @@ impl Constant {
     /// The value of an expression without parameters, computed in the type that `kind` stands for.
     ///
     /// There is none where Rust might compute another, or none at all: a sum outside the type wraps or panics.
-    pub(crate) fn of(expression: &Expression, kind: TypeKind) -> Option<Self> {
+    #[must_use]
+    pub fn of(expression: &Expression, kind: TypeKind) -> Option<Self> {
         Some(match expression {
             Expression::Bool(value) => Self::Bool(*value),
             Expression::Integer(value) => Self::Integer(*value),

@@ -14,7 +14,8 @@ const DEPTH: usize = 16;
 /// All values that `schema` admits, if it lists them; `root` holds the definitions it refers to.
 ///
 /// There may be more here than the schema admits, where further keywords stand beside the list; never fewer.
-pub(crate) fn values(schema: &Value, root: &Value) -> Option<Vec<Value>> {
+#[must_use]
+pub fn values(schema: &Value, root: &Value) -> Option<Vec<Value>> {
     let mut found = Vec::new();
     collect(schema, root, DEPTH, &mut found)?;
     Some(found)
@@ -23,7 +24,7 @@ pub(crate) fn values(schema: &Value, root: &Value) -> Option<Vec<Value>> {
 /// Of the values of a type, those of which the test holds; nothing if it does not answer about each.
 ///
 /// A test that panics is a violation whichever way it is asked, so neither it nor its opposite can be published.
-pub(crate) fn passing(
+pub fn passing(
     values: &[Value],
     expected: bool,
     holds: fn(&str) -> Option<bool>,

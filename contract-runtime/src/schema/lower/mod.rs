@@ -6,7 +6,7 @@ mod apply;
 mod atom;
 mod clause;
 pub(crate) mod constant;
-pub(crate) mod finite;
+pub mod finite;
 mod fragment;
 mod heading;
 mod merge;
@@ -20,13 +20,12 @@ mod tests;
 mod text;
 mod value_path;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::heading::Heading;
-use super::portable::{self, PortableRule};
 use super::stored::StoredSchema;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::policy::{Policy, Resolved};
@@ -94,9 +93,8 @@ pub struct PublishedCondition {
     sentence: String,
     /// A call may be refused by it, and neither the schema nor the description says so.
     is_unexplained: bool,
-    /// What its rule is made from when somebody asks, if it may have one.
-    ruled: Option<Arc<Subjects>>,
-    rule: OnceLock<Option<Box<PortableRule>>>,
+    /// The parameters of its tool, if a peer may be told what it demands of them.
+    subjects: Option<Arc<Subjects>>,
 }
 
 impl PublishedCondition {
@@ -155,32 +153,34 @@ impl PublishedCondition {
         self.is_unexplained
     }
 
-    /// Returns the condition as a rule that a peer without Rust can evaluate, if it has one and ends calls.
-    ///
-    /// The first call makes the rule, which takes as long as the rest of the condition: a manifest needs it, and a listing does not.
+    /// Returns the parameters of its tool, for a rule; `None` if it is no precondition that refuses calls.
+    #[doc(hidden)]
     #[must_use]
-    pub fn rule(&self) -> Option<&PortableRule> {
-        let make = |subjects: &Arc<Subjects>| portable::rule(&self.id, &self.condition, subjects);
-        let rule = || self.ruled.as_ref().and_then(make).map(Box::new);
-        self.rule.get_or_init(rule).as_deref()
+    pub fn subjects(&self) -> Option<&Subjects> {
+        self.subjects.as_deref()
     }
 }
 
 /// One parameter, for the lowering of the conditions that name it.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    pub(crate) name: String,
-    pub(crate) kind: TypeKind,
-    pub(crate) required: bool,
-    pub(crate) default: Option<Value>,
+pub struct Subject {
+    /// Its name, as a model knows it.
+    pub name: String,
+    /// Its type, as far as conditions can use it.
+    pub kind: TypeKind,
+    /// Whether every call gives it.
+    pub required: bool,
+    /// Its value in a call that does not give it.
+    pub default: Option<Value>,
 }
 
 /// All parameters of a tool, for the lowering of its conditions.
 #[derive(Debug)]
-pub(crate) struct Subjects {
-    pub(crate) all: Vec<Subject>,
+pub struct Subjects {
+    /// Each parameter, in the order of the function.
+    pub all: Vec<Subject>,
     /// The schema of the arguments before any condition.
-    pub(crate) input: StoredSchema,
+    pub input: StoredSchema,
 }
 
 /// A contract as it is published.
@@ -245,8 +245,7 @@ pub(crate) fn lower(
                 is_unexplained: (stated || looked_up) && !is_said && heading.is_none(),
                 heading,
                 sentence,
-                ruled: stated.then(|| Arc::clone(of)),
-                rule: OnceLock::new(),
+                subjects: stated.then(|| Arc::clone(of)),
                 id,
             }
         })

@@ -108,7 +108,8 @@ pub(crate) fn requirement(condition: &Condition, subjects: &[Subject]) -> String
 }
 
 /// The message, with the model's names of the arguments.
-pub(crate) fn of_message(condition: &Condition) -> Option<String> {
+#[must_use]
+pub fn of_message(condition: &Condition) -> Option<String> {
     let text = condition.message()?;
     let renamed = condition.renamed();
     let is_known = |name: &str| {
@@ -125,7 +126,8 @@ pub(crate) fn quoted(message: &str) -> String {
 }
 
 /// The predicate as typed, and what the model calls the arguments that it calls otherwise.
-pub(crate) fn of_predicate(condition: &Condition) -> String {
+#[must_use]
+pub fn of_predicate(condition: &Condition) -> String {
     let mut text = code(condition.predicate());
     for (index, (own, name)) in condition.renamed().iter().enumerate() {
         text.push_str(if index == 0 { " where " } else { ", " });

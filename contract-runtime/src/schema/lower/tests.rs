@@ -5,6 +5,7 @@ mod described;
 mod merging;
 mod native;
 mod property;
+mod rules;
 mod subjects;
 mod traps;
 mod trees;

@@ -7,7 +7,7 @@ mod bodies;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use contract_manifest::Inspect as _;
+use contract_manifest::{Inspect as _, PortableRule};
 use contract_runtime::prelude::*;
 use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Run, Status, catch};
 use schemars::JsonSchema;
@@ -324,7 +324,7 @@ fn what_asks_is_no_keyword_and_no_rule_and_is_told() {
         refund.input_schema()["properties"]["cents"]["maximum"],
         100_000
     );
-    assert!(limit.rule().is_none() && !limit.refuses());
+    assert!(PortableRule::of(limit).is_none() && !limit.refuses());
     let text = registry
         .export(contract_runtime::Dialect::Anthropic { strict: false })
         .unwrap()

@@ -2,7 +2,7 @@
 
 mod anything;
 #[allow(dead_code, reason = "another test reads the rest of it")]
-#[path = "../../../../../contract-runtime/tests/fourforms/rules/tools.rs"]
+#[path = "../../../../manifest/tests/manifest/rules/tools.rs"]
 mod clauses;
 mod rules;
 

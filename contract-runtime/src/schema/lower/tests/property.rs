@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::arguments::arguments;
 use super::lower;
 use super::native::{Scope, decode, holds};
+use super::rules::Judge;
 use super::subjects::{Parameter, every_form, tool};
 use super::trees::predicate;
 use crate::contract::condition::{Condition, ConditionKind};
@@ -15,7 +16,6 @@ use crate::contract::expression::Expression;
 use crate::schema::InputSchema;
 use crate::schema::arguments::examine;
 use crate::schema::lower::{Lowering, Subject};
-use crate::schema::portable::tests::Judge;
 use contract_schema::compile;
 
 pub(super) fn pre(expression: Expression) -> Condition {

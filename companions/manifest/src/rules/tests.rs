@@ -4,57 +4,7 @@ use cel::{Context, Program};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::cel::Cel;
-use super::value_path::variable;
-use crate::schema::PublishedCondition;
-
-/// The rules of some conditions, where they have one.
-pub(crate) struct Judge {
-    programs: Vec<Option<(String, Program)>>,
-    functions: Context<'static, 'static>,
-}
-
-impl Judge {
-    pub(crate) fn new(conditions: &[PublishedCondition]) -> Self {
-        let compiled = |one: &PublishedCondition| {
-            let rule = one.rule()?.rule.clone();
-            match Program::compile(&rule) {
-                Ok(program) => Some((rule, program)),
-                Err(error) => panic!("{rule}: {error}"),
-            }
-        };
-        Self {
-            programs: conditions.iter().map(compiled).collect(),
-            functions: Context::default(),
-        }
-    }
-
-    /// Demands that no rule refuses what its condition accepts, whatever kind of number the engine reads from JSON.
-    pub(crate) fn judge(&self, arguments: &Value, native: &[bool]) {
-        for (program, accepts) in self.programs.iter().zip(native) {
-            let Some((rule, program)) = program.as_ref().filter(|_| *accepts) else {
-                continue;
-            };
-            for arguments in [arguments, &doubles(arguments)] {
-                let answer = evaluate(program, &self.functions, arguments);
-                assert_ne!(answer, Some(json!(false)), "{rule} of {arguments}");
-            }
-        }
-    }
-}
-
-/// The arguments as a reader has them who knows no other number than `double`.
-pub(crate) fn doubles(value: &Value) -> Value {
-    match value {
-        Value::Number(number) => json!(number.as_f64()),
-        Value::Array(items) => items.iter().map(doubles).collect(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, value)| (name.clone(), doubles(value)))
-            .collect(),
-        other => other.clone(),
-    }
-}
+use super::cel::{Cel, variable};
 
 fn evaluate(program: &Program, functions: &Context<'_, '_>, arguments: &Value) -> Option<Value> {
     let mut context = functions.new_inner_scope();

@@ -1,7 +1,8 @@
-//! What must be shown and cannot be is a mistake of the registry, with the part and the place.
+//! What must be shown and cannot be is found, with the part and the place.
 
+use contract_manifest::{Finding, FindingKind, Inspect as _, PortableRule};
+use contract_runtime::Registry;
 use contract_runtime::prelude::*;
-use contract_runtime::{BuildProblem, Builder, Registry};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,72 +49,66 @@ fn greet(count: u32, name: String) -> u32 {
     count
 }
 
-fn problems(builder: Builder) -> Vec<(String, &'static str, &'static str, String)> {
-    let Err(error) = builder.build() else {
-        return Vec::new();
-    };
-    let problems = error.problems().iter().map(|problem| match problem {
-        BuildProblem::NotShown {
-            tool,
-            predicate,
-            part,
-            location,
-        } => (tool.clone(), *predicate, *part, location.clone()),
-        other => panic!("{other}"),
-    });
-    problems.collect()
+/// Of the findings those about conditions that must be shown.
+fn of_lint(registry: &Registry) -> Vec<Finding> {
+    let mut found = registry.lint();
+    found.retain(|one| one.kind == FindingKind::NotShown);
+    found
 }
 
 #[test]
 fn what_has_a_form_is_shown() {
-    let measure = Registry::builder().tool(measure);
-    assert_eq!(problems(measure.require_shown()), []);
-    assert_eq!(
-        problems(Registry::builder().tool(greet)),
-        [],
-        "nobody demands it"
-    );
+    let registry = Registry::builder().tool(measure).build().unwrap();
+    assert_eq!(registry.not_shown(), []);
+    let registry = Registry::builder().tool(greet).build().unwrap();
+    assert_eq!(of_lint(&registry), [], "nobody demands it");
 }
 
 #[test]
-fn a_type_that_only_the_compiler_sees_is_found_when_the_registry_is_built() {
-    let [(tool, predicate, part, location)] = &problems(Registry::builder().tool(cut))[..] else {
-        panic!("one problem");
+fn a_type_that_only_the_compiler_sees_is_found_in_the_registry() {
+    let registry = Registry::builder().tool(cut).build().unwrap();
+    let found = of_lint(&registry);
+    let [finding] = found.as_slice() else {
+        panic!("one finding: {found:?}");
     };
     assert_eq!(
-        (tool.as_str(), *predicate, *part),
-        ("cut", "!size.is_empty()", "size.is_empty()")
+        (finding.tool.as_str(), finding.subject.as_str()),
+        ("cut", "cut.pre[0]")
+    );
+    assert_eq!(
+        finding.message,
+        "`!size.is_empty()` must be shown, and `size.is_empty()` is not portable; compare values that JSON has, or do not demand it"
     );
     let line = 1 + include_str!("shown.rs")
         .lines()
         .position(|line| line.contains("#[pre(!size"))
         .unwrap();
     assert!(
-        location.ends_with(&format!("shown.rs:{line}:7")),
-        "{location}"
+        finding.location.ends_with(&format!("shown.rs:{line}:7")),
+        "{finding}"
     );
 }
 
 #[test]
-fn the_registry_may_demand_it_of_all_preconditions() {
-    let all = problems(Registry::builder().tool(greet).tool(cut).require_shown());
-    let parts: Vec<_> = all
+fn all_preconditions_may_be_demanded() {
+    let registry = Registry::builder().tool(greet).tool(cut).build().unwrap();
+    let found = registry.not_shown();
+    let parts: Vec<_> = found
         .iter()
-        .map(|(tool, _, part, _)| (tool.as_str(), *part))
+        .map(|one| (one.tool.as_str(), one.message.split('`').nth(3).unwrap()))
         .collect();
     assert_eq!(
         parts,
         [("cut", "size.is_empty()"), ("greet", "name.trim()")]
     );
-    let error = Registry::builder()
-        .tool(greet)
-        .require_shown()
-        .build()
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("`count > 0 && name.trim() == name` of tool `greet` must be shown, and `name.trim()` is not portable"),
-        "{error}"
-    );
+}
+
+#[test]
+fn what_ends_no_call_need_not_be_portable() {
+    let tools = || Registry::builder().tool(greet).tool(cut);
+    let registry = tools().policy(Policy::Observe).build().unwrap();
+    assert_eq!(registry.not_shown(), []);
+    assert_eq!(of_lint(&registry), []);
 }
 
 /// Book a room.
@@ -128,7 +123,10 @@ fn a_sentence_speaks_of_the_arguments_that_the_model_knows() {
     let registry = Registry::builder().tool(book).build().unwrap();
     let condition = &registry.tool("book").unwrap().conditions()[0];
     assert_eq!(condition.sentence(), "`to > from`");
-    assert_eq!(condition.rule().unwrap().message, "`to` is before `from`");
+    assert_eq!(
+        PortableRule::of(condition).unwrap().message,
+        "`to` is before `from`"
+    );
 }
 
 /// Take some numbers.
@@ -143,7 +141,7 @@ fn the_variable_of_a_closure_is_no_argument_of_its_name() {
     let registry = Registry::builder().tool(take).build().unwrap();
     let condition = &registry.tool("take").unwrap().conditions()[0];
     assert_eq!(condition.condition().parameters(), ["items", "m"]);
-    assert_eq!(condition.rule().unwrap().paths, ["/items", "/m"]);
+    assert_eq!(PortableRule::of(condition).unwrap().paths, ["/items", "/m"]);
     let call = ToolCall::new("1", "take", r#"{"items": [1], "m": 2, "most": 9}"#);
     assert_eq!(
         registry.call(call).blocking().error().unwrap(),

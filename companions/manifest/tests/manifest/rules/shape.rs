@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use contract_runtime::PortableRule;
+use contract_manifest::PortableRule;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,27 +35,28 @@ fn meet(#[arg(name = "begin")] start: u32, end: u32, name: &str, room: Room, min
 fn a_rule_names_its_condition_and_its_arguments() {
     let registry = Registry::builder().tool(meet).build().unwrap();
     let tool = registry.tool("meet").unwrap();
-    let rule = tool.conditions()[0].rule().unwrap();
+    let rule = PortableRule::of(&tool.conditions()[0]).unwrap();
     let written = json!({
         "id": "meet.pre[0]",
         "rule": "int(args.end) > int(args.begin)",
         "message": "`end` must come after `begin` {minutes}",
         "paths": ["/begin", "/end"],
     });
-    assert_eq!(serde_json::to_value(rule).unwrap(), written);
+    assert_eq!(serde_json::to_value(&rule).unwrap(), written);
     assert_eq!(
-        &serde_json::from_value::<PortableRule>(written).unwrap(),
+        serde_json::from_value::<PortableRule>(written).unwrap(),
         rule
     );
     assert_eq!(rule.id, tool.conditions()[0].id());
-    let rule = tool.conditions()[2].rule().unwrap();
+    let rule = PortableRule::of(&tool.conditions()[2]).unwrap();
     assert_eq!(rule.message, "`minutes % 15 == 0`");
 }
 
 #[test]
 fn a_condition_that_is_partly_opaque_has_no_rule() {
     let registry = Registry::builder().tool(meet).build().unwrap();
-    assert_eq!(registry.tool("meet").unwrap().conditions()[1].rule(), None);
+    let meet = registry.tool("meet").unwrap();
+    assert_eq!(PortableRule::of(&meet.conditions()[1]), None);
 }
 
 /// Rent for some days.
@@ -68,7 +69,9 @@ fn rent(days: u8, from: u32, until: u32) {}
 fn an_operation_on_converted_arguments_is_of_their_new_type() {
     let registry = Registry::builder().tool(rent).build().unwrap();
     let rules = registry.tool("rent").unwrap().conditions().iter();
-    let rules: Vec<_> = rules.map(|one| one.rule().unwrap().rule.as_str()).collect();
+    let rules: Vec<_> = rules
+        .map(|one| PortableRule::of(one).unwrap().rule)
+        .collect();
     assert_eq!(
         rules,
         [
@@ -88,7 +91,8 @@ fn told(name: &str) -> usize {
 #[test]
 fn a_postcondition_has_no_rule() {
     let registry = Registry::builder().tool(told).build().unwrap();
-    assert_eq!(registry.tool("told").unwrap().conditions()[0].rule(), None);
+    let told = registry.tool("told").unwrap();
+    assert_eq!(PortableRule::of(&told.conditions()[0]), None);
 }
 
 const WIDE: u64 = 1 << 53;
@@ -120,7 +124,7 @@ fn what_engines_do_not_agree_on_has_no_rule() {
     let registry = Registry::builder().tool(ruleless).build().unwrap();
     for condition in registry.tool("ruleless").unwrap().conditions() {
         let predicate = condition.condition().predicate();
-        assert_eq!(condition.rule(), None, "{predicate}");
+        assert_eq!(PortableRule::of(condition), None, "{predicate}");
     }
 }
 
@@ -160,7 +164,10 @@ fn rules_are_written_so_that_engines_agree() {
     let registry = tools::registry();
     for (name, written) in WRITTEN {
         let tool = registry.tool(name).unwrap();
-        assert_eq!(tool.conditions()[0].rule().unwrap().rule, written);
+        assert_eq!(
+            PortableRule::of(&tool.conditions()[0]).unwrap().rule,
+            written
+        );
     }
 }
 
@@ -196,7 +203,7 @@ const PROFILE: [&str; 24] = [
 fn rules_use_nothing_outside_the_profile() {
     let registry = tools::registry();
     for tool in registry.tools() {
-        let rule = &tool.conditions()[0].rule().unwrap().rule;
+        let rule = &PortableRule::of(&tool.conditions()[0]).unwrap().rule;
         let unescaped = rule.replace(r"\\", "").replace(r"\'", "");
         let code: String = unescaped.split('\'').step_by(2).collect();
         for word in code.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {

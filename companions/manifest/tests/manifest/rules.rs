@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 use std::{panic, thread};
 
 use cel::{Context, Program};
+use contract_manifest::PortableRule;
 use contract_runtime::{Detection, Lowering, Registry, Status, ToolCall};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
@@ -58,28 +59,28 @@ impl Judges {
 }
 
 /// The forms of one clause.
-struct Forms<'r> {
+struct Forms {
     clause: &'static Clause,
-    rule: &'r str,
+    rule: String,
     program: Program,
     schema: Validator,
     lowering: Lowering,
 }
 
-impl<'r> Forms<'r> {
-    fn of(clause: &'static Clause, registry: &'r Registry) -> Self {
+impl Forms {
+    fn of(clause: &'static Clause, registry: &Registry) -> Self {
         let tool = registry.tool(clause.name).unwrap();
         let [condition] = tool.conditions() else {
             panic!("`{}` has one clause", clause.name);
         };
-        let Some(rule) = condition.rule() else {
+        let Some(rule) = PortableRule::of(condition) else {
             panic!("`{}` has no rule: {}", clause.name, clause.predicate);
         };
         let program = Program::compile(&rule.rule);
         Self {
             clause,
-            rule: &rule.rule,
             program: program.unwrap_or_else(|error| panic!("{}: {error}", rule.rule)),
+            rule: rule.rule,
             schema: jsonschema::draft202012::new(tool.input_schema()).unwrap(),
             lowering: condition.lowering(),
         }
@@ -199,7 +200,7 @@ fn judge_all(clauses: &'static [Clause]) -> Vec<Value> {
             "{}: {counts:?}",
             forms.rule
         );
-        let constant = matches!(forms.rule, "true" | "false");
+        let constant = matches!(forms.rule.as_str(), "true" | "false");
         assert!(
             constant || counts.accepted > 10 && refused > 10,
             "{}: {counts:?}",
@@ -224,7 +225,7 @@ fn quiet() {
 
 /// The case, unless the arguments are of other types than the parameters.
 fn judge(
-    forms: &Forms<'_>,
+    forms: &Forms,
     judges: &Judges,
     arguments: Map<String, Value>,
     counts: &mut Counts,

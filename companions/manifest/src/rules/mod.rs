@@ -1,27 +1,116 @@
-//! Lowers a predicate to a rule in negation normal form, so that a weaker leaf makes the whole rule weaker.
+//! Renders conditions as CEL rules, in a portable profile that peers without Rust can evaluate.
+//!
+//! A predicate is lowered in negation normal form, so that a weaker leaf makes the whole rule weaker. Numbers and the guards before
+//! them are in `number`, and the text with its parentheses, escapes and names in `cel`.
+//!
+//! The language: google/cel-spec, doc/langdef.md (2026). What its implementations differ in is avoided: the kind of a number
+//! that comes from JSON (every one is converted by `int` or `double` first), errors inside `&&` and `||`, `has` of an
+//! argument that is `null`, comparison with `null`, the order of strings, classes of regular expressions, extensions.
 
+mod cel;
+mod number;
+#[cfg(test)]
+mod tests;
+
+use contract_runtime::__family::{
+    ASCII, Comparison, Constant, Expression, Subject, Subjects, TypeKind, finite, guard,
+    of_message, of_predicate, portable_pattern,
+};
+use contract_runtime::{Condition, PublishedCondition};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cel::Cel;
-use super::number::{is_constant, kind_of};
-use super::value_path::{ValuePath, variable};
-use crate::contract::expression::{Comparison, Expression};
-use crate::contract::panics::guard;
-use crate::contract::type_kind::TypeKind;
-use crate::schema::lower::constant::Constant;
-use crate::schema::lower::{Subject, Subjects};
-use crate::schema::pattern;
+use self::cel::{Cel, ValuePath, variable};
+use self::number::{is_constant, kind_of};
+
+/// Rules longer than this are not published.
+const LONGEST: usize = 4_096;
+
+/// A precondition as a rule in the Common Expression Language, over the arguments of a call.
+///
+/// A caller evaluates it before a call travels: where it is `false`, the tool would refuse. It is never stricter than the
+/// tool. It may be weaker where a number is too large for some reader of JSON, where a result might leave its type, and for
+/// bounds of an `f32`. An evaluation that ends in an error, or in anything but `true` and `false`, decides nothing, and the tool's
+/// own check stays the one that counts.
+///
+/// ```
+/// use contract_manifest::PortableRule;
+/// use contract_runtime::prelude::*;
+///
+/// /// Book a room for a part of one day.
+/// #[tool]
+/// #[pre(end > start, "{end} must come after {start}")]
+/// #[pre(note.as_deref().is_none_or(|note| note.chars().count() <= 80))]
+/// fn book_room(start: u32, end: u32, note: Option<String>) {}
+///
+/// let registry = Registry::builder().tool(book_room).build()?;
+/// let conditions = registry.tool("book_room").unwrap().conditions();
+/// let rule = PortableRule::of(&conditions[0]).unwrap();
+/// assert_eq!(rule.id, "book_room.pre[0]");
+/// assert_eq!(rule.rule, "int(args.end) > int(args.start)");
+/// assert_eq!(rule.message, "`end` must come after `start`");
+/// assert_eq!(rule.paths, ["/start", "/end"]);
+/// assert_eq!(
+///     PortableRule::of(&conditions[1]).unwrap().rule,
+///     "has(args.note) && type(args.note) != null_type ? size(args.note) <= 80 : true",
+/// );
+/// # Ok::<(), BuildError>(())
+/// ```
+///
+/// The profile is small, so that it means the same in `cel` (Rust), `@bufbuild/cel` and `cel-python`: one variable
+/// `args`, comparisons of numbers that `int` or `double` made, `&& || ! ?:`, `in`, `has`, `type(x) != null_type`, `+ - * %`,
+/// `size`, `bytes`, `startsWith`, `endsWith`, `contains`, `matches`, `all` and `exists`; no extension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PortableRule {
+    /// The id of the condition in violations, such as `divide.pre[0]`.
+    pub id: String,
+    /// The expression; its one variable is `args`, the object of the arguments.
+    pub rule: String,
+    /// The message for a caller who breaks it.
+    pub message: String,
+    /// The arguments it reads, as JSON pointers.
+    pub paths: Vec<String>,
+}
+
+impl PortableRule {
+    /// The version of the profile that rules are written in: another means that a rule may hold what this one does not name.
+    pub const VERSION: u32 = 1;
+
+    /// Returns the rule of a condition; `None` if it is no precondition, if it ends no call, if a person may let the call
+    /// through, or if a part of it is not portable.
+    #[must_use]
+    pub fn of(published: &PublishedCondition) -> Option<Self> {
+        of(published.id(), published.condition(), published.subjects()?)
+    }
+}
+
+fn of(id: &str, condition: &Condition, subjects: &Subjects) -> Option<PortableRule> {
+    let rule = Rules::new(subjects)
+        .condition(condition.expression()?, true)?
+        .to_string();
+    let paths = condition.parameters().iter();
+    let paths = paths.filter(|name| subjects.all.iter().any(|one| one.name == **name));
+    (rule.len() <= LONGEST).then(|| PortableRule {
+        id: id.to_owned(),
+        rule,
+        message: of_message(condition).unwrap_or_else(|| of_predicate(condition)),
+        paths: paths
+            .map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1")))
+            .collect(),
+    })
+}
 
 /// What the rules of one condition are made from.
-pub(super) struct Rules<'s> {
-    pub(super) subjects: &'s Subjects,
+struct Rules<'s> {
+    subjects: &'s Subjects,
     scope: Vec<(&'static str, ValuePath)>,
     /// The variables of the comprehensions around the current place.
     variables: Vec<String>,
 }
 
 impl<'s> Rules<'s> {
-    pub(super) fn new(subjects: &'s Subjects) -> Self {
+    fn new(subjects: &'s Subjects) -> Self {
         Self {
             subjects,
             scope: Vec::new(),
@@ -32,7 +121,7 @@ impl<'s> Rules<'s> {
     /// A condition that is as expected.
     ///
     /// Where the rule is `false`, the native predicate is not as expected, or panics; where it fails, nothing is known.
-    pub(super) fn condition(&mut self, expression: &Expression, expected: bool) -> Option<Cel> {
+    fn condition(&mut self, expression: &Expression, expected: bool) -> Option<Cel> {
         Some(match expression {
             Expression::Bool(value) => Cel::bool(*value == expected),
             Expression::Named { .. } => match Constant::of(expression, TypeKind::Bool)? {
@@ -91,9 +180,7 @@ impl<'s> Rules<'s> {
             Expression::StartsWith(of, affix) => {
                 Some(self.text(of)?.method("startsWith", &self.text(affix)?))
             }
-            Expression::IsAscii(of) => {
-                Some(self.text(of)?.method("matches", &Cel::text(pattern::ASCII)))
-            }
+            Expression::IsAscii(of) => Some(self.text(of)?.method("matches", &Cel::text(ASCII))),
             Expression::EndsWith(of, affix) => {
                 Some(self.text(of)?.method("endsWith", &self.text(affix)?))
             }
@@ -102,7 +189,7 @@ impl<'s> Rules<'s> {
                 let Constant::Text(pattern) = Constant::of(pattern, TypeKind::Text)? else {
                     return None;
                 };
-                let pattern = Cel::text(&pattern::portable(&pattern)?);
+                let pattern = Cel::text(&portable_pattern(&pattern)?);
                 Some(self.text(of)?.method("matches", &pattern))
             }
             _ => None,
@@ -293,7 +380,7 @@ impl<'s> Rules<'s> {
         variable(wanted, |name| self.variables.iter().any(|one| one == name))
     }
 
-    pub(super) fn place(&self, expression: &Expression) -> Option<ValuePath> {
+    fn place(&self, expression: &Expression) -> Option<ValuePath> {
         match expression {
             Expression::Parameter(name) => ValuePath::of(self.subject(name)?, false),
             Expression::Variable(name) => {
@@ -304,9 +391,55 @@ impl<'s> Rules<'s> {
         }
     }
 
-    pub(super) fn subject(&self, name: &str) -> Option<&'s Subject> {
+    fn subject(&self, name: &str) -> Option<&'s Subject> {
         let mut all = self.subjects.all.iter();
         all.find(|subject| subject.name == name)
+    }
+
+    /// The values of a parameter for which the test gives the answer that is expected.
+    fn native(
+        &self,
+        parameter: &str,
+        holds: fn(&str) -> Option<bool>,
+        expected: bool,
+    ) -> Option<Cel> {
+        let subject = self.subject(parameter)?;
+        let input = self.subjects.input.read();
+        let schema = input.get("properties")?.get(parameter)?;
+        let mut values = finite::values(schema, &input)?;
+        let absent = !subject.required && subject.default.is_none();
+        if absent && !values.contains(&Value::Null) {
+            values.push(Value::Null);
+        }
+        let passing = finite::passing(&values, expected, holds)?;
+        if passing.len() == values.len() {
+            return Some(Cel::bool(true));
+        }
+        let nullable = values.contains(&Value::Null);
+        let mut place = ValuePath::of(subject, nullable)?;
+        let scalars = || values.iter().filter(|value| !value.is_null());
+        if scalars().all(Value::is_i64) {
+            place.value = Cel::call("int", &place.value);
+        } else if !scalars().all(Value::is_string) && !scalars().all(Value::is_boolean) {
+            return None;
+        }
+        let listed: Option<Vec<Cel>> = passing
+            .iter()
+            .filter(|value| !value.is_null())
+            .map(Cel::json)
+            .collect();
+        let among = match listed?.as_slice() {
+            [] => Cel::bool(false),
+            listed if listed.len() + usize::from(nullable) == values.len() => Cel::bool(true),
+            [only] if only.is(true) => place.value.clone(),
+            [only] if only.is(false) => place.value.clone().not(),
+            [only] => Cel::relation("==", &place.value, only),
+            listed => Cel::relation("in", &place.value, &Cel::list(listed)),
+        };
+        Some(match place.present() {
+            Some(present) => present.choose(&among, &Cel::bool(passing.contains(&Value::Null))),
+            None => among,
+        })
     }
 
     fn text(&self, expression: &Expression) -> Option<Cel> {
