@@ -18,6 +18,13 @@ pub struct Decimal {
 }
 
 impl Decimal {
+    pub(crate) const ZERO: Self = Self {
+        negative: false,
+        digits: 0,
+        exponent: 0,
+        exact: true,
+    };
+
     /// Reads the number syntax of JSON (RFC 8259, section 6), and nothing else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -59,12 +66,7 @@ impl Decimal {
         };
         let digits = kept.parse().unwrap_or(0);
         if digits == 0 {
-            return Self {
-                negative: false,
-                digits: 0,
-                exponent: 0,
-                exact: true,
-            };
+            return Self::ZERO;
         }
         Self {
             negative,
@@ -77,22 +79,21 @@ impl Decimal {
     /// Reads a number from its shortest text.
     #[must_use]
     pub fn of(number: &Number) -> Self {
-        match (number.as_u64(), number.as_i64()) {
-            (Some(natural), _) => Self::of_integer(false, natural),
-            (None, Some(integer)) => Self::of_integer(true, integer.unsigned_abs()),
-            (None, None) => Self::of_float(number.as_f64().unwrap_or(0.0)),
+        match integer(number) {
+            Some(integer) => Self::of_integer(integer),
+            None => Self::of_float(number.as_f64().unwrap_or(0.0)),
         }
     }
 
-    fn of_integer(negative: bool, mut digits: u64) -> Self {
-        let mut exponent = 0;
+    pub(crate) fn of_integer(integer: i128) -> Self {
+        let (mut digits, mut exponent) = (integer.unsigned_abs(), 0);
         while digits != 0 && digits.is_multiple_of(10) {
             digits /= 10;
             exponent += 1;
         }
         Self {
-            negative,
-            digits: digits.into(),
+            negative: integer < 0,
+            digits,
             exponent,
             exact: true,
         }
@@ -103,19 +104,12 @@ impl Decimal {
     pub fn of_float(float: f64) -> Self {
         const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
         if float.fract() == 0.0 && float.abs() < EXACT {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "an integer from 0 to 2^53"
-            )]
-            let digits = float.abs() as u64;
-            return Self::of_integer(float < 0.0, digits);
+            #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53")]
+            return Self::of_integer(float as i128);
         }
         Self::parse(&format!("{float:e}")).unwrap_or(Self {
-            negative: false,
-            digits: 0,
-            exponent: 0,
             exact: false,
+            ..Self::ZERO
         })
     }
 
@@ -183,6 +177,12 @@ impl Decimal {
             }
         })
     }
+}
+
+/// The value of a number that is written as an integer of 64 bits.
+pub(crate) fn integer(number: &Number) -> Option<i128> {
+    let signed = number.as_i64().map(i128::from);
+    signed.or_else(|| number.as_u64().map(i128::from))
 }
 
 impl PartialOrd for Decimal {

@@ -1,6 +1,11 @@
 //! The tokens of a JSON text, read in place.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use serde_json::Number as JsonNumber;
+
+use super::Decimal;
 
 /// What is looked for does not plainly stand there; a parser may read it all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,17 +41,82 @@ fn unescaped(raw: &str) -> Result<String, Unread> {
 pub enum Number<'t> {
     /// One that a Rust integer of 64 bits holds.
     Integer(i128),
-    /// Digits with a fraction or a power of ten.
-    Float {
-        literal: &'t str,
-        /// By its digits it is certainly no integer.
-        is_fraction: bool,
-    },
+    /// Any other, as written.
+    Literal { digits: &'t str, is_integral: bool },
+}
+
+/// Floats of at most this many characters below `2^53` read back as they were written.
+const SHORT: usize = 15;
+
+/// Integers up to here are floats without rounding.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
+
+impl Number<'_> {
+    /// Whether it is an integer by its own digits, not only after rounding.
+    pub fn is_integral(&self) -> bool {
+        match self {
+            Self::Integer(_) => true,
+            Self::Literal { is_integral, .. } => *is_integral,
+        }
+    }
+
+    /// The value: its own digits when they make an integer, else what an `f64` makes of it.
+    pub fn exact(&self) -> Decimal {
+        match self {
+            Self::Integer(value) => Decimal::of_integer(*value),
+            Self::Literal {
+                digits,
+                is_integral: true,
+            } => Decimal::parse(digits).unwrap_or(Decimal::ZERO),
+            Self::Literal { digits, .. } => finite(digits).map_or(Decimal::ZERO, Decimal::of_float),
+        }
+    }
+
+    /// The float that has this value, unless the digits of an integer count.
+    pub fn float(&self) -> Option<f64> {
+        match self {
+            Self::Integer(_) => None,
+            Self::Literal {
+                digits,
+                is_integral,
+            } => finite(digits)
+                .filter(|float| !is_integral || (digits.len() <= SHORT && float.abs() < EXACT)),
+        }
+    }
+
+    /// The number as others write it, or its digits where they would write it in another way.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Integer(value) => value.to_string(),
+            Self::Literal { digits, .. } => {
+                // A number too close to zero for a float reads as zero, and differs from it.
+                let is_exact = |float: &f64| {
+                    let rounds_to_zero = *float == 0.0 && !self.is_integral();
+                    digits.len() <= SHORT && float.abs() < EXACT && !rounds_to_zero
+                };
+                let float = finite(digits).filter(is_exact);
+                let number = float.and_then(JsonNumber::from_f64);
+                number.map_or_else(|| (*digits).to_owned(), |number| number.to_string())
+            }
+        }
+    }
+
+    /// Whether a [`JsonNumber`] is not the same value.
+    pub fn is_rounded(&self) -> bool {
+        match self {
+            Self::Literal { digits, .. } => {
+                let number = serde_json::from_str::<JsonNumber>(digits);
+                !number.is_ok_and(|number| Decimal::of(&number) == self.exact())
+            }
+            Self::Integer(_) => false,
+        }
+    }
 }
 
 /// Integers of at most so many digits fit 64 bits without a look at their value.
 const DIGITS: usize = 19;
 
+#[derive(Clone, Copy)]
 pub struct Lexer<'t> {
     text: &'t str,
 }
@@ -94,6 +164,37 @@ impl<'t> Lexer<'t> {
             return Ok(at + 1);
         }
         Err(Unread)
+    }
+
+    /// The first item or key of the array or object that begins here, or the place behind one that is empty.
+    #[inline]
+    pub fn first(&self, at: usize, close: u8) -> ControlFlow<usize, usize> {
+        let at = self.behind_space(at + 1);
+        if self.byte(at) == close {
+            return ControlFlow::Break(at + 1);
+        }
+        ControlFlow::Continue(at)
+    }
+
+    /// The item or key that follows the value which ends here, or the place behind their array or object.
+    #[inline]
+    pub fn next(&self, at: usize, close: u8) -> Result<ControlFlow<usize, usize>, Unread> {
+        let at = self.behind_space(at);
+        match self.byte(at) {
+            b',' => Ok(ControlFlow::Continue(self.behind_space(at + 1))),
+            byte if byte == close => Ok(ControlFlow::Break(at + 1)),
+            _ => Err(Unread),
+        }
+    }
+
+    /// The text from here on.
+    pub fn rest(&self, at: usize) -> &'t str {
+        self.text.get(at..).unwrap_or_default()
+    }
+
+    /// The text between two places.
+    pub fn between(&self, span: std::ops::Range<usize>) -> &'t str {
+        self.text.get(span).unwrap_or_default()
     }
 
     /// The place behind `word`, if it stands here.
@@ -216,38 +317,43 @@ impl<'t> Lexer<'t> {
             return self.float(start, at);
         }
         if digits > DIGITS {
-            let written = self.text.get(first..at).map(str::parse);
-            magnitude = written.and_then(Result::ok).ok_or(Unread)?;
+            match self.text.get(first..at).map(str::parse) {
+                Some(Ok(written)) => magnitude = written,
+                _ => return self.float(start, at),
+            }
         }
         let value = i128::from(magnitude);
         let value = if is_negative { -value } else { value };
         // Parsers make a float of an integer with more than 64 bits, and of `-0`.
         if value < i128::from(i64::MIN) || (is_negative && value == 0) {
-            return Err(Unread);
+            return self.float(start, at);
         }
         Ok((Number::Integer(value), at))
     }
 
+    /// The number that begins at `start`, and goes on behind its first digits at `at`.
     fn float(&self, start: usize, mut at: usize) -> Result<(Number<'t>, usize), Unread> {
-        let mut is_fraction = false;
+        let mut is_integral = true;
         if self.byte(at) == b'.' {
             let (end, any) = self.behind_digits(at + 1)?;
-            (at, is_fraction) = (end, any);
+            (at, is_integral) = (end, !any);
         }
         let has_power = matches!(self.byte(at), b'e' | b'E');
         if has_power {
-            is_fraction = false;
             let sign = matches!(self.byte(at + 1), b'+' | b'-');
             (at, _) = self.behind_digits(at + 1 + usize::from(sign))?;
         }
-        let literal = self.text.get(start..at).ok_or(Unread)?;
+        let digits = self.text.get(start..at).ok_or(Unread)?;
         // Parsers refuse a number that no float holds. One without a power needs more than 300 digits for that.
-        if (has_power || literal.len() > 300) && finite(literal).is_none() {
+        if (has_power || digits.len() > 300) && finite(digits).is_none() {
             return Err(Unread);
         }
-        let number = Number::Float {
-            literal,
-            is_fraction,
+        if has_power {
+            is_integral = Decimal::parse(digits).is_some_and(|written| written.is_integral());
+        }
+        let number = Number::Literal {
+            digits,
+            is_integral,
         };
         Ok((number, at))
     }

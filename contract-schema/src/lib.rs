@@ -29,7 +29,6 @@ pub mod json_text;
 pub mod lexer;
 #[doc(hidden)]
 pub mod normalize;
-mod number_text;
 #[doc(hidden)]
 pub mod pattern;
 mod pointer;

@@ -156,8 +156,10 @@ pub struct ObjectRule {
     /// The places of many properties by name; few are found by comparing.
     pub(super) index: HashMap<String, usize, foldhash::fast::RandomState>,
     pub required: Vec<String>,
-    /// The required ones among the properties, one bit for each; `None` where a text cannot be judged in one pass.
+    /// The required ones among the first 64 properties, one bit for each; `None` if another name is required.
     pub required_bits: Option<u64>,
+    /// Whether the properties are all that is said of its members, and their names are written as they read.
+    pub is_plain: bool,
     pub patterns: Vec<(Regex, RuleId)>,
     pub additional: Option<RuleId>,
     pub unevaluated: Option<RuleId>,
@@ -180,25 +182,15 @@ impl ObjectRule {
                 .map(|(place, (name, _))| (name.clone(), place))
                 .collect();
         }
-        self.required_bits = self.bits();
-        self
-    }
-
-    fn bits(&self) -> Option<u64> {
-        // A name with one of these is written in another way than it reads.
         let plain =
             |name: &str| !name.contains(|c: char| matches!(c, '"' | '\\') || c.is_control());
-        let one_pass = self.properties.len() <= 64
-            && self.properties.iter().all(|(name, _)| plain(name))
-            && self.unevaluated.is_none()
-            && self.names.is_none()
-            && self.dependent_required.is_empty()
-            && self.dependent_schemas.is_empty();
-        let mut bits = 0;
-        for name in one_pass.then_some(&self.required)? {
-            bits |= 1 << self.position(name)?;
-        }
-        Some(bits)
+        self.is_plain = self.properties.iter().all(|(name, _)| plain(name))
+            && self.patterns.is_empty()
+            && self.names.is_none();
+        let bit = |name: &String| Some(1 << self.position(name).filter(|place| *place < 64)?);
+        let mut bits = self.required.iter().map(bit);
+        self.required_bits = bits.try_fold(0, |all, bit| Some(all | bit?));
+        self
     }
 
     /// The place of a property among all of the rule.

@@ -2,56 +2,71 @@
 
 use serde_json::Value;
 
-use super::expected::describe;
-use super::findings::{Found, Verdict};
-use super::node::Node;
-use super::path::Path;
+use super::describe::{describe, one_of};
+use super::place::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::walk::{Walk, list_values};
-use crate::{ObjectRule, RuleId, Rules};
+use super::walk::{Judged, Stop, Token, Verdict, Walk};
+use crate::{ObjectRule, RuleId, Rules, Types};
 
-impl Walk<'_> {
+/// A value: where it begins, how many arrays and objects it stands in, and the place that messages name.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    at: usize,
+    depth: usize,
+    path: &'p Path<'p>,
+}
+
+impl Walk<'_, '_> {
+    /// Judges a value by the schemas that its rule applies to it too; returns where it ends, where that is known.
     pub(super) fn combination(
         &mut self,
         id: RuleId,
-        node: &Node,
+        mut ended: Option<usize>,
+        at: usize,
+        depth: usize,
         path: &Path<'_>,
-        found: &mut Found,
-    ) {
+    ) -> Result<Option<usize>, Stop> {
         let rules = self.rules;
         let Some(rule) = &rules[id].combination else {
-            return;
+            return Ok(ended);
         };
-        for by in rule.reference.iter().chain(&rule.all) {
-            self.judge(*by, node, path, found);
+        if let Some(by) = rule.reference {
+            ended = Some(self.judge(by, at, depth, path)?);
         }
+        for by in &rule.all {
+            ended = Some(self.judge(*by, at, depth, path)?);
+        }
+        let place = Place { at, depth, path };
         if !rule.any.is_empty() {
-            self.choose(id, (&rule.any, false), node, path, found);
+            ended = Some(self.choose(id, (&rule.any, false), place)?);
         }
         if !rule.one.is_empty() {
-            self.choose(id, (&rule.one, true), node, path, found);
+            ended = Some(self.choose(id, (&rule.one, true), place)?);
         }
-        if let Some(not) = rule.not
-            && self.verdict(not, node).is_valid()
-        {
-            let kind = match rules[not].values {
-                Some(_) => ProblemKind::Value,
-                None => ProblemKind::NoMatch,
-            };
-            found.refuse(kind, path, node, || {
-                format!("anything but {}", describe(rules, not))
-            });
+        if let Some(not) = rule.not {
+            self.not(not, place)?;
         }
         if let Some(condition) = rule.condition {
-            let branch = if self.verdict(condition, node).is_valid() {
-                rule.then
-            } else {
-                rule.otherwise
-            };
+            let fits = self.verdict(condition, at, depth)?.0.is_valid();
+            let branch = if fits { rule.then } else { rule.otherwise };
             if let Some(branch) = branch {
-                self.judge(branch, node, path, found);
+                ended = Some(self.judge(branch, at, depth, path)?);
             }
         }
+        Ok(ended)
+    }
+
+    fn not(&mut self, not: RuleId, Place { at, depth, path }: Place<'_>) -> Result<(), Stop> {
+        if !self.verdict(not, at, depth)?.0.is_valid() {
+            return Ok(());
+        }
+        let rules = self.rules;
+        let kind = match rules[not].values {
+            Some(_) => ProblemKind::Value,
+            None => ProblemKind::NoMatch,
+        };
+        let expected = || format!("anything but {}", describe(rules, not));
+        self.refuse(kind, path, at, expected)
     }
 
     /// At least one of the alternatives has to fit, or exactly one.
@@ -59,18 +74,17 @@ impl Walk<'_> {
         &mut self,
         id: RuleId,
         (branches, exactly_one): (&[RuleId], bool),
-        node: &Node,
-        path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let mut best = (Verdict::Refused, None);
+        place: Place<'_>,
+    ) -> Judged {
+        let Place { at, depth, path } = place;
+        let mut best = (Verdict::Refused, None, at);
         let (mut valid, mut coerced) = (0, 0);
         for branch in branches {
-            let verdict = self.verdict(*branch, node);
+            let (verdict, end) = self.verdict(*branch, at, depth)?;
             valid += usize::from(verdict.is_valid());
             coerced += usize::from(verdict == Verdict::Coerced);
             if verdict < best.0 {
-                best = (verdict, Some(*branch));
+                best = (verdict, Some(*branch), end);
             }
             if verdict == Verdict::Fits && !exactly_one {
                 break;
@@ -78,160 +92,149 @@ impl Walk<'_> {
         }
         // A string that fits two is ambiguous.
         if exactly_one && (valid > 1 || (valid == 0 && coerced > 1)) {
-            found.refuse(ProblemKind::NoMatch, path, node, || {
+            self.refuse(ProblemKind::NoMatch, path, at, || {
                 "a value that fits only one of the accepted forms".to_owned()
-            });
-            return;
+            })?;
+            return Ok(best.2);
         }
-        self.settle(id, best, branches, node, path, found);
-    }
-
-    /// Follows the alternative that was chosen, or reports why there is none.
-    fn settle(
-        &mut self,
-        id: RuleId,
-        (verdict, branch): (Verdict, Option<RuleId>),
-        branches: &[RuleId],
-        node: &Node,
-        path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        match branch {
-            _ if !found.loud => found.verdict = found.verdict.max(verdict),
-            None => self.report(id, branches, node, path, found),
-            Some(_) if verdict == Verdict::Fits => {}
-            Some(branch) => self.judge(branch, node, path, found),
-        }
-    }
-
-    fn report(
-        &mut self,
-        id: RuleId,
-        branches: &[RuleId],
-        node: &Node,
-        path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let rules = self.rules;
-        let suited: Vec<RuleId> = branches
-            .iter()
-            .copied()
-            .filter(|branch| admits(rules, *branch, node))
-            .collect();
-        if suited.len() < 2 {
-            match suited.first() {
-                Some(only) => self.judge(*only, node, path, found),
-                None => found.refuse(ProblemKind::Type, path, node, || describe(rules, id)),
+        match best {
+            (_, None, _) if !self.loud => Err(Stop::Refused),
+            (_, None, _) => match self.meant(id, branches, place)? {
+                Some(branch) => self.judge(branch, at, depth, path),
+                None => self.anything(at, depth),
+            },
+            (verdict, Some(branch), _) if self.loud && verdict > Verdict::Fits => {
+                self.judge(branch, at, depth, path)
             }
-            return;
+            (verdict, Some(_), end) => {
+                self.verdict = self.verdict.max(verdict);
+                Ok(end)
+            }
+        }
+    }
+
+    /// The alternative that a value was meant for, which says why none fits; `None` if the value is refused as a whole.
+    fn meant(
+        &mut self,
+        id: RuleId,
+        branches: &[RuleId],
+        place: Place<'_>,
+    ) -> Result<Option<RuleId>, Stop> {
+        let rules = self.rules;
+        let Place { at, path, .. } = place;
+        let types = self.token(at)?.0.types();
+        let mut suited = branches.to_vec();
+        suited.retain(|branch| admits(rules, *branch, types));
+        if let [only] = suited.as_slice() {
+            return Ok(Some(*only));
+        }
+        let expected = || describe(rules, id);
+        if suited.is_empty() {
+            self.refuse(ProblemKind::Type, path, at, expected)?;
+            return Ok(None);
         }
         if let Some(tag) = tag(rules, &suited) {
-            self.tagged(tag, &suited, node, path, found);
-            return;
+            return self.tagged(tag, &suited, place);
         }
-        let lists: Option<Vec<&Vec<Value>>> = suited
-            .iter()
-            .map(|branch| rules[*branch].values.as_ref())
-            .collect();
-        if let Some(lists) = lists {
-            found.refuse(ProblemKind::Value, path, node, || describe(rules, id));
-            if !path.is_secret() && found.loud {
-                list_values(found, lists.into_iter().flatten(), node);
-            }
-            return;
+        let lists = suited.iter().map(|branch| rules[*branch].values.as_ref());
+        if let Some(lists) = lists.collect::<Option<Vec<_>>>() {
+            let values = lists.into_iter().flatten();
+            self.refuse_listing(ProblemKind::Value, path, at, expected, values)?;
+            return Ok(None);
         }
-        let scores: Vec<i64> = suited
-            .iter()
-            .map(|branch| self.score(*branch, node))
-            .collect();
+        let scores = suited.iter().map(|branch| self.score(*branch, place));
+        let scores = scores.collect::<Result<Vec<i64>, Stop>>()?;
         let best = scores.iter().max().copied().unwrap_or(0);
-        let mut furthest = suited
-            .iter()
-            .zip(&scores)
-            .filter(|(_, score)| **score == best);
-        match (furthest.next(), furthest.next()) {
-            (Some((branch, _)), None) => self.judge(*branch, node, path, found),
-            _ => found.refuse(ProblemKind::NoMatch, path, node, || describe(rules, id)),
+        let with_scores = suited.iter().zip(&scores);
+        let mut furthest = with_scores.filter(|(_, score)| **score == best);
+        if let (Some((branch, _)), None) = (furthest.next(), furthest.next()) {
+            return Ok(Some(*branch));
         }
+        self.refuse(ProblemKind::NoMatch, path, at, expected)?;
+        Ok(None)
     }
 
-    /// Objects whose alternatives are told apart by the value under one key.
+    /// The one of several objects that is told apart from the others by the value under one key.
     fn tagged(
         &mut self,
         tag: &str,
         branches: &[RuleId],
-        node: &Node,
-        path: &Path<'_>,
-        found: &mut Found,
-    ) {
+        Place { at, depth, path }: Place<'_>,
+    ) -> Result<Option<RuleId>, Stop> {
         let rules = self.rules;
-        let tags = || {
-            branches
-                .iter()
-                .filter_map(|branch| tag_value(rules, *branch, tag))
-        };
-        let here = path.key(tag).hidden(self.is_secret(path, tag));
+        let values = branches.iter();
+        let tags = values.filter_map(|branch| tag_value(rules, *branch, tag));
+        let here = path.member(tag, true, self.is_secret(path, tag));
         let expected = || {
-            let values: Vec<_> = tags().map(Value::to_string).collect();
-            super::expected::one_of(&values)
+            let values: Vec<_> = tags.clone().map(Value::to_string).collect();
+            one_of(&values)
         };
-        let Some(given) = node.get(tag) else {
-            found.problem(|| {
-                let pointer = here.pointer();
-                ArgumentProblem::new(pointer, ProblemKind::Missing, expected(), "nothing")
-            });
-            if !here.is_secret() && found.loud {
-                list_values(found, tags(), &Node::Null);
+        let (members, _) = self.members(at, depth)?;
+        let Some(given) = members.iter().find(|member| member.name == tag) else {
+            self.problem(|| {
+                let kind = ProblemKind::Missing;
+                let mut problem = ArgumentProblem::new(here.pointer(), kind, expected(), "nothing");
+                problem.list(&here, tags.clone(), None);
+                problem
+            })?;
+            return Ok(None);
+        };
+        let (token, _) = self.token(given.value)?;
+        for branch in branches {
+            if let Some(value) = tag_value(rules, *branch, tag)
+                && self.is_among(std::slice::from_ref(value), &token, given.value, depth + 1)?
+            {
+                return Ok(Some(*branch));
             }
-            return;
-        };
-        let matching = branches.iter().find(|branch| {
-            tag_value(rules, **branch, tag).is_some_and(|value| given.equals(value))
-        });
-        if let Some(branch) = matching {
-            self.judge(*branch, node, path, found);
-            return;
         }
-        found.refuse(ProblemKind::Value, &here, given, expected);
-        if !here.is_secret() && found.loud {
-            list_values(found, tags(), given);
-        }
+        self.refuse_listing(
+            ProblemKind::Value,
+            &here,
+            given.value,
+            expected,
+            tags.clone(),
+        )?;
+        Ok(None)
     }
 
     /// How far an alternative gets: keys that are known and fit, less those unknown or missing.
-    fn score(&mut self, branch: RuleId, node: &Node) -> i64 {
+    fn score(&mut self, branch: RuleId, Place { at, depth, .. }: Place<'_>) -> Result<i64, Stop> {
         let rules = self.rules;
-        let (Some(rule), Node::Object(entries)) = (object(rules, branch), node) else {
-            return 0;
+        let Some(rule) = object(rules, branch) else {
+            return Ok(0);
         };
+        if !matches!(self.token(at)?.0, Token::Object) {
+            return Ok(0);
+        }
+        let (members, _) = self.members(at, depth)?;
         let mut score = 0;
-        for (name, node) in entries {
-            score += match rule.property(name) {
-                Some(by) if self.verdict(by, node).is_valid() => 3,
+        for member in &members {
+            score += match rule.property(&member.name) {
+                Some(by) if self.verdict(by, member.value, depth + 1)?.0.is_valid() => 3,
                 Some(_) => 2,
                 None if rule.additional.is_some_and(|by| rules[by].is_never()) => -1,
                 None => 0,
             };
         }
         for name in &rule.required {
-            score -= i64::from(node.get(name).is_none());
+            score -= i64::from(!members.iter().any(|member| member.name == *name));
         }
-        score
+        Ok(score)
     }
 }
 
-/// Whether a rule, or what it refers to, admits the type of `node`.
-fn admits(rules: &Rules, id: RuleId, node: &Node) -> bool {
+/// Whether a rule, or what it refers to, admits one of these types.
+fn admits(rules: &Rules, id: RuleId, types: Types) -> bool {
     let rule = &rules[id];
     let inner = rule.combination.as_ref();
-    rule.types.has(node.types())
+    rule.types.has(types)
         && inner
             .and_then(|inner| inner.reference)
-            .is_none_or(|id| admits(rules, id, node))
+            .is_none_or(|id| admits(rules, id, types))
         && inner.is_none_or(|inner| {
-            inner.all.iter().all(|id| admits(rules, *id, node))
-                && (inner.any.is_empty() || inner.any.iter().any(|id| admits(rules, *id, node)))
-                && (inner.one.is_empty() || inner.one.iter().any(|id| admits(rules, *id, node)))
+            inner.all.iter().all(|id| admits(rules, *id, types))
+                && (inner.any.is_empty() || inner.any.iter().any(|id| admits(rules, *id, types)))
+                && (inner.one.is_empty() || inner.one.iter().any(|id| admits(rules, *id, types)))
         })
 }
 

@@ -1,105 +1,212 @@
-//! Validates keywords for arrays.
+//! Judges the items of arrays, and compares values.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
-use super::expected::describe;
-use super::findings::Found;
-use super::node::Node;
-use super::path::Path;
+use serde_json::Value;
+
+use super::describe::{describe, given};
+use super::place::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::walk::Walk;
-use crate::{ArrayRule, RuleId};
+use super::walk::{DEEPEST, Judged, Stop, Token, Walk, compare, is_between};
+use crate::json_text;
+use crate::{ArrayRule, Decimal, RuleId};
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
+    /// Whether the value is equal to one of these, as JSON Schema has it: `1` and `1.0` are.
+    pub(super) fn is_among(
+        &mut self,
+        values: &[Value],
+        token: &Token<'_>,
+        at: usize,
+        depth: usize,
+    ) -> Result<bool, Stop> {
+        Ok(match token {
+            Token::Null => values.contains(&Value::Null),
+            Token::Bool(flag) => values.iter().any(|value| value.as_bool() == Some(*flag)),
+            Token::Number(number) => {
+                let mut listed = values.iter().filter_map(Value::as_number);
+                listed.any(|listed| compare(number, listed, || Decimal::of(listed)).is_eq())
+            }
+            Token::String(string) => {
+                let text = string.text()?;
+                values.iter().any(|value| value.as_str() == Some(&*text))
+            }
+            Token::Array | Token::Object => {
+                let mut key = String::new();
+                self.key(at, depth, &mut key)?;
+                let same = |value: &Value| {
+                    let (text, mut own) = (value.to_string(), String::new());
+                    let written = Walk::quiet(&text, self.rules).key(0, 0, &mut own);
+                    written.is_ok() && own == key
+                };
+                values.iter().any(same)
+            }
+        })
+    }
+
+    /// Writes one text per value, for finding equal ones: numbers by value, keys sorted.
+    fn key(&mut self, at: usize, depth: usize, out: &mut String) -> Judged {
+        let (token, end) = self.token(at)?;
+        if depth >= DEEPEST && matches!(token, Token::Array | Token::Object) {
+            return Err(Stop::Unread);
+        }
+        match token {
+            Token::Number(number) => out.push_str(&number.exact().key()),
+            Token::String(string) => json_text::string(out, &string.text()?),
+            Token::Array => {
+                out.push('[');
+                let (items, end) = self.items(at, depth)?;
+                for item in items {
+                    self.key(item, depth + 1, out)?;
+                    out.push(',');
+                }
+                out.push(']');
+                return Ok(end);
+            }
+            Token::Object => {
+                let (mut members, end) = self.members(at, depth)?;
+                members.sort_by(|left, right| left.name.cmp(&right.name));
+                out.push('{');
+                for member in members {
+                    json_text::string(out, &member.name);
+                    out.push(':');
+                    self.key(member.value, depth + 1, out)?;
+                    out.push(',');
+                }
+                out.push('}');
+                return Ok(end);
+            }
+            Token::Null | Token::Bool(_) => out.push_str(self.lexer.between(at..end)),
+        }
+        Ok(end)
+    }
+
     pub(super) fn array(
         &mut self,
-        id: RuleId,
-        rule: &ArrayRule,
-        node: &Node,
-        items: &[Node],
+        id: Option<RuleId>,
+        begins: usize,
+        depth: usize,
         path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let rules = self.rules;
-        let few = rule.min.is_some_and(|min| items.len() < min);
-        let many = rule.max.is_some_and(|max| items.len() > max);
-        if few || many {
-            found.refuse(ProblemKind::Length, path, node, || describe(rules, id));
+    ) -> Judged {
+        if depth >= DEEPEST {
+            return Err(Stop::Unread);
         }
-        if rule.unique {
-            unique(items, path, found);
-        }
-        for (index, item) in items.iter().enumerate() {
-            let Some(by) = rule.prefix.get(index).copied().or(rule.items) else {
-                break;
+        let rule = id.and_then(|id| self.rules[id].array.as_ref());
+        let before = self.found.problems.len();
+        let (mut count, mut is_over) = (0, false);
+        let mut next = self.lexer.first(begins, b']');
+        let end = loop {
+            let at = match next {
+                ControlFlow::Continue(at) => at,
+                ControlFlow::Break(end) => break end,
             };
-            if found.is_settled() {
-                return;
+            let by = rule.and_then(|rule| rule.prefix.get(count).copied().or(rule.items));
+            let end = match by.filter(|_| !is_over) {
+                Some(by) if self.rules[by].is_never() => {
+                    // One problem for all items that are too many.
+                    is_over = true;
+                    let expected = || format!("an array of at most {count} items");
+                    self.refuse(ProblemKind::Length, path, begins, expected)?;
+                    self.anything(at, depth + 1)?
+                }
+                Some(by) => self.judge(by, at, depth + 1, &path.index(count))?,
+                None => self.anything(at, depth + 1)?,
+            };
+            count += 1;
+            next = self.lexer.next(end, b']')?;
+        };
+        if let (Some(id), Some(rule)) = (id, rule) {
+            let place = self.length(id, count, (rule.min, rule.max), before, begins, path)?;
+            if rule.unique || rule.contains.is_some() {
+                self.together(rule, place, begins, depth, path)?;
             }
-            if rules[by].is_never() {
-                // One problem for all items that are too many.
-                found.refuse(ProblemKind::Length, path, node, || {
-                    format!("an array of at most {index} items")
-                });
-                break;
-            }
-            self.judge(by, item, &path.index(index), found);
         }
-        if let Some(wanted) = rule.contains {
-            self.contains(wanted, rule, node, items, path, found);
-        }
+        Ok(end)
     }
 
-    fn contains(
+    /// Judges the items of an array as a whole: whether they differ, and how many are of one kind.
+    fn together(
         &mut self,
-        wanted: RuleId,
         rule: &ArrayRule,
-        node: &Node,
-        items: &[Node],
+        mut place: usize,
+        begins: usize,
+        depth: usize,
         path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let count = items
-            .iter()
-            .filter(|item| self.verdict(wanted, item).is_valid())
-            .count();
-        let least = rule.min_contains.unwrap_or(1);
-        let rules = self.rules;
-        if count < least {
-            found.refuse(ProblemKind::NoMatch, path, node, || {
-                format!(
-                    "an array with {least} or more of: {}",
-                    describe(rules, wanted)
-                )
-            });
-        }
-        if let Some(most) = rule.max_contains.filter(|most| count > *most) {
-            found.refuse(ProblemKind::NoMatch, path, node, || {
-                format!(
-                    "an array with at most {most} of: {}",
-                    describe(rules, wanted)
-                )
-            });
-        }
-    }
-}
-
-fn unique(items: &[Node], path: &Path<'_>, found: &mut Found) {
-    let mut seen = HashSet::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        let mut key = String::new();
-        item.key(&mut key);
-        if !seen.insert(key) {
-            let path = path.index(index);
-            found.problem(|| {
-                let got = super::escape::given(item, path.is_secret());
-                let got = format!("{got} once more");
-                let expected = "an item unlike all before it";
-                ArgumentProblem::new(path.pointer(), ProblemKind::NoMatch, expected, got)
-            });
-            if found.is_settled() {
-                return;
+    ) -> Result<(), Stop> {
+        let (rules, lexer) = (self.rules, self.lexer);
+        let (items, _) = self.items(begins, depth)?;
+        let mut seen = HashSet::new();
+        for (index, at) in items.iter().enumerate().filter(|_| rule.unique) {
+            let mut key = String::new();
+            self.key(*at, depth + 1, &mut key)?;
+            if !seen.insert(key) {
+                let path = path.index(index);
+                place = self.problem_at(place, || {
+                    let got = given(lexer, *at, path.is_secret()) + " once more";
+                    let expected = "an item unlike all before it";
+                    ArgumentProblem::new(path.pointer(), ProblemKind::NoMatch, expected, got)
+                })?;
             }
         }
+        let Some(wanted) = rule.contains else {
+            return Ok(());
+        };
+        let mut held = 0;
+        for at in items {
+            held += usize::from(self.verdict(wanted, at, depth + 1)?.0.is_valid());
+        }
+        let mut wrong = |limit: String| {
+            let expected = || format!("an array with {limit} of: {}", describe(rules, wanted));
+            self.refuse(ProblemKind::NoMatch, path, begins, expected)
+        };
+        let least = rule.min_contains.unwrap_or(1);
+        if held < least {
+            wrong(format!("{least} or more"))?;
+        }
+        if let Some(most) = rule.max_contains.filter(|most| held > *most) {
+            wrong(format!("at most {most}"))?;
+        }
+        Ok(())
+    }
+
+    /// Where the items of the array that begins at `at` begin, and the place behind it.
+    pub(super) fn items(&mut self, at: usize, depth: usize) -> Result<(Vec<usize>, usize), Stop> {
+        let mut items = Vec::new();
+        let mut next = self.lexer.first(at, b']');
+        loop {
+            let at = match next {
+                ControlFlow::Continue(at) => at,
+                ControlFlow::Break(end) => return Ok((items, end)),
+            };
+            items.push(at);
+            let end = self.anything(at, depth + 1)?;
+            next = self.lexer.next(end, b']')?;
+        }
+    }
+
+    /// Judges how many items or keys there are; returns the place behind its problem.
+    pub(super) fn length(
+        &mut self,
+        id: RuleId,
+        count: usize,
+        (min, max): (Option<usize>, Option<usize>),
+        place: usize,
+        at: usize,
+        path: &Path<'_>,
+    ) -> Judged {
+        if is_between(count, min, max) {
+            return Ok(place);
+        }
+        let (rules, lexer) = (self.rules, self.lexer);
+        self.problem_at(place, || {
+            let got = given(lexer, at, path.is_secret());
+            ArgumentProblem::new(
+                path.pointer(),
+                ProblemKind::Length,
+                describe(rules, id),
+                got,
+            )
+        })
     }
 }

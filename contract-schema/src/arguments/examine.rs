@@ -1,17 +1,13 @@
-//! Examines arguments: parse, walk, rewrite.
+//! Reads arguments: judges them, and writes them in the form that types read.
 
 use serde_json::error::Category;
 
-use super::edit::{Coercion, Edit, write};
-use super::error_position::locate;
-use super::node::Node;
-use super::object::duplicates;
-use super::path::Path;
-use super::problem::{ArgumentProblem, ProblemKind};
-use super::refusal::InvalidArguments;
-use super::stream;
-use super::walk::Walk;
+use super::correct::{Coercion, write};
+use super::place::locate;
+use super::problem::{ArgumentProblem, InvalidArguments, ProblemKind};
+use super::walk::{Found, Options, Stop, Walk};
 use crate::InputSchema;
+use crate::lexer::Lexer;
 
 /// Arguments that the schema admits.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,41 +25,16 @@ pub struct Examined {
 /// Everything else that is wrong with the arguments.
 pub fn read(text: &str, schema: &InputSchema, coerce: bool) -> Result<Examined, InvalidArguments> {
     match examine(text, schema, coerce) {
-        Err(_) if text.contains("null") => judge(text, schema, coerce, true),
+        Err(_) if text.contains("null") => {
+            let options = Options {
+                coerce,
+                null_is_absent: true,
+                ..Options::default()
+            };
+            judge(text, schema, options)
+        }
         examined => examined,
     }
-}
-
-/// Judges `text` by `schema`. Blank text and `null` mean no arguments.
-///
-/// # Errors
-/// Everything that is wrong with the arguments; with text that is not JSON, that alone.
-pub fn examine(
-    text: &str,
-    schema: &InputSchema,
-    coerce: bool,
-) -> Result<Examined, InvalidArguments> {
-    judge(text, schema, coerce, false)
-}
-
-/// Judges a value that is not a set of arguments, such as a result, by the schema of values like it.
-///
-/// # Errors
-/// Everything that is wrong with it.
-pub fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidArguments> {
-    if stream::admits(text, schema) {
-        return Ok(());
-    }
-    let node = Node::parse(text).map_err(|error| malformed(&error, text))?;
-    let mut walk = Walk::new(schema, false);
-    let found = walk.arguments(&node);
-    if walk.is_exhausted() {
-        return Err(too_complex());
-    }
-    if found.total > 0 {
-        return Err(InvalidArguments::new(found.problems, found.total));
-    }
-    Ok(())
 }
 
 /// Reads as [`read`] does, arguments that are handed on as JSON values: an integer that a [`serde_json::Number`] would round
@@ -76,84 +47,77 @@ pub fn read_values(
     schema: &InputSchema,
     coerce: bool,
 ) -> Result<Examined, InvalidArguments> {
-    // An integer that a `Number` would round is not decided there.
-    if stream::admits(text, schema) {
-        return Ok(Examined {
-            text: text.to_owned(),
-            coercions: Vec::new(),
-        });
-    }
     let examined = read(text, schema, coerce)?;
     // The shortest that is refused is -2^63 - 1.
-    let long = |digits: &[u8]| digits.len() >= 19;
-    let mut runs = examined
-        .text
-        .as_bytes()
-        .split(|byte| !byte.is_ascii_digit());
-    if !runs.any(long) {
-        return Ok(examined);
-    }
-    let node = Node::parse(&examined.text).map_err(|error| malformed(&error, &examined.text))?;
-    let mut walk = Walk::new(schema, false);
-    walk.as_values = true;
-    let found = walk.arguments(&node);
-    if found.total > 0 {
-        return Err(InvalidArguments::new(found.problems, found.total));
+    let mut runs = examined.text.split(|c: char| !c.is_ascii_digit());
+    if runs.any(|digits| digits.len() >= 19) {
+        let options = Options {
+            as_values: true,
+            ..Options::default()
+        };
+        admits(&examined.text, schema, options)?;
     }
     Ok(examined)
 }
 
-fn judge(
+/// Judges `text` by `schema`. Blank text and `null` mean no arguments.
+///
+/// # Errors
+/// Everything that is wrong with the arguments; with text that is not JSON, that alone.
+pub fn examine(
     text: &str,
     schema: &InputSchema,
     coerce: bool,
-    null_is_absent: bool,
 ) -> Result<Examined, InvalidArguments> {
-    let text = if is_blank(text) { "{}" } else { text };
-    let node = match Node::parse(text).map_err(|error| malformed(&error, text))? {
-        Node::Null => Node::Object(Box::default()),
-        node => node,
+    let options = Options {
+        coerce,
+        ..Options::default()
     };
-    let mut walk = Walk::new(schema, coerce);
-    walk.null_is_absent = null_is_absent;
-    let mut found = walk.arguments(&node);
-    if walk.is_exhausted() {
-        return Err(too_complex());
+    judge(text, schema, options)
+}
+
+/// Judges a value that is not a set of arguments, such as a result, by the schema of values like it.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn conforms(text: &str, schema: &InputSchema) -> Result<(), InvalidArguments> {
+    admits(text, schema, Options::default())
+}
+
+fn admits(text: &str, schema: &InputSchema, options: Options) -> Result<(), InvalidArguments> {
+    let found = walked(text, schema, options)?;
+    match found.total {
+        0 => Ok(()),
+        total => Err(InvalidArguments::new(found.problems, total)),
     }
-    duplicates(&walk, &node, &Path::ROOT, &mut found);
+}
+
+fn judge(text: &str, schema: &InputSchema, options: Options) -> Result<Examined, InvalidArguments> {
+    let text = match text.trim_matches([' ', '\t', '\n', '\r']) {
+        "" | "null" => "{}",
+        _ => text,
+    };
+    let mut found = walked(text, schema, options)?;
     if found.total > 0 {
         let refusal = InvalidArguments::new(found.problems, found.total);
-        return Err(explained(&node, schema, refusal));
+        return Err(with_formats(text, schema, refusal));
     }
-    let shortened = found.edits.iter().any(Edit::is_removal);
-    if shortened && let Node::Object(entries) = &node {
-        let is_left_out = |value| found.edits.iter().any(|edit| edit.removes(value));
-        let nulls = entries
-            .iter()
-            .filter(|(_, value)| *value == Node::Null && is_left_out(value));
-        let defaults = nulls.filter_map(|(name, _)| {
-            let default = schema.default_of(name)?;
-            Some(Coercion::to_default(name, default, schema.is_secret(name)))
-        });
-        let defaults: Vec<_> = defaults.collect();
-        found.coercions.extend(defaults);
+    found.coercions.append(&mut found.defaults);
+    let coercions = found.coercions;
+    let lexer = Lexer::new(text);
+    let is_empty = lexer.first(lexer.behind_space(0), b'}').is_break();
+    if found.edits.is_empty() && !is_empty {
+        let text = text.to_owned();
+        return Ok(Examined { text, coercions });
     }
-    let text = match (&node, found.edits.is_empty()) {
-        (Node::Object(entries), true) if !entries.is_empty() => text.to_owned(),
-        _ => write(&node, &mut found.edits),
-    };
-    if found.coercions.is_empty() && !shortened {
-        return Ok(Examined {
-            text,
-            coercions: Vec::new(),
-        });
+    let shortened = found.edits.iter().any(|edit| edit.to.is_none());
+    let text = write(text, found.edits);
+    if coercions.is_empty() && !shortened {
+        return Ok(Examined { text, coercions });
     }
     // What one schema coerces or leaves out, another that is applied to the same value has seen as it was.
-    let examined = examine(&text, schema, false)?;
-    Ok(Examined {
-        coercions: found.coercions,
-        ..examined
-    })
+    let Examined { text, .. } = examine(&text, schema, false)?;
+    Ok(Examined { text, coercions })
 }
 
 /// A refusal with all that the formats of strings say besides: a type stops at its first mistake.
@@ -162,27 +126,34 @@ pub fn with_formats(
     schema: &InputSchema,
     refusal: InvalidArguments,
 ) -> InvalidArguments {
-    match Node::parse(text) {
-        Ok(node) => explained(&node, schema, refusal),
-        Err(_) => refusal,
-    }
-}
-
-fn explained(node: &Node, schema: &InputSchema, refusal: InvalidArguments) -> InvalidArguments {
-    let mut walk = Walk::new(schema, true);
-    walk.null_is_absent = true;
-    walk.formats = true;
-    let mut found = walk.arguments(node);
+    let options = Options {
+        coerce: true,
+        null_is_absent: true,
+        formats: true,
+        as_values: false,
+    };
+    let Ok(mut found) = walked(text, schema, options) else {
+        return refusal;
+    };
     found
         .problems
         .retain(|problem| problem.kind == ProblemKind::Format);
     refusal.with(found.problems)
 }
 
-/// Nothing but the white space of JSON.
-fn is_blank(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+/// What a walk finds in a text that it reads to the end.
+fn walked(text: &str, schema: &InputSchema, options: Options) -> Result<Found, InvalidArguments> {
+    Walk::of_text(text, schema, options).map_err(|stop| {
+        match (serde_json::from_str::<serde_json::Value>(text), stop) {
+            (Err(error), _) => malformed(&error, text),
+            (Ok(_), Stop::TooComplex) => too_complex(),
+            // A parser that keeps numbers of any size.
+            (Ok(_), _) => {
+                let (line, column) = behind_too_large(text);
+                out_of_range(text, line, column)
+            }
+        }
+    })
 }
 
 fn too_complex() -> InvalidArguments {
@@ -199,21 +170,12 @@ fn malformed(error: &serde_json::Error, text: &str) -> InvalidArguments {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
-    let mut pointer = String::new();
     let (expected, got) = match reason {
         "recursion limit exceeded" => (
             "at most 127 arrays and objects inside each other".to_owned(),
             format!("more than that at {place}"),
         ),
-        "number out of range" => {
-            // The number is JSON, so it is known where it stands.
-            let found = locate(text, error.line(), error.column());
-            pointer = found.map(|found| found.pointer).unwrap_or_default();
-            (
-                "a number between -1.8e308 and 1.8e308".to_owned(),
-                format!("one out of range at {place}"),
-            )
-        }
+        "number out of range" => return out_of_range(text, error.line(), error.column()),
         _ if error.classify() == Category::Eof => (
             "a JSON object".to_owned(),
             format!("text that ends too early, at {place}"),
@@ -223,10 +185,44 @@ fn malformed(error: &serde_json::Error, text: &str) -> InvalidArguments {
             format!("text that is not JSON: {reason} at {place}"),
         ),
     };
+    let pointer = String::new();
     InvalidArguments::one(ArgumentProblem::new(
         pointer,
         ProblemKind::Malformed,
         expected,
         got,
     ))
+}
+
+fn out_of_range(text: &str, line: usize, column: usize) -> InvalidArguments {
+    // The number is JSON, so it is known where it stands.
+    let found = locate(text, line, column);
+    InvalidArguments::one(ArgumentProblem::new(
+        found.map(|found| found.pointer).unwrap_or_default(),
+        ProblemKind::Malformed,
+        "a number between -1.8e308 and 1.8e308",
+        format!("one out of range at line {line}, column {column}"),
+    ))
+}
+
+/// The line and column behind the first number that no float holds.
+#[cold]
+fn behind_too_large(text: &str) -> (usize, usize) {
+    let lexer = Lexer::new(text);
+    let mut at = 0;
+    while at < text.len() {
+        at = match lexer.byte(at) {
+            b'"' => lexer.string(at).map_or(text.len(), |string| string.end),
+            b'-' | b'0'..=b'9' => match lexer.number(at) {
+                Ok((_, end)) => end,
+                Err(_) => break,
+            },
+            _ => at + 1,
+        };
+    }
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    at += lexer.rest(at).bytes().take_while(is_part).count();
+    let before = lexer.between(0..at);
+    let begins = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, at - begins)
 }

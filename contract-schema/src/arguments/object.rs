@@ -1,144 +1,231 @@
-//! Validates keywords for objects.
+//! Judges the members of objects, and the keys that no property names.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use super::edit::Coercion;
-use super::expected::describe;
-use super::findings::Found;
+use super::correct::Coercion;
+use super::describe::describe;
 use super::nearest::{by_words, nearest};
-use super::node::Node;
-use super::path::Path;
+use super::place::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::walk::Walk;
-use crate::{ObjectRule, RuleId, Rules};
+use super::walk::{DEEPEST, Judged, Stop, Token, Verdict, Walk};
+use crate::lexer::{Lexer, Unread};
+use crate::{InputSchema, ObjectRule, RuleId, Rules};
 
-/// The entries of an object as they were parsed.
-pub(super) type Entries = [(Box<str>, Node)];
+/// One member of an object: its name, and where its key and its value begin.
+pub(super) struct Member<'t> {
+    pub(super) name: Cow<'t, str>,
+    /// The place of its name among the properties of the rule.
+    property: Option<usize>,
+    pub(super) key: usize,
+    pub(super) value: usize,
+}
 
-/// Below this many keys, comparing each with each is faster than a set.
-const FEW: usize = 8;
-
-impl<'s> Walk<'s> {
+impl<'s, 't> Walk<'s, 't> {
     pub(super) fn object(
         &mut self,
-        id: RuleId,
-        rule: &ObjectRule,
-        node: &Node,
-        entries: &Entries,
+        id: Option<RuleId>,
+        begins: usize,
+        depth: usize,
         path: &Path<'_>,
-        found: &mut Found,
-    ) {
+    ) -> Judged {
+        if depth >= DEEPEST {
+            return Err(Stop::Unread);
+        }
+        let before = self.found.problems.len();
         let rules = self.rules;
-        let few = rule.min.is_some_and(|min| entries.len() < min);
-        let many = rule.max.is_some_and(|max| entries.len() > max);
-        if few || many {
-            found.refuse(ProblemKind::Length, path, node, || describe(rules, id));
-        }
-        if !self.step(entries.len().saturating_mul(rule.required.len())) {
-            return;
-        }
-        for name in rule.required.iter().filter(|name| node.get(name).is_none()) {
-            self.missing(rule, name, path, found);
-        }
-        for (name, node) in entries {
-            if found.is_settled() {
-                return;
+        let rule = id.and_then(|id| rules[id].object.as_deref());
+        let mut keys = Keys::new(rule);
+        let mut count = 0;
+        let mut next = self.lexer.first(begins, b'}');
+        let end = loop {
+            let key = match next {
+                ControlFlow::Continue(at) => at,
+                ControlFlow::Break(end) => break end,
+            };
+            let member = keys.read(self.lexer, key)?;
+            let end = match rule {
+                Some(rule) => self.member(rule, &member, depth + 1, path)?,
+                None => self.anything(member.value, depth + 1)?,
+            };
+            count += 1;
+            next = self.lexer.next(end, b'}')?;
+        };
+        self.twice |= keys.twice;
+        if let (Some(id), Some(rule)) = (id, rule) {
+            let place = self.length(id, count, (rule.min, rule.max), before, begins, path)?;
+            let required = rule.required_bits;
+            if required.is_none_or(|bits| keys.seen & bits != bits) {
+                self.required(rule, &keys, place, path)?;
             }
-            self.entry(rule, name, node, path, found);
+            if !(rule.dependent_required.is_empty() && rule.dependent_schemas.is_empty()) {
+                self.dependent(rule, &keys, begins, depth, path)?;
+            }
         }
-        self.dependent(rule, node, path, found);
+        Ok(end)
     }
 
-    fn entry(
+    fn required(
         &mut self,
         rule: &ObjectRule,
-        name: &str,
-        node: &Node,
+        keys: &Keys<'_, '_>,
+        mut place: usize,
         path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let property = rule.property(name);
-        let here = match property {
-            Some(_) => path.key(name),
-            None => path.invented(name),
-        };
-        let here = here.hidden(self.is_secret(path, name));
-        if let Some(names) = rule.names {
-            let text = Node::String(name.into());
-            // A name is nothing but a string.
-            let coerce = std::mem::replace(&mut self.coerce, false);
-            let fits = self.verdict(names, &text).is_valid();
-            self.coerce = coerce;
-            if !fits {
-                let rules = self.rules;
-                // A key that must not be shown cannot be said to be unknown.
-                let kind = if here.is_hidden() {
-                    ProblemKind::NoMatch
-                } else {
-                    ProblemKind::Unknown
-                };
-                found.refuse(kind, &here, &text, || {
-                    format!("a key that is {}", describe(rules, names))
-                });
-                return;
-            }
+    ) -> Result<(), Stop> {
+        for name in rule.required.iter().filter(|name| !keys.has(name)) {
+            place = self.missing(rule, name, place, path)?;
         }
+        Ok(())
+    }
+
+    fn dependent(
+        &mut self,
+        rule: &ObjectRule,
+        keys: &Keys<'_, '_>,
+        begins: usize,
+        depth: usize,
+        path: &Path<'_>,
+    ) -> Result<(), Stop> {
+        let given = rule.dependent_required.iter();
+        let given = given.filter(|(name, _)| keys.has(name));
+        for other in given
+            .flat_map(|(_, needed)| needed)
+            .filter(|other| !keys.has(other))
+        {
+            self.missing(rule, other, self.found.problems.len(), path)?;
+        }
+        for (_, by) in rule
+            .dependent_schemas
+            .iter()
+            .filter(|(name, _)| keys.has(name))
+        {
+            self.judge(*by, begins, depth, path)?;
+        }
+        Ok(())
+    }
+
+    /// The value of one member, by everything that the rule says of it.
+    fn member(
+        &mut self,
+        rule: &'s ObjectRule,
+        member: &Member<'t>,
+        depth: usize,
+        path: &Path<'_>,
+    ) -> Judged {
+        let (name, at) = (&*member.name, member.value);
+        let property = member.property.and_then(|place| rule.properties.get(place));
+        let property = property.map(|(_, by)| *by);
+        if let (Some(by), true) = (property, rule.is_plain)
+            && !self.loud
+            && !self.options.null_is_absent
+        {
+            return self.judge(by, at, depth, path);
+        }
+        let is_secret = self.is_secret(path, name);
+        let here = path.member(name, property.is_some(), is_secret);
+        if let Some(names) = rule.names
+            && !self.is_name(names, member, depth, &here)?
+        {
+            return self.anything(at, depth);
+        }
+        let mut ended = None;
         if let Some(by) = property {
-            if self.is_absent(rule, by, name, node) {
-                // The default of an argument is recorded with its value; what a type makes of a missing member is its own affair.
-                if found.loud && !path.is_root() {
-                    found.coercions.push(Coercion::left_out(&here, node, false));
-                }
-                found.leave_out(node);
-                return;
+            if self.options.null_is_absent
+                && self.lexer.byte(at) == b'n'
+                && !rule.required.iter().any(|required| required == name)
+                && !self.verdict(by, at, depth)?.0.is_valid()
+            {
+                return self.absent(member, &here);
             }
-            self.judge(by, node, &here, found);
+            ended = Some(self.judge(by, at, depth, &here)?);
         }
-        let mut evaluated = property.is_some();
         for (pattern, by) in &rule.patterns {
             if pattern.is_match(name) {
-                evaluated = true;
-                self.judge(*by, node, &here, found);
+                ended = Some(self.judge(*by, at, depth, &here)?);
             }
         }
-        if let (false, Some(by)) = (evaluated, rule.additional) {
-            self.other(by, name, node, &here, found, || Known::of(rule));
+        match (ended, rule.additional) {
+            (Some(end), _) => Ok(end),
+            (None, Some(by)) => self.other(by, member, depth, &here, || Known::of(rule)),
+            (None, None) => self.anything(at, depth),
         }
     }
 
-    /// Whether a null says that an optional member is not there: it could say nothing else.
-    fn is_absent(&mut self, rule: &ObjectRule, by: RuleId, name: &str, node: &Node) -> bool {
-        self.null_is_absent
-            && *node == Node::Null
-            && !rule.required.iter().any(|required| required == name)
-            && !self.verdict(by, node).is_valid()
+    /// Whether a key is one of those that an object may have.
+    fn is_name(
+        &mut self,
+        names: RuleId,
+        member: &Member<'t>,
+        depth: usize,
+        here: &Path<'_>,
+    ) -> Result<bool, Stop> {
+        // A name is nothing but a string.
+        let coerce = std::mem::replace(&mut self.options.coerce, false);
+        let judged = self.verdict(names, member.key, depth);
+        self.options.coerce = coerce;
+        if judged?.0.is_valid() {
+            return Ok(true);
+        }
+        // A key that must not be shown cannot be said to be unknown.
+        let kind = if here.is_hidden() {
+            ProblemKind::NoMatch
+        } else {
+            ProblemKind::Unknown
+        };
+        let rules = self.rules;
+        let expected = || format!("a key that is {}", describe(rules, names));
+        self.refuse(kind, here, member.key, expected)?;
+        Ok(false)
+    }
+
+    /// A null that says that an optional member is not there: it could say nothing else.
+    fn absent(&mut self, member: &Member<'t>, here: &Path<'_>) -> Judged {
+        let end = self.lexer.literal(member.value, "null")?;
+        if self.loud {
+            // The default of an argument is recorded with its value; what a type makes of a missing member is its own affair.
+            let default = self.schema.and_then(|one| one.default_of(&member.name));
+            if !here.is_argument() {
+                let left_out = Coercion::left_out(here, "null", false);
+                self.found.coercions.push(left_out);
+            } else if let Some(default) = default {
+                let default = Coercion::to_default(here, default);
+                let is_same = |known: &Coercion| known.pointer == default.pointer;
+                if !self.found.defaults.iter().any(is_same) {
+                    self.found.defaults.push(default);
+                }
+            }
+        }
+        self.edit(Verdict::Coerced, member.key..end, None);
+        Ok(end)
     }
 
     /// A key that only `additionalProperties` or `unevaluatedProperties` speaks of.
     fn other<'n>(
         &mut self,
         by: RuleId,
-        name: &str,
-        node: &Node,
+        member: &Member<'t>,
+        depth: usize,
         here: &Path<'_>,
-        found: &mut Found,
         known: impl FnOnce() -> Known<'n>,
-    ) {
+    ) -> Judged {
         if !self.rules[by].is_never() {
-            self.judge(by, node, here, found);
-            return;
+            return self.judge(by, member.value, depth, here);
         }
-        if self.ignores_unknown_keys() {
-            if found.loud {
-                let left_out = Coercion::left_out(here, node, self.has_secrets());
-                found.coercions.push(left_out);
+        let schema = self.schema;
+        if schema.is_some_and(InputSchema::ignores_unknown_keys) {
+            let end = self.anything(member.value, depth)?;
+            if self.loud {
+                let value = self.lexer.between(member.value..end);
+                let left_out = Coercion::left_out(here, value, self.has_secrets());
+                self.found.coercions.push(left_out);
             }
-            found.leave_out(node);
-            return;
+            self.edit(Verdict::Coerced, member.key..end, None);
+            return Ok(end);
         }
-        found.problem(|| {
+        self.problem(|| {
             let pointer = here.pointer();
             if here.is_hidden() {
                 let got = "another key (not shown)";
@@ -149,51 +236,45 @@ impl<'s> Walk<'s> {
                 ArgumentProblem::new(pointer, ProblemKind::Unknown, known.expected(), "this name");
             // Below a secret nothing is listed, not even what the schema says.
             if !here.is_secret() {
-                let names = || known.names.iter().copied();
+                let (name, names) = (&*member.name, || known.names.iter().copied());
                 let meant = nearest(name, names()).or_else(|| by_words(name, names()));
-                let described = || {
-                    self.described(name)
-                        .filter(|name| known.names.contains(name))
-                };
+                let described =
+                    || described(schema?, name).filter(|name| known.names.contains(name));
                 problem.nearest = meant.or_else(described).map(str::to_owned);
                 problem.allowed = known.names.into_iter().map(Value::from).collect();
             }
             problem
-        });
+        })?;
+        self.anything(member.value, depth)
     }
 
-    /// Returns the argument whose description has this name in backquotes, for callers who know the argument by that name.
-    fn described(&self, name: &str) -> Option<&'s str> {
-        let quoted = format!("`{name}`");
-        let words = |schema: &'s Value| schema["description"].as_str().unwrap_or_default();
-        let mut properties = self.schema.json()["properties"].as_object()?.iter();
-        let (argument, _) = properties.find(|(_, schema)| words(schema).contains(&quoted))?;
-        Some(argument)
-    }
-
-    fn missing(&self, rule: &ObjectRule, name: &str, path: &Path<'_>, found: &mut Found) {
-        let rules = self.rules;
-        let here = path.key(name);
-        found.problem(|| {
+    fn missing(&mut self, rule: &ObjectRule, name: &str, place: usize, path: &Path<'_>) -> Judged {
+        let (rules, here) = (self.rules, path.key(name));
+        self.problem_at(place, || {
             let expected = rule
                 .property(name)
                 .map_or_else(|| "a value".to_owned(), |by| describe(rules, by));
             ArgumentProblem::new(here.pointer(), ProblemKind::Missing, expected, "nothing")
-        });
+        })
     }
 
-    fn dependent(&mut self, rule: &ObjectRule, node: &Node, path: &Path<'_>, found: &mut Found) {
-        for (name, needed) in &rule.dependent_required {
-            if node.get(name).is_some() {
-                for other in needed.iter().filter(|other| node.get(other).is_none()) {
-                    self.missing(rule, other, path, found);
-                }
-            }
-        }
-        for (name, by) in &rule.dependent_schemas {
-            if node.get(name).is_some() {
-                self.judge(*by, node, path, found);
-            }
+    /// All members of the object that begins at `at`, and the place behind it.
+    pub(super) fn members(
+        &mut self,
+        at: usize,
+        depth: usize,
+    ) -> Result<(Vec<Member<'t>>, usize), Stop> {
+        let mut members = Vec::new();
+        let mut next = self.lexer.first(at, b'}');
+        loop {
+            let key = match next {
+                ControlFlow::Continue(at) => at,
+                ControlFlow::Break(end) => return Ok((members, end)),
+            };
+            let member = Keys::new(None).read(self.lexer, key)?;
+            let end = self.anything(member.value, depth + 1)?;
+            members.push(member);
+            next = self.lexer.next(end, b'}')?;
         }
     }
 
@@ -201,76 +282,213 @@ impl<'s> Walk<'s> {
         &mut self,
         id: RuleId,
         by: RuleId,
-        node: &Node,
+        at: usize,
+        depth: usize,
         path: &Path<'_>,
-        found: &mut Found,
-    ) {
-        let Node::Object(entries) = node else { return };
+    ) -> Result<(), Stop> {
         let rules = self.rules;
-        let mut evaluated = vec![false; entries.len()];
-        self.evaluate(id, node, entries, false, &mut evaluated);
-        for ((name, node), _) in entries.iter().zip(&evaluated).filter(|(_, seen)| !**seen) {
-            let here = path.invented(name).hidden(self.is_secret(path, name));
+        let (members, _) = self.members(at, depth)?;
+        let mut evaluated = vec![false; members.len()];
+        self.evaluate(id, (at, depth), &members, false, &mut evaluated)?;
+        for (member, _) in members.iter().zip(&evaluated).filter(|(_, seen)| !**seen) {
+            let name = &*member.name;
+            let here = path.member(name, false, self.is_secret(path, name));
             let known = || {
                 let mut known = Known::default();
                 known.collect(rules, id);
                 known
             };
-            self.other(by, name, node, &here, found, known);
+            self.other(by, member, depth + 1, &here, known)?;
         }
+        Ok(())
     }
 
     /// Marks the keys that a schema and those it applies to the same object speak of.
     fn evaluate(
         &mut self,
         id: RuleId,
-        node: &Node,
-        entries: &Entries,
+        object: (usize, usize),
+        members: &[Member<'t>],
         nested: bool,
         evaluated: &mut [bool],
-    ) {
+    ) -> Result<(), Stop> {
         let rules = self.rules;
-        if !self.step(entries.len()) {
-            return;
-        }
+        self.step(members.len())?;
         if let Some(rule) = &rules[id].object {
             let all = rule.additional.is_some() || (nested && rule.unevaluated.is_some());
-            for ((name, _), seen) in entries.iter().zip(evaluated.iter_mut()) {
+            for (Member { name, .. }, seen) in members.iter().zip(evaluated.iter_mut()) {
+                let mut patterns = rule.patterns.iter();
                 *seen |= all
                     || rule.property(name).is_some()
-                    || rule
-                        .patterns
-                        .iter()
-                        .any(|(pattern, _)| pattern.is_match(name));
+                    || patterns.any(|(pattern, _)| pattern.is_match(name));
             }
             for (name, by) in &rule.dependent_schemas {
-                if node.get(name).is_some() {
-                    self.evaluate(*by, node, entries, true, evaluated);
+                if members.iter().any(|member| member.name == *name) {
+                    self.evaluate(*by, object, members, true, evaluated)?;
                 }
             }
         }
         let Some(combination) = &rules[id].combination else {
-            return;
+            return Ok(());
         };
         for by in combination.reference.iter().chain(&combination.all) {
-            self.evaluate(*by, node, entries, true, evaluated);
+            self.evaluate(*by, object, members, true, evaluated)?;
         }
+        let (at, depth) = object;
         for by in combination.any.iter().chain(&combination.one) {
-            if self.verdict(*by, node).is_valid() {
-                self.evaluate(*by, node, entries, true, evaluated);
+            if self.verdict(*by, at, depth)?.0.is_valid() {
+                self.evaluate(*by, object, members, true, evaluated)?;
             }
         }
         if let Some(condition) = combination.condition {
-            let branch = if self.verdict(condition, node).is_valid() {
-                self.evaluate(condition, node, entries, true, evaluated);
+            let branch = if self.verdict(condition, at, depth)?.0.is_valid() {
+                self.evaluate(condition, object, members, true, evaluated)?;
                 combination.then
             } else {
                 combination.otherwise
             };
             if let Some(branch) = branch {
-                self.evaluate(branch, node, entries, true, evaluated);
+                self.evaluate(branch, object, members, true, evaluated)?;
             }
         }
+        Ok(())
+    }
+
+    /// Refuses keys that are given more than once, at any depth: what a parser keeps of them is its own choice.
+    pub(super) fn duplicates(&mut self, at: usize, depth: usize, path: &Path<'_>) -> Judged {
+        let (token, end) = self.token(at)?;
+        match token {
+            Token::Array => {
+                let (items, end) = self.items(at, depth)?;
+                for (index, item) in items.into_iter().enumerate() {
+                    self.duplicates(item, depth + 1, &path.index(index))?;
+                }
+                Ok(end)
+            }
+            Token::Object => {
+                let (members, end) = self.members(at, depth)?;
+                let mut seen = HashSet::new();
+                for Member { name, value, .. } in &members {
+                    let here = path.member(name, false, self.is_secret(path, name));
+                    if !seen.insert(name) {
+                        self.problem(|| {
+                            let (kind, got) = if here.is_hidden() {
+                                (ProblemKind::NoMatch, "one of them again (not shown)")
+                            } else {
+                                (ProblemKind::Duplicate, "this key again")
+                            };
+                            ArgumentProblem::new(here.pointer(), kind, "each key once", got)
+                        })?;
+                    }
+                    self.duplicates(*value, depth + 1, &here)?;
+                }
+                Ok(end)
+            }
+            _ => Ok(end),
+        }
+    }
+}
+
+/// Returns the argument whose description has this name in backquotes, for callers who know the argument by that name.
+fn described<'s>(schema: &'s InputSchema, name: &str) -> Option<&'s str> {
+    let quoted = format!("`{name}`");
+    let words = |schema: &'s Value| schema["description"].as_str().unwrap_or_default();
+    let mut properties = schema.json()["properties"].as_object()?.iter();
+    let (argument, _) = properties.find(|(_, schema)| words(schema).contains(&quoted))?;
+    Some(argument)
+}
+
+/// The keys of one object that have been read.
+struct Keys<'r, 't> {
+    rule: Option<&'r ObjectRule>,
+    /// The first 64 properties of the rule, one bit for each.
+    seen: u64,
+    /// The property that most callers give next.
+    next: usize,
+    few: [&'t str; FEW],
+    count: usize,
+    /// All others, where they are many or were written with escapes.
+    many: HashSet<Cow<'t, str>, foldhash::fast::RandomState>,
+    /// Whether one was read twice.
+    twice: bool,
+}
+
+/// Up to this many keys, comparing each with each is faster than a set.
+const FEW: usize = 8;
+
+impl<'r, 't> Keys<'r, 't> {
+    fn new(rule: Option<&'r ObjectRule>) -> Self {
+        Self {
+            rule,
+            seen: 0,
+            next: 0,
+            few: [""; FEW],
+            count: 0,
+            many: HashSet::default(),
+            twice: false,
+        }
+    }
+
+    /// Reads the key that begins here, up to its value.
+    fn read(&mut self, lexer: Lexer<'t>, key: usize) -> Result<Member<'t>, Unread> {
+        if lexer.byte(key) != b'"' {
+            return Err(Unread);
+        }
+        let properties = self.rule.map_or(&[][..], |rule| &rule.properties);
+        let is_plain = self.rule.is_some_and(|rule| rule.is_plain);
+        let (name, property, end) = match properties.get(self.next) {
+            // Most callers keep the order of the schema.
+            Some((name, _)) if is_plain && lexer.is_key(key + 1, name) => {
+                let end = key + name.len() + 2;
+                let name = Cow::Borrowed(lexer.between(key + 1..end - 1));
+                (name, Some(self.next), end)
+            }
+            _ => {
+                let string = lexer.string(key)?;
+                let name = string.text()?;
+                let rule = self.rule.filter(|_| !properties.is_empty());
+                let property = rule.and_then(|rule| rule.position(&name));
+                (name, property, string.end)
+            }
+        };
+        match property {
+            Some(place) if place < 64 => {
+                let bit = 1 << place;
+                self.twice |= self.seen & bit != 0;
+                self.seen |= bit;
+            }
+            _ => self.add(name.clone()),
+        }
+        if let Some(place) = property {
+            self.next = place + 1;
+        }
+        Ok(Member {
+            name,
+            property,
+            key,
+            value: lexer.behind_space(lexer.behind(end, b':')?),
+        })
+    }
+
+    fn add(&mut self, name: Cow<'t, str>) {
+        let known = self.few.get(..self.count).unwrap_or_default();
+        self.twice |= known.contains(&&*name);
+        match (name, self.few.get_mut(self.count)) {
+            (Cow::Borrowed(name), Some(place)) if self.many.is_empty() => {
+                *place = name;
+                self.count += 1;
+            }
+            (name, _) => self.twice |= !self.many.insert(name),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let position = self.rule.and_then(|rule| rule.position(name));
+        if let Some(place) = position.filter(|place| *place < 64) {
+            return self.seen & (1 << place) != 0;
+        }
+        let known = self.few.get(..self.count).unwrap_or_default();
+        known.contains(&name) || self.many.contains(name)
     }
 }
 
@@ -315,39 +533,5 @@ impl<'r> Known<'r> {
             (true, None) => "none".to_owned(),
             (false, None) => "a known key".to_owned(),
         }
-    }
-}
-
-/// Refuses keys that are given more than once, at any depth: what a parser keeps of them is its own choice.
-pub(super) fn duplicates(walk: &Walk<'_>, node: &Node, path: &Path<'_>, found: &mut Found) {
-    match node {
-        Node::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                duplicates(walk, item, &path.index(index), found);
-            }
-        }
-        Node::Object(entries) => {
-            let mut seen = HashSet::new();
-            for (index, (name, node)) in entries.iter().enumerate() {
-                let here = path.invented(name).hidden(walk.is_secret(path, name));
-                let again = if entries.len() <= FEW {
-                    entries[..index].iter().any(|(other, _)| other == name)
-                } else {
-                    !seen.insert(name)
-                };
-                if again {
-                    found.problem(|| {
-                        let (kind, got) = if here.is_hidden() {
-                            (ProblemKind::NoMatch, "one of them again (not shown)")
-                        } else {
-                            (ProblemKind::Duplicate, "this key again")
-                        };
-                        ArgumentProblem::new(here.pointer(), kind, "each key once", got)
-                    });
-                }
-                duplicates(walk, node, &here, found);
-            }
-        }
-        _ => {}
     }
 }

@@ -1,7 +1,9 @@
 //! Gives the properties of a call that came under exported names their own.
 
-use super::edit::write;
-use super::node::Node;
+use super::correct::{Edit, write};
+use super::object::Member;
+use super::walk::{Judged, Token, Walk};
+use crate::json_text::string;
 use crate::{InputSchema, Renames, RuleId, Rules};
 
 /// Rules that are applied to values, one for each pair of them; a text that needs more is left as it is.
@@ -13,56 +15,65 @@ const STEPS: usize = 1_000_000;
 /// keys of a map are nobody's names.
 #[cold]
 pub fn own_names(text: &str, schema: &InputSchema) -> Option<String> {
-    let mut node = Node::parse(text).ok()?;
+    let rules = schema.rules();
     let mut undo = Undo {
-        rules: schema.rules(),
+        walk: Walk::quiet(text, rules),
+        rules,
         renames: schema.renames(),
         steps: STEPS,
-        changed: false,
+        edits: Vec::new(),
     };
-    undo.value(vec![schema.root()], &mut node);
-    undo.changed.then(|| write(&node, &mut []))
+    let at = undo.walk.lexer.behind_space(0);
+    let end = undo.value(vec![schema.root()], at, 0).ok()?;
+    let Undo { walk, edits, .. } = undo;
+    let is_whole = walk.lexer.ends(end);
+    (is_whole && !edits.is_empty()).then(|| write(text, edits))
 }
 
-struct Undo<'s> {
+struct Undo<'s, 't> {
+    walk: Walk<'s, 't>,
     rules: &'s Rules,
     renames: &'s Renames,
     steps: usize,
-    changed: bool,
+    edits: Vec<Edit>,
 }
 
-impl Undo<'_> {
+impl<'s> Undo<'s, '_> {
     /// A value to which these rules apply.
-    fn value(&mut self, by: Vec<RuleId>, node: &mut Node) {
-        if !matches!(node, Node::Array(_) | Node::Object(_)) {
-            return;
+    fn value(&mut self, by: Vec<RuleId>, at: usize, depth: usize) -> Judged {
+        let end = self.walk.anything(at, depth)?;
+        let (token, _) = self.walk.token(at)?;
+        if !matches!(token, Token::Array | Token::Object) {
+            return Ok(end);
         }
         let by = self.with_parts(by);
         self.steps = self.steps.saturating_sub(by.len());
         if self.steps == 0 {
-            return;
+            return Ok(end);
         }
-        match node {
-            Node::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    self.value(self.of_item(&by, index), item);
-                }
+        if let Token::Array = token {
+            let (items, _) = self.walk.items(at, depth)?;
+            for (index, item) in items.into_iter().enumerate() {
+                self.value(self.of_item(&by, index), item, depth + 1)?;
             }
-            Node::Object(entries) => {
-                // All of them before any is changed, so that a key that is given twice stays so.
-                let own: Vec<Option<Box<str>>> = (0..entries.len())
-                    .map(|index| self.own(&by, entries, index).map(Box::from))
-                    .collect();
-                for ((name, node), own) in entries.iter_mut().zip(own) {
-                    if let Some(own) = own {
-                        *name = own;
-                        self.changed = true;
-                    }
-                    self.value(self.of_member(&by, name), node);
-                }
-            }
-            _ => {}
+            return Ok(end);
         }
+        let (members, _) = self.walk.members(at, depth)?;
+        for member in &members {
+            let own = self.own(&by, &members, &member.name);
+            if let Some(own) = own {
+                let mut quoted = String::new();
+                string(&mut quoted, own);
+                let key = self.walk.lexer.string(member.key)?;
+                self.edits.push(Edit {
+                    span: member.key..key.end,
+                    to: Some(quoted),
+                });
+            }
+            let name = own.unwrap_or(&member.name);
+            self.value(self.of_member(&by, name), member.value, depth + 1)?;
+        }
+        Ok(end)
     }
 
     /// These rules and all that they apply to the same value.
@@ -83,11 +94,11 @@ impl Undo<'_> {
         by
     }
 
-    fn own(&self, by: &[RuleId], entries: &[(Box<str>, Node)], index: usize) -> Option<&str> {
-        let own = self.renames.own(&entries[index].0)?;
+    fn own(&self, by: &[RuleId], members: &[Member<'_>], name: &str) -> Option<&'s str> {
+        let own = self.renames.own(name)?;
         let mut objects = by.iter().filter_map(|id| self.rules[*id].object.as_deref());
         let is_known = objects.any(|object| object.property(own).is_some());
-        let is_there = entries.iter().any(|(name, _)| **name == *own);
+        let is_there = members.iter().any(|member| member.name == own);
         (is_known && !is_there).then_some(own)
     }
 

@@ -2,15 +2,15 @@
 
 mod judge;
 mod limits;
+mod quiet;
 mod sentences;
-mod stream;
 
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use super::{Examined, InvalidArguments, examine};
+use super::{Examined, InvalidArguments, conforms, examine};
 use crate::{InputSchema, ParameterSchema};
 
 /// A required parameter of the type `T`.
@@ -280,4 +280,29 @@ fn a_whole_schema_may_be_open_and_refer_to_itself() {
     assert_eq!(text, r#"{"x":1,"inner":{"inner":{"a":5}}}"#);
     assert!(examine(r#"{"inner":{"inner":{"a":"5"}}}"#, &schema, false).is_err());
     assert!(examine(r#"{"inner":1}"#, &schema, false).is_err());
+}
+
+/// A string may be meant for a list of it alone, for a list of such a list, and so on.
+#[test]
+fn a_value_is_not_wrapped_in_lists_without_an_end() {
+    let schema = InputSchema::from_object(json!({
+        "type": "object",
+        "properties": {"v": {"$ref": "#/$defs/Tree"}},
+        "$defs": {"Tree": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/Tree"}}]}},
+    }))
+    .unwrap();
+    for coerce in [false, true] {
+        assert!(examine(r#"{"v":"x"}"#, &schema, coerce).is_err());
+    }
+    assert_eq!(
+        examine(r#"{"v":"[1]"}"#, &schema, true).unwrap().text,
+        r#"{"v":[1]}"#
+    );
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_refused_in_any_value() {
+    let anything = InputSchema::of_value(json!(true)).unwrap();
+    assert!(conforms(r#"{"a":1,"b":1}"#, &anything).is_ok());
+    assert!(conforms(r#"{"a":1,"a":1}"#, &anything).is_err());
 }

@@ -1,17 +1,21 @@
-//! Validates a value against its schema.
+//! Judges a JSON text against the rules of a schema, in one walk over the text.
+//!
+//! A walk is quiet or loud. A quiet one wants to know whether a value is admitted, and stops where it is not; it allocates
+//! nothing for ordinary values. A loud one goes on behind each problem, and collects the problems and the corrections.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::ops::Range;
 
-use super::edit::{Coercion, address, coerced, normalise};
-use super::escape::given;
-use super::expected::describe;
-use super::findings::{Found, Verdict};
-use super::nearest::nearest;
-use super::node::Node;
-use super::path::Path;
-use super::problem::{ArgumentProblem, ProblemKind};
-use crate::{InputSchema, Rule, RuleId, Rules, Types};
+use serde_json::{Number as JsonNumber, Value};
+
+use super::correct::{Coercion, Edit, coerced, write};
+use super::describe::{describe, given};
+use super::place::Path;
+use super::problem::{ArgumentProblem, KEPT, ProblemKind};
+use crate::decimal::integer;
+use crate::lexer::{EXACT, Lexer, Number, Quoted, Unread};
+use crate::{Decimal, InputSchema, Limit, NumberRule, RuleId, Rules, Types};
 
 /// Steps of one walk. A megabyte of plain values needs about a million; alternatives inside alternatives
 /// of a recursive type could otherwise need any number.
@@ -20,17 +24,56 @@ const STEPS: usize = 10_000_000;
 /// Verdicts that are remembered; beyond them the steps are the limit.
 const REMEMBERED: usize = 100_000;
 
-/// Values that a problem lists.
-const LISTED: usize = 50;
+/// How many arrays and objects may stand inside each other, as for `serde_json`.
+pub(super) const DEEPEST: usize = 127;
 
-/// One walk over the arguments of one call.
+/// How well a value fits, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// As it was given.
+    Fits,
+    /// It is admitted, but has to be written in another way (`5.0` for an integer).
+    Normalised,
+    /// Only after a coercion, or without members that are null for absent.
+    Coerced,
+    /// It is not admitted.
+    Refused,
+}
+
+impl Verdict {
+    /// Whether the schema admits the value as it was given.
+    pub(super) fn is_valid(self) -> bool {
+        self <= Self::Normalised
+    }
+}
+
+/// Why a walk ends before the end of its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// A quiet walk has met a problem.
+    Refused,
+    /// The text is not JSON.
+    Unread,
+    /// There are no steps left.
+    TooComplex,
+}
+
+impl From<Unread> for Stop {
+    fn from(_: Unread) -> Self {
+        Self::Unread
+    }
+}
+
+/// The place behind a value that was judged.
+pub(super) type Judged = Result<usize, Stop>;
+
+/// How arguments are read.
+#[derive(Clone, Copy, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a question of its own, asked in one place"
 )]
-pub(super) struct Walk<'s> {
-    pub(super) schema: &'s InputSchema,
-    pub(super) rules: &'s Rules,
+pub(super) struct Options {
     pub(super) coerce: bool,
     /// Whether null stands for an absent member where it could not stand for itself.
     pub(super) null_is_absent: bool,
@@ -38,255 +81,563 @@ pub(super) struct Walk<'s> {
     pub(super) as_values: bool,
     /// Whether strings are held against their formats, to explain a refusal.
     pub(super) formats: bool,
+}
+
+/// What a loud walk collects.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The first problems, in the order of the schema and then of the text.
+    pub(super) problems: Vec<ArgumentProblem>,
+    /// How many problems there are.
+    pub(super) total: usize,
+    pub(super) edits: Vec<Edit>,
+    pub(super) coercions: Vec<Coercion>,
+    /// The defaults of arguments that are null for absent.
+    pub(super) defaults: Vec<Coercion>,
+}
+
+/// The first token of a value.
+#[derive(Clone, Copy)]
+pub(super) enum Token<'t> {
+    Null,
+    Bool(bool),
+    Number(Number<'t>),
+    String(Quoted<'t>),
+    Array,
+    Object,
+}
+
+impl Token<'_> {
+    /// The types of JSON Schema that the value has: `1.0` is an integer and a number.
+    #[inline]
+    pub(super) fn types(&self) -> Types {
+        match self {
+            Self::Null => Types::NULL,
+            Self::Bool(_) => Types::BOOLEAN,
+            Self::Number(number) if number.is_integral() => Types::INTEGER | Types::NUMBER,
+            Self::Number(_) => Types::NUMBER,
+            Self::String(_) => Types::STRING,
+            Self::Array => Types::ARRAY,
+            Self::Object => Types::OBJECT,
+        }
+    }
+}
+
+/// One walk over a text.
+pub(super) struct Walk<'s, 't> {
+    pub(super) rules: &'s Rules,
+    /// The schema of all arguments, if they are judged together.
+    pub(super) schema: Option<&'s InputSchema>,
+    pub(super) lexer: Lexer<'t>,
+    pub(super) options: Options,
+    pub(super) loud: bool,
+    pub(super) verdict: Verdict,
+    /// Whether a key is given twice in one object.
+    pub(super) twice: bool,
     steps: usize,
     /// How many quiet walks are under way inside each other.
     trials: usize,
-    /// What values were read as, by their addresses: the JSON that a string spells, or else a list of the value alone.
-    read: HashMap<(bool, usize), Option<Arc<Node>>>,
-    /// Verdicts on arrays and objects that alternatives inside alternatives would ask for again and again.
-    known: HashMap<(RuleId, usize), Verdict>,
+    /// Verdicts on values that alternatives inside alternatives would ask for again and again, and where the values end.
+    known: HashMap<(RuleId, usize), (Verdict, usize), foldhash::fast::RandomState>,
+    pub(super) found: Found,
 }
 
-impl<'s> Walk<'s> {
-    pub(super) fn new(schema: &'s InputSchema, coerce: bool) -> Self {
+/// Where the value ends that begins at `at`, one object deep in the text, if the rule admits it as it is written.
+#[inline]
+pub fn end_of_admitted(text: &str, at: usize, rules: &Rules, id: RuleId) -> Option<usize> {
+    let mut walk = Walk::quiet(text, rules);
+    let end = walk.judge(id, at, 1, &Path::ROOT).ok()?;
+    (walk.verdict == Verdict::Fits && !walk.twice).then_some(end)
+}
+
+impl<'s, 't> Walk<'s, 't> {
+    pub(super) fn quiet(text: &'t str, rules: &'s Rules) -> Self {
         Self {
-            schema,
-            rules: schema.rules(),
-            coerce,
-            null_is_absent: false,
-            as_values: false,
-            formats: false,
+            rules,
+            schema: None,
+            lexer: Lexer::new(text),
+            options: Options::default(),
+            loud: false,
+            verdict: Verdict::Fits,
+            twice: false,
             steps: 0,
             trials: 0,
-            read: HashMap::new(),
-            known: HashMap::new(),
+            known: HashMap::default(),
+            found: Found::default(),
         }
     }
 
-    /// Everything that is to be said about the arguments.
-    pub(super) fn arguments(&mut self, node: &Node) -> Found {
-        let mut found = Found::new(true);
-        self.judge(self.schema.root(), node, &Path::ROOT, &mut found);
-        found
+    /// Everything that is to be said about a text.
+    pub(super) fn of_text(
+        text: &'t str,
+        schema: &'s InputSchema,
+        options: Options,
+    ) -> Result<Found, Stop> {
+        let mut walk = Self {
+            schema: Some(schema),
+            options,
+            loud: true,
+            ..Self::quiet(text, schema.rules())
+        };
+        let start = walk.lexer.behind_space(0);
+        let end = walk.judge(schema.root(), start, 0, &Path::ROOT)?;
+        if !walk.lexer.ends(end) {
+            return Err(Stop::Unread);
+        }
+        if walk.twice {
+            walk.duplicates(start, 0, &Path::ROOT)?;
+        }
+        Ok(walk.found)
     }
 
-    /// Whether the walk was given up before its end.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.steps >= STEPS
+    /// A walk over a text that a value is read as.
+    fn over<'r>(&self, text: &'r str) -> Walk<'s, 'r> {
+        Walk {
+            schema: self.schema,
+            options: self.options,
+            loud: self.loud,
+            steps: self.steps,
+            trials: self.trials,
+            ..Walk::quiet(text, self.rules)
+        }
     }
 
-    pub(super) fn ignores_unknown_keys(&self) -> bool {
-        self.schema.ignores_unknown_keys()
+    pub(super) fn step(&mut self, steps: usize) -> Result<(), Stop> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps > STEPS {
+            return Err(Stop::TooComplex);
+        }
+        Ok(())
     }
 
     pub(super) fn has_secrets(&self) -> bool {
-        self.schema.secrets().next().is_some()
+        self.schema
+            .is_some_and(|schema| schema.secrets().next().is_some())
     }
 
     pub(super) fn is_secret(&self, path: &Path<'_>, name: &str) -> bool {
-        path.is_root() && self.schema.is_secret(name)
+        path.is_root() && self.schema.is_some_and(|schema| schema.is_secret(name))
     }
 
-    /// Counts `steps` more; false when there are none left.
-    pub(super) fn step(&mut self, steps: usize) -> bool {
-        self.steps = self.steps.saturating_add(steps).min(STEPS);
-        !self.is_exhausted()
+    /// One more problem.
+    pub(super) fn problem(
+        &mut self,
+        problem: impl FnOnce() -> ArgumentProblem,
+    ) -> Result<(), Stop> {
+        self.problem_at(self.found.problems.len(), problem)
+            .map(drop)
     }
 
-    /// Judges `node` by one rule.
-    pub(super) fn judge(&mut self, id: RuleId, node: &Node, path: &Path<'_>, found: &mut Found) {
-        if found.is_settled() {
-            return;
+    /// One more problem in front of those from this place on; returns the place behind it.
+    pub(super) fn problem_at(
+        &mut self,
+        place: usize,
+        problem: impl FnOnce() -> ArgumentProblem,
+    ) -> Result<usize, Stop> {
+        if !self.loud {
+            return Err(Stop::Refused);
         }
-        if !self.step(1) {
-            found.verdict = Verdict::Refused;
-            return;
+        self.found.total += 1;
+        if place < KEPT {
+            self.found.problems.insert(place, problem());
+            self.found.problems.truncate(KEPT);
         }
+        Ok((place + 1).min(KEPT))
+    }
+
+    /// A problem of the value at `at` itself.
+    pub(super) fn refuse(
+        &mut self,
+        kind: ProblemKind,
+        path: &Path<'_>,
+        at: usize,
+        expected: impl FnOnce() -> String,
+    ) -> Result<(), Stop> {
+        let lexer = self.lexer;
+        self.problem(|| {
+            let got = given(lexer, at, path.is_secret());
+            ArgumentProblem::new(path.pointer(), kind, expected(), got)
+        })
+    }
+
+    /// A problem of the value at `at`, for which these would be accepted.
+    pub(super) fn refuse_listing<'v>(
+        &mut self,
+        kind: ProblemKind,
+        path: &Path<'_>,
+        at: usize,
+        expected: impl FnOnce() -> String,
+        values: impl Iterator<Item = &'v Value> + Clone,
+    ) -> Result<(), Stop> {
+        let lexer = self.lexer;
+        self.problem(|| {
+            let got = given(lexer, at, path.is_secret());
+            let mut problem = ArgumentProblem::new(path.pointer(), kind, expected(), got);
+            let text = lexer.string(at).and_then(|string| string.text());
+            problem.list(path, values, text.ok().as_deref());
+            problem
+        })
+    }
+
+    /// The token that begins here, and the place behind it.
+    #[inline]
+    pub(super) fn token(&self, at: usize) -> Result<(Token<'t>, usize), Unread> {
+        let literal = |word, token| Ok((token, self.lexer.literal(at, word)?));
+        match self.lexer.byte(at) {
+            b'"' => {
+                let string = self.lexer.string(at)?;
+                Ok((Token::String(string), string.end))
+            }
+            b'{' => Ok((Token::Object, at)),
+            b'[' => Ok((Token::Array, at)),
+            b't' => literal("true", Token::Bool(true)),
+            b'f' => literal("false", Token::Bool(false)),
+            b'n' => literal("null", Token::Null),
+            _ => {
+                let (number, end) = self.lexer.number(at)?;
+                Ok((Token::Number(number), end))
+            }
+        }
+    }
+
+    /// Judges the value that begins at `at` by one rule, `depth` arrays and objects deep.
+    pub(super) fn judge(&mut self, id: RuleId, at: usize, depth: usize, path: &Path<'_>) -> Judged {
+        self.step(1)?;
         let rules = self.rules;
         let rule = &rules[id];
-        let types = node.types();
+        let (token, end) = self.token(at)?;
+        let types = token.types();
         if !rule.types.has(types) {
-            self.mistyped(id, node, path, found);
-            return;
-        }
-        let integers = rule.types.has(Types::INTEGER) && !rule.types.has(Types::NUMBER);
-        if integers && types.has(Types::INTEGER) {
-            if self.as_values && node.is_rounded() {
-                found.refuse(ProblemKind::Range, path, node, || {
-                    "an integer from -2^63 to 2^64 - 1, as others are not handed on exactly".into()
-                });
-                return;
-            }
-            normalise(node, found);
+            return self.mistyped(id, &token, at, depth, path);
         }
         if let Some(values) = &rule.values
-            && !values.iter().any(|value| node.equals(value))
+            && !self.is_among(values, &token, at, depth)?
         {
-            self.unlisted(id, node, path, found);
-            return;
+            return self.unlisted(id, at, depth, path);
         }
-        self.parts(id, rule, node, path, found);
+        let mut ended = match &token {
+            Token::Array if rule.array.is_some() => Some(self.array(Some(id), at, depth, path)?),
+            Token::Object if rule.object.is_some() => {
+                Some(self.object(Some(id), at, depth, path)?)
+            }
+            Token::Array | Token::Object => None,
+            Token::String(string) => {
+                self.string(id, string, at, path)?;
+                Some(end)
+            }
+            Token::Number(number) => {
+                self.number(id, number, at..end, path)?;
+                Some(end)
+            }
+            Token::Null | Token::Bool(_) => Some(end),
+        };
         if rule.combination.is_some() {
-            self.combination(id, node, path, found);
+            ended = self.combination(id, ended, at, depth, path)?;
         }
-        if let Some(object) = &rule.object
+        let end = match ended {
+            Some(end) => end,
+            None => self.anything(at, depth)?,
+        };
+        if let (Token::Object, Some(object)) = (&token, &rule.object)
             && let Some(unevaluated) = object.unevaluated
         {
-            self.unevaluated(id, unevaluated, node, path, found);
+            self.unevaluated(id, unevaluated, at, depth, path)?;
+        }
+        Ok(end)
+    }
+
+    /// A value that is none of those that the rule lists.
+    fn unlisted(&mut self, id: RuleId, at: usize, depth: usize, path: &Path<'_>) -> Judged {
+        let rules = self.rules;
+        let values = rules[id].values.as_deref().unwrap_or_default().iter();
+        let expected = || describe(rules, id);
+        self.refuse_listing(ProblemKind::Value, path, at, expected, values)?;
+        self.anything(at, depth)
+    }
+
+    /// Finds the end of a value that no rule speaks of.
+    pub(super) fn anything(&mut self, at: usize, depth: usize) -> Judged {
+        self.step(1)?;
+        match self.token(at)? {
+            (Token::Array, _) => self.array(None, at, depth, &Path::ROOT),
+            (Token::Object, _) => self.object(None, at, depth, &Path::ROOT),
+            (_, end) => Ok(end),
         }
     }
 
-    fn parts(&mut self, id: RuleId, rule: &Rule, node: &Node, path: &Path<'_>, found: &mut Found) {
-        match node {
-            Node::Number(_) | Node::Literal(_) if rule.number.is_some() => {
-                self.number(id, node, path, found);
-            }
-            Node::String(text) if rule.text.is_some() => self.text(id, node, text, path, found),
-            Node::Array(items) => {
-                if let Some(array) = &rule.array {
-                    self.array(id, array, node, items, path, found);
-                }
-            }
-            Node::Object(entries) => {
-                if let Some(object) = &rule.object {
-                    self.object(id, object, node, entries, path, found);
-                }
-            }
-            _ => {}
+    /// How well the value fits, without a word about why, and where it ends if it is not refused.
+    pub(super) fn verdict(
+        &mut self,
+        id: RuleId,
+        at: usize,
+        depth: usize,
+    ) -> Result<(Verdict, usize), Stop> {
+        if let Some(known) = self.known.get(&(id, at)) {
+            return Ok(*known);
         }
+        let loud = std::mem::replace(&mut self.loud, false);
+        let before = std::mem::replace(&mut self.verdict, Verdict::Fits);
+        self.trials += 1;
+        let judged = self.judge(id, at, depth, &Path::ROOT);
+        self.trials -= 1;
+        self.loud = loud;
+        let verdict = std::mem::replace(&mut self.verdict, before);
+        let verdict = match judged {
+            Ok(end) => (verdict, end),
+            Err(Stop::Refused) => (Verdict::Refused, at),
+            Err(stop) => return Err(stop),
+        };
+        // A trial inside no other is asked for once, and its answer not worth the memory.
+        let is_large = matches!(self.lexer.byte(at), b'{' | b'[')
+            || (self.options.coerce && self.lexer.byte(at) == b'"');
+        if is_large && self.trials > 0 && self.known.len() < REMEMBERED {
+            self.known.insert((id, at), verdict);
+        }
+        Ok(verdict)
     }
 
-    fn mistyped(&mut self, id: RuleId, node: &Node, path: &Path<'_>, found: &mut Found) {
-        if let Some(read) = self.coerce.then(|| self.read_as(id, node)).flatten() {
-            let before = (found.total, found.coercions.len());
-            self.judge(id, &read, path, found);
-            if found.total == before.0 {
-                if found.loud {
-                    // What was corrected inside comes after the value that it stands in.
-                    let hidden = path.is_root() && self.has_secrets();
-                    let path = path.hidden(hidden);
-                    let coercion = Coercion::new(&path, node, &read);
-                    found.coercions.insert(before.1, coercion);
-                }
-                found.edit(Verdict::Coerced, node, read);
-            }
-            return;
+    /// A value that has none of the types of the rule.
+    fn mistyped(
+        &mut self,
+        id: RuleId,
+        token: &Token<'t>,
+        at: usize,
+        depth: usize,
+        path: &Path<'_>,
+    ) -> Judged {
+        if self.options.coerce
+            && let Some(read) = self.read_as(id, token, at, depth)?
+        {
+            let end = self.anything(at, depth)?;
+            self.correct(id, &read, at..end, depth, path)?;
+            return Ok(end);
         }
-        if path.is_root() && !matches!(node, Node::Object(_)) {
+        let (rules, lexer) = (self.rules, self.lexer);
+        if path.is_root() && !matches!(token, Token::Object) {
             // Not even one of its values is shown: a text may hold all the arguments, secrets included.
-            found.problem(|| {
-                let expected = match node {
-                    Node::String(_) => "an object, not the text of one",
+            self.problem(|| {
+                let expected = match token {
+                    Token::String(_) => "an object, not the text of one",
                     _ => "an object",
                 };
-                let (kind, list) = (ProblemKind::NotAnObject, matches!(node, Node::Array(_)));
-                let got = given(node, !list);
-                ArgumentProblem::new(path.pointer(), kind, expected, got)
-            });
-            return;
+                let got = given(lexer, at, !matches!(token, Token::Array));
+                ArgumentProblem::new(path.pointer(), ProblemKind::NotAnObject, expected, got)
+            })?;
+        } else if let Some(values) = &rules[id].values {
+            let expected = || describe(rules, id);
+            self.refuse_listing(ProblemKind::Type, path, at, expected, values.iter())?;
+        } else {
+            self.refuse(ProblemKind::Type, path, at, || describe(rules, id))?;
         }
-        let rules = self.rules;
-        match &rules[id].values {
-            Some(_) => self.unlisted(id, node, path, found),
-            None => found.refuse(ProblemKind::Type, path, node, || describe(rules, id)),
-        }
+        self.anything(at, depth)
     }
 
-    /// The value of a wanted type that `node` was meant for: what its text spells, or a list of it alone.
-    fn read_as(&mut self, id: RuleId, node: &Node) -> Option<Arc<Node>> {
+    /// The JSON of a wanted type that a value was meant for: what its text spells, or a list of it alone.
+    fn read_as(
+        &mut self,
+        id: RuleId,
+        token: &Token<'t>,
+        at: usize,
+        depth: usize,
+    ) -> Result<Option<String>, Stop> {
         let rule = &self.rules[id];
-        if let Node::String(text) = node {
-            let wanted = rule.types;
-            let scalar = coerced(text, wanted).map(Arc::new);
-            let is_json = wanted.has(Types::NULL | Types::ARRAY | Types::OBJECT)
-                && text.trim_start().starts_with(['n', '[', '{']);
-            let json = || self.kept(node, false, text.len(), || Node::parse(text).ok());
-            let read = scalar.or_else(|| is_json.then(json).flatten());
-            if let Some(read) = read.filter(|read| wanted.has(read.types())) {
-                return Some(read);
+        if let Token::String(string) = token {
+            let text = string.text()?;
+            let scalar = coerced(&text, rule.types);
+            if scalar.is_some() {
+                return Ok(scalar);
+            }
+            let wanted = match text.trim_start().as_bytes().first() {
+                Some(b'n') => Types::NULL,
+                Some(b'[') => Types::ARRAY,
+                Some(b'{') => Types::OBJECT,
+                _ => Types::NONE,
+            };
+            if rule.types.has(wanted) && self.is_json(&text, depth)? {
+                return Ok(Some(text.into_owned()));
             }
         }
-        let is_one = !matches!(node, Node::Null | Node::Array(_));
         let array = rule.array.as_ref().filter(|array| array.prefix.is_empty());
-        let item = array
-            .filter(|_| is_one && rule.types.has(Types::ARRAY))?
-            .items?;
+        let is_one = !matches!(token, Token::Null | Token::Array) && rule.types.has(Types::ARRAY);
+        let Some(item) = array.filter(|_| is_one).and_then(|array| array.items) else {
+            return Ok(None);
+        };
         // One correction at one place: the item is as it was given.
-        let fits = self.verdict(item, node).is_valid();
-        let list = || Some(Node::Array(Box::new([node.clone()])));
-        fits.then(|| self.kept(node, true, 1, list)).flatten()
+        let known = std::mem::take(&mut self.known);
+        self.options.coerce = false;
+        let judged = self.verdict(item, at, depth);
+        self.options.coerce = true;
+        self.known = known;
+        let (verdict, end) = judged?;
+        let list = || format!("[{}]", self.lexer.between(at..end));
+        Ok(verdict.is_valid().then(list))
     }
 
-    /// What a value is read as, made once for all rules. It is kept, because edits and verdicts know its parts by their addresses.
-    fn kept(
+    /// Whether a string spells one JSON value that may stand so deep.
+    fn is_json(&mut self, text: &str, depth: usize) -> Result<bool, Stop> {
+        let mut inner = self.over(text);
+        let start = inner.lexer.behind_space(0);
+        let end = inner.anything(start, depth);
+        self.steps = inner.steps;
+        match end {
+            Ok(end) => Ok(inner.lexer.ends(end)),
+            Err(Stop::TooComplex) => Err(Stop::TooComplex),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Judges what a value is read as in its place.
+    fn correct(
         &mut self,
-        node: &Node,
-        is_list: bool,
-        steps: usize,
-        make: impl FnOnce() -> Option<Node>,
-    ) -> Option<Arc<Node>> {
-        let at = (is_list, address(node));
-        if !self.read.contains_key(&at) {
-            let read = self.step(steps).then(make).flatten().map(Arc::new);
-            self.read.insert(at, read);
+        id: RuleId,
+        read: &str,
+        span: Range<usize>,
+        depth: usize,
+        path: &Path<'_>,
+    ) -> Result<(), Stop> {
+        let mut inner = self.over(read);
+        let start = inner.lexer.behind_space(0);
+        let judged = inner.judge(id, start, depth, path);
+        self.steps = inner.steps;
+        judged?;
+        self.verdict = self.verdict.max(Verdict::Coerced);
+        let Found {
+            problems,
+            total,
+            edits,
+            coercions,
+            ..
+        } = inner.found;
+        self.found.total += total;
+        let room = KEPT.saturating_sub(self.found.problems.len());
+        self.found.problems.extend(problems.into_iter().take(room));
+        if total == 0 && self.loud {
+            // What was corrected inside comes after the value that it stands in.
+            let path = path.hidden(path.is_root() && self.has_secrets());
+            let from = self.lexer.between(span.clone());
+            self.found.coercions.push(Coercion::new(&path, from, read));
+            self.found.coercions.extend(coercions);
+            let to = Some(write(read, edits));
+            self.found.edits.push(Edit { span, to });
         }
-        self.read.get(&at).cloned().flatten()
+        Ok(())
     }
 
-    /// `node` is not one of the listed values.
-    fn unlisted(&mut self, id: RuleId, node: &Node, path: &Path<'_>, found: &mut Found) {
+    fn number(
+        &mut self,
+        id: RuleId,
+        number: &Number<'_>,
+        span: Range<usize>,
+        path: &Path<'_>,
+    ) -> Result<(), Stop> {
+        let (rules, at) = (self.rules, span.start);
+        let rule = &rules[id];
+        if !rule.types.has(Types::NUMBER) {
+            if self.options.as_values && number.is_rounded() {
+                return self.refuse(ProblemKind::Range, path, at, || {
+                    "an integer from -2^63 to 2^64 - 1, as others are not handed on exactly".into()
+                });
+            }
+            self.normalise(number, span);
+        }
+        if rule
+            .number
+            .as_ref()
+            .is_some_and(|limits| !is_within(limits, number))
+        {
+            self.refuse(ProblemKind::Range, path, at, || describe(rules, id))?;
+        }
+        Ok(())
+    }
+
+    /// Notes how an integer has to be written for a Rust integer, if it is not already.
+    fn normalise(&mut self, number: &Number<'_>, span: Range<usize>) {
+        let Number::Literal { digits, .. } = number else {
+            return;
+        };
+        let mut bytes = digits.bytes();
+        if *digits != "-0" && bytes.all(|byte| byte == b'-' || byte.is_ascii_digit()) {
+            return;
+        }
+        // An integer too long for its digits to be kept is left as it is: no Rust type reads it.
+        if let Some(integer) = number.exact().integer_text() {
+            self.edit(Verdict::Normalised, span, Some(integer));
+        }
+    }
+
+    /// Notes that a part of the text is to be replaced, or a member left out.
+    pub(super) fn edit(&mut self, verdict: Verdict, span: Range<usize>, to: Option<String>) {
+        self.verdict = self.verdict.max(verdict);
+        if self.loud {
+            self.found.edits.push(Edit { span, to });
+        }
+    }
+
+    fn string(
+        &mut self,
+        id: RuleId,
+        string: &Quoted<'_>,
+        at: usize,
+        path: &Path<'_>,
+    ) -> Result<(), Stop> {
         let rules = self.rules;
-        let values = rules[id].values.as_deref().unwrap_or_default();
-        let kind = if rules[id].types.has(node.types()) {
-            ProblemKind::Value
+        let Some(rule) = &rules[id].text else {
+            return Ok(());
+        };
+        let text = string.text()?;
+        let kind = if (rule.min.is_some() || rule.max.is_some())
+            && !is_between(text.chars().count(), rule.min, rule.max)
+        {
+            ProblemKind::Length
+        } else if rule
+            .pattern
+            .as_ref()
+            .is_some_and(|one| !one.is_match(&text))
+        {
+            ProblemKind::Pattern
+        } else if self.options.formats && rule.format.is_some_and(|one| !one.admits(&text)) {
+            ProblemKind::Format
         } else {
-            ProblemKind::Type
+            return Ok(());
         };
-        found.refuse(kind, path, node, || describe(rules, id));
-        if !path.is_secret() && found.loud {
-            list_values(found, values.iter(), node);
-        }
-    }
-
-    /// How well `node` fits, without a word about why.
-    pub(super) fn verdict(&mut self, id: RuleId, node: &Node) -> Verdict {
-        let key = (id, address(node));
-        if let Some(verdict) = self.known.get(&key) {
-            return *verdict;
-        }
-        self.trials += 1;
-        let mut found = Found::new(false);
-        self.judge(id, node, &Path::ROOT, &mut found);
-        self.trials -= 1;
-        // An address says something only about nodes that live as long as the walk; names, which do not, are scalars. A trial inside no other is asked for once, and its answer not worth the memory.
-        let lasting = match node {
-            Node::Array(items) => !items.is_empty(),
-            Node::Object(entries) => !entries.is_empty(),
-            _ => false,
-        };
-        if lasting && self.trials > 0 && !self.is_exhausted() && self.known.len() < REMEMBERED {
-            self.known.insert(key, found.verdict);
-        }
-        found.verdict
+        self.refuse(kind, path, at, || describe(rules, id))
     }
 }
 
-/// Adds the accepted values to the problem that was just found.
-pub(super) fn list_values<'v>(
-    found: &mut Found,
-    values: impl Iterator<Item = &'v serde_json::Value> + Clone,
-    node: &Node,
-) {
-    // Of the problems beyond those kept nothing is stored.
-    if found.total != found.problems.len() {
-        return;
-    }
-    let Some(problem) = found.problems.last_mut() else {
-        return;
+#[inline]
+pub(super) fn is_between(count: usize, min: Option<usize>, max: Option<usize>) -> bool {
+    min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max)
+}
+
+fn is_within(rule: &NumberRule, number: &Number<'_>) -> bool {
+    let holds = |limit: &Option<Limit>, test: fn(Ordering) -> bool| {
+        let compared = |limit: &Limit| compare(number, &limit.written, || limit.exact);
+        limit.as_ref().is_none_or(|limit| test(compared(limit)))
     };
-    problem.allowed = values.clone().take(LISTED).cloned().collect();
-    if let Node::String(text) = node {
-        problem.nearest =
-            nearest(text, values.filter_map(serde_json::Value::as_str)).map(str::to_owned);
-    }
+    holds(&rule.minimum, Ordering::is_ge)
+        && holds(&rule.maximum, Ordering::is_le)
+        && holds(&rule.above, Ordering::is_gt)
+        && holds(&rule.below, Ordering::is_lt)
+        && rule
+            .multiple_of
+            .as_ref()
+            .is_none_or(|step| number.exact().is_multiple_of(&step.exact))
+}
+
+/// Compares without the digits where both are plain integers, or floats that were not rounded.
+pub(super) fn compare(
+    number: &Number<'_>,
+    with: &JsonNumber,
+    exact: impl Fn() -> Decimal,
+) -> Ordering {
+    let plain = match number {
+        Number::Integer(value) => integer(with).map(|with| value.cmp(&with)),
+        Number::Literal { .. } => {
+            let is_exact = |float: &f64| with.is_f64() || float.abs() <= EXACT;
+            let both = number.float().zip(with.as_f64().filter(is_exact));
+            // The shortest texts of two floats are in the order of the floats.
+            both.and_then(|(float, with)| float.partial_cmp(&with))
+        }
+    };
+    plain.unwrap_or_else(|| number.exact().cmp(&exact()))
 }

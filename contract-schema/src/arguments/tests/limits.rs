@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::super::node::Node;
 use super::super::{ProblemKind, examine};
 use super::{give, schema_from, schema_of};
 use crate::InputSchema;
@@ -96,11 +95,6 @@ fn too_much_work_is_refused() {
     );
     let refusal = give(&schema, &text).unwrap_err();
     assert_eq!(refusal.problems()[0].kind, ProblemKind::TooComplex);
-}
-
-#[test]
-fn a_node_is_small() {
-    assert_eq!(std::mem::size_of::<Node>(), 24);
 }
 
 #[test]

@@ -1,9 +1,19 @@
-//! Describes in words what a rule accepts.
+//! What a refusal says: what was given, and what a rule accepts.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::escape::{clip, escaped};
-use crate::{Format, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types};
+use super::problem::{ArgumentProblem, InvalidArguments};
+use crate::lexer::Lexer;
+use crate::{
+    Format, InputSchema, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types, compile,
+};
+
+/// The most characters of one value.
+const LONGEST_VALUE: usize = 60;
 
 /// The most characters of one description.
 const LONGEST: usize = 240;
@@ -13,6 +23,93 @@ const LISTED: usize = 12;
 
 /// Rules inside rules that are still described; what lies deeper has its own problems.
 const DEEPEST: usize = 3;
+
+/// At most `limit` characters of `text`, never half of one.
+pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.char_indices().nth(limit).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
+    Cow::Owned(kept + "…")
+}
+
+/// Escapes the characters of a text that move the cursor, hide or reorder others.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            _ if unsafe_to_show(character) => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+            }
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Whether a character is unsafe to show: control, zero-width and direction characters, and letters without a shape (Unicode,
+/// "Default ignorable", UAX 9 section 2).
+#[must_use]
+pub fn unsafe_to_show(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// `text` between quotes, escaped and cut.
+pub(super) fn quoted(text: &str) -> String {
+    let start: String = text.chars().take(LONGEST_VALUE + 1).collect();
+    let safe = escaped(&start.replace('\\', "\\\\").replace('"', "\\\""));
+    format!("\"{}\"", clip(&safe, LONGEST_VALUE))
+}
+
+/// What was given, in words: the value that begins at `at`.
+pub(super) fn given(lexer: Lexer<'_>, at: usize, secret: bool) -> String {
+    let rest = lexer.rest(at);
+    match lexer.byte(at) {
+        b'n' => "null".to_owned(),
+        b't' | b'f' if secret => "a boolean (not shown)".to_owned(),
+        b'"' if secret => "a string (not shown)".to_owned(),
+        b'[' if secret => "an array (not shown)".to_owned(),
+        b'{' if secret => "an object (not shown)".to_owned(),
+        b't' => "true".to_owned(),
+        b'f' => "false".to_owned(),
+        b'"' => {
+            let text = lexer.string(at).and_then(|string| string.text());
+            format!("the string {}", quoted(&text.unwrap_or_default()))
+        }
+        b'[' => {
+            let mut values =
+                serde_json::Deserializer::from_str(rest).into_iter::<Vec<IgnoredAny>>();
+            match values
+                .next()
+                .and_then(Result::ok)
+                .map_or(0, |items| items.len())
+            {
+                0 => "an empty array".to_owned(),
+                1 => "an array of 1 item".to_owned(),
+                count => format!("an array of {count} items"),
+            }
+        }
+        b'{' if lexer.first(at, b'}').is_break() => "an empty object".to_owned(),
+        b'{' => "an object".to_owned(),
+        _ if secret => "a number (not shown)".to_owned(),
+        _ => {
+            let number = lexer.number(at).map(|(number, _)| number.shown());
+            format!(
+                "the number {}",
+                clip(&number.unwrap_or_default(), LONGEST_VALUE)
+            )
+        }
+    }
+}
 
 /// What the rule accepts, as a noun with its limits: `an integer from 0 to 255`.
 pub(super) fn describe(rules: &Rules, id: RuleId) -> String {
@@ -286,4 +383,72 @@ fn count(min: Option<usize>, max: Option<usize>, unit: &str) -> String {
         (Some(min), None) => format!(" of at least {min} {}", units(min)),
         (None, Some(max)) => format!(" of at most {max} {}", units(max)),
     }
+}
+
+/// The published schema of the arguments, by which nothing is judged here: its bounds are those that a refusal names.
+#[derive(Debug)]
+pub struct Bounds {
+    rules: Rules,
+    root: RuleId,
+}
+
+impl Bounds {
+    /// `None` if it is not a schema that can be read.
+    pub fn new(published: &Value) -> Option<Self> {
+        let (rules, root) = compile(published, false).ok()?;
+        Some(Self { rules, root })
+    }
+
+    /// Says of each value that its type refuses what the published schema accepts in its place.
+    pub fn name(&self, types: &InputSchema, invalid: &mut InvalidArguments) {
+        for problem in invalid.problems_mut() {
+            self.name_one(types, problem);
+        }
+    }
+
+    fn name_one(&self, types: &InputSchema, problem: &mut ArgumentProblem) {
+        let of_type = at(types.rules(), types.root(), &problem.pointer);
+        // What is said of a part, or of several forms together, has no bounds.
+        if of_type.is_none_or(|id| describe(types.rules(), id) != problem.expected) {
+            return;
+        }
+        let published = at(&self.rules, self.root, &problem.pointer);
+        let Some(id) = published.filter(|id| !self.rules[*id].is_never()) else {
+            return;
+        };
+        problem.expected = describe(&self.rules, id);
+        if let Some(values) = &self.rules[id].values {
+            problem.allowed.retain(|value| values.contains(value));
+            let is_accepted = |name: &String| {
+                values
+                    .iter()
+                    .any(|value| value.as_str() == Some(name.as_str()))
+            };
+            problem.nearest = problem.nearest.take().filter(is_accepted);
+        }
+    }
+}
+
+/// The rule of the value at a JSON pointer.
+fn at(rules: &Rules, root: RuleId, pointer: &str) -> Option<RuleId> {
+    let mut steps = pointer.split('/').skip(1);
+    steps.try_fold(root, |id, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        below(rules, id, &step)
+    })
+}
+
+fn below(rules: &Rules, id: RuleId, step: &str) -> Option<RuleId> {
+    let rule = &rules[id];
+    let property = rule
+        .object
+        .as_ref()
+        .and_then(|object| object.property(step));
+    let item = || {
+        let (array, index) = (rule.array.as_ref()?, step.parse::<usize>().ok()?);
+        array.prefix.get(index).copied().or(array.items)
+    };
+    // References lead to no circle: a schema with one is not taken.
+    let referred = || below(rules, rule.combination.as_ref()?.reference?, step);
+    property.or_else(item).or_else(referred)
 }
