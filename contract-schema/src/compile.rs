@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::error::SchemaError;
+use super::format::Format;
 use super::normalize::percent_decode;
 use super::pointer::Pointer;
-use super::reader::{Group, Groups, Reader, join, malformed, regex};
-use super::rules::{ArrayRule, Combination, ObjectRule, Rule, RuleId, Rules, Types};
-use super::vocabulary::{annotates, unenforced};
+use super::reader::{Reader, join, malformed, regex};
+use super::rules::{Rule, RuleId, Rules, Types};
+use super::vocabulary::{annotates, keyword, unenforced};
 
 type Result<T> = std::result::Result<T, SchemaError>;
 
@@ -140,18 +141,12 @@ impl<'a> Compiler<'a> {
             Value::Object(keywords) => keywords,
             _ => return Err(malformed(pointer, "a schema: an object, `true` or `false`")),
         };
-        if let Some(keyword) = keywords.keys().find(|keyword| unenforced(keyword)) {
-            return Err(SchemaError::Keyword {
-                pointer: pointer.to_string(),
-                keyword: keyword.clone(),
-            });
-        }
         // Nothing but a reference: the rule is its target, which saves a step for every value.
-        if self.known.is_some() && is_bare_reference(keywords) {
+        if let Some(target) = keywords.get("$ref").filter(|_| is_bare_reference(keywords)) {
             self.learn(schema, None);
-            let id = self.reference(pointer, keywords)?;
-            self.learn(schema, id);
-            return id.ok_or_else(|| malformed(pointer, "a reference"));
+            let id = self.reference(pointer, target)?;
+            self.learn(schema, Some(id));
+            return Ok(id);
         }
         let id = self.reserve(schema);
         let rule = self.rule(pointer, keywords)?;
@@ -185,14 +180,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn reference(
-        &mut self,
-        pointer: &Pointer<'_>,
-        keywords: &Map<String, Value>,
-    ) -> Result<Option<RuleId>> {
-        let Some(value) = keywords.get("$ref") else {
-            return Ok(None);
-        };
+    fn reference(&mut self, pointer: &Pointer<'_>, value: &Value) -> Result<RuleId> {
         let Value::String(target) = value else {
             return Err(malformed(&pointer.key("$ref"), "a string"));
         };
@@ -206,7 +194,7 @@ impl<'a> Compiler<'a> {
             .filter(|path| self.admits(path))
             .ok_or_else(unresolved)?;
         let schema = self.root.pointer(&path).ok_or_else(unresolved)?;
-        self.schema(&Pointer::Target(&path), schema).map(Some)
+        self.schema(&Pointer::Target(&path), schema)
     }
 
     /// Only what is surely a schema: a reference into `examples` would read data as one.
@@ -216,115 +204,107 @@ impl<'a> Compiler<'a> {
     }
 
     fn rule(&mut self, pointer: &Pointer<'_>, keywords: &'a Map<String, Value>) -> Result<Rule> {
-        let read = Reader {
-            pointer,
-            keywords,
-            groups: Groups::of(keywords),
-        };
-        Ok(Rule {
-            types: read.types()?,
-            values: read.values()?,
-            number: read.number()?,
-            text: read.text()?,
-            array: self.array(&read)?,
-            object: self.object(&read)?,
-            combination: self.combination(&read)?,
-        })
-    }
-
-    fn array(&mut self, read: &Reader<'a, '_>) -> Result<Option<Box<ArrayRule>>> {
-        read.when(Group::Array, || {
-            Ok(ArrayRule {
-                min: read.count("minItems")?,
-                max: read.count("maxItems")?,
-                unique: read.flag("uniqueItems")?,
-                prefix: self.list(read, "prefixItems")?,
-                items: self.one(read, "items")?,
-                contains: self.one(read, "contains")?,
-                min_contains: read.count("minContains")?,
-                max_contains: read.count("maxContains")?,
-            })
-        })
-    }
-
-    fn object(&mut self, read: &Reader<'a, '_>) -> Result<Option<Box<ObjectRule>>> {
-        read.when(Group::Object, || {
-            let properties = self.map(read, "properties")?;
-            let mut patterns = Vec::new();
-            for (pattern, id) in self.map(read, "patternProperties")? {
-                let place = read.pointer.key("patternProperties");
-                patterns.push((regex(&place.key(&pattern), &pattern)?, id));
-            }
-            let rule = ObjectRule {
-                properties,
-                required: read.names("required")?,
-                patterns,
-                additional: self.one(read, "additionalProperties")?,
-                unevaluated: self.one(read, "unevaluatedProperties")?,
-                names: self.one(read, "propertyNames")?,
-                min: read.count("minProperties")?,
-                max: read.count("maxProperties")?,
-                dependent_required: read.name_lists("dependentRequired")?,
-                dependent_schemas: self.map(read, "dependentSchemas")?,
-                ..ObjectRule::default()
+        let mut rule = Rule::TRUE;
+        for (keyword, value) in keywords {
+            let read = Reader {
+                pointer: pointer.key(keyword),
+                value,
             };
-            Ok(rule.indexed())
-        })
+            match keyword.as_str() {
+                "type" => rule.types = read.types()?,
+                "enum" => rule.values = Some(read.values()?),
+                "minimum" => rule.number().minimum = read.limit()?,
+                "maximum" => rule.number().maximum = read.limit()?,
+                "exclusiveMinimum" => rule.number().above = read.limit()?,
+                "exclusiveMaximum" => rule.number().below = read.limit()?,
+                "multipleOf" => rule.number().multiple_of = read.limit()?,
+                "minLength" => rule.text().min = read.count()?,
+                "maxLength" => rule.text().max = read.count()?,
+                "pattern" => rule.text().pattern = read.pattern()?,
+                "format" => rule.text().format = value.as_str().and_then(Format::named),
+                "minItems" => rule.array().min = read.count()?,
+                "maxItems" => rule.array().max = read.count()?,
+                "uniqueItems" => rule.array().unique = read.flag()?,
+                "prefixItems" => rule.array().prefix = self.list(&read)?,
+                "items" => rule.array().items = self.one(&read)?,
+                "contains" => rule.array().contains = self.one(&read)?,
+                "minContains" => rule.array().min_contains = read.count()?,
+                "maxContains" => rule.array().max_contains = read.count()?,
+                "properties" => rule.object().properties = self.map(&read)?,
+                "required" => rule.object().required = read.names()?,
+                "patternProperties" => {
+                    for (pattern, id) in self.map(&read)? {
+                        let regex = regex(&read.pointer.key(&pattern), &pattern)?;
+                        rule.object().patterns.push((regex, id));
+                    }
+                }
+                "additionalProperties" => rule.object().additional = self.one(&read)?,
+                "unevaluatedProperties" => rule.object().unevaluated = self.one(&read)?,
+                "propertyNames" => rule.object().names = self.one(&read)?,
+                "minProperties" => rule.object().min = read.count()?,
+                "maxProperties" => rule.object().max = read.count()?,
+                "dependentRequired" => rule.object().dependent_required = read.name_lists()?,
+                "dependentSchemas" => rule.object().dependent_schemas = self.map(&read)?,
+                "$ref" => rule.parts().reference = Some(self.reference(pointer, value)?),
+                "allOf" => rule.parts().all = self.list(&read)?,
+                "anyOf" => rule.parts().any = self.list(&read)?,
+                "oneOf" => rule.parts().one = self.list(&read)?,
+                "not" => rule.parts().not = self.one(&read)?,
+                "if" => rule.parts().condition = self.one(&read)?,
+                "then" => rule.parts().then = self.one(&read)?,
+                "else" => rule.parts().otherwise = self.one(&read)?,
+                keyword if unenforced(keyword) => {
+                    return Err(SchemaError::Keyword {
+                        pointer: pointer.to_string(),
+                        keyword: keyword.to_owned(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        if let Some(only) = keyword(keywords, "const") {
+            let listed = rule.values.take();
+            let is_listed = listed.is_none_or(|values| values.contains(only));
+            rule.values = Some(if is_listed {
+                vec![only.clone()]
+            } else {
+                Vec::new()
+            });
+        }
+        if let Some(object) = &mut rule.object {
+            object.derive();
+        }
+        Ok(rule)
     }
 
-    fn combination(&mut self, read: &Reader<'a, '_>) -> Result<Option<Box<Combination>>> {
-        read.when(Group::Combination, || {
-            Ok(Combination {
-                reference: self.reference(read.pointer, read.keywords)?,
-                all: self.list(read, "allOf")?,
-                any: self.list(read, "anyOf")?,
-                one: self.list(read, "oneOf")?,
-                not: self.one(read, "not")?,
-                condition: self.one(read, "if")?,
-                then: self.one(read, "then")?,
-                otherwise: self.one(read, "else")?,
-            })
-        })
+    fn one(&mut self, read: &Reader<'a, '_>) -> Result<Option<RuleId>> {
+        self.schema(&read.pointer, read.value).map(Some)
     }
 
-    fn one(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Option<RuleId>> {
-        let Some(schema) = read.get(keyword) else {
-            return Ok(None);
-        };
-        self.schema(&read.pointer.key(keyword), schema).map(Some)
-    }
-
-    fn list(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Vec<RuleId>> {
-        let place = read.pointer.key(keyword);
-        match read.get(keyword) {
-            None => Ok(Vec::new()),
-            Some(Value::Array(schemas)) if !schemas.is_empty() => schemas
+    fn list(&mut self, read: &Reader<'a, '_>) -> Result<Vec<RuleId>> {
+        match read.value {
+            Value::Array(schemas) if !schemas.is_empty() => schemas
                 .iter()
                 .enumerate()
-                .map(|(index, schema)| self.schema(&place.index(index), schema))
+                .map(|(index, schema)| self.schema(&read.pointer.index(index), schema))
                 .collect(),
-            Some(_) => Err(malformed(&place, "an array of schemas, not empty")),
+            _ => Err(read.malformed("an array of schemas, not empty")),
         }
     }
 
-    fn map(&mut self, read: &Reader<'a, '_>, keyword: &str) -> Result<Vec<(String, RuleId)>> {
-        let place = read.pointer.key(keyword);
-        match read.get(keyword) {
-            None => Ok(Vec::new()),
-            Some(Value::Object(schemas)) => schemas
-                .iter()
-                .map(|(name, schema)| Ok((name.clone(), self.schema(&place.key(name), schema)?)))
-                .collect(),
-            Some(_) => Err(malformed(&place, "an object of schemas")),
-        }
+    fn map(&mut self, read: &Reader<'a, '_>) -> Result<Vec<(String, RuleId)>> {
+        let schemas = read.value.as_object();
+        let schemas = schemas.ok_or_else(|| read.malformed("an object of schemas"))?;
+        schemas
+            .iter()
+            .map(|(name, schema)| Ok((name.clone(), self.schema(&read.pointer.key(name), schema)?)))
+            .collect()
     }
 }
 
 fn is_bare_reference(keywords: &Map<String, Value>) -> bool {
-    keywords.contains_key("$ref")
-        && keywords
-            .keys()
-            .all(|keyword| keyword == "$ref" || annotates(keyword))
+    let mut all = keywords.keys();
+    all.all(|keyword| keyword == "$ref" || annotates(keyword))
 }
 
 /// Refuses schemas that apply themselves to the same value: following them would never end.
@@ -332,7 +312,7 @@ fn acyclic(rules: &Rules) -> std::result::Result<(), RuleId> {
     let mut done = vec![false; rules.list.len()];
     for start in 0..rules.list.len() {
         let mut on_path = vec![start];
-        let mut waiting = vec![parts(&rules.list[start])];
+        let mut waiting = vec![rules.list[start].applied()];
         if done[start] {
             continue;
         }
@@ -349,24 +329,11 @@ fn acyclic(rules: &Rules) -> std::result::Result<(), RuleId> {
                 }
                 Some(RuleId(id)) if !done[id] => {
                     on_path.push(id);
-                    waiting.push(parts(&rules.list[id]));
+                    waiting.push(rules.list[id].applied());
                 }
                 Some(_) => {}
             }
         }
     }
     Ok(())
-}
-
-/// The rules that are applied to the same value as `rule`.
-fn parts(rule: &Rule) -> Vec<RuleId> {
-    let combined = rule
-        .combination
-        .iter()
-        .flat_map(|combination| combination.parts());
-    let dependent = rule
-        .object
-        .iter()
-        .flat_map(|object| &object.dependent_schemas);
-    combined.chain(dependent.map(|(_, id)| *id)).collect()
 }

@@ -255,43 +255,18 @@ impl<'t> Lexer<'t> {
     #[inline(never)]
     fn escaped(&self, start: usize, mut at: usize) -> Result<Quoted<'t>, Unread> {
         while self.byte(at) == b'\\' {
-            at = behind_plain(self.text.as_bytes(), self.behind_escape(at)?);
+            at = behind_plain(self.text.as_bytes(), at + 2);
         }
         if self.byte(at) != b'"' {
             return Err(Unread);
         }
+        let raw = self.text.get(start..at).ok_or(Unread)?;
+        // A parser knows which escapes stand for a character: half of a surrogate pair alone does not.
+        unescaped(raw)?;
         Ok(Quoted {
-            raw: self.text.get(start..at).ok_or(Unread)?,
+            raw,
             is_escaped: true,
             end: at + 1,
-        })
-    }
-
-    /// The position after an escape sequence that a parser accepts, if it accepts it: half of a surrogate pair alone is refused.
-    fn behind_escape(&self, at: usize) -> Result<usize, Unread> {
-        match self.byte(at + 1) {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
-            b'u' => match self.code(at + 2)? {
-                0xD800..=0xDBFF => {
-                    let low = self.literal(at + 6, "\\u")?;
-                    match self.code(low)? {
-                        0xDC00..=0xDFFF => Ok(low + 4),
-                        _ => Err(Unread),
-                    }
-                }
-                0xDC00..=0xDFFF => Err(Unread),
-                _ => Ok(at + 6),
-            },
-            _ => Err(Unread),
-        }
-    }
-
-    /// Four hexadecimal digits.
-    fn code(&self, at: usize) -> Result<u32, Unread> {
-        let digits = self.text.as_bytes().get(at..at + 4);
-        digits.ok_or(Unread)?.iter().try_fold(0, |code, digit| {
-            let digit = char::from(*digit).to_digit(16);
-            Ok(code * 16 + digit.ok_or(Unread)?)
         })
     }
 

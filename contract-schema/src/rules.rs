@@ -103,6 +103,34 @@ impl Rule {
         combination: None,
     };
 
+    pub(super) fn number(&mut self) -> &mut NumberRule {
+        self.number.get_or_insert_default()
+    }
+
+    pub(super) fn text(&mut self) -> &mut TextRule {
+        self.text.get_or_insert_default()
+    }
+
+    pub(super) fn array(&mut self) -> &mut ArrayRule {
+        self.array.get_or_insert_default()
+    }
+
+    pub(super) fn object(&mut self) -> &mut ObjectRule {
+        self.object.get_or_insert_default()
+    }
+
+    pub(super) fn parts(&mut self) -> &mut Combination {
+        self.combination.get_or_insert_default()
+    }
+
+    /// The rules that are applied to the same value.
+    pub(super) fn applied(&self) -> Vec<RuleId> {
+        let parts = self.combination.iter().flat_map(|parts| parts.parts());
+        let object = self.object.iter();
+        let dependent = object.flat_map(|object| &object.dependent_schemas);
+        parts.chain(dependent.map(|(_, id)| *id)).collect()
+    }
+
     /// Whether no value at all is admitted.
     pub fn is_never(&self) -> bool {
         self.types == Types::NONE
@@ -175,7 +203,7 @@ const FEW: usize = 8;
 
 impl ObjectRule {
     /// Finds what is derived from the keywords.
-    pub(super) fn indexed(mut self) -> Self {
+    pub(super) fn derive(&mut self) {
         if self.properties.len() > FEW {
             let names = self.properties.iter().enumerate();
             self.index = names
@@ -190,7 +218,6 @@ impl ObjectRule {
         let bit = |name: &String| Some(1 << self.position(name).filter(|place| *place < 64)?);
         let mut bits = self.required.iter().map(bit);
         self.required_bits = bits.try_fold(0, |all, bit| Some(all | bit?));
-        self
     }
 
     /// The place of a property among all of the rule.

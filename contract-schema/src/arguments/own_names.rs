@@ -80,11 +80,7 @@ impl<'s> Undo<'s, '_> {
     fn with_parts(&self, mut by: Vec<RuleId>) -> Vec<RuleId> {
         let mut next = 0;
         while let Some(id) = by.get(next).copied() {
-            let rule = &self.rules[id];
-            let parts = rule.combination.iter().flat_map(|parts| parts.parts());
-            let object = rule.object.iter();
-            let dependent = object.flat_map(|object| &object.dependent_schemas);
-            for part in parts.chain(dependent.map(|(_, part)| *part)) {
+            for part in self.rules[id].applied() {
                 if !by.contains(&part) {
                     by.push(part);
                 }
