@@ -87,8 +87,9 @@ pub use registry::{
     BuildError, BuildProblem, Builder, Export, ExportError, Program, Registry, Statistics, ToolInfo,
 };
 pub use schema::{
-    ArgumentProblem, Coercion, Dialect, ExportProblem, Heading, Hints, InvalidArguments, Lowering,
-    McpRevision, ProblemKind, PublishedCondition, SchemaError, UnknownDialect, Validator,
+    ArgumentProblem, Coercion, Definitions, Dialect, ExportProblem, Heading, Hints,
+    InvalidArguments, Lowering, McpRevision, ProblemKind, PublishedCondition, SchemaError,
+    ToolDescription, UnknownDialect, Validator,
 };
 pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.

@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Registry;
-use super::tool_info::ToolInfo;
 use crate::schema::dialects::{self, Exported};
 use crate::schema::stored::parse;
 use crate::schema::{Dialect, ExportProblem};
@@ -237,7 +236,11 @@ impl Registry {
     /// and totals that it does not accept in one request.
     pub fn export(&self, dialect: Dialect) -> Result<&Export, ExportError> {
         let make = || {
-            let tools = self.tools().map(ToolInfo::neutral);
+            let tools = self.tools().map(|tool| {
+                move |definitions, dialect: Dialect| {
+                    tool.describe(definitions, |name| dialect.accepts(name))
+                }
+            });
             match dialects::export(tools, dialect) {
                 Ok((Exported::Text(text), not_strict)) => Ok(Export {
                     tools: OnceLock::new(),

@@ -1,6 +1,7 @@
 //! What a registry knows about its tools.
 
-use std::cell::OnceCell;
+use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,9 +10,10 @@ use super::Registry;
 use super::entry::Entry;
 use super::findings;
 use crate::contract::condition::Condition;
-use crate::schema::Hints;
-use crate::schema::dialects::{Neutral, inline};
-use crate::schema::{PublishedCondition, StoredSchema};
+use crate::schema::dialects::inline;
+use crate::schema::{
+    Definitions, Hints, PublishedCondition, Renames, StoredSchema, ToolDescription,
+};
 
 /// A tool in a registry, and everything that is published about it.
 ///
@@ -129,20 +131,28 @@ impl<'r> ToolInfo<'r> {
             .map(|one| one.name.as_ref())
     }
 
-    pub(super) fn neutral(self) -> Neutral<'r> {
-        Neutral {
+    /// Returns the tool as a provider's format is written from it, with other names for the properties whose names `accepts`
+    /// refuses; a call is understood by both names. [`Dialect::accepts`](crate::Dialect::accepts) knows some providers' rules.
+    #[must_use]
+    pub fn describe(
+        self,
+        definitions: Definitions,
+        accepts: impl Fn(&str) -> bool,
+    ) -> ToolDescription<'r> {
+        let description = ToolDescription {
             name: self.name(),
             title: self.title(),
-            description: self.entry.described(),
+            author_text: self.entry.described(),
             conditions: self.conditions(),
-            narrowed: self.entry.narrowed(),
-            renames: None,
+            narrowed: self.entry.narrowed().map(Cow::Borrowed),
+            renames: Renames::default(),
             enforced: &self.entry.inputs.schema,
-            types: OnceCell::new(),
-            output: self.exported_output(),
+            types: OnceLock::new(),
+            output: self.exported_output().map(Cow::Borrowed),
             hints: self.hints(),
             confirms: self.confirms(),
-        }
+        };
+        description.prepared(definitions, accepts)
     }
 
     /// The schema of the result, but not that of a plain text for which the author asked none: to a client it says nothing, and

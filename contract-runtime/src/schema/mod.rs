@@ -8,7 +8,9 @@ pub use contract_schema::{
     ArgumentProblem, Coercion, Decimal, InvalidArguments, ProblemKind, SchemaError, Validator,
     check_schema,
 };
-pub use dialects::{Dialect, ExportProblem, McpRevision, UnknownDialect};
+pub use dialects::{
+    Definitions, Dialect, ExportProblem, McpRevision, ToolDescription, UnknownDialect,
+};
 pub use hints::Hints;
 pub use lower::{Heading, Lowering, PublishedCondition};
 

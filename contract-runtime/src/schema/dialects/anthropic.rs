@@ -20,10 +20,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::integer_bounds::quiet;
 use super::limits::{Total, each};
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, ObjectText, Problems, examples, prose};
+use super::{ExportProblem, ObjectText, Problems, ToolDescription, prose};
 
 type Keywords = Map<String, Value>;
 
@@ -51,15 +50,15 @@ const STRICT: Subset = Subset {
     finish,
 };
 
-pub(super) fn write(tool: &Neutral<'_>, out: &mut String) {
+pub(super) fn write(tool: &ToolDescription<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("name", tool.name);
-    object.string("description", &tool.full_description());
+    object.string("description", &tool.description());
     let input = tool.quiet_text();
     object.json("input_schema", &input);
     // Few tools have any, which takes reading the schema.
     if input.contains("\"examples\"") {
-        let examples = examples::whole(tool, tool.input());
+        let examples = tool.examples(tool.input_schema());
         if !examples.is_empty() {
             object.value("input_examples", &Value::Array(examples));
         }
@@ -67,27 +66,21 @@ pub(super) fn write(tool: &Neutral<'_>, out: &mut String) {
     object.end();
 }
 
-pub(super) fn strict(tool: &Neutral<'_>) -> Result<Value, Problems> {
-    let quiet = quiet(tool.input(), tool.types(), false);
+pub(super) fn strict(tool: &ToolDescription<'_>) -> Result<Value, Problems> {
+    let quiet = tool.input_schema_without_widths(32);
     let schema = reduce(tool.name, &quiet, &STRICT)?;
     distinct(tool.name, &schema)?;
     let mut exported = Map::new();
     let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
     put("name", json!(tool.name));
-    put("description", json!(tool.full_description()));
-    let examples = examples::whole(tool, &schema);
+    put("description", json!(tool.description()));
+    let examples = tool.examples(&schema);
     put("input_schema", schema);
     put("strict", json!(true));
     if !examples.is_empty() {
         put("input_examples", json!(examples));
     }
     Ok(Value::Object(exported))
-}
-
-/// Whether the API accepts a property of this name.
-pub(super) fn is_accepted(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=64).contains(&name.len()) && name.bytes().all(plain)
 }
 
 /// What one request may hold, all its strict tools together.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::schema::renames::is_plain;
+
 /// The format in which tools are exported.
 ///
 /// Each has a name, for command lines and settings, which is also how it is shown.
@@ -107,6 +109,33 @@ impl Dialect {
             Self::Mcp(McpRevision::November2025) => "mcp-2025-11-25",
             Self::Mcp(McpRevision::July2026) => "mcp-2026-07-28",
             Self::Neutral => "neutral",
+        }
+    }
+
+    /// Returns whether its clients certainly accept a property of this name.
+    ///
+    /// A property of another name is exported under one that they accept, and a call is understood by both.
+    ///
+    /// ```
+    /// use contract_runtime::Dialect;
+    ///
+    /// assert!(Dialect::Anthropic { strict: false }.accepts("filter.name"));
+    /// assert!(!Dialect::GeminiParameters.accepts("filter.name"));
+    /// ```
+    #[must_use]
+    pub fn accepts(self, name: &str) -> bool {
+        match self {
+            Self::OpenAiChat { .. } | Self::OpenAiResponses { .. } => {
+                let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+                (1..=64).contains(&name.chars().count()) && name.chars().all(plain)
+            }
+            Self::Anthropic { .. } => {
+                let plain =
+                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+                (1..=64).contains(&name.len()) && name.bytes().all(plain)
+            }
+            Self::GeminiParameters | Self::GeminiJsonSchema => is_plain(name),
+            Self::Mcp(_) | Self::Neutral => true,
         }
     }
 

@@ -32,12 +32,10 @@ mod parameters;
 
 use serde_json::{Map, Value, json};
 
-use super::integer_bounds::quiet;
 use super::merge::{named, names};
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, Problems, prose};
+use super::{ExportProblem, Problems, ToolDescription, prose};
 use crate::schema::reader::join;
-use crate::schema::renames::is_plain;
 use crate::schema::vocabulary::{KeywordValue, holds, subschemas};
 
 type Keywords = Map<String, Value>;
@@ -64,7 +62,7 @@ const JSON_SCHEMA: Subset = Subset {
     finish: apart,
 };
 
-pub(super) fn with_parameters(tool: &Neutral<'_>) -> Result<Value, Problems> {
+pub(super) fn with_parameters(tool: &ToolDescription<'_>) -> Result<Value, Problems> {
     declaration(
         tool,
         "parameters",
@@ -73,22 +71,25 @@ pub(super) fn with_parameters(tool: &Neutral<'_>) -> Result<Value, Problems> {
     )
 }
 
-pub(super) fn with_json_schema(tool: &Neutral<'_>) -> Result<Value, Problems> {
+pub(super) fn with_json_schema(tool: &ToolDescription<'_>) -> Result<Value, Problems> {
     declaration(tool, "parametersJsonSchema", &JSON_SCHEMA, endless)
 }
 
 fn declaration(
-    tool: &Neutral<'_>,
+    tool: &ToolDescription<'_>,
     key: &str,
     subset: &Subset,
     complete: fn(&str, &mut Value, &mut Problems),
 ) -> Result<Value, Problems> {
     let mut declaration = Map::new();
     declaration.insert("name".to_owned(), json!(tool.name));
-    declaration.insert("description".to_owned(), json!(tool.full_description()));
-    let properties = tool.input().get("properties").and_then(Value::as_object);
+    declaration.insert("description".to_owned(), json!(tool.description()));
+    let properties = tool
+        .input_schema()
+        .get("properties")
+        .and_then(Value::as_object);
     if properties.is_some_and(|properties| !properties.is_empty()) {
-        let quiet = quiet(tool.input(), tool.types(), true);
+        let quiet = tool.input_schema_without_widths(64);
         let mut schema = reduce(tool.name, &quiet, subset)?;
         let mut problems = Vec::new();
         complete(tool.name, &mut schema, &mut problems);
@@ -98,11 +99,6 @@ fn declaration(
         declaration.insert(key.to_owned(), schema);
     }
     Ok(Value::Object(declaration))
-}
-
-/// Whether the API accepts a property of this name.
-pub(super) fn is_accepted(name: &str) -> bool {
-    is_plain(name)
 }
 
 /// Leaves a list of values where all of them, null aside, may be listed; elsewhere it is said.

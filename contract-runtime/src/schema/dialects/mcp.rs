@@ -16,26 +16,26 @@
 
 use serde_json::{Map, Value, json};
 
-use super::integer_bounds::quiet;
-use super::{McpRevision, Neutral, StoredSchema};
+use super::description::without_widths;
+use super::{McpRevision, ToolDescription};
 use crate::schema::Hints;
 use crate::schema::lower::PublishedCondition;
 
 /// Where the contract stands in `_meta`: `docs.rs/contract-runtime`, in reverse.
 const CONTRACT: &str = "rs.docs.contract-runtime/contract";
 
-pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
+pub(super) fn tool(tool: &ToolDescription<'_>, revision: McpRevision) -> Value {
     let mut exported = Map::new();
     let mut put = |key: &str, value: Value| exported.insert(key.to_owned(), value);
     put("name", json!(tool.name));
     if let Some(title) = tool.title {
         put("title", json!(title));
     }
-    put("description", json!(tool.full_description()));
+    put("description", json!(tool.description()));
     put("inputSchema", input(tool));
-    let output = tool.output.map(StoredSchema::read);
+    let output = tool.output_schema();
     if let Some(output) = output.filter(|schema| admits(schema, revision)) {
-        put("outputSchema", quiet(&output, &output, true));
+        put("outputSchema", without_widths(&output, &output, 64));
     }
     let annotations = annotations(tool.hints);
     if !annotations.is_empty() {
@@ -54,8 +54,8 @@ pub(super) fn tool(tool: &Neutral<'_>, revision: McpRevision) -> Value {
     Value::Object(exported)
 }
 
-fn input(tool: &Neutral<'_>) -> Value {
-    let mut schema = quiet(tool.input(), tool.types(), true);
+fn input(tool: &ToolDescription<'_>) -> Value {
+    let mut schema = tool.input_schema_without_widths(64);
     tool.enforced.mark_secrets(&mut schema);
     if let Value::Object(keywords) = &mut schema {
         if keywords.get("required") == Some(&json!([])) {

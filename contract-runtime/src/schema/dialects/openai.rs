@@ -25,12 +25,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::integer_bounds::quiet;
 use super::limits::{Size, Total, each};
 use super::merge::named;
 use super::prose::phrases;
 use super::walk::{References, Subset, reduce};
-use super::{ExportProblem, Neutral, ObjectText, Problems};
+use super::{ExportProblem, ObjectText, Problems, ToolDescription};
 
 const STRICT: Subset = Subset {
     keywords: &[
@@ -92,7 +91,7 @@ fn is_integer(node: &Map<String, Value>) -> bool {
         .is_some_and(|types| named(types, "integer"))
 }
 
-pub(super) fn write_chat(tool: &Neutral<'_>, out: &mut String) {
+pub(super) fn write_chat(tool: &ToolDescription<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("type", "function");
     let mut function = ObjectText::begin(object.key("function"));
@@ -101,21 +100,21 @@ pub(super) fn write_chat(tool: &Neutral<'_>, out: &mut String) {
     object.end();
 }
 
-pub(super) fn write_responses(tool: &Neutral<'_>, out: &mut String) {
+pub(super) fn write_responses(tool: &ToolDescription<'_>, out: &mut String) {
     let mut object = ObjectText::begin(out);
     object.string("type", "function");
     write_function(tool, &mut object);
     object.end();
 }
 
-fn write_function(tool: &Neutral<'_>, object: &mut ObjectText<'_>) {
+fn write_function(tool: &ToolDescription<'_>, object: &mut ObjectText<'_>) {
     object.string("name", tool.name);
-    object.string("description", &tool.full_description());
+    object.string("description", &tool.description());
     object.json("parameters", &tool.quiet_text());
     object.json("strict", "false");
 }
 
-pub(super) fn chat(tool: &Neutral<'_>) -> Result<Value, Problems> {
+pub(super) fn chat(tool: &ToolDescription<'_>) -> Result<Value, Problems> {
     let function = function(tool)?;
     // `json!` would serialise what is already a value.
     Ok(Value::Object(Map::from_iter([
@@ -124,28 +123,22 @@ pub(super) fn chat(tool: &Neutral<'_>) -> Result<Value, Problems> {
     ])))
 }
 
-pub(super) fn responses(tool: &Neutral<'_>) -> Result<Value, Problems> {
+pub(super) fn responses(tool: &ToolDescription<'_>) -> Result<Value, Problems> {
     let mut out = Map::from_iter([("type".to_owned(), json!("function"))]);
     out.extend(function(tool)?);
     Ok(Value::Object(out))
 }
 
-fn function(tool: &Neutral<'_>) -> Result<Map<String, Value>, Problems> {
-    let input = quiet(tool.input(), tool.types(), true);
+fn function(tool: &ToolDescription<'_>) -> Result<Map<String, Value>, Problems> {
+    let input = tool.input_schema_without_widths(64);
     let schema = reduce(tool.name, &input, &STRICT)?;
     let parameters = limited(tool.name, schema)?;
     Ok(Map::from_iter([
         ("name".to_owned(), json!(tool.name)),
-        ("description".to_owned(), json!(tool.full_description())),
+        ("description".to_owned(), json!(tool.description())),
         ("parameters".to_owned(), parameters),
         ("strict".to_owned(), json!(true)),
     ]))
-}
-
-/// Whether a property of this name is certainly accepted.
-pub(super) fn is_accepted(name: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    (1..=64).contains(&name.chars().count()) && name.chars().all(plain)
 }
 
 /// What is limited in one schema.

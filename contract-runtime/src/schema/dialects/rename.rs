@@ -4,24 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, anthropic, gemini, openai};
 use crate::schema::Renames;
 use crate::schema::arguments::clip;
 use crate::schema::vocabulary::{KeywordValue, holds};
 
 /// The longest name that a description repeats whole.
 const LONGEST_NAME: usize = 100;
-
-/// The names that this dialect must not see.
-pub(super) fn refused(renames: &Renames, dialect: Dialect) -> Renames {
-    let accepts = match dialect {
-        Dialect::OpenAiChat { .. } | Dialect::OpenAiResponses { .. } => openai::is_accepted,
-        Dialect::Anthropic { .. } => anthropic::is_accepted,
-        Dialect::GeminiParameters | Dialect::GeminiJsonSchema => gemini::is_accepted,
-        Dialect::Mcp(_) | Dialect::Neutral => return Renames::default(),
-    };
-    renames.only(|name| !accepts(name))
-}
 
 /// The same schema with these properties renamed; each says which name the tool's own sentences have for it.
 pub(super) fn renamed(schema: &Value, renames: &Renames) -> Value {
