@@ -10,4 +10,4 @@ if [ -z "$release" ]; then
 fi
 tools=${CARGO_TARGET_DIR:-$PWD/target}/tools
 cargo install --quiet cargo-semver-checks --locked --debug --root "$tools" --target-dir "$tools/build"
-PATH=$tools/bin:$PATH cargo semver-checks -p contract-runtime -p contract-agent -p contract-http -p contract-manifest -p contract-mcp -p contract-program -p contract-remote -p contract-verify --baseline-rev "$release"
+PATH=$tools/bin:$PATH cargo semver-checks -p contract-runtime -p contract-agent -p contract-dialects -p contract-http -p contract-manifest -p contract-mcp -p contract-program -p contract-remote -p contract-verify --baseline-rev "$release"

@@ -53,6 +53,7 @@
 //! | crate | adds |
 //! |---|---|
 //! | [`contract-agent`](https://docs.rs/contract-agent) | agents that check contracts on a whole run |
+//! | [`contract-dialects`](https://docs.rs/contract-dialects) | the tools in the strict formats of providers, and in those of Gemini |
 //! | [`contract-manifest`](https://docs.rs/contract-manifest) | contracts as a document: frozen in a file, compared, linted, explained, sent to peers |
 //! | [`contract-mcp`](https://docs.rs/contract-mcp) | serving tools over the Model Context Protocol, and importing those of other servers |
 //! | [`contract-verify`](https://docs.rs/contract-verify) | property-based tests derived from contracts |
@@ -84,12 +85,12 @@ pub use contract::{
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
-    BuildError, BuildProblem, Builder, Export, ExportError, Program, Registry, Statistics, ToolInfo,
+    BuildError, BuildProblem, Builder, Export, Program, Registry, Statistics, ToolInfo,
 };
 pub use schema::{
-    ArgumentProblem, Coercion, Definitions, Dialect, ExportProblem, Heading, Hints,
-    InvalidArguments, Lowering, McpRevision, ProblemKind, PublishedCondition, SchemaError,
-    ToolDescription, UnknownDialect, Validator,
+    ArgumentProblem, Coercion, Definitions, Dialect, Heading, Hints, InvalidArguments, Lowering,
+    McpRevision, ProblemKind, PublishedCondition, SchemaError, ToolDescription, UnknownDialect,
+    Validator,
 };
 pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.

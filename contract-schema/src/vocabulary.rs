@@ -119,6 +119,28 @@ pub fn annotates(keyword: &str) -> bool {
     )
 }
 
+/// Sets `description` to a text with phrases in brackets behind it, each once; it stands after the first keyword, which is `type`
+/// where there is one.
+pub fn describe(keywords: &mut Map<String, Value>, text: Option<&str>, phrases: &[String]) {
+    keywords.shift_remove("description");
+    let text = text.filter(|text| !text.trim().is_empty());
+    let mut unique: Vec<&str> = Vec::with_capacity(phrases.len());
+    for phrase in phrases {
+        if !unique.contains(&phrase.as_str()) {
+            unique.push(phrase);
+        }
+    }
+    let phrases = unique.join("; ");
+    let described = match text {
+        None if unique.is_empty() => return,
+        None => phrases,
+        Some(text) if unique.is_empty() => text.to_owned(),
+        Some(text) => format!("{text} ({phrases})"),
+    };
+    let place = usize::from(keywords.contains_key("type"));
+    keywords.shift_insert(place, "description".to_owned(), described.into());
+}
+
 /// The formats of JSON Schema Validation 2020-12, section 7.3 ("Defined Formats").
 const FORMATS: [&str; 19] = [
     "date-time",

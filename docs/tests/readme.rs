@@ -30,9 +30,7 @@ fn the_schema_and_the_answers_are_real() -> Result<(), BuildError> {
     let schema = registry.tool("book_room").map(|tool| tool.input_schema());
     assert_shown("json", &format!("{:#}", schema.unwrap_or_default()));
     let neutral = registry.export(Dialect::Neutral);
-    let description = neutral
-        .ok()
-        .and_then(|tools| tools[0]["description"].as_str());
+    let description = neutral[0]["description"].as_str();
     assert_shown("text", description.unwrap_or_default());
 
     let calls = [

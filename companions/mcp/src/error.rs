@@ -2,15 +2,10 @@
 
 use std::io;
 
-use contract_runtime::ExportError;
-
 /// Why a registry could not be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The tools cannot be exported to the protocol.
-    #[error(transparent)]
-    Export(#[from] ExportError),
     /// A tool is not a valid tool of the protocol.
     #[error("the tool `{name}` cannot be expressed in the protocol: {source}; change its schemas")]
     Tool {

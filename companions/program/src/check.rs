@@ -1,18 +1,19 @@
 //! `check`: lints the tools without calling any.
 
+use contract_dialects::{ExportError, ExportProblem};
 use contract_manifest::{Finding, FindingKind, Inspect as _};
-use contract_runtime::{Dialect, Export, ExportError, ExportProblem, Registry};
+use contract_runtime::Registry;
 use serde_json::{Value, json};
 
 use super::output::{BAD, CAREFUL, GOOD, Output};
-use super::schema::{dialect, strict_form};
+use super::schema::{Format, format};
 use super::{CommandError, exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// Check that the tools can be exported to this dialect; may be repeated. By default all but the strict ones are checked.
-    #[arg(long = "for", value_name = "DIALECT", value_parser = dialect())]
-    dialects: Vec<Dialect>,
+    #[arg(long = "for", value_name = "DIALECT", value_parser = format())]
+    formats: Vec<Format>,
     /// Check the strict forms of these dialects too, with every tool strict, and fail on notes.
     #[arg(long)]
     strict: bool,
@@ -22,8 +23,11 @@ impl Check {
     pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
         let findings = registry.lint();
         let exports: Vec<_> = self
-            .selected_dialects()
-            .map(|dialect| (dialect, registry.export(dialect)))
+            .selected_formats()
+            .map(|format| {
+                let exported = format.export(registry);
+                (format.name(), exported.map(|(_, not_strict)| not_strict))
+            })
             .collect();
         let accepted = exports.iter().all(|one| problems(one).is_empty());
         let sound = accepted && (findings.is_empty() || !self.strict);
@@ -57,18 +61,17 @@ impl Check {
     }
 
     /// Without repetitions, in the order of the list of all.
-    fn selected_dialects(&self) -> impl Iterator<Item = Dialect> {
-        let named = match self.dialects.as_slice() {
-            [] => Dialect::ALL
-                .into_iter()
+    fn selected_formats(&self) -> impl Iterator<Item = Format> {
+        let named = match self.formats.as_slice() {
+            [] => Format::all()
                 .filter(|one| !one.name().ends_with("-strict"))
                 .collect(),
             named => named.to_vec(),
         };
         let strict = named.iter().filter(|_| self.strict);
-        let strict: Vec<_> = strict.filter_map(|one| strict_form(*one).ok()).collect();
-        let asked = move |one: &Dialect| named.contains(one) || strict.contains(one);
-        Dialect::ALL.into_iter().filter(asked)
+        let strict: Vec<_> = strict.filter_map(|one| one.strict().ok()).collect();
+        let asked = move |one: &Format| named.contains(one) || strict.contains(one);
+        Format::all().filter(asked)
     }
 }
 
@@ -97,18 +100,18 @@ pub(super) fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// A dialect, and the tools in it.
-type Exported<'r> = (Dialect, Result<&'r Export, ExportError>);
+/// The name of a format, and why tools are not strict in it.
+type Exported = (&'static str, Result<Vec<ExportProblem>, ExportError>);
 
 /// Why tools are not in it as they should be.
-fn problems<'e>((_, export): &'e Exported<'_>) -> &'e [ExportProblem] {
+fn problems((_, export): &Exported) -> &[ExportProblem] {
     match export {
-        Ok(export) => export.not_strict(),
+        Ok(not_strict) => not_strict,
         Err(error) => error.problems(),
     }
 }
 
-fn not_strict(exported: &Exported<'_>) -> String {
+fn not_strict(exported: &Exported) -> String {
     let problems = problems(exported).iter().map(ToString::to_string);
     let problems: Vec<_> = problems.collect();
     let problems = problems.join("\n  - ");
@@ -118,10 +121,10 @@ fn not_strict(exported: &Exported<'_>) -> String {
     )
 }
 
-fn export(exported: &Exported<'_>) -> Value {
+fn export(exported: &Exported) -> Value {
     let problems = problems(exported);
     json!({
-        "dialect": exported.0.name(),
+        "dialect": exported.0,
         "ok": problems.is_empty(),
         "problems": problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use contract_dialects::ExportError;
 use contract_manifest::ManifestError;
 use contract_mcp::ServeError;
 use contract_runtime::__family::nearest;
-use contract_runtime::{BuildError, ExportError, Registry, Status};
+use contract_runtime::{BuildError, Registry, Status};
 use serde_json::{Value, json};
 
 use super::exit;

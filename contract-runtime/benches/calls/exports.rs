@@ -1,5 +1,6 @@
 //! What it costs to show contracted tools to a model: the first time, which does the work, and again.
 
+use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
 
@@ -42,15 +43,24 @@ fn planners(count: usize) -> Option<Registry> {
 
 /// The export alone, of a registry that has made none.
 pub(crate) fn first(meter: &Meter, dialect: Dialect) -> f64 {
-    let strict = matches!(dialect, Dialect::Anthropic { strict: true });
-    let count = if strict { STRICT_TOOLS } else { TOOLS };
+    made(meter, TOOLS, |registry| {
+        registry.export(dialect).text().len()
+    })
+}
+
+/// The same in a strict or reduced dialect.
+pub(crate) fn strict(meter: &Meter, dialect: StrictDialect) -> f64 {
+    let limited = dialect == StrictDialect::Anthropic;
+    let count = if limited { STRICT_TOOLS } else { TOOLS };
+    made(meter, count, |registry| registry.export_strict(dialect))
+}
+
+fn made<T>(meter: &Meter, count: usize, export: impl Fn(&Registry) -> T) -> f64 {
     meter.measure(
         1,
         || planners(count),
         |registry| {
-            let made = registry
-                .as_ref()
-                .map(|registry| registry.export(dialect).is_ok());
+            let made = registry.as_ref().map(&export);
             (registry, made)
         },
     )
@@ -65,7 +75,7 @@ pub(crate) fn again(meter: &Meter, dialect: Dialect) -> f64 {
         |()| {
             registry
                 .as_ref()
-                .map(|registry| registry.export(dialect).is_ok())
+                .map(|registry| registry.export(dialect).text().len())
         },
     )
 }
@@ -84,7 +94,7 @@ pub(crate) fn list(meter: &Meter) -> f64 {
             let registry = planners(TOOLS);
             let export = registry
                 .as_ref()
-                .and_then(|registry| registry.export(Dialect::OpenAiChat { strict: false }).ok());
+                .map(|registry| registry.export(Dialect::OpenAiChat));
             let length = export.map(|export| export.text().len());
             (registry, length)
         },

@@ -19,6 +19,7 @@ mod tools;
 
 use std::process::ExitCode;
 
+use contract_dialects::StrictDialect;
 use contract_runtime::{Dialect, McpRevision};
 use meter::{Callgrind, Meter};
 
@@ -200,30 +201,30 @@ const CASES: &[Case] = &[
         exports::first(meter, Dialect::Neutral)
     }),
     case("500 tools, OpenAI", "500 tools, neutral", |meter| {
-        exports::first(meter, Dialect::OpenAiChat { strict: false })
+        exports::first(meter, Dialect::OpenAiChat)
     }),
     case("500 tools, OpenAI strict", "500 tools, neutral", |meter| {
-        exports::first(meter, Dialect::OpenAiChat { strict: true })
+        exports::strict(meter, StrictDialect::OpenAiChat)
     }),
     case("500 tools, Anthropic", "500 tools, neutral", |meter| {
-        exports::first(meter, Dialect::Anthropic { strict: false })
+        exports::first(meter, Dialect::Anthropic)
     }),
     case("500 tools, Gemini", "500 tools, neutral", |meter| {
-        exports::first(meter, Dialect::GeminiParameters)
+        exports::strict(meter, StrictDialect::GeminiParameters)
     }),
     case(
         "500 tools, Gemini JSON Schema",
         "500 tools, neutral",
-        |meter| exports::first(meter, Dialect::GeminiJsonSchema),
+        |meter| exports::strict(meter, StrictDialect::GeminiJsonSchema),
     ),
     case("500 tools, MCP", "500 tools, neutral", |meter| {
         exports::first(meter, Dialect::Mcp(McpRevision::July2026))
     }),
     baseline("20 tools, Anthropic strict", |meter| {
-        exports::first(meter, Dialect::Anthropic { strict: true })
+        exports::strict(meter, StrictDialect::Anthropic)
     }),
     baseline("500 tools, again", |meter| {
-        exports::again(meter, Dialect::OpenAiChat { strict: true })
+        exports::again(meter, Dialect::OpenAiChat)
     }),
 ];
 

@@ -215,11 +215,8 @@ pub(crate) fn wrong_name(meter: &Meter) -> f64 {
 }
 
 /// The tools in the function-calling format, as every request to a model has them.
-fn listed(registry: &Registry) -> Option<&str> {
-    registry
-        .export(Dialect::OpenAiChat { strict: false })
-        .ok()
-        .map(contract_runtime::Export::text)
+fn listed(registry: &Registry) -> &str {
+    registry.export(Dialect::OpenAiChat).text()
 }
 
 /// Making dynamic tools, building their registry and listing it for a model, as text.
@@ -229,7 +226,7 @@ fn list(meter: &Meter, count: usize) -> f64 {
         || (),
         |()| {
             let registry = built(Registry::builder().with(fillers(count)));
-            let length = listed(&registry).map(str::len);
+            let length = listed(&registry).len();
             (registry, length)
         },
     )
@@ -264,7 +261,7 @@ pub(crate) fn list_500(meter: &Meter) -> f64 {
         || (),
         |()| {
             let registry = made_by_macro(500);
-            let length = listed(&registry).map(str::len);
+            let length = listed(&registry).len();
             (registry, length)
         },
     )
@@ -273,7 +270,7 @@ pub(crate) fn list_500(meter: &Meter) -> f64 {
 /// The same list as text once more, as every request to a model has it.
 pub(crate) fn text_again(meter: &Meter) -> f64 {
     let registry = made_by_macro(500);
-    meter.measure(1, || (), |()| listed(&registry).map(str::len))
+    meter.measure(1, || (), |()| listed(&registry).len())
 }
 
 pub(crate) fn list_10(meter: &Meter) -> f64 {
@@ -290,5 +287,5 @@ pub(crate) fn list_10_000(meter: &Meter) -> f64 {
 
 pub(crate) fn list_again(meter: &Meter) -> f64 {
     let registry = built(Registry::builder().with(fillers(10_000)));
-    meter.measure(1, || (), |()| listed(&registry).map(str::len))
+    meter.measure(1, || (), |()| listed(&registry).len())
 }

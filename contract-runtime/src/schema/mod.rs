@@ -8,9 +8,7 @@ pub use contract_schema::{
     ArgumentProblem, Coercion, Decimal, InvalidArguments, ProblemKind, SchemaError, Validator,
     check_schema,
 };
-pub use dialects::{
-    Definitions, Dialect, ExportProblem, McpRevision, ToolDescription, UnknownDialect,
-};
+pub use dialects::{Definitions, Dialect, McpRevision, ToolDescription, UnknownDialect};
 pub use hints::Hints;
 pub use lower::{Heading, Lowering, PublishedCondition};
 
@@ -25,5 +23,5 @@ pub(crate) use contract_schema::renames::Renames;
 pub(crate) use contract_schema::stored::StoredSchema;
 pub(crate) use contract_schema::type_schema::{DescribedParameter, TypeSchemas};
 pub(crate) use contract_schema::{
-    arguments, json_text, lexer, normalize, pattern, reader, renames, stored, vocabulary,
+    arguments, json_text, lexer, normalize, pattern, stored, vocabulary,
 };

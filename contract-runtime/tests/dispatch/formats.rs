@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, McpRevision, ProblemKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -125,22 +126,17 @@ fn shift(number: i64, by: u64, at_most: u8) -> i64 {
 #[test]
 fn the_ends_of_64_bits_are_enforced_and_no_model_reads_them() {
     let registry = Registry::builder().tool(shift).build().unwrap();
-    let dialects = [
-        Dialect::OpenAiChat { strict: true },
-        Dialect::Anthropic { strict: true },
-        Dialect::GeminiJsonSchema,
-        Dialect::Mcp(McpRevision::November2025),
-        Dialect::Mcp(McpRevision::July2026),
-    ];
-    for dialect in dialects {
-        let text = registry.export(dialect).unwrap().to_string();
+    let plain = Dialect::ALL.into_iter();
+    let plain = plain.filter(|dialect| *dialect != Dialect::Neutral);
+    let plain = plain.map(|dialect| registry.export(dialect).to_string());
+    let strict = StrictDialect::ALL.into_iter();
+    let strict = strict.map(|dialect| registry.export_strict(dialect).unwrap().tools.to_string());
+    for text in plain.chain(strict) {
         for end in [i64::MAX.to_string(), u64::MAX.to_string()] {
-            assert!(!text.contains(&end), "{dialect:?}: {text}");
+            assert!(!text.contains(&end), "{text}");
         }
     }
-    let mcp = registry
-        .export(Dialect::Mcp(McpRevision::July2026))
-        .unwrap();
+    let mcp = registry.export(Dialect::Mcp(McpRevision::July2026));
     let schema = &mcp[0]["inputSchema"]["properties"];
     assert_eq!(schema["by"]["minimum"], 0);
     assert_eq!(schema["at_most"]["maximum"], 255);

@@ -210,9 +210,7 @@ fn descriptions_defaults_and_examples_are_shown() {
 }
 
 fn functions(registry: &Registry) -> &Value {
-    registry
-        .export(Dialect::OpenAiChat { strict: false })
-        .unwrap()
+    registry.export(Dialect::OpenAiChat)
 }
 
 #[test]

@@ -10,9 +10,10 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_manifest::PortableRule;
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, Heading, McpRevision, PublishedCondition};
+use contract_runtime::{Dialect, Heading, PublishedCondition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -271,14 +272,12 @@ fn what_no_reader_can_evaluate_is_no_demand() {
         let (heading, rule) = (one.heading(), PortableRule::of(one));
         assert_eq!((heading, rule), (None, None), "{}", one.sentence());
     }
-    for dialect in [
-        Dialect::Neutral,
-        Dialect::OpenAiChat { strict: true },
-        Dialect::Anthropic { strict: true },
-        Dialect::GeminiJsonSchema,
-        Dialect::Mcp(McpRevision::July2026),
-    ] {
-        let text = registry.export(dialect).unwrap().to_string();
+    let plain = Dialect::ALL.map(|dialect| registry.export(dialect).to_string());
+    let strict = StrictDialect::ALL.map(|dialect| registry.export_strict(dialect).unwrap());
+    let strict = strict
+        .into_iter()
+        .map(|exported| exported.tools.to_string());
+    for text in plain.into_iter().chain(strict) {
         assert!(text.contains("Does it."), "{text}");
         assert!(
             !text.contains("Requires") && !text.contains("Ensures"),
@@ -312,7 +311,7 @@ fn what_compares_as_its_json_does_is_a_demand() {
     let registry = Registry::builder().tool(shown).build().unwrap();
     let tool = registry.tool("shown").unwrap();
     let sentences = tool.conditions().iter().map(PublishedCondition::sentence);
-    let export = registry.export(Dialect::Neutral).unwrap();
+    let export = registry.export(Dialect::Neutral);
     let description = export[0]["description"].as_str().unwrap();
     for sentence in sentences {
         assert!(

@@ -1,100 +1,14 @@
 //! The forms of a contract: what is enforced is what is shown, sent and found.
 
-mod anthropic;
 mod demands;
 mod explained;
 mod exports;
-mod exports_sample;
 mod findings;
-mod gemini;
-mod gemini_limits;
-mod judges;
-mod judges_random;
+#[path = "../../../companions/dialects/tests/dialects/judges_tools.rs"]
+#[allow(dead_code, reason = "the judges of the dialects use the rest")]
 mod judges_tools;
 mod lowering;
 mod mcp;
-mod openai;
-mod openai_limits;
-mod openai_superset;
 mod published;
 mod reading;
 mod renames;
-
-use serde_json::{Map, Value, json};
-
-/// A slow judge of what exports make of references and documented enums. Recursive definitions must refer to themselves directly.
-fn inlined(schema: &Value, root: &Value) -> Value {
-    let Value::Object(keywords) = schema else {
-        return match schema {
-            Value::Array(all) => all.iter().map(|one| inlined(one, root)).collect(),
-            other => other.clone(),
-        };
-    };
-    let mut own = keywords.clone();
-    let is_recursive = |target: &Value| {
-        root.pointer(&target.as_str().unwrap()[1..])
-            .unwrap()
-            .to_string()
-            .contains(&target.to_string())
-    };
-    if let Some(Value::Object(all)) = own.get_mut("$defs") {
-        all.retain(|name, _| is_recursive(&json!(format!("#/$defs/{name}"))));
-    }
-    if own.get("$defs") == Some(&json!({})) {
-        own.shift_remove("$defs");
-    }
-    let target = own
-        .get("$ref")
-        .filter(|target| !is_recursive(target))
-        .cloned();
-    let mut node = Map::new();
-    if let Some(target) = target {
-        own.shift_remove("$ref");
-        let definition = root.pointer(&target.as_str().unwrap()[1..]).unwrap();
-        node.clone_from(definition.as_object().unwrap());
-    }
-    node.extend(own);
-    let of_values = |all: &Value| {
-        all.as_array()
-            .unwrap()
-            .iter()
-            .all(|one| one.get("properties").is_none() && one["type"] == "string")
-    };
-    if let Some(Value::Array(all)) = node.get("oneOf").filter(|all| of_values(all)).cloned() {
-        let values = |one: &Value| {
-            one.get("enum")
-                .cloned()
-                .unwrap_or_else(|| json!([one["const"]]))
-        };
-        let narrowed = node.shift_remove("enum");
-        let is_left = |value: &Value| {
-            narrowed
-                .as_ref()
-                .is_none_or(|left| left.as_array().unwrap().contains(value))
-        };
-        let listed = all
-            .iter()
-            .flat_map(|one| values(one).as_array().unwrap().clone())
-            .filter(is_left);
-        let listed: Vec<Value> = listed.collect();
-        let said = all
-            .iter()
-            .filter(|one| one["description"].is_string() && is_left(&one["const"]));
-        let said: Vec<_> = said
-            .map(|one| format!("{}: {}", one["const"], one["description"].as_str().unwrap()))
-            .collect();
-        let said = said.join("; ");
-        let text = node.get("description").and_then(Value::as_str);
-        let text = text.map_or_else(|| said.clone(), |text| format!("{text} ({said})"));
-        node.shift_remove("oneOf");
-        node.extend([
-            ("type".to_owned(), json!("string")),
-            ("description".to_owned(), json!(text)),
-            ("enum".to_owned(), json!(listed)),
-        ]);
-    }
-    let node = node
-        .iter()
-        .map(|(keyword, value)| (keyword.clone(), inlined(value, root)));
-    Value::Object(node.collect())
-}

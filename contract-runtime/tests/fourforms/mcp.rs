@@ -29,11 +29,7 @@ fn count() -> u32 {
 }
 
 fn listed(registry: &Registry, revision: McpRevision, name: &str) -> Value {
-    let tools = registry
-        .export(Dialect::Mcp(revision))
-        .unwrap()
-        .as_array()
-        .unwrap();
+    let tools = registry.export(Dialect::Mcp(revision)).as_array().unwrap();
     tools
         .iter()
         .find(|tool| tool["name"] == name)
@@ -120,7 +116,7 @@ fn a_plain_text_has_an_output_schema_only_where_the_author_asks_for_one() {
     assert_eq!(output("letter"), None);
     assert_eq!(output("greet"), None);
     assert_eq!(output("greet_program"), Some(json!({"type": "string"})));
-    let neutral = registry.export(contract_runtime::Dialect::Neutral).unwrap();
+    let neutral = registry.export(contract_runtime::Dialect::Neutral);
     assert_eq!(neutral[0].get("output"), None);
 }
 

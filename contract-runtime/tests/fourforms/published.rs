@@ -51,7 +51,7 @@ const EVERYTHING: &str = "Take it.\n\nRequires:\n- `count != other`\n\n\
 fn published(builder: Builder) -> (Value, String, Vec<bool>) {
     let registry = builder.build().unwrap();
     let tool = registry.tools().next().unwrap();
-    let exported = registry.export(Dialect::Neutral).unwrap();
+    let exported = registry.export(Dialect::Neutral);
     let count = &tool.input_schema()["properties"]["count"];
     (
         json!([count["minimum"], count["maximum"]]),
@@ -113,7 +113,7 @@ fn what_ends_no_call_is_not_in_the_metadata_for_clients() {
             .override_policy("mostly", policy);
         let registry = registry.build().unwrap();
         let mcp = Dialect::Mcp(contract_runtime::McpRevision::July2026);
-        registry.export(mcp).unwrap()[0]["_meta"].clone()
+        registry.export(mcp)[0]["_meta"].clone()
     };
     assert!(listed(Policy::Enforce).is_object());
     for policy in [Policy::Observe, Policy::Ignore] {

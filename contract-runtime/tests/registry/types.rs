@@ -127,13 +127,8 @@ fn two_types_of_one_name_keep_two_schemas() {
 fn the_text_of_an_export_is_its_tools() {
     let builder = Registry::builder().tool(take_another).tool(move_to);
     let registry = builder.build().unwrap();
-    for dialect in [
-        Dialect::Neutral,
-        Dialect::OpenAiChat { strict: false },
-        Dialect::OpenAiResponses { strict: false },
-        Dialect::Anthropic { strict: false },
-    ] {
-        let export = registry.export(dialect).unwrap();
+    for dialect in Dialect::ALL {
+        let export = registry.export(dialect);
         assert_eq!(export.text(), export.tools().to_string(), "{dialect}");
         assert_eq!(export.tools().as_array().unwrap().len(), 2);
     }

@@ -259,7 +259,7 @@ async fn a_check_looks_up_too() {
 #[test]
 fn models_read_the_sentence_as_a_possible_refusal() {
     let (_, registry) = shop();
-    let export = registry.export(Dialect::Neutral).unwrap();
+    let export = registry.export(Dialect::Neutral);
     assert_eq!(
         export[0]["description"],
         "Cancel an order.

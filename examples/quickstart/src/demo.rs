@@ -20,10 +20,7 @@ pub(crate) async fn run(file: Option<&Path>) -> Result<ExitCode, Box<dyn Error>>
         .build()?;
 
     show.heading("What the model sees");
-    println!(
-        "{:#}",
-        registry.export(Dialect::OpenAiChat { strict: false })?
-    );
+    println!("{:#}", registry.export(Dialect::OpenAiChat));
 
     show.heading("One contract in four forms");
     println!("{}", registry.explain("book_room").unwrap_or_default());

@@ -13,11 +13,8 @@ pub(super) struct ToolPrompt<'r> {
 
 /// Every tool of a registry, as a plain listing for models has it: without references, and without the ends of 64-bit types.
 pub(super) fn tools(registry: &Registry) -> impl Iterator<Item = ToolPrompt<'_>> {
-    let exported = registry.export(Dialect::OpenAiResponses { strict: false });
-    let exported = exported
-        .ok()
-        .and_then(|export| export.as_array())
-        .map_or(&[][..], Vec::as_slice);
+    let exported = registry.export(Dialect::OpenAiResponses).as_array();
+    let exported = exported.map_or(&[][..], Vec::as_slice);
     registry.tools().map(move |tool| {
         let exported = exported
             .iter()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use contract_runtime::ExportError;
+use contract_dialects::ExportError;
 
 /// Why a model gave no reply, or only a part of one.
 ///

@@ -22,7 +22,7 @@ mod whole;
 use std::fmt;
 use std::time::Duration;
 
-use contract_runtime::Dialect;
+use contract_dialects::StrictDialect;
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
@@ -78,7 +78,8 @@ struct Settings {
     model: String,
     provider: Provider,
     endpoint: String,
-    dialect: Dialect,
+    /// The chosen one, if any.
+    dialect: Option<StrictDialect>,
     streams: bool,
     constrains: bool,
     silence: Duration,

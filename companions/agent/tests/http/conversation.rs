@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 
 use contract_agent::{Budget, Constraint, Event, Message, Model as _, Provider, Request};
+use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_runtime::Dialect;
 use serde_json::{Value, json};
 
@@ -36,11 +37,12 @@ async fn talk(provider: Provider, streams: bool) -> Vec<Asked> {
 }
 
 fn export(dialect: Dialect) -> Value {
-    registry()
-        .export(dialect)
-        .expect("it can be said")
-        .tools()
-        .clone()
+    registry().export(dialect).tools().clone()
+}
+
+fn export_strict(dialect: StrictDialect) -> Value {
+    let exported = registry().export_strict(dialect);
+    exported.expect("it can be said").tools
 }
 
 #[tokio::test]
@@ -57,10 +59,7 @@ async fn chat_completions_get_tools_system_text_and_results_in_their_places() {
         );
         assert_eq!(first.body["model"], "some-model-high");
         assert_eq!(first.body.get("reasoning_effort"), None);
-        assert_eq!(
-            first.body["tools"],
-            export(Dialect::OpenAiChat { strict: false })
-        );
+        assert_eq!(first.body["tools"], export(Dialect::OpenAiChat));
         let messages = second.body["messages"].as_array().unwrap();
         assert_eq!(
             messages[0],
@@ -97,7 +96,7 @@ async fn anthropic_gets_tools_system_text_and_results_in_their_places() {
         assert_eq!(asked[0].header("anthropic-version"), Some("2023-06-01"));
         assert_eq!(body["model"], "some-model-high");
         assert_eq!(body["system"], "Be brief.");
-        assert_eq!(body["tools"], export(Dialect::Anthropic { strict: false }));
+        assert_eq!(body["tools"], export(Dialect::Anthropic));
         let messages = body["messages"].as_array().unwrap();
         let call = json!({"type": "tool_use", "id": "a", "name": "root", "input": {"of": 9}});
         assert_eq!(messages[1]["content"][0], call);
@@ -125,7 +124,8 @@ async fn gemini_gets_tools_system_text_and_results_in_their_places() {
         );
         assert_eq!(asked[0].header("x-goog-api-key"), Some(KEY));
         assert_eq!(body["systemInstruction"]["parts"][0]["text"], "Be brief.");
-        let tools = json!([{"functionDeclarations": export(Dialect::GeminiJsonSchema)}]);
+        let tools =
+            json!([{"functionDeclarations": export_strict(StrictDialect::GeminiJsonSchema)}]);
         assert_eq!(body["tools"], tools);
         let contents = body["contents"].as_array().unwrap();
         assert_eq!(contents.len(), 3);
@@ -145,22 +145,22 @@ async fn gemini_gets_tools_system_text_and_results_in_their_places() {
 #[tokio::test]
 async fn strict_tools_arrive_as_they_are_exported() {
     for (provider, dialect) in [
-        (Provider::OpenAi, Dialect::OpenAiChat { strict: true }),
-        (Provider::Anthropic, Dialect::Anthropic { strict: true }),
+        (Provider::OpenAi, StrictDialect::OpenAiChat),
+        (Provider::Anthropic, StrictDialect::Anthropic),
     ] {
         let server = Server::with([says("done")]).await;
         let agent = built(model(&server, provider).dialect(dialect)).build();
         assert!(agent.run("go").await.success);
         assert_eq!(
             server.asked()[0].body["tools"],
-            export(dialect),
+            export_strict(dialect),
             "{dialect}"
         );
     }
     let server = Server::with([says("done")]).await;
-    let model = model(&server, Provider::Gemini).dialect(Dialect::GeminiParameters);
+    let model = model(&server, Provider::Gemini).dialect(StrictDialect::GeminiParameters);
     assert!(built(model).build().run("go").await.success);
-    let tools = json!([{"functionDeclarations": export(Dialect::GeminiParameters)}]);
+    let tools = json!([{"functionDeclarations": export_strict(StrictDialect::GeminiParameters)}]);
     assert_eq!(server.asked()[0].body["tools"], tools);
 }
 

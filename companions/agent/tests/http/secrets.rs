@@ -6,7 +6,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use contract_agent::{GenaiBuildError, GenaiModel, Provider};
-use contract_runtime::Dialect;
+use contract_dialects::StrictDialect;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, span};
 
@@ -154,10 +154,9 @@ fn what_cannot_be_used_is_said_when_the_model_is_built() {
             header: "authorization".to_owned()
         }
     );
-    let dialect = Dialect::Anthropic { strict: false };
-    let error = of(gpt().dialect(dialect)).to_string();
+    let error = of(gpt().dialect(StrictDialect::Anthropic)).to_string();
     assert!(
-        error.starts_with("openai does not accept tools in the dialect `anthropic`"),
+        error.starts_with("openai does not accept tools in the dialect `anthropic-strict`"),
         "{error}"
     );
 }

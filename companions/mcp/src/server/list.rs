@@ -54,8 +54,8 @@ pub(super) enum Promise {
 
 impl List {
     pub(super) fn new(registry: &Registry) -> Result<Self, ServeError> {
-        let november = registry.export(Dialect::Mcp(McpRevision::November2025))?;
-        let july = registry.export(Dialect::Mcp(McpRevision::July2026))?;
+        let november = registry.export(Dialect::Mcp(McpRevision::November2025));
+        let july = registry.export(Dialect::Mcp(McpRevision::July2026));
         // In the order of the registry, which is that of the bytes of their names.
         let all = || registry.tools().zip(each(november)).zip(each(july));
         let november = all().map(|((tool, november), july)| {

@@ -417,7 +417,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`ServeError::Export`] and [`ServeError::Tool`] before anything is read, [`ServeError::Begin`] if the client's first
+    /// [`ServeError::Tool`] before anything is read, [`ServeError::Begin`] if the client's first
     /// request is answered with an error that ends the protocol, [`ServeError::Connection`].
     ///
     /// # Panics
@@ -451,7 +451,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`ServeError::Bind`], [`ServeError::Export`], [`ServeError::Tool`], [`ServeError::Resource`].
+    /// [`ServeError::Bind`], [`ServeError::Tool`], [`ServeError::Resource`].
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<BoundServer, ServeError> {
         http::bind(self, address)
     }
@@ -485,7 +485,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`ServeError::Export`], [`ServeError::Tool`], [`ServeError::Resource`].
+    /// [`ServeError::Tool`], [`ServeError::Resource`].
     pub fn into_service(self) -> Result<HttpService, ServeError> {
         HttpService::new(self)
     }

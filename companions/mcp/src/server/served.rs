@@ -85,7 +85,7 @@ impl ServedTools {
     ///
     /// # Errors
     ///
-    /// [`ServeError::Export`] and [`ServeError::Tool`]; then the tools stay as they are.
+    /// [`ServeError::Tool`]; then the tools stay as they are.
     pub fn replace(&self, registry: Registry) -> Result<(), ServeError> {
         self.serve(registry)?;
         self.0.changes.send_replace(());

@@ -67,7 +67,7 @@ async fn a_backend_shows_and_judges_what_ends_the_call_there() -> Tested {
     let house = house(tools.clone()).await?;
     let there = house.session.registry();
     let described = |registry: &Registry| -> Result<String, Box<dyn std::error::Error>> {
-        let exported = registry.export(Dialect::Neutral)?;
+        let exported = registry.export(Dialect::Neutral);
         Ok(exported[0]["description"].to_string())
     };
     assert_eq!(described(there)?, described(&tools)?);

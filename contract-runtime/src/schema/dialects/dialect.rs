@@ -3,18 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::schema::renames::is_plain;
-
-/// The format in which tools are exported.
+/// The format in which tools are listed, with their whole schema; a provider takes it as a hint to the model.
 ///
-/// Each has a name, for command lines and settings, which is also how it is shown.
+/// The crate [`contract-dialects`](https://docs.rs/contract-dialects) has the formats that can express less: the strict ones, whose
+/// schemas a provider enforces, and those of Gemini. Each has a name, for command lines and settings, which is also how it is shown.
 ///
 /// ```
 /// use contract_runtime::Dialect;
 ///
-/// let dialect = Dialect::OpenAiResponses { strict: true };
-/// assert_eq!(dialect.to_string(), "openai-responses-strict");
-/// assert_eq!("openai-responses-strict".parse(), Ok(dialect));
+/// assert_eq!(Dialect::OpenAiResponses.to_string(), "openai-responses");
+/// assert_eq!("openai-responses".parse(), Ok(Dialect::OpenAiResponses));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -22,33 +20,15 @@ pub enum Dialect {
     /// `OpenAI` chat completions: `{"type":"function","function":{name, description, parameters, strict}}`.
     ///
     /// Source: `OpenAI` API specification, schema `ChatCompletionTool`, 2026.
-    OpenAiChat {
-        /// Whether the provider enforces the schema, which can then express less; a tool that cannot be strict is
-        /// exported without it, see [`Export::not_strict`](crate::Export::not_strict).
-        strict: bool,
-    },
+    OpenAiChat,
     /// `OpenAI` responses: `{"type":"function", name, description, parameters, strict}`.
     ///
     /// Source: `OpenAI` API specification, schema `FunctionTool`, 2026.
-    OpenAiResponses {
-        /// Whether the provider enforces the schema of each tool that can be strict.
-        strict: bool,
-    },
-    /// Anthropic messages: `{name, description, input_schema, input_examples?, strict?}`.
+    OpenAiResponses,
+    /// Anthropic messages: `{name, description, input_schema, input_examples?}`.
     ///
     /// Source: Anthropic API reference, "Define tools", 2026.
-    Anthropic {
-        /// Whether the provider enforces the schema of each tool that can be strict.
-        strict: bool,
-    },
-    /// Gemini function declarations whose `parameters` are an `OpenAPI` schema: `{name, description, parameters}`.
-    ///
-    /// Source: Gemini API, types `FunctionDeclaration` and `Schema`, 2026.
-    GeminiParameters,
-    /// Gemini function declarations with a JSON Schema: `{name, description, parametersJsonSchema}`.
-    ///
-    /// Source: Gemini API, type `FunctionDeclaration`, 2026.
-    GeminiJsonSchema,
+    Anthropic,
     /// Tools as a server of the Model Context Protocol lists them.
     ///
     /// Source: Model Context Protocol, "Tools", in the revision.
@@ -80,15 +60,10 @@ impl McpRevision {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 11] = [
-        Self::OpenAiChat { strict: false },
-        Self::OpenAiChat { strict: true },
-        Self::OpenAiResponses { strict: false },
-        Self::OpenAiResponses { strict: true },
-        Self::Anthropic { strict: false },
-        Self::Anthropic { strict: true },
-        Self::GeminiParameters,
-        Self::GeminiJsonSchema,
+    pub const ALL: [Self; 6] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
         Self::Mcp(McpRevision::November2025),
         Self::Mcp(McpRevision::July2026),
         Self::Neutral,
@@ -98,61 +73,43 @@ impl Dialect {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::OpenAiChat { strict: false } => "openai-chat",
-            Self::OpenAiChat { strict: true } => "openai-chat-strict",
-            Self::OpenAiResponses { strict: false } => "openai-responses",
-            Self::OpenAiResponses { strict: true } => "openai-responses-strict",
-            Self::Anthropic { strict: false } => "anthropic",
-            Self::Anthropic { strict: true } => "anthropic-strict",
-            Self::GeminiParameters => "gemini-parameters",
-            Self::GeminiJsonSchema => "gemini-json-schema",
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
             Self::Mcp(McpRevision::November2025) => "mcp-2025-11-25",
             Self::Mcp(McpRevision::July2026) => "mcp-2026-07-28",
             Self::Neutral => "neutral",
         }
     }
 
-    /// Returns whether its clients certainly accept a property of this name.
+    /// Returns whether its provider certainly accepts a property of this name.
     ///
-    /// A property of another name is exported under one that they accept, and a call is understood by both.
+    /// A property of another name is exported under one that is accepted, and a call is understood by both. Anthropic's rule is
+    /// that of the errors of its API, for parameters; fields further inside are treated alike, to be on the safe side. About
+    /// `OpenAI` nothing is documented; names of another form are avoided.
+    ///
+    /// Source: anthropics/claude-code#79418, ComposioHQ/composio#3500, 2026.
     ///
     /// ```
     /// use contract_runtime::Dialect;
     ///
-    /// assert!(Dialect::Anthropic { strict: false }.accepts("filter.name"));
-    /// assert!(!Dialect::GeminiParameters.accepts("filter.name"));
+    /// assert!(Dialect::Anthropic.accepts("filter.name"));
+    /// assert!(!Dialect::OpenAiChat.accepts("filter.name"));
     /// ```
     #[must_use]
     pub fn accepts(self, name: &str) -> bool {
         match self {
-            Self::OpenAiChat { .. } | Self::OpenAiResponses { .. } => {
+            Self::OpenAiChat | Self::OpenAiResponses => {
                 let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
                 (1..=64).contains(&name.chars().count()) && name.chars().all(plain)
             }
-            Self::Anthropic { .. } => {
+            Self::Anthropic => {
                 let plain =
                     |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
                 (1..=64).contains(&name.len()) && name.bytes().all(plain)
             }
-            Self::GeminiParameters | Self::GeminiJsonSchema => is_plain(name),
             Self::Mcp(_) | Self::Neutral => true,
         }
-    }
-
-    /// The same without `strict`, of a strict one.
-    pub(crate) const fn loose(self) -> Option<Self> {
-        match self {
-            Self::OpenAiChat { strict: true } => Some(Self::OpenAiChat { strict: false }),
-            Self::OpenAiResponses { strict: true } => Some(Self::OpenAiResponses { strict: false }),
-            Self::Anthropic { strict: true } => Some(Self::Anthropic { strict: false }),
-            _ => None,
-        }
-    }
-
-    /// Its place in [`ALL`](Self::ALL).
-    pub(crate) fn index(self) -> usize {
-        let place = Self::ALL.iter().position(|one| *one == self);
-        place.unwrap_or_default()
     }
 }
 

@@ -8,10 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::prose;
-use super::union::set_description;
 use crate::schema::normalize::definition_name;
-use crate::schema::vocabulary::{KeywordValue, annotates, holds, subschemas};
+use crate::schema::vocabulary::{KeywordValue, annotates, describe, holds, subschemas};
 
 type Keywords = Map<String, Value>;
 
@@ -295,9 +293,8 @@ fn listed(mut node: Keywords) -> Keywords {
     if let Some(kind) = kind {
         node.shift_insert(0, "type".to_owned(), kind);
     }
-    let own = node.get("description").and_then(Value::as_str);
-    let description = prose::describe(own, &phrases);
-    set_description(&mut node, description);
+    let own = node.shift_remove("description");
+    describe(&mut node, own.as_ref().and_then(Value::as_str), &phrases);
     node.insert("enum".to_owned(), Value::Array(all));
     node
 }

@@ -326,8 +326,7 @@ fn what_asks_is_no_keyword_and_no_rule_and_is_told() {
     );
     assert!(PortableRule::of(limit).is_none() && !limit.refuses());
     let text = registry
-        .export(contract_runtime::Dialect::Anthropic { strict: false })
-        .unwrap()
+        .export(contract_runtime::Dialect::Anthropic)
         .to_string();
     assert!(
         text.contains(r"Needs a person's approval:\n- unless `cents <= 10000`")

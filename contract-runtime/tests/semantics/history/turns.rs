@@ -165,7 +165,7 @@ async fn a_tool_that_stands_alone_is_refused_beside_others_and_they_run() {
         assert!(registry.call(all()).context(context).await.is_ok());
     }
     assert!(registry.tool("send_all").unwrap().is_alone());
-    let shown = registry.export(contract_runtime::Dialect::Neutral).unwrap();
+    let shown = registry.export(contract_runtime::Dialect::Neutral);
     assert_eq!(
         shown[1]["description"],
         "Send it all.\n\nCall it by itself: it is refused beside other calls of the same turn."

@@ -9,7 +9,8 @@ use async_openai::types::chat::{
     ChatCompletionRequestMessage, ChatCompletionRequestToolMessage,
     ChatCompletionRequestUserMessage, ChatCompletionTools, CreateChatCompletionRequestArgs,
 };
-use contract_runtime::{ApprovalRequest, Context, Decision, Dialect, Registry, ToolCall};
+use contract_dialects::{StrictDialect, StrictExport as _};
+use contract_runtime::{ApprovalRequest, Context, Decision, Registry, ToolCall};
 
 /// How often the model is asked for one answer.
 const TURNS: usize = 20;
@@ -18,7 +19,7 @@ const TURNS: usize = 20;
 ///
 /// # Errors
 ///
-/// Those of the client and of [`Registry::export`], and a model that does not come to an answer.
+/// Those of the client and of [`StrictExport::export_strict`](contract_dialects::StrictExport::export_strict), and a model that does not come to an answer.
 pub async fn answer<C: Config>(
     client: &Client<C>,
     model: &str,
@@ -26,8 +27,8 @@ pub async fn answer<C: Config>(
     prompt: &str,
     mut decide: impl AsyncFnMut(&ApprovalRequest) -> Decision,
 ) -> Result<String, Box<dyn Error + Send + Sync>> {
-    let exported = registry.export(Dialect::OpenAiChat { strict: true })?;
-    let tools: Vec<ChatCompletionTools> = serde_json::from_str(exported.text())?;
+    let exported = registry.export_strict(StrictDialect::OpenAiChat)?;
+    let tools: Vec<ChatCompletionTools> = serde_json::from_value(exported.tools)?;
     let mut messages: Vec<ChatCompletionRequestMessage> =
         vec![ChatCompletionRequestUserMessage::from(prompt).into()];
     for _ in 0..TURNS {

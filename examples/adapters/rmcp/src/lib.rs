@@ -21,7 +21,7 @@ use serde::Deserialize;
 pub fn routes<S: Send + Sync + 'static>(
     registry: &Registry,
 ) -> Result<ToolRouter<S>, Box<dyn Error + Send + Sync>> {
-    let exported = registry.export(Dialect::Mcp(McpRevision::November2025))?;
+    let exported = registry.export(Dialect::Mcp(McpRevision::November2025));
     let tools: Vec<Tool> = serde_json::from_str(exported.text())?;
     let mut router = ToolRouter::new();
     for mut tool in tools {

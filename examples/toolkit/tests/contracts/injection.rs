@@ -1,5 +1,6 @@
 //! What stands in files is data: it adds no tool and changes no rule.
 
+use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_manifest::{Inspect as _, ToManifest as _};
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, Policy, Status};
@@ -36,10 +37,10 @@ fn said(registry: &Registry) -> Vec<String> {
         ));
     }
     for dialect in Dialect::ALL {
-        said.push(format!(
-            "{dialect}: {:?}",
-            registry.export(dialect).map(ToString::to_string)
-        ));
+        said.push(format!("{dialect}: {}", registry.export(dialect)));
+    }
+    for dialect in StrictDialect::ALL {
+        said.push(format!("{dialect}: {:?}", registry.export_strict(dialect)));
     }
     said.push(format!("{:?}", contract_runtime::process_policy()));
     said

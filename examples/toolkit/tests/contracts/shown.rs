@@ -1,5 +1,6 @@
 //! What a model is told says what must be so, and never the opposite.
 
+use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_manifest::Inspect as _;
 use contract_runtime::{Dialect, Registry};
 use serde_json::Value;
@@ -31,8 +32,11 @@ fn demands(text: &str) -> Vec<&str> {
 fn said(registry: &Registry) -> Vec<String> {
     let mut said = Vec::new();
     for dialect in Dialect::ALL {
-        if let Ok(tools) = registry.export(dialect) {
-            texts(tools, &mut said);
+        texts(registry.export(dialect), &mut said);
+    }
+    for dialect in StrictDialect::ALL {
+        if let Ok(exported) = registry.export_strict(dialect) {
+            texts(&exported.tools, &mut said);
         }
     }
     let names = registry.tools().map(|tool| tool.name());
@@ -74,7 +78,7 @@ fn tokens(text: &str) -> usize {
 fn contracts_cost_a_model_few_tokens() {
     let ground = Ground::new();
     let registry = ground.registry();
-    let exported = registry.export(Dialect::Neutral).unwrap();
+    let exported = registry.export(Dialect::Neutral);
     let told = exported.as_array().unwrap().iter();
     let told: usize = told
         .filter_map(|tool| tool["description"].as_str().map(tokens))

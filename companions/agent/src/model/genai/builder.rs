@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use contract_runtime::Dialect;
+use contract_dialects::StrictDialect;
 use genai::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -21,7 +21,7 @@ pub struct GenaiModelBuilder {
     endpoint: Option<String>,
     key: Option<Key>,
     headers: Vec<(String, String)>,
-    dialect: Option<Dialect>,
+    dialect: Option<StrictDialect>,
     streams: bool,
     constrains: bool,
     silence: Duration,
@@ -77,7 +77,7 @@ pub enum GenaiBuildError {
         /// The provider.
         provider: Provider,
         /// The requested dialect.
-        dialect: Dialect,
+        dialect: StrictDialect,
     },
     /// The HTTP client could not be created.
     #[error(
@@ -140,8 +140,9 @@ impl GenaiModelBuilder {
         self
     }
 
-    /// Sets the dialect in which tools are passed; a strict one makes the provider enforce their schemas.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
+    /// Sets the dialect in which tools are passed, so that the provider enforces their schemas; for Gemini,
+    /// [`StrictDialect::GeminiParameters`] in place of [`StrictDialect::GeminiJsonSchema`].
+    pub fn dialect(mut self, dialect: StrictDialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
@@ -214,8 +215,7 @@ impl GenaiModelBuilder {
         let provider = self
             .provider
             .unwrap_or_else(|| Provider::of_model(&self.model));
-        let dialect = self.dialect.unwrap_or_else(|| provider.dialect());
-        if !provider.takes(dialect) {
+        if let Some(dialect) = self.dialect.filter(|dialect| !provider.takes(*dialect)) {
             return Err(GenaiBuildError::Dialect { provider, dialect });
         }
         let mut secrets = Secrets::default();
@@ -248,7 +248,7 @@ impl GenaiModelBuilder {
                 model: self.model,
                 provider,
                 endpoint,
-                dialect,
+                dialect: self.dialect,
                 streams: self.streams,
                 constrains: self.constrains,
                 silence: self.silence,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use contract_runtime::Dialect;
+use contract_dialects::StrictDialect;
 use genai::adapter::AdapterKind;
 
 /// The protocol of a provider; many servers speak the protocol of another provider.
@@ -96,23 +96,14 @@ impl Provider {
         }
     }
 
-    /// The dialect in which it gets its tools, where nobody chose one.
-    pub(super) const fn dialect(self) -> Dialect {
-        match self {
-            Self::OpenAi => Dialect::OpenAiChat { strict: false },
-            Self::Anthropic => Dialect::Anthropic { strict: false },
-            Self::Gemini => Dialect::GeminiJsonSchema,
-        }
-    }
-
-    pub(super) const fn takes(self, dialect: Dialect) -> bool {
+    pub(super) const fn takes(self, dialect: StrictDialect) -> bool {
         matches!(
             (self, dialect),
-            (Self::OpenAi, Dialect::OpenAiChat { .. })
-                | (Self::Anthropic, Dialect::Anthropic { .. })
+            (Self::OpenAi, StrictDialect::OpenAiChat)
+                | (Self::Anthropic, StrictDialect::Anthropic)
                 | (
                     Self::Gemini,
-                    Dialect::GeminiJsonSchema | Dialect::GeminiParameters
+                    StrictDialect::GeminiJsonSchema | StrictDialect::GeminiParameters
                 )
         )
     }

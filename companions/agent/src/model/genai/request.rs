@@ -1,6 +1,7 @@
 //! Converts a conversation and its tools to a provider's request.
 
-use contract_runtime::{Status, ToolCall};
+use contract_dialects::{StrictDialect, StrictExport as _};
+use contract_runtime::{Dialect, Status, ToolCall};
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ContentPart, CustomPart, JsonSpec, MessageContent,
     ReasoningEffort, ToolCall as Called, ToolResponse,
@@ -157,13 +158,24 @@ fn tools(request: &Request<'_>, settings: &Settings) -> Result<Option<Value>, Mo
     let Some(registry) = request.tools else {
         return Ok(None);
     };
-    let export = registry.export(settings.dialect)?.tools();
+    let strict = |dialect| {
+        registry
+            .export_strict(dialect)
+            .map(|exported| exported.tools)
+    };
+    let plain = |dialect| registry.export(dialect).tools().clone();
+    let export = match (settings.dialect, settings.provider) {
+        (Some(dialect), _) => strict(dialect)?,
+        (None, Provider::OpenAi) => plain(Dialect::OpenAiChat),
+        (None, Provider::Anthropic) => plain(Dialect::Anthropic),
+        (None, Provider::Gemini) => strict(StrictDialect::GeminiJsonSchema)?,
+    };
     // An empty list is refused.
     if export.as_array().is_none_or(Vec::is_empty) {
         return Ok(None);
     }
     Ok(Some(match settings.provider {
-        Provider::OpenAi | Provider::Anthropic => export.clone(),
+        Provider::OpenAi | Provider::Anthropic => export,
         Provider::Gemini => json!([{"functionDeclarations": export}]),
     }))
 }

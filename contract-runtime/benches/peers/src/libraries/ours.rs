@@ -84,8 +84,6 @@ fn list() -> (Registry, String) {
             .rename("find_pages", format!("find_pages_{index}"))
     });
     let registry = builder.build().expect("the tools are in order");
-    let text = registry
-        .export(Dialect::OpenAiChat { strict: false })
-        .map(|export| export.text().to_owned());
-    (registry, text.expect("everything can be exported"))
+    let text = registry.export(Dialect::OpenAiChat).text().to_owned();
+    (registry, text)
 }
