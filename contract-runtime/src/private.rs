@@ -30,7 +30,7 @@ pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;
 pub use crate::tool::findings::{judge_tool, report_default, report_example};
 pub use crate::tool::kind::Type;
-pub use crate::tool::reply::{NoOutput, Reply, ResultProbe, SuccessProbe, failure};
+pub use crate::tool::reply::{Reply, ResultProbe, SuccessProbe, failure};
 pub use crate::tool::shim::{
     Registered, RegisteredSet, SharedToolSet, ToolSet, method, package, type_of,
 };

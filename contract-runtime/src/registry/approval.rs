@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::Registry;
-use super::body::{Interrupted, NO_TIMER, until};
+use super::body::{cancelled, until};
 use super::entry::Entry;
 use super::inner::Inner;
 use super::job::{At, GateUse, Mode};
@@ -332,18 +332,15 @@ impl Asked<'_> {
             at,
             after: at.saturating_duration_since(now()),
         });
-        let stopped = Stopped::NotStarted;
-        match until(decided, self.context.token(), deadline).await {
+        let token = self.context.token();
+        match until(decided, token, deadline).await {
             Ok(decided) => decided,
-            Err(Interrupted::Cancelled) => {
-                let reason = "the call was cancelled";
-                Err(FailureKind::Cancelled { reason, stopped })
-            }
-            Err(Interrupted::TimedOut) => Err(FailureKind::TimedOut {
-                after: deadline.map_or_else(Default::default, |at| at.after),
-                stopped,
+            Err(FailureKind::Cancelled { .. }) => Err(cancelled(Stopped::NotStarted)),
+            Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
+                after,
+                stopped: Stopped::NotStarted,
             }),
-            Err(Interrupted::NoTimer) => Err(FailureKind::Failed(NO_TIMER.to_owned())),
+            Err(other) => Err(other),
         }
     }
 

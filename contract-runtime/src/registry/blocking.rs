@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 
-use super::body::{self, BodyEnd, Interrupted};
+use super::body;
 use super::inner::Inner;
 use super::job::Job;
 use crate::contract::panics::ignore_poison;
@@ -18,9 +18,10 @@ use crate::contract::thread;
 use crate::futures;
 use crate::schema::Coercion;
 use crate::tool::call::Call;
-use crate::tool::failure::Stopped;
+use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::reply::Reply;
 
-type Answer = (BodyEnd, Vec<Coercion>);
+type Answer = (Reply, Vec<Coercion>);
 
 /// Runs a whole call on a thread where it may block.
 pub(super) async fn off_the_async_threads(
@@ -31,7 +32,7 @@ pub(super) async fn off_the_async_threads(
 ) -> Answer {
     let Some(place) = BlockingSlot::take(inner) else {
         let limit = inner.limits.blocking;
-        return (BodyEnd::Overloaded { limit }, Vec::new());
+        return (Err(FailureKind::Overloaded { limit }), Vec::new());
     };
     let cancellation = job.context.token().cloned();
     let deadline = job.deadline;
@@ -61,10 +62,8 @@ pub(super) async fn off_the_async_threads(
     if Handle::try_current().is_ok() {
         drop(tokio::task::spawn_blocking(work));
     } else if std::thread::Builder::new().spawn(work).is_err() {
-        return (
-            BodyEnd::Impossible("no thread could be started for the tool"),
-            Vec::new(),
-        );
+        let why = "no thread could be started for the tool";
+        return (Err(body::impossible(why)), Vec::new());
     }
     let mut coercions = Vec::new();
     let answered = async {
@@ -73,17 +72,22 @@ pub(super) async fn off_the_async_threads(
                 coercions = made;
                 ran
             }
-            Err(_) => BodyEnd::Impossible("the runtime was shut down before the tool ran"),
+            Err(_) => Err(body::impossible(
+                "the runtime was shut down before the tool ran",
+            )),
         }
     };
     let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
-        Err(Interrupted::TimedOut) => BodyEnd::TimedOut(waiting.give_up()),
-        Err(Interrupted::Cancelled) => BodyEnd::Cancelled(waiting.give_up()),
+        Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
+            after,
+            stopped: waiting.give_up(),
+        }),
+        Err(FailureKind::Cancelled { .. }) => Err(body::cancelled(waiting.give_up())),
         ended => {
             if let Some(guard) = guard {
                 guard.disarm();
             }
-            ended.unwrap_or_else(BodyEnd::from)
+            ended.unwrap_or_else(Err)
         }
     };
     (ran, coercions)

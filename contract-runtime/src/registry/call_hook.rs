@@ -3,7 +3,7 @@
 use crate::contract::panics;
 use crate::contract::scope::ContractScope;
 use crate::tool::failure::FailureKind;
-use crate::tool::{Effect, Status, ToolCall};
+use crate::tool::{Status, ToolCall};
 
 /// What a model is told when nobody can say whether it may call.
 const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
@@ -41,12 +41,7 @@ impl CallHook {
                 Ok(Err(reason)) => (Status::Cancelled, reason),
                 Err(_) => (Status::Panicked, PANICKED.to_owned()),
             };
-            return Err(FailureKind::Reported {
-                status,
-                error,
-                effect: Effect::None,
-                may_still_run: false,
-            });
+            return Err(FailureKind::before_body(status, &error));
         }
         Ok(())
     }

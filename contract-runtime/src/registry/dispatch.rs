@@ -6,10 +6,10 @@ use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
 
 use super::blocking;
-use super::body::{self, BodyEnd};
+use super::body;
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
-use super::job::{At, Job, Mode};
+use super::job::{Job, Mode};
 use super::outcome::{self, Ending};
 use crate::contract::scope::{ContractScope, Inherited};
 use crate::schema::Coercion;
@@ -19,6 +19,7 @@ use crate::tool::call::Call;
 use crate::tool::call_input::CallInput;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::reply::Reply;
 
 impl Inner {
     /// Whether a call of the tool, or of an unknown one, ends at its first poll.
@@ -162,7 +163,7 @@ impl Inner {
         let job = Job::new(entry, call, context, mode.only_check);
         let deadline = job.deadline;
         let mut scope = self.scope(index, call, &job.context, mode, outer);
-        let late = body::too_late(&job);
+        let late = body::too_late(&job).map(Err);
         let ran = match entry.tool.runs {
             _ if late.is_some() => late,
             Runs::Here => {
@@ -174,14 +175,13 @@ impl Inner {
                 let request = job.request(self, entry, &call.arguments);
                 let start = || entry.tool.shim.call(Call::new(&request));
                 let token = job.context.token();
-                let ran = match body::later(&mut scope, start) {
+                Some(match body::later(&mut scope, start) {
                     Err(ran) => ran,
                     Ok(body) if token.is_none() && deadline.is_none() => body.await,
                     Ok(body) => Box::pin(body::until(body, token, deadline))
                         .await
-                        .unwrap_or_else(BodyEnd::from),
-                };
-                Some(ran.in_scope(&scope))
+                        .unwrap_or_else(Err),
+                })
             }
             Runs::Blocking => None,
         };
@@ -189,22 +189,21 @@ impl Inner {
             let handle = scope.clone();
             let thread = blocking::off_the_async_threads(self, index, job, scope);
             let (ran, coercions) = Box::pin(thread).await;
-            return self.conclude(entry, handle, ran, deadline, coercions, permit);
+            return self.conclude(entry, handle, ran, coercions, permit);
         };
         let coercions = job.conclude();
-        self.conclude(entry, scope, ran, deadline, coercions, permit)
+        self.conclude(entry, scope, ran, coercions, permit)
     }
 
     fn conclude(
         &self,
         entry: &Entry,
         scope: ContractScope,
-        ran: BodyEnd,
-        deadline: Option<At>,
+        ran: Reply,
         coercions: Vec<Coercion>,
         permit: CallPermit<'_>,
     ) -> Ending {
-        let ending = outcome::conclude(self, entry, &scope, ran, deadline, coercions);
+        let ending = outcome::conclude(self, entry, &scope, ran, coercions);
         permit.conclude(ending.end.status());
         scope.release();
         ending

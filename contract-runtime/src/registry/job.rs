@@ -20,6 +20,7 @@ use crate::tool::call_input::CallInput;
 use crate::tool::context::{CallInfo, Context, Deadline, now};
 use crate::tool::context_params::{CallExtensions, Sources};
 use crate::tool::dynamic::Runs;
+use crate::tool::failure::{FailureKind, Stopped};
 
 /// What a call carries beside its scope while its body runs.
 pub(super) struct Job {
@@ -226,6 +227,13 @@ impl Mode {
 pub(super) struct At {
     pub(super) at: Instant,
     pub(super) after: Duration,
+}
+
+impl At {
+    pub(super) fn timed_out(self, stopped: Stopped) -> FailureKind {
+        let after = self.after;
+        FailureKind::TimedOut { after, stopped }
+    }
 }
 
 fn earlier(context: Option<Instant>, timeout: Option<Duration>) -> Option<At> {

@@ -1,22 +1,19 @@
 //! Turns the end of a body into an outcome.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::mem::take;
 
-use super::body::BodyEnd;
 use super::entry::Entry;
 use super::inner::Inner;
-use super::job::At;
-use crate::contract::approval::ApprovalRequest;
 use crate::contract::history::CallEnd;
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Phase, Scope};
 use crate::schema::Coercion;
 use crate::tool::call_input::CallInput;
 use crate::tool::context::OutcomeObserver;
-use crate::tool::failure::FailureKind;
+use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
-use crate::tool::reply::{NoOutput, Output};
+use crate::tool::reply::{Output, Reply};
 use crate::tool::{Effect, Outcome};
 
 /// How a call ended, without its names.
@@ -65,8 +62,7 @@ pub(super) fn conclude(
     inner: &Inner,
     entry: &Entry,
     scope: &ContractScope,
-    ran: BodyEnd,
-    deadline: Option<At>,
+    ran: Reply,
     coercions: Vec<Coercion>,
 ) -> Ending {
     let limit = inner.limits.output_chars;
@@ -76,12 +72,12 @@ pub(super) fn conclude(
     });
     let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
     let phase = match &ran {
-        BodyEnd::Impossible(_) | BodyEnd::Replied(Err(NoOutput::Checked)) => Phase::BeforeBody,
+        Err(FailureKind::Checked) => Phase::BeforeBody,
         _ => scope.phase(),
     };
     let (end, notes) = match ran {
-        BodyEnd::Replied(Ok(output)) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
-        ran => recorded(entry, scope, ran, deadline, limit, coercions),
+        Ok(output) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
+        ran => recorded(entry, scope, ran, limit, coercions),
     };
     let effect = match &end {
         OutcomeKind::Ok(_) if phase == Phase::BeforeBody => Effect::None,
@@ -108,19 +104,29 @@ pub(super) fn conclude(
 fn recorded(
     entry: &Entry,
     scope: &ContractScope,
-    ran: BodyEnd,
-    deadline: Option<At>,
+    ran: Reply,
     limit: usize,
     coercions: Vec<Coercion>,
 ) -> (OutcomeKind, Option<Box<Notes>>) {
-    let mut end = match scope.get().and_then(Scope::recorded) {
+    let mut end = match (scope.get().and_then(Scope::recorded), ran) {
         // What ended the call is the violation, whatever was made of its panic on the way.
-        Some(violation) => Err(FailureKind::Violation(Box::new(violation))),
-        None => ended(ran, deadline, limit),
+        (Some(violation), _) => Err(FailureKind::Violation(Box::new(violation))),
+        (None, Ok(output)) => Ok(capped(output, limit)),
+        (None, Err(FailureKind::Checked)) => Ok(Output::default()),
+        (None, Err(kind)) => Err(kind),
     };
     match &mut end {
         Err(FailureKind::InvalidArguments(invalid)) => entry.name_bounds(invalid),
         Err(FailureKind::Violation(violation)) => entry.name_demand(violation),
+        Err(FailureKind::Failed(error) | FailureKind::Reported { error, .. }) => {
+            *error = head_and_tail(Cow::Owned(take(error)), limit).into_owned();
+        }
+        // A call that was given up while something was looked up for it.
+        Err(FailureKind::TimedOut { stopped, .. } | FailureKind::Cancelled { stopped, .. })
+            if *stopped == Stopped::CutOff && scope.phase() == Phase::BeforeBody =>
+        {
+            *stopped = Stopped::BeforeBody;
+        }
         _ => {}
     }
     let observed = scope.get().map(Scope::observed).unwrap_or_default();
@@ -138,46 +144,6 @@ fn recorded(
     };
     let end = end.map_or_else(OutcomeKind::from, OutcomeKind::Ok);
     (end, any.then(|| Box::new(notes)))
-}
-
-fn ended(ran: BodyEnd, deadline: Option<At>, limit: usize) -> Result<Output, FailureKind> {
-    Err(match ran {
-        BodyEnd::Replied(Ok(output)) => return Ok(capped(output, limit)),
-        BodyEnd::Replied(Err(NoOutput::Checked | NoOutput::Described)) => {
-            return Ok(Output::default());
-        }
-        BodyEnd::Replied(Err(NoOutput::Violation(violation))) => FailureKind::Violation(violation),
-        BodyEnd::Replied(Err(NoOutput::Invalid(invalid))) => FailureKind::InvalidArguments(invalid),
-        BodyEnd::Replied(Err(NoOutput::Failed(message))) => {
-            FailureKind::Failed(head_and_tail(Cow::Owned(message), limit).into_owned())
-        }
-        BodyEnd::Replied(Err(NoOutput::Unwritable(why))) => FailureKind::Unwritable(why),
-        BodyEnd::Replied(Err(NoOutput::Reported {
-            status,
-            error,
-            effect,
-            may_still_run,
-        })) => FailureKind::Reported {
-            status,
-            error: head_and_tail(Cow::Owned(error), limit).into_owned(),
-            effect,
-            may_still_run,
-        },
-        BodyEnd::Replied(Err(NoOutput::Asked(questions))) => {
-            FailureKind::Asked(Box::new(ApprovalRequest::about(questions)))
-        }
-        BodyEnd::Panicked => FailureKind::Panicked,
-        BodyEnd::TimedOut(stopped) => FailureKind::TimedOut {
-            after: deadline.map_or(Duration::ZERO, |deadline| deadline.after),
-            stopped,
-        },
-        BodyEnd::Cancelled(stopped) => FailureKind::Cancelled {
-            reason: "the call was cancelled",
-            stopped,
-        },
-        BodyEnd::Overloaded { limit } => FailureKind::Overloaded { limit },
-        BodyEnd::Impossible(why) => FailureKind::Failed(why.to_owned()),
-    })
 }
 
 fn capped(mut output: Output, limit: usize) -> Output {

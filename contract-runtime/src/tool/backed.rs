@@ -13,7 +13,7 @@ use super::dynamic::{DynamicSpec, Tool};
 use super::dynamic_context::{DynamicContext, of_call};
 use super::failure::FailureKind;
 use super::outcome::{Effect, Status};
-use super::reply::{NoOutput, Reply};
+use super::reply::Reply;
 use super::shim::Shim;
 use crate::contract::frame::FrameOf;
 use crate::contract::violation::Violation;
@@ -156,34 +156,15 @@ impl From<CallError> for FailureKind {
 
 impl CallError {
     /// How the call ends here, under the policies of this side.
-    fn into_ended(self, frame: &mut FrameOf<'_>) -> NoOutput {
-        match self {
-            Self::Failed(message) => NoOutput::Failed(message),
-            Self::InvalidArguments(invalid) => NoOutput::Invalid(invalid),
-            Self::Violation(violation) => {
-                let said = violation.to_string();
-                match frame.fail_with(*violation) {
-                    Err(stop) => stop.into(),
-                    // Under its policy it would not have ended the call there either.
-                    Ok(()) => NoOutput::Failed(said),
-                }
-            }
-            Self::Ended {
-                status: Status::Ok,
-                error,
-                ..
-            } => NoOutput::Failed(error),
-            Self::Ended {
-                status,
-                error,
-                effect,
-                may_still_run,
-            } => NoOutput::Reported {
-                status,
-                error,
-                effect,
-                may_still_run,
-            },
+    fn into_failure(self, frame: &mut FrameOf<'_>) -> FailureKind {
+        let Self::Violation(violation) = self else {
+            return self.into();
+        };
+        let said = violation.to_string();
+        match frame.fail_with(*violation) {
+            Err(stop) => stop.into(),
+            // Under its policy it would not have ended the call there either.
+            Ok(()) => FailureKind::Failed(said),
         }
     }
 }
@@ -217,7 +198,7 @@ impl<B: Backing> Shim for Backed<B> {
 impl<B: Backing> Backed<B> {
     async fn answered(&self, request: &Request<'_>) -> Reply {
         let inputs = request.inputs;
-        let stated = inputs.stated.as_deref().ok_or_else(NoOutput::unread)?;
+        let stated = inputs.stated.as_deref().ok_or_else(FailureKind::unread)?;
         let contract = stated.contract();
         let mut frame = FrameOf::named(&contract, request.only_check);
         let arguments = self.judged(request, &mut frame)?;
@@ -225,11 +206,11 @@ impl<B: Backing> Backed<B> {
         stated.pre(&mut frame, &arguments, &inputs.schema)?;
         frame.enter()?;
         let kept = stated.has_post().then(|| arguments.clone());
-        let sources = request.sources.as_ref().ok_or_else(NoOutput::unread)?;
+        let sources = request.sources.as_ref().ok_or_else(FailureKind::unread)?;
         let seen = DynamicContext::new(sources, &self.needs);
         let output = match self.backing.call(arguments, seen).await {
             Ok(content) => content.into_output(),
-            Err(error) => return Err(error.into_ended(&mut frame)),
+            Err(error) => return Err(error.into_failure(&mut frame)),
         };
         if let Some(arguments) = kept {
             stated.post(&mut frame, &arguments, &inputs.schema, &output)?;
@@ -242,11 +223,11 @@ impl<B: Backing> Backed<B> {
         &self,
         request: &Request<'_>,
         frame: &mut FrameOf<'_>,
-    ) -> Result<Map<String, Value>, NoOutput> {
+    ) -> Result<Map<String, Value>, FailureKind> {
         let read = read(request);
         let refusal = match &read {
             Ok(arguments) => self.backing.refusal(arguments),
-            Err(NoOutput::Invalid(invalid)) => well_typed(invalid, request.text)
+            Err(FailureKind::InvalidArguments(invalid)) => well_typed(invalid, request.text)
                 .and_then(|arguments| self.backing.refusal(&arguments)),
             Err(_) => None,
         };
@@ -257,12 +238,12 @@ impl<B: Backing> Backed<B> {
     }
 }
 
-fn read(request: &Request<'_>) -> Result<Map<String, Value>, NoOutput> {
+fn read(request: &Request<'_>) -> Result<Map<String, Value>, FailureKind> {
     let inputs = request.inputs;
     let examined = arguments::read_values(request.text, &inputs.schema, request.coerce)
-        .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
+        .map_err(|invalid| FailureKind::InvalidArguments(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| Box::new(examined)).text;
-    serde_json::from_str(text).map_err(|_| NoOutput::unread())
+    serde_json::from_str(text).map_err(|_| FailureKind::unread())
 }
 
 /// The arguments, where only keywords refuse them.

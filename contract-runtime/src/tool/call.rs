@@ -8,8 +8,9 @@ use std::sync::{Mutex, OnceLock};
 use serde_json::Value;
 
 use super::context_params::{ContextValue, Need, Sources};
+use super::failure::FailureKind;
 use super::fast_decode::{self, Inputs, Judged};
-use super::reply::{NoOutput, Reply};
+use super::reply::Reply;
 use super::slot::{Argument, ArgumentType};
 use crate::contract::condition::Contract;
 use crate::contract::frame::{Frame, FrameOf};
@@ -110,13 +111,13 @@ impl<'c> Call<'c> {
     }
 
     /// What the dispatcher hands over, or the needs of a tool that no macro made, to whoever asks for them.
-    pub(crate) fn asking(&self, needs: &[Need]) -> Result<&Request<'c>, NoOutput> {
+    pub(crate) fn asking(&self, needs: &[Need]) -> Result<&Request<'c>, FailureKind> {
         match &self.0 {
             Purpose::Run(request) => Ok(request),
             Purpose::Describe(into) => {
                 let mut into = ignore_poison(into.lock());
                 into.needs.extend(needs);
-                Err(NoOutput::Described)
+                Err(FailureKind::Checked)
             }
         }
     }
@@ -130,7 +131,7 @@ impl<'c> Call<'c> {
         &self,
         arguments: &mut [&mut dyn Argument<'c>],
         contexts: &mut [&mut dyn ContextValue<'c>],
-    ) -> Result<Frame, NoOutput> {
+    ) -> Result<Frame, FailureKind> {
         for context in contexts.iter_mut() {
             context.find(self);
         }
@@ -166,13 +167,13 @@ fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument<'_>]) -> bool {
 fn again<'c>(
     request: &Request<'c>,
     arguments: &mut [&mut dyn Argument<'c>],
-) -> Result<(), NoOutput> {
+) -> Result<(), FailureKind> {
     for argument in arguments.iter_mut() {
         argument.clear();
     }
     let inputs = request.inputs;
     let examined = arguments::read(request.text, &inputs.schema, request.coerce)
-        .map_err(|invalid| NoOutput::Invalid(Box::new(invalid)))?;
+        .map_err(|invalid| FailureKind::InvalidArguments(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| Box::new(examined)).text;
     fast_decode::fill(text, inputs, arguments, Judged::Before)
         .map(drop)
@@ -183,13 +184,13 @@ fn describe(
     into: &Mutex<Description>,
     arguments: &[&mut dyn Argument<'_>],
     contexts: &[&mut dyn ContextValue<'_>],
-) -> NoOutput {
+) -> FailureKind {
     let mut into = ignore_poison(into.lock());
     let described = arguments.iter().map(|argument| argument.describe());
     into.parameters.extend(described);
     into.needs
         .extend(contexts.iter().map(|context| context.need().0));
-    NoOutput::Described
+    FailureKind::Checked
 }
 
 /// The arguments of a call as its body has them, defaults included.

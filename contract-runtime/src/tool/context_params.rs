@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
-use super::reply::NoOutput;
+use super::failure::FailureKind;
 
 /// Everything a call can be asked for by type.
 pub(crate) struct Sources<'c> {
@@ -87,8 +87,8 @@ pub(super) fn need<T: 'static>(optional: bool) -> NeedOf {
     })
 }
 
-fn missing<T>() -> NoOutput {
-    NoOutput::Failed(format!(
+fn missing<T>() -> FailureKind {
+    FailureKind::Failed(format!(
         "the tool needs a `{}`, which neither the registry nor the call gives",
         std::any::type_name::<T>()
     ))
@@ -101,7 +101,7 @@ pub struct MaybeLent<'c, T>(Option<&'c T>);
 /// `#[context] value: T`
 pub struct Copied<F, T> {
     found: Option<F>,
-    take: fn(Option<F>) -> Result<T, NoOutput>,
+    take: fn(Option<F>) -> Result<T, FailureKind>,
 }
 
 impl<T> Lent<'_, T> {
@@ -135,7 +135,7 @@ impl<'c, T: Send + Sync + 'static> ContextValue<'c> for Lent<'c, T> {
 }
 
 impl<'c, T> Lent<'c, T> {
-    pub fn take(&self) -> Result<&'c T, NoOutput> {
+    pub fn take(&self) -> Result<&'c T, FailureKind> {
         self.0.ok_or_else(missing::<T>)
     }
 }
@@ -154,7 +154,7 @@ impl<'c, T> MaybeLent<'c, T> {
         clippy::unnecessary_wraps,
         reason = "it stands in for the method of a value that must be there"
     )]
-    pub fn take(&self) -> Result<Option<&'c T>, NoOutput> {
+    pub fn take(&self) -> Result<Option<&'c T>, FailureKind> {
         Ok(self.0)
     }
 }
@@ -167,7 +167,7 @@ pub trait Held: Sized {
     #[doc(hidden)]
     fn need() -> NeedOf;
     #[doc(hidden)]
-    fn take(found: Option<Self::Found<'_>>) -> Result<Self, NoOutput>;
+    fn take(found: Option<Self::Found<'_>>) -> Result<Self, FailureKind>;
 }
 
 impl<T: Send + Sync + 'static> Held for Arc<T> {
@@ -178,7 +178,7 @@ impl<T: Send + Sync + 'static> Held for Arc<T> {
     fn need() -> NeedOf {
         need::<T>(false)
     }
-    fn take(found: Option<Self>) -> Result<Self, NoOutput> {
+    fn take(found: Option<Self>) -> Result<Self, FailureKind> {
         found.ok_or_else(missing::<T>)
     }
 }
@@ -191,7 +191,7 @@ impl<T: Send + Sync + 'static> Held for Option<Arc<T>> {
     fn need() -> NeedOf {
         need::<T>(true)
     }
-    fn take(found: Option<Arc<T>>) -> Result<Self, NoOutput> {
+    fn take(found: Option<Arc<T>>) -> Result<Self, FailureKind> {
         Ok(found)
     }
 }
@@ -207,7 +207,7 @@ macro_rules! own {
             fn need() -> NeedOf {
                 need::<Self>(false)
             }
-            fn take(found: Option<Self>) -> Result<Self, NoOutput> {
+            fn take(found: Option<Self>) -> Result<Self, FailureKind> {
                 found.ok_or_else(missing::<Self>)
             }
         })*
@@ -232,7 +232,7 @@ impl<'c, T: Held> ContextValue<'c> for Copied<T::Found<'c>, T> {
 }
 
 impl<F, T> Copied<F, T> {
-    pub fn take(&mut self) -> Result<T, NoOutput> {
+    pub fn take(&mut self) -> Result<T, FailureKind> {
         (self.take)(self.found.take())
     }
 }

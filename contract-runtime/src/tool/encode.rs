@@ -11,8 +11,9 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
+use super::failure::FailureKind;
 use super::outcome::OutputKind;
-use super::reply::{NoOutput, Output, Reply};
+use super::reply::{Output, Reply};
 
 /// The usual size of a result, so that most are written without growing.
 const FIRST_ALLOCATION: usize = 128;
@@ -60,9 +61,9 @@ fn finish(
 }
 
 #[cold]
-fn not_finite(pointer: &str) -> NoOutput {
+fn not_finite(pointer: &str) -> FailureKind {
     let what = "a number that JSON cannot carry (NaN or an infinity)";
-    NoOutput::Unwritable(if pointer.is_empty() {
+    FailureKind::Unwritable(if pointer.is_empty() {
         format!("the result is {what}")
     } else {
         format!("the result holds {what} at `{pointer}`")
@@ -70,8 +71,8 @@ fn not_finite(pointer: &str) -> NoOutput {
 }
 
 #[cold]
-fn unwritable(why: &str) -> NoOutput {
-    NoOutput::Unwritable(format!("the result cannot be written as JSON: {why}"))
+fn unwritable(why: &str) -> FailureKind {
+    FailureKind::Unwritable(format!("the result cannot be written as JSON: {why}"))
 }
 
 /// Compact JSON, except that a string which is the whole result has neither quotes nor escapes.

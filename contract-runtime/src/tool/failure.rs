@@ -6,11 +6,12 @@ use std::time::Duration;
 use super::outcome::{Effect, OutcomeKind, Status};
 use crate::contract::ConditionKind;
 use crate::contract::approval::ApprovalRequest;
+use crate::contract::frame::Stop;
 use crate::contract::scope::Phase;
 use crate::contract::violation::{Blame, Violation};
 use crate::schema::arguments::InvalidArguments;
 
-/// The end of a call without a result.
+/// The end of a call without a result, as its outcome keeps it.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
@@ -18,52 +19,91 @@ pub(crate) struct Failure {
     sentence: OnceLock<String>,
 }
 
+/// Why a call by name gave no result, wherever on its way that was found.
 #[derive(Clone, Debug)]
-pub(crate) enum FailureKind {
+pub enum FailureKind {
+    /// The arguments were refused.
     InvalidArguments(Box<InvalidArguments>),
+    /// The registry has no tool of that name.
     UnknownTool {
         /// The nearest name or those there are, as the end of the sentence.
         instead: String,
     },
+    /// A condition does not hold.
     Violation(Box<Violation>),
+    /// A person has to be asked.
     Asked(Box<ApprovalRequest>),
+    /// A person, or the lack of one, denied it.
     Denied {
+        /// What the model is told.
         reason: String,
     },
-    /// The tool said so.
+    /// The tool said that it failed, with its error.
     Failed(String),
-    /// JSON cannot carry the result.
+    /// JSON cannot carry the result, and why.
     Unwritable(String),
+    /// The tool, or what was run for it, panicked.
     Panicked,
+    /// Its time was over.
     TimedOut {
+        /// How long it had.
         after: Duration,
+        /// How far it had come.
         stopped: Stopped,
     },
+    /// It was given up.
     Cancelled {
+        /// Why.
         reason: &'static str,
+        /// How far it had come.
         stopped: Stopped,
     },
+    /// Too many calls are running.
     Overloaded {
+        /// The most that may run.
         limit: usize,
     },
-    /// In the words of whoever ended it: a hook before the call, or the other side of a connection.
+    /// In the words of what ended it: a hook before the call, the other side of a connection, the lack of a runtime.
     Reported {
+        /// How it ended.
         status: Status,
+        /// What is said of it.
         error: String,
+        /// Whether it took effect.
         effect: Effect,
+        /// Whether the body may still be running.
         may_still_run: bool,
     },
+    /// No failure: everything before the body holds, and nothing more was asked for.
+    Checked,
 }
 
 /// How far the body had come when its call was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
+pub enum Stopped {
+    /// Nothing of it had run.
     NotStarted,
     /// Something was being looked up for it.
     BeforeBody,
+    /// It was stopped on its way.
     CutOff,
     /// Nothing can stop it.
     MayStillRun,
+}
+
+/// What a model is told where a question panicked.
+const UNASKED: &str = "not started, because the question to a person about it panicked; this is a fault of the tool, not of the arguments";
+
+impl From<Stop> for FailureKind {
+    #[cold]
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Violation(violation) => Self::Violation(violation),
+            Stop::BeforeBody => Self::Checked,
+            Stop::Asked(open) => Self::Asked(Box::new(ApprovalRequest::about(open.questions))),
+            Stop::Unasked => Self::before_body(Status::Denied, UNASKED),
+        }
+    }
 }
 
 impl From<FailureKind> for OutcomeKind {
@@ -98,6 +138,21 @@ impl Failure {
 }
 
 impl FailureKind {
+    #[cold]
+    pub(crate) fn unread() -> Self {
+        Self::Failed("an argument was used before it was read".to_owned())
+    }
+
+    /// The end of a call of which nothing has run, with its sentence.
+    pub(crate) fn before_body(status: Status, error: &str) -> Self {
+        Self::Reported {
+            status,
+            error: error.to_owned(),
+            effect: Effect::None,
+            may_still_run: false,
+        }
+    }
+
     pub(super) fn status(&self) -> Status {
         match self {
             Self::InvalidArguments(_) => Status::InvalidArguments,
@@ -111,15 +166,17 @@ impl FailureKind {
             Self::Cancelled { .. } => Status::Cancelled,
             Self::Overloaded { .. } => Status::Overloaded,
             Self::Reported { status, .. } => *status,
+            Self::Checked => Status::Ok,
         }
     }
 
     /// Returns whether a call that ended this way in this phase took effect.
     pub(crate) fn effect(&self, phase: Phase) -> Effect {
         match self {
-            Self::InvalidArguments(_) | Self::UnknownTool { .. } | Self::Overloaded { .. } => {
-                Effect::None
-            }
+            Self::InvalidArguments(_)
+            | Self::UnknownTool { .. }
+            | Self::Overloaded { .. }
+            | Self::Checked => Effect::None,
             Self::TimedOut { stopped, .. } | Self::Cancelled { stopped, .. } => match stopped {
                 Stopped::NotStarted | Stopped::BeforeBody => Effect::None,
                 Stopped::CutOff | Stopped::MayStillRun => Effect::Unknown,
@@ -191,6 +248,7 @@ impl FailureKind {
                 format!("{limit} calls are running, which is the limit; try again later")
             }
             Self::Reported { error, .. } => error.clone(),
+            Self::Checked => String::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 
 use super::dynamic_contract::DynamicContract;
-use super::reply::NoOutput;
+use super::failure::FailureKind;
 use super::slot::Argument;
 use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
 use crate::schema::lexer::{Lexer, Unread};
@@ -42,14 +42,14 @@ impl From<Unread> for FallBack {
 impl FallBack {
     /// What is wrong, of a text that has already been put right: a type that refuses what its schema admits.
     #[cold]
-    pub(crate) fn refuse(self, text: &str, inputs: &Inputs) -> NoOutput {
+    pub(crate) fn refuse(self, text: &str, inputs: &Inputs) -> FailureKind {
         let (index, begins, error) = match self {
             Self::Value(index, begins, error) => (index, begins, Some(error)),
             Self::Tail(index) => (index, 0, None),
-            Self::Text => return NoOutput::unread(),
+            Self::Text => return FailureKind::unread(),
         };
         let Some(input) = inputs.schema.parameters().get(index) else {
-            return NoOutput::unread();
+            return FailureKind::unread();
         };
         // The text of a type's own error may repeat the value, and a key is a part of it.
         let error = error.filter(|_| !input.secret);
@@ -65,7 +65,7 @@ impl FallBack {
             is_key,
         };
         let refusal = rejected(place, message.as_deref());
-        NoOutput::Invalid(Box::new(with_formats(text, &inputs.schema, refusal)))
+        FailureKind::InvalidArguments(Box::new(with_formats(text, &inputs.schema, refusal)))
     }
 }
 

@@ -13,8 +13,8 @@ use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 
 use super::context_params::{ContextValue, Copied, Held, Lent, MaybeLent, NeedOf};
+use super::failure::FailureKind;
 use super::forgiving::Decoding;
-use super::reply::NoOutput;
 use super::slot::{Argument, ArgumentType, Lend};
 
 /// A type, in search of what can be done with it.
@@ -267,13 +267,13 @@ impl Refused {
     }
 
     #[allow(clippy::missing_errors_doc, reason = "it is never called")]
-    pub fn take<P>(self) -> Result<P, NoOutput> {
-        Err(NoOutput::unread())
+    pub fn take<P>(self) -> Result<P, FailureKind> {
+        Err(FailureKind::unread())
     }
 
     #[allow(clippy::missing_errors_doc, reason = "it is never called")]
-    pub fn take_or<P>(self, _: impl FnOnce() -> P) -> Result<P, NoOutput> {
-        Err(NoOutput::unread())
+    pub fn take_or<P>(self, _: impl FnOnce() -> P) -> Result<P, FailureKind> {
+        Err(FailureKind::unread())
     }
 }
 

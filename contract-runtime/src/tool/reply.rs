@@ -16,71 +16,11 @@ use serde::Serialize;
 
 use super::content::{Artifact, Content};
 use super::encode;
+use super::failure::FailureKind;
 use super::kind::{OtherType, Type};
-use super::outcome::{Effect, OutputKind, Status};
-use crate::contract::approval::Question;
-use crate::contract::frame::Stop;
+use super::outcome::OutputKind;
 use crate::contract::scope::{Phase, PhaseOnUnwind};
-use crate::contract::violation::Violation;
 use crate::schema::Describe;
-use crate::schema::arguments::InvalidArguments;
-
-/// Why a call by name gave no output.
-#[derive(Debug)]
-pub enum NoOutput {
-    /// A condition does not hold.
-    Violation(Box<Violation>),
-    /// The arguments cannot be read.
-    Invalid(Box<InvalidArguments>),
-    /// The tool said that it failed, with its error.
-    Failed(String),
-    /// JSON cannot carry the result, and why.
-    Unwritable(String),
-    /// A person has to be asked.
-    Asked(Vec<Question>),
-    /// It ended elsewhere, and was said there.
-    Reported {
-        /// How it ended.
-        status: Status,
-        /// What was said of it.
-        error: String,
-        /// Whether it took effect.
-        effect: Effect,
-        /// Whether the body may still be running.
-        may_still_run: bool,
-    },
-    /// Everything before the body holds, and nothing more was asked for.
-    Checked,
-    /// The arguments were described, not read.
-    Described,
-}
-
-impl NoOutput {
-    #[cold]
-    pub(crate) fn unread() -> Self {
-        Self::Failed("an argument was used before it was read".to_owned())
-    }
-}
-
-/// What a model is told where a question panicked.
-const UNASKED: &str = "not started, because the question to a person about it panicked; this is a fault of the tool, not of the arguments";
-
-impl From<Stop> for NoOutput {
-    #[cold]
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Violation(violation) => Self::Violation(violation),
-            Stop::BeforeBody => Self::Checked,
-            Stop::Asked(open) => Self::Asked(open.questions),
-            Stop::Unasked => Self::Reported {
-                status: Status::Denied,
-                error: UNASKED.to_owned(),
-                effect: Effect::None,
-                may_still_run: false,
-            },
-        }
-    }
-}
 
 /// What a tool gave, as the model gets it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,7 +39,7 @@ impl Output {
 }
 
 /// What a call by name gives, or why it gave nothing.
-pub type Reply = Result<Output, NoOutput>;
+pub type Reply = Result<Output, FailureKind>;
 
 /// A result in view of its conditions, by reference: the `Ok` side of a `Result`, or the whole of anything else.
 #[derive(Debug)]
@@ -219,16 +159,17 @@ pub trait ToolError: Display {}
 impl<E: Display + ?Sized> ToolError for E {}
 
 impl<T, E> FallibleResult<T, E> {
-    pub fn value(self) -> Result<T, NoOutput>
+    pub fn value(self) -> Result<T, FailureKind>
     where
         E: ToolError,
     {
-        self.0.map_err(|error| NoOutput::Failed(error.to_string()))
+        self.0
+            .map_err(|error| FailureKind::Failed(error.to_string()))
     }
 }
 
 impl<T> InfallibleResult<T> {
-    pub fn value(self) -> Result<T, NoOutput> {
+    pub fn value(self) -> Result<T, FailureKind> {
         Ok(self.0)
     }
 }

@@ -13,9 +13,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 use super::absent::Absent;
+use super::failure::FailureKind;
 use super::forgiving::Decoding;
 use super::kind::{MaybeReference, Plain, Reference};
-use super::reply::NoOutput;
 use crate::contract::condition_result::Checked;
 use crate::schema::Describe;
 use crate::schema::lexer::Lexer;
@@ -128,12 +128,12 @@ fn absent<T: Owned>() -> Option<T> {
 
 impl<T> Slot<T> {
     /// Takes the value; of an absent optional, its `None`.
-    pub fn take(self) -> Result<T, NoOutput> {
+    pub fn take(self) -> Result<T, FailureKind> {
         let value = self.value.or_else(self.absent);
-        value.ok_or_else(NoOutput::unread)
+        value.ok_or_else(FailureKind::unread)
     }
 
-    pub fn take_or(self, default: impl FnOnce() -> T) -> Result<T, NoOutput> {
+    pub fn take_or(self, default: impl FnOnce() -> T) -> Result<T, FailureKind> {
         Ok(self.value.unwrap_or_else(default))
     }
 }
@@ -175,14 +175,14 @@ pub struct Borrowed<O, T: ?Sized> {
 }
 
 impl<O, T: ?Sized> Borrowed<O, T> {
-    pub fn take(&self) -> Result<&T, NoOutput> {
+    pub fn take(&self) -> Result<&T, FailureKind> {
         self.owner
             .as_ref()
             .map(self.lend)
-            .ok_or_else(NoOutput::unread)
+            .ok_or_else(FailureKind::unread)
     }
 
-    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, NoOutput> {
+    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, FailureKind> {
         let read = self.owner.as_ref().filter(|_| self.is_read);
         Ok(read.map_or_else(default, self.lend))
     }
@@ -230,14 +230,14 @@ pub struct MaybeBorrowed<O, T: ?Sized> {
 }
 
 impl<O, T: ?Sized> MaybeBorrowed<O, T> {
-    pub fn take(&self) -> Result<Option<&T>, NoOutput> {
+    pub fn take(&self) -> Result<Option<&T>, FailureKind> {
         Ok(self.owner.as_ref().and_then(Option::as_ref).map(self.lend))
     }
 
     pub fn take_or<'s>(
         &'s self,
         default: impl FnOnce() -> Option<&'s T>,
-    ) -> Result<Option<&'s T>, NoOutput> {
+    ) -> Result<Option<&'s T>, FailureKind> {
         Ok(match &self.owner {
             None => default(),
             Some(owner) => owner.as_ref().map(self.lend),

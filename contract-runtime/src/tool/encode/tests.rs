@@ -9,13 +9,13 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::write;
+use crate::tool::failure::FailureKind;
 use crate::tool::outcome::OutputKind;
-use crate::tool::reply::NoOutput;
 
 fn written<T: Serialize + ?Sized>(value: &T) -> Result<(String, bool), String> {
     match write(value) {
         Ok(output) => Ok((output.text, output.kind == OutputKind::Text)),
-        Err(NoOutput::Unwritable(why)) => Err(why),
+        Err(FailureKind::Unwritable(why)) => Err(why),
         Err(other) => panic!("{other:?}"),
     }
 }
