@@ -3,7 +3,7 @@
 use cel::{Context, Program};
 use serde_json::{Value, json};
 
-use self::rules::PortableRule;
+use self::portable::PortableRule;
 use crate::schema::PublishedCondition;
 
 // They are judged beside the schemas, on the same trees and arguments.
@@ -13,7 +13,7 @@ use crate::schema::PublishedCondition;
     reason = "it is a part of contract-manifest"
 )]
 #[path = "../../../../../companions/manifest/src/rules/mod.rs"]
-mod rules;
+mod portable;
 
 /// The rules of some conditions, where they have one.
 pub(super) struct Judge {
