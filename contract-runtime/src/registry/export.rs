@@ -137,6 +137,7 @@ impl Registry {
     /// );
     /// # Ok::<(), BuildError>(())
     /// ```
+    #[must_use]
     pub fn export(&self, dialect: Dialect) -> &Export {
         self.inner.exports.of(dialect).get_or_init(|| {
             let accepts = |name: &str| dialect.accepts(name);
