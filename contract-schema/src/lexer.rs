@@ -230,24 +230,15 @@ impl<'t> Lexer<'t> {
     /// The string whose opening quote stands here.
     #[inline]
     pub fn string(&self, quote: usize) -> Result<Quoted<'t>, Unread> {
-        match self.unescaped(quote) {
-            Ok((raw, end)) => Ok(Quoted {
+        let start = quote + 1;
+        let end = behind_plain(self.text.as_bytes(), start);
+        match self.text.get(start..end) {
+            Some(raw) if self.byte(end) == b'"' => Ok(Quoted {
                 raw,
                 is_escaped: false,
-                end,
+                end: end + 1,
             }),
-            Err(at) => self.escaped(quote + 1, at),
-        }
-    }
-
-    /// The same string, and the place behind it; the error is the place of what ends its plain part before a quote does.
-    #[inline]
-    pub fn unescaped(&self, quote: usize) -> Result<(&'t str, usize), usize> {
-        let start = quote + 1;
-        let at = behind_plain(self.text.as_bytes(), start);
-        match self.text.get(start..at) {
-            Some(raw) if self.byte(at) == b'"' => Ok((raw, at + 1)),
-            _ => Err(at),
+            _ => self.escaped(start, end),
         }
     }
 

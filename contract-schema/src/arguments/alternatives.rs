@@ -8,14 +8,6 @@ use super::problem::{ArgumentProblem, ProblemKind};
 use super::walk::{Judged, Stop, Token, Verdict, Walk};
 use crate::{ObjectRule, RuleId, Rules, Types};
 
-/// A value: where it begins, how many arrays and objects it stands in, and the place that messages name.
-#[derive(Clone, Copy)]
-struct Place<'p> {
-    at: usize,
-    depth: usize,
-    path: &'p Path<'p>,
-}
-
 impl Walk<'_, '_> {
     /// Judges a value by the schemas that its rule applies to it too; returns where it ends, where that is known.
     pub(super) fn combination(
@@ -23,7 +15,6 @@ impl Walk<'_, '_> {
         id: RuleId,
         mut ended: Option<usize>,
         at: usize,
-        depth: usize,
         path: &Path<'_>,
     ) -> Result<Option<usize>, Stop> {
         let rules = self.rules;
@@ -31,33 +22,32 @@ impl Walk<'_, '_> {
             return Ok(ended);
         };
         if let Some(by) = rule.reference {
-            ended = Some(self.judge(by, at, depth, path)?);
+            ended = Some(self.judge(by, at, path)?);
         }
         for by in &rule.all {
-            ended = Some(self.judge(*by, at, depth, path)?);
+            ended = Some(self.judge(*by, at, path)?);
         }
-        let place = Place { at, depth, path };
         if !rule.any.is_empty() {
-            ended = Some(self.choose(id, (&rule.any, false), place)?);
+            ended = Some(self.choose(id, (&rule.any, false), at, path)?);
         }
         if !rule.one.is_empty() {
-            ended = Some(self.choose(id, (&rule.one, true), place)?);
+            ended = Some(self.choose(id, (&rule.one, true), at, path)?);
         }
         if let Some(not) = rule.not {
-            self.not(not, place)?;
+            self.not(not, at, path)?;
         }
         if let Some(condition) = rule.condition {
-            let fits = self.verdict(condition, at, depth)?.0.is_valid();
+            let fits = self.verdict(condition, at, path)?.0.is_valid();
             let branch = if fits { rule.then } else { rule.otherwise };
             if let Some(branch) = branch {
-                ended = Some(self.judge(branch, at, depth, path)?);
+                ended = Some(self.judge(branch, at, path)?);
             }
         }
         Ok(ended)
     }
 
-    fn not(&mut self, not: RuleId, Place { at, depth, path }: Place<'_>) -> Result<(), Stop> {
-        if !self.verdict(not, at, depth)?.0.is_valid() {
+    fn not(&mut self, not: RuleId, at: usize, path: &Path<'_>) -> Result<(), Stop> {
+        if !self.verdict(not, at, path)?.0.is_valid() {
             return Ok(());
         }
         let rules = self.rules;
@@ -74,13 +64,13 @@ impl Walk<'_, '_> {
         &mut self,
         id: RuleId,
         (branches, exactly_one): (&[RuleId], bool),
-        place: Place<'_>,
+        at: usize,
+        path: &Path<'_>,
     ) -> Judged {
-        let Place { at, depth, path } = place;
         let mut best = (Verdict::Refused, None, at);
         let (mut valid, mut coerced) = (0, 0);
         for branch in branches {
-            let (verdict, end) = self.verdict(*branch, at, depth)?;
+            let (verdict, end) = self.verdict(*branch, at, path)?;
             valid += usize::from(verdict.is_valid());
             coerced += usize::from(verdict == Verdict::Coerced);
             if verdict < best.0 {
@@ -99,12 +89,12 @@ impl Walk<'_, '_> {
         }
         match best {
             (_, None, _) if !self.loud => Err(Stop::Refused),
-            (_, None, _) => match self.meant(id, branches, place)? {
-                Some(branch) => self.judge(branch, at, depth, path),
-                None => self.anything(at, depth),
+            (_, None, _) => match self.meant(id, branches, at, path)? {
+                Some(branch) => self.judge(branch, at, path),
+                None => self.anything(at, path),
             },
             (verdict, Some(branch), _) if self.loud && verdict > Verdict::Fits => {
-                self.judge(branch, at, depth, path)
+                self.judge(branch, at, path)
             }
             (verdict, Some(_), end) => {
                 self.verdict = self.verdict.max(verdict);
@@ -118,10 +108,10 @@ impl Walk<'_, '_> {
         &mut self,
         id: RuleId,
         branches: &[RuleId],
-        place: Place<'_>,
+        at: usize,
+        path: &Path<'_>,
     ) -> Result<Option<RuleId>, Stop> {
         let rules = self.rules;
-        let Place { at, path, .. } = place;
         let types = self.token(at)?.0.types();
         let mut suited = branches.to_vec();
         suited.retain(|branch| admits(rules, *branch, types));
@@ -134,7 +124,7 @@ impl Walk<'_, '_> {
             return Ok(None);
         }
         if let Some(tag) = tag(rules, &suited) {
-            return self.tagged(tag, &suited, place);
+            return self.tagged(tag, &suited, at, path);
         }
         let lists = suited.iter().map(|branch| rules[*branch].values.as_ref());
         if let Some(lists) = lists.collect::<Option<Vec<_>>>() {
@@ -142,7 +132,7 @@ impl Walk<'_, '_> {
             self.refuse_listing(ProblemKind::Value, path, at, expected, values)?;
             return Ok(None);
         }
-        let scores = suited.iter().map(|branch| self.score(*branch, place));
+        let scores = suited.iter().map(|branch| self.score(*branch, at, path));
         let scores = scores.collect::<Result<Vec<i64>, Stop>>()?;
         let best = scores.iter().max().copied().unwrap_or(0);
         let with_scores = suited.iter().zip(&scores);
@@ -159,7 +149,8 @@ impl Walk<'_, '_> {
         &mut self,
         tag: &str,
         branches: &[RuleId],
-        Place { at, depth, path }: Place<'_>,
+        at: usize,
+        path: &Path<'_>,
     ) -> Result<Option<RuleId>, Stop> {
         let rules = self.rules;
         let values = branches.iter();
@@ -169,7 +160,7 @@ impl Walk<'_, '_> {
             let values: Vec<_> = tags.clone().map(Value::to_string).collect();
             one_of(&values)
         };
-        let (members, _) = self.members(at, depth)?;
+        let (members, _) = self.members(at, path)?;
         let Some(given) = members.iter().find(|member| member.name == tag) else {
             self.problem(|| {
                 let kind = ProblemKind::Missing;
@@ -182,7 +173,7 @@ impl Walk<'_, '_> {
         let (token, _) = self.token(given.value)?;
         for branch in branches {
             if let Some(value) = tag_value(rules, *branch, tag)
-                && self.is_among(std::slice::from_ref(value), &token, given.value, depth + 1)?
+                && self.is_among(std::slice::from_ref(value), &token, given.value, &here)?
             {
                 return Ok(Some(*branch));
             }
@@ -198,7 +189,7 @@ impl Walk<'_, '_> {
     }
 
     /// How far an alternative gets: keys that are known and fit, less those unknown or missing.
-    fn score(&mut self, branch: RuleId, Place { at, depth, .. }: Place<'_>) -> Result<i64, Stop> {
+    fn score(&mut self, branch: RuleId, at: usize, path: &Path<'_>) -> Result<i64, Stop> {
         let rules = self.rules;
         let Some(rule) = object(rules, branch) else {
             return Ok(0);
@@ -206,11 +197,18 @@ impl Walk<'_, '_> {
         if !matches!(self.token(at)?.0, Token::Object) {
             return Ok(0);
         }
-        let (members, _) = self.members(at, depth)?;
+        let (members, _) = self.members(at, path)?;
         let mut score = 0;
         for member in &members {
             score += match rule.property(&member.name) {
-                Some(by) if self.verdict(by, member.value, depth + 1)?.0.is_valid() => 3,
+                Some(by)
+                    if self
+                        .verdict(by, member.value, &path.key(&member.name))?
+                        .0
+                        .is_valid() =>
+                {
+                    3
+                }
                 Some(_) => 2,
                 None if rule.additional.is_some_and(|by| rules[by].is_never()) => -1,
                 None => 0,

@@ -19,7 +19,7 @@ impl Walk<'_, '_> {
         values: &[Value],
         token: &Token<'_>,
         at: usize,
-        depth: usize,
+        path: &Path<'_>,
     ) -> Result<bool, Stop> {
         Ok(match token {
             Token::Null => values.contains(&Value::Null),
@@ -34,10 +34,10 @@ impl Walk<'_, '_> {
             }
             Token::Array | Token::Object => {
                 let mut key = String::new();
-                self.key(at, depth, &mut key)?;
+                self.key(at, path, &mut key)?;
                 let same = |value: &Value| {
                     let (text, mut own) = (value.to_string(), String::new());
-                    let written = Walk::quiet(&text, self.rules).key(0, 0, &mut own);
+                    let written = Walk::quiet(&text, self.rules).key(0, &Path::ROOT, &mut own);
                     written.is_ok() && own == key
                 };
                 values.iter().any(same)
@@ -46,9 +46,9 @@ impl Walk<'_, '_> {
     }
 
     /// Writes one text per value, for finding equal ones: numbers by value, keys sorted.
-    fn key(&mut self, at: usize, depth: usize, out: &mut String) -> Judged {
+    fn key(&mut self, at: usize, path: &Path<'_>, out: &mut String) -> Judged {
         let (token, end) = self.token(at)?;
-        if depth >= DEEPEST && matches!(token, Token::Array | Token::Object) {
+        if path.depth() >= DEEPEST && matches!(token, Token::Array | Token::Object) {
             return Err(Stop::Unread);
         }
         match token {
@@ -56,22 +56,22 @@ impl Walk<'_, '_> {
             Token::String(string) => json_text::string(out, &string.text()?),
             Token::Array => {
                 out.push('[');
-                let (items, end) = self.items(at, depth)?;
-                for item in items {
-                    self.key(item, depth + 1, out)?;
+                let (items, end) = self.items(at, path)?;
+                for (index, item) in items.into_iter().enumerate() {
+                    self.key(item, &path.index(index), out)?;
                     out.push(',');
                 }
                 out.push(']');
                 return Ok(end);
             }
             Token::Object => {
-                let (mut members, end) = self.members(at, depth)?;
+                let (mut members, end) = self.members(at, path)?;
                 members.sort_by(|left, right| left.name.cmp(&right.name));
                 out.push('{');
                 for member in members {
                     json_text::string(out, &member.name);
                     out.push(':');
-                    self.key(member.value, depth + 1, out)?;
+                    self.key(member.value, &path.key(&member.name), out)?;
                     out.push(',');
                 }
                 out.push('}');
@@ -82,14 +82,8 @@ impl Walk<'_, '_> {
         Ok(end)
     }
 
-    pub(super) fn array(
-        &mut self,
-        id: Option<RuleId>,
-        begins: usize,
-        depth: usize,
-        path: &Path<'_>,
-    ) -> Judged {
-        if depth >= DEEPEST {
+    pub(super) fn array(&mut self, id: Option<RuleId>, begins: usize, path: &Path<'_>) -> Judged {
+        if path.depth() >= DEEPEST {
             return Err(Stop::Unread);
         }
         let rule = id.and_then(|id| self.rules[id].array.as_ref());
@@ -102,16 +96,17 @@ impl Walk<'_, '_> {
                 ControlFlow::Break(end) => break end,
             };
             let by = rule.and_then(|rule| rule.prefix.get(count).copied().or(rule.items));
+            let here = path.index(count);
             let end = match by.filter(|_| !is_over) {
                 Some(by) if self.rules[by].is_never() => {
                     // One problem for all items that are too many.
                     is_over = true;
                     let expected = || format!("an array of at most {count} items");
                     self.refuse(ProblemKind::Length, path, begins, expected)?;
-                    self.anything(at, depth + 1)?
+                    self.anything(at, &here)?
                 }
-                Some(by) => self.judge(by, at, depth + 1, &path.index(count))?,
-                None => self.anything(at, depth + 1)?,
+                Some(by) => self.judge(by, at, &here)?,
+                None => self.anything(at, &here)?,
             };
             count += 1;
             next = self.lexer.next(end, b']')?;
@@ -119,7 +114,7 @@ impl Walk<'_, '_> {
         if let (Some(id), Some(rule)) = (id, rule) {
             let place = self.length(id, count, (rule.min, rule.max), before, begins, path)?;
             if rule.unique || rule.contains.is_some() {
-                self.together(rule, place, begins, depth, path)?;
+                self.together(rule, place, begins, path)?;
             }
         }
         Ok(end)
@@ -131,15 +126,14 @@ impl Walk<'_, '_> {
         rule: &ArrayRule,
         mut place: usize,
         begins: usize,
-        depth: usize,
         path: &Path<'_>,
     ) -> Result<(), Stop> {
         let (rules, lexer) = (self.rules, self.lexer);
-        let (items, _) = self.items(begins, depth)?;
+        let (items, _) = self.items(begins, path)?;
         let mut seen = HashSet::new();
         for (index, at) in items.iter().enumerate().filter(|_| rule.unique) {
             let mut key = String::new();
-            self.key(*at, depth + 1, &mut key)?;
+            self.key(*at, &path.index(index), &mut key)?;
             if !seen.insert(key) {
                 let path = path.index(index);
                 place = self.problem_at(place, || {
@@ -153,8 +147,9 @@ impl Walk<'_, '_> {
             return Ok(());
         };
         let mut held = 0;
-        for at in items {
-            held += usize::from(self.verdict(wanted, at, depth + 1)?.0.is_valid());
+        for (index, at) in items.into_iter().enumerate() {
+            let (verdict, _) = self.verdict(wanted, at, &path.index(index))?;
+            held += usize::from(verdict.is_valid());
         }
         let mut wrong = |limit: String| {
             let expected = || format!("an array with {limit} of: {}", describe(rules, wanted));
@@ -171,7 +166,11 @@ impl Walk<'_, '_> {
     }
 
     /// Where the items of the array that begins at `at` begin, and the place behind it.
-    pub(super) fn items(&mut self, at: usize, depth: usize) -> Result<(Vec<usize>, usize), Stop> {
+    pub(super) fn items(
+        &mut self,
+        at: usize,
+        path: &Path<'_>,
+    ) -> Result<(Vec<usize>, usize), Stop> {
         let mut items = Vec::new();
         let mut next = self.lexer.first(at, b']');
         loop {
@@ -179,8 +178,8 @@ impl Walk<'_, '_> {
                 ControlFlow::Continue(at) => at,
                 ControlFlow::Break(end) => return Ok((items, end)),
             };
+            let end = self.anything(at, &path.index(items.len()))?;
             items.push(at);
-            let end = self.anything(at, depth + 1)?;
             next = self.lexer.next(end, b']')?;
         }
     }

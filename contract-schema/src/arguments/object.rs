@@ -25,14 +25,8 @@ pub(super) struct Member<'t> {
 }
 
 impl<'s, 't> Walk<'s, 't> {
-    pub(super) fn object(
-        &mut self,
-        id: Option<RuleId>,
-        begins: usize,
-        depth: usize,
-        path: &Path<'_>,
-    ) -> Judged {
-        if depth >= DEEPEST {
+    pub(super) fn object(&mut self, id: Option<RuleId>, begins: usize, path: &Path<'_>) -> Judged {
+        if path.depth() >= DEEPEST {
             return Err(Stop::Unread);
         }
         let before = self.found.problems.len();
@@ -48,8 +42,8 @@ impl<'s, 't> Walk<'s, 't> {
             };
             let member = keys.read(self.lexer, key)?;
             let end = match rule {
-                Some(rule) => self.member(rule, &member, depth + 1, path)?,
-                None => self.anything(member.value, depth + 1)?,
+                Some(rule) => self.member(rule, &member, path)?,
+                None => self.anything(member.value, &path.key(&member.name))?,
             };
             count += 1;
             next = self.lexer.next(end, b'}')?;
@@ -62,7 +56,7 @@ impl<'s, 't> Walk<'s, 't> {
                 self.required(rule, &keys, place, path)?;
             }
             if !(rule.dependent_required.is_empty() && rule.dependent_schemas.is_empty()) {
-                self.dependent(rule, &keys, begins, depth, path)?;
+                self.dependent(rule, &keys, begins, path)?;
             }
         }
         Ok(end)
@@ -86,7 +80,6 @@ impl<'s, 't> Walk<'s, 't> {
         rule: &ObjectRule,
         keys: &Keys<'_, '_>,
         begins: usize,
-        depth: usize,
         path: &Path<'_>,
     ) -> Result<(), Stop> {
         let given = rule.dependent_required.iter();
@@ -102,19 +95,13 @@ impl<'s, 't> Walk<'s, 't> {
             .iter()
             .filter(|(name, _)| keys.has(name))
         {
-            self.judge(*by, begins, depth, path)?;
+            self.judge(*by, begins, path)?;
         }
         Ok(())
     }
 
     /// The value of one member, by everything that the rule says of it.
-    fn member(
-        &mut self,
-        rule: &'s ObjectRule,
-        member: &Member<'t>,
-        depth: usize,
-        path: &Path<'_>,
-    ) -> Judged {
+    fn member(&mut self, rule: &'s ObjectRule, member: &Member<'t>, path: &Path<'_>) -> Judged {
         let (name, at) = (&*member.name, member.value);
         let property = member.property.and_then(|place| rule.properties.get(place));
         let property = property.map(|(_, by)| *by);
@@ -122,35 +109,35 @@ impl<'s, 't> Walk<'s, 't> {
             && !self.loud
             && !self.options.null_is_absent
         {
-            return self.judge(by, at, depth, path);
+            return self.judge(by, at, &path.key(name));
         }
         let is_secret = self.is_secret(path, name);
         let here = path.member(name, property.is_some(), is_secret);
         if let Some(names) = rule.names
-            && !self.is_name(names, member, depth, &here)?
+            && !self.is_name(names, member, &here)?
         {
-            return self.anything(at, depth);
+            return self.anything(at, &here);
         }
         let mut ended = None;
         if let Some(by) = property {
             if self.options.null_is_absent
                 && self.lexer.byte(at) == b'n'
                 && !rule.required.iter().any(|required| required == name)
-                && !self.verdict(by, at, depth)?.0.is_valid()
+                && !self.verdict(by, at, &here)?.0.is_valid()
             {
                 return self.absent(member, &here);
             }
-            ended = Some(self.judge(by, at, depth, &here)?);
+            ended = Some(self.judge(by, at, &here)?);
         }
         for (pattern, by) in &rule.patterns {
             if pattern.is_match(name) {
-                ended = Some(self.judge(*by, at, depth, &here)?);
+                ended = Some(self.judge(*by, at, &here)?);
             }
         }
         match (ended, rule.additional) {
             (Some(end), _) => Ok(end),
-            (None, Some(by)) => self.other(by, member, depth, &here, || Known::of(rule)),
-            (None, None) => self.anything(at, depth),
+            (None, Some(by)) => self.other(by, member, &here, || Known::of(rule)),
+            (None, None) => self.anything(at, &here),
         }
     }
 
@@ -159,12 +146,11 @@ impl<'s, 't> Walk<'s, 't> {
         &mut self,
         names: RuleId,
         member: &Member<'t>,
-        depth: usize,
         here: &Path<'_>,
     ) -> Result<bool, Stop> {
         // A name is nothing but a string.
         let coerce = std::mem::replace(&mut self.options.coerce, false);
-        let judged = self.verdict(names, member.key, depth);
+        let judged = self.verdict(names, member.key, here);
         self.options.coerce = coerce;
         if judged?.0.is_valid() {
             return Ok(true);
@@ -207,16 +193,15 @@ impl<'s, 't> Walk<'s, 't> {
         &mut self,
         by: RuleId,
         member: &Member<'t>,
-        depth: usize,
         here: &Path<'_>,
         known: impl FnOnce() -> Known<'n>,
     ) -> Judged {
         if !self.rules[by].is_never() {
-            return self.judge(by, member.value, depth, here);
+            return self.judge(by, member.value, here);
         }
         let schema = self.schema;
         if schema.is_some_and(InputSchema::ignores_unknown_keys) {
-            let end = self.anything(member.value, depth)?;
+            let end = self.anything(member.value, here)?;
             if self.loud {
                 let value = self.lexer.between(member.value..end);
                 let left_out = Coercion::left_out(here, value, self.has_secrets());
@@ -245,7 +230,7 @@ impl<'s, 't> Walk<'s, 't> {
             }
             problem
         })?;
-        self.anything(member.value, depth)
+        self.anything(member.value, here)
     }
 
     fn missing(&mut self, rule: &ObjectRule, name: &str, place: usize, path: &Path<'_>) -> Judged {
@@ -262,7 +247,7 @@ impl<'s, 't> Walk<'s, 't> {
     pub(super) fn members(
         &mut self,
         at: usize,
-        depth: usize,
+        path: &Path<'_>,
     ) -> Result<(Vec<Member<'t>>, usize), Stop> {
         let mut members = Vec::new();
         let mut next = self.lexer.first(at, b'}');
@@ -272,7 +257,7 @@ impl<'s, 't> Walk<'s, 't> {
                 ControlFlow::Break(end) => return Ok((members, end)),
             };
             let member = Keys::new(None).read(self.lexer, key)?;
-            let end = self.anything(member.value, depth + 1)?;
+            let end = self.anything(member.value, &path.key(&member.name))?;
             members.push(member);
             next = self.lexer.next(end, b'}')?;
         }
@@ -283,13 +268,12 @@ impl<'s, 't> Walk<'s, 't> {
         id: RuleId,
         by: RuleId,
         at: usize,
-        depth: usize,
         path: &Path<'_>,
     ) -> Result<(), Stop> {
         let rules = self.rules;
-        let (members, _) = self.members(at, depth)?;
+        let (members, _) = self.members(at, path)?;
         let mut evaluated = vec![false; members.len()];
-        self.evaluate(id, (at, depth), &members, false, &mut evaluated)?;
+        self.evaluate(id, (at, path), &members, false, &mut evaluated)?;
         for (member, _) in members.iter().zip(&evaluated).filter(|(_, seen)| !**seen) {
             let name = &*member.name;
             let here = path.member(name, false, self.is_secret(path, name));
@@ -298,7 +282,7 @@ impl<'s, 't> Walk<'s, 't> {
                 known.collect(rules, id);
                 known
             };
-            self.other(by, member, depth + 1, &here, known)?;
+            self.other(by, member, &here, known)?;
         }
         Ok(())
     }
@@ -307,7 +291,7 @@ impl<'s, 't> Walk<'s, 't> {
     fn evaluate(
         &mut self,
         id: RuleId,
-        object: (usize, usize),
+        object: (usize, &Path<'_>),
         members: &[Member<'t>],
         nested: bool,
         evaluated: &mut [bool],
@@ -334,14 +318,14 @@ impl<'s, 't> Walk<'s, 't> {
         for by in combination.reference.iter().chain(&combination.all) {
             self.evaluate(*by, object, members, true, evaluated)?;
         }
-        let (at, depth) = object;
+        let (at, path) = object;
         for by in combination.any.iter().chain(&combination.one) {
-            if self.verdict(*by, at, depth)?.0.is_valid() {
+            if self.verdict(*by, at, path)?.0.is_valid() {
                 self.evaluate(*by, object, members, true, evaluated)?;
             }
         }
         if let Some(condition) = combination.condition {
-            let branch = if self.verdict(condition, at, depth)?.0.is_valid() {
+            let branch = if self.verdict(condition, at, path)?.0.is_valid() {
                 self.evaluate(condition, object, members, true, evaluated)?;
                 combination.then
             } else {
@@ -355,18 +339,18 @@ impl<'s, 't> Walk<'s, 't> {
     }
 
     /// Refuses keys that are given more than once, at any depth: what a parser keeps of them is its own choice.
-    pub(super) fn duplicates(&mut self, at: usize, depth: usize, path: &Path<'_>) -> Judged {
+    pub(super) fn duplicates(&mut self, at: usize, path: &Path<'_>) -> Judged {
         let (token, end) = self.token(at)?;
         match token {
             Token::Array => {
-                let (items, end) = self.items(at, depth)?;
+                let (items, end) = self.items(at, path)?;
                 for (index, item) in items.into_iter().enumerate() {
-                    self.duplicates(item, depth + 1, &path.index(index))?;
+                    self.duplicates(item, &path.index(index))?;
                 }
                 Ok(end)
             }
             Token::Object => {
-                let (members, end) = self.members(at, depth)?;
+                let (members, end) = self.members(at, path)?;
                 let mut seen = HashSet::new();
                 for Member { name, value, .. } in &members {
                     let here = path.member(name, false, self.is_secret(path, name));
@@ -380,7 +364,7 @@ impl<'s, 't> Walk<'s, 't> {
                             ArgumentProblem::new(here.pointer(), kind, "each key once", got)
                         })?;
                     }
-                    self.duplicates(*value, depth + 1, &here)?;
+                    self.duplicates(*value, &here)?;
                 }
                 Ok(end)
             }

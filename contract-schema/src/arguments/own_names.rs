@@ -2,6 +2,7 @@
 
 use super::correct::{Edit, write};
 use super::object::Member;
+use super::place::Path;
 use super::walk::{Judged, Token, Walk};
 use crate::json_text::string;
 use crate::{InputSchema, Renames, RuleId, Rules};
@@ -24,7 +25,7 @@ pub fn own_names(text: &str, schema: &InputSchema) -> Option<String> {
         edits: Vec::new(),
     };
     let at = undo.walk.lexer.behind_space(0);
-    let end = undo.value(vec![schema.root()], at, 0).ok()?;
+    let end = undo.value(vec![schema.root()], at, &Path::ROOT).ok()?;
     let Undo { walk, edits, .. } = undo;
     let is_whole = walk.lexer.ends(end);
     (is_whole && !edits.is_empty()).then(|| write(text, edits))
@@ -40,8 +41,8 @@ struct Undo<'s, 't> {
 
 impl<'s> Undo<'s, '_> {
     /// A value to which these rules apply.
-    fn value(&mut self, by: Vec<RuleId>, at: usize, depth: usize) -> Judged {
-        let end = self.walk.anything(at, depth)?;
+    fn value(&mut self, by: Vec<RuleId>, at: usize, path: &Path<'_>) -> Judged {
+        let end = self.walk.anything(at, path)?;
         let (token, _) = self.walk.token(at)?;
         if !matches!(token, Token::Array | Token::Object) {
             return Ok(end);
@@ -52,13 +53,13 @@ impl<'s> Undo<'s, '_> {
             return Ok(end);
         }
         if let Token::Array = token {
-            let (items, _) = self.walk.items(at, depth)?;
+            let (items, _) = self.walk.items(at, path)?;
             for (index, item) in items.into_iter().enumerate() {
-                self.value(self.of_item(&by, index), item, depth + 1)?;
+                self.value(self.of_item(&by, index), item, &path.index(index))?;
             }
             return Ok(end);
         }
-        let (members, _) = self.walk.members(at, depth)?;
+        let (members, _) = self.walk.members(at, path)?;
         for member in &members {
             let own = self.own(&by, &members, &member.name);
             if let Some(own) = own {
@@ -71,7 +72,7 @@ impl<'s> Undo<'s, '_> {
                 });
             }
             let name = own.unwrap_or(&member.name);
-            self.value(self.of_member(&by, name), member.value, depth + 1)?;
+            self.value(self.of_member(&by, name), member.value, &path.key(name))?;
         }
         Ok(end)
     }

@@ -17,6 +17,8 @@ enum Step<'a> {
 pub(super) struct Path<'a> {
     above: Option<&'a Path<'a>>,
     step: Step<'a>,
+    /// How many arrays and objects the value stands in.
+    depth: usize,
     secret: bool,
     /// The key is one the model made up: below a secret it may be part of it.
     invented: bool,
@@ -36,6 +38,7 @@ impl<'a> Path<'a> {
     pub(super) const ROOT: Path<'static> = Path {
         above: None,
         step: Step::Root,
+        depth: 0,
         secret: false,
         invented: false,
     };
@@ -61,6 +64,7 @@ impl<'a> Path<'a> {
         Path {
             above: Some(self),
             step,
+            depth: self.depth + 1,
             secret: self.secret,
             invented: false,
         }
@@ -72,6 +76,10 @@ impl<'a> Path<'a> {
             secret: self.secret || secret,
             ..self
         }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.depth
     }
 
     pub(super) fn is_root(&self) -> bool {

@@ -146,7 +146,7 @@ pub(super) struct Walk<'s, 't> {
 #[inline]
 pub fn end_of_admitted(text: &str, at: usize, rules: &Rules, id: RuleId) -> Option<usize> {
     let mut walk = Walk::quiet(text, rules);
-    let end = walk.judge(id, at, 1, &Path::ROOT).ok()?;
+    let end = walk.judge(id, at, &Path::ROOT.index(0)).ok()?;
     (walk.verdict == Verdict::Fits && !walk.twice).then_some(end)
 }
 
@@ -180,12 +180,12 @@ impl<'s, 't> Walk<'s, 't> {
             ..Self::quiet(text, schema.rules())
         };
         let start = walk.lexer.behind_space(0);
-        let end = walk.judge(schema.root(), start, 0, &Path::ROOT)?;
+        let end = walk.judge(schema.root(), start, &Path::ROOT)?;
         if !walk.lexer.ends(end) {
             return Err(Stop::Unread);
         }
         if walk.twice {
-            walk.duplicates(start, 0, &Path::ROOT)?;
+            walk.duplicates(start, &Path::ROOT)?;
         }
         Ok(walk.found)
     }
@@ -300,26 +300,24 @@ impl<'s, 't> Walk<'s, 't> {
         }
     }
 
-    /// Judges the value that begins at `at` by one rule, `depth` arrays and objects deep.
-    pub(super) fn judge(&mut self, id: RuleId, at: usize, depth: usize, path: &Path<'_>) -> Judged {
+    /// Judges the value that begins at `at` by one rule.
+    pub(super) fn judge(&mut self, id: RuleId, at: usize, path: &Path<'_>) -> Judged {
         self.step(1)?;
         let rules = self.rules;
         let rule = &rules[id];
         let (token, end) = self.token(at)?;
         let types = token.types();
         if !rule.types.has(types) {
-            return self.mistyped(id, &token, at, depth, path);
+            return self.mistyped(id, &token, at, path);
         }
         if let Some(values) = &rule.values
-            && !self.is_among(values, &token, at, depth)?
+            && !self.is_among(values, &token, at, path)?
         {
-            return self.unlisted(id, at, depth, path);
+            return self.unlisted(id, at, path);
         }
         let mut ended = match &token {
-            Token::Array if rule.array.is_some() => Some(self.array(Some(id), at, depth, path)?),
-            Token::Object if rule.object.is_some() => {
-                Some(self.object(Some(id), at, depth, path)?)
-            }
+            Token::Array if rule.array.is_some() => Some(self.array(Some(id), at, path)?),
+            Token::Object if rule.object.is_some() => Some(self.object(Some(id), at, path)?),
             Token::Array | Token::Object => None,
             Token::String(string) => {
                 self.string(id, string, at, path)?;
@@ -332,35 +330,35 @@ impl<'s, 't> Walk<'s, 't> {
             Token::Null | Token::Bool(_) => Some(end),
         };
         if rule.combination.is_some() {
-            ended = self.combination(id, ended, at, depth, path)?;
+            ended = self.combination(id, ended, at, path)?;
         }
         let end = match ended {
             Some(end) => end,
-            None => self.anything(at, depth)?,
+            None => self.anything(at, path)?,
         };
         if let (Token::Object, Some(object)) = (&token, &rule.object)
             && let Some(unevaluated) = object.unevaluated
         {
-            self.unevaluated(id, unevaluated, at, depth, path)?;
+            self.unevaluated(id, unevaluated, at, path)?;
         }
         Ok(end)
     }
 
     /// A value that is none of those that the rule lists.
-    fn unlisted(&mut self, id: RuleId, at: usize, depth: usize, path: &Path<'_>) -> Judged {
+    fn unlisted(&mut self, id: RuleId, at: usize, path: &Path<'_>) -> Judged {
         let rules = self.rules;
         let values = rules[id].values.as_deref().unwrap_or_default().iter();
         let expected = || describe(rules, id);
         self.refuse_listing(ProblemKind::Value, path, at, expected, values)?;
-        self.anything(at, depth)
+        self.anything(at, path)
     }
 
     /// Finds the end of a value that no rule speaks of.
-    pub(super) fn anything(&mut self, at: usize, depth: usize) -> Judged {
+    pub(super) fn anything(&mut self, at: usize, path: &Path<'_>) -> Judged {
         self.step(1)?;
         match self.token(at)? {
-            (Token::Array, _) => self.array(None, at, depth, &Path::ROOT),
-            (Token::Object, _) => self.object(None, at, depth, &Path::ROOT),
+            (Token::Array, _) => self.array(None, at, path),
+            (Token::Object, _) => self.object(None, at, path),
             (_, end) => Ok(end),
         }
     }
@@ -370,7 +368,7 @@ impl<'s, 't> Walk<'s, 't> {
         &mut self,
         id: RuleId,
         at: usize,
-        depth: usize,
+        path: &Path<'_>,
     ) -> Result<(Verdict, usize), Stop> {
         if let Some(known) = self.known.get(&(id, at)) {
             return Ok(*known);
@@ -378,7 +376,7 @@ impl<'s, 't> Walk<'s, 't> {
         let loud = std::mem::replace(&mut self.loud, false);
         let before = std::mem::replace(&mut self.verdict, Verdict::Fits);
         self.trials += 1;
-        let judged = self.judge(id, at, depth, &Path::ROOT);
+        let judged = self.judge(id, at, path);
         self.trials -= 1;
         self.loud = loud;
         let verdict = std::mem::replace(&mut self.verdict, before);
@@ -397,19 +395,12 @@ impl<'s, 't> Walk<'s, 't> {
     }
 
     /// A value that has none of the types of the rule.
-    fn mistyped(
-        &mut self,
-        id: RuleId,
-        token: &Token<'t>,
-        at: usize,
-        depth: usize,
-        path: &Path<'_>,
-    ) -> Judged {
+    fn mistyped(&mut self, id: RuleId, token: &Token<'t>, at: usize, path: &Path<'_>) -> Judged {
         if self.options.coerce
-            && let Some(read) = self.read_as(id, token, at, depth)?
+            && let Some(read) = self.read_as(id, token, at, path)?
         {
-            let end = self.anything(at, depth)?;
-            self.correct(id, &read, at..end, depth, path)?;
+            let end = self.anything(at, path)?;
+            self.correct(id, &read, at..end, path)?;
             return Ok(end);
         }
         let (rules, lexer) = (self.rules, self.lexer);
@@ -429,7 +420,7 @@ impl<'s, 't> Walk<'s, 't> {
         } else {
             self.refuse(ProblemKind::Type, path, at, || describe(rules, id))?;
         }
-        self.anything(at, depth)
+        self.anything(at, path)
     }
 
     /// The JSON of a wanted type that a value was meant for: what its text spells, or a list of it alone.
@@ -438,7 +429,7 @@ impl<'s, 't> Walk<'s, 't> {
         id: RuleId,
         token: &Token<'t>,
         at: usize,
-        depth: usize,
+        path: &Path<'_>,
     ) -> Result<Option<String>, Stop> {
         let rule = &self.rules[id];
         if let Token::String(string) = token {
@@ -453,7 +444,7 @@ impl<'s, 't> Walk<'s, 't> {
                 Some(b'{') => Types::OBJECT,
                 _ => Types::NONE,
             };
-            if rule.types.has(wanted) && self.is_json(&text, depth)? {
+            if rule.types.has(wanted) && self.is_json(&text, path)? {
                 return Ok(Some(text.into_owned()));
             }
         }
@@ -465,7 +456,7 @@ impl<'s, 't> Walk<'s, 't> {
         // One correction at one place: the item is as it was given.
         let known = std::mem::take(&mut self.known);
         self.options.coerce = false;
-        let judged = self.verdict(item, at, depth);
+        let judged = self.verdict(item, at, path);
         self.options.coerce = true;
         self.known = known;
         let (verdict, end) = judged?;
@@ -474,10 +465,10 @@ impl<'s, 't> Walk<'s, 't> {
     }
 
     /// Whether a string spells one JSON value that may stand so deep.
-    fn is_json(&mut self, text: &str, depth: usize) -> Result<bool, Stop> {
+    fn is_json(&mut self, text: &str, path: &Path<'_>) -> Result<bool, Stop> {
         let mut inner = self.over(text);
         let start = inner.lexer.behind_space(0);
-        let end = inner.anything(start, depth);
+        let end = inner.anything(start, path);
         self.steps = inner.steps;
         match end {
             Ok(end) => Ok(inner.lexer.ends(end)),
@@ -492,12 +483,11 @@ impl<'s, 't> Walk<'s, 't> {
         id: RuleId,
         read: &str,
         span: Range<usize>,
-        depth: usize,
         path: &Path<'_>,
     ) -> Result<(), Stop> {
         let mut inner = self.over(read);
         let start = inner.lexer.behind_space(0);
-        let judged = inner.judge(id, start, depth, path);
+        let judged = inner.judge(id, start, path);
         self.steps = inner.steps;
         judged?;
         self.verdict = self.verdict.max(Verdict::Coerced);

@@ -17,7 +17,7 @@ use crate::InputSchema;
 fn admits(schema: &InputSchema, text: &str) -> bool {
     let mut walk = Walk::quiet(text, schema.rules());
     let start = walk.lexer.behind_space(0);
-    let end = walk.judge(schema.root(), start, 0, &Path::ROOT);
+    let end = walk.judge(schema.root(), start, &Path::ROOT);
     end.is_ok_and(|end| walk.lexer.ends(end)) && walk.verdict == Verdict::Fits && !walk.twice
 }
 
