@@ -1,19 +1,16 @@
 //! What conditions ask of the earlier calls of a run.
 
 mod answer;
-mod asked_value;
 mod digest;
 mod place;
 mod records;
-mod tool_function;
 mod turn;
 
+pub use answer::{AskedValue, ToolFunction};
 pub(crate) use answer::{Asker, HistoryTool};
-pub use asked_value::AskedValue;
 pub(crate) use digest::{CallArguments, sorted_digest};
 pub(crate) use place::{CallEnd, CallPlace, Unplaced};
 pub(crate) use records::RunHistory;
-pub use tool_function::ToolFunction;
 pub(crate) use turn::AloneProblem;
 
 use super::scope::ContractScope;

@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::Registry;
+use super::body::{At, GateUse, Mode};
 use super::body::{cancelled, until};
 use super::entry::Entry;
 use super::inner::Inner;
-use super::job::{At, GateUse, Mode};
 use super::outcome::Ending;
 use crate::contract::approval::{
     Answer, ApprovalRequest, Approver, Asking, Decision, Question, call_digest, digest,

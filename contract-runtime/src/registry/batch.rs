@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context as Task, Poll};
 
+use super::body::{GateUse, Mode};
 use super::call::Call;
 use super::dispatch::not_started;
 use super::inner::Inner;
-use super::job::{GateUse, Mode};
 use crate::contract::history::AloneProblem;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;

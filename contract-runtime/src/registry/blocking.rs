@@ -10,8 +10,8 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 
 use super::body;
+use super::body::Job;
 use super::inner::Inner;
-use super::job::Job;
 use crate::contract::panics::ignore_poison;
 use crate::contract::scope::ContractScope;
 use crate::contract::thread;

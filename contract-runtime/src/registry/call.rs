@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
 use super::blocking;
+use super::body::Mode;
 use super::inner::Inner;
-use super::job::Mode;
 use super::outcome::Ending;
 use crate::contract::policy::Policy;
 use crate::futures::now_or_never;
@@ -236,6 +236,10 @@ impl<F: Form> Call<'_, F> {
     /// # Panics
     ///
     /// If the call was polled before and has ended.
+    #[allow(
+        clippy::must_use_candidate,
+        reason = "a call has effects, and an `Outcome` is `must_use` by itself"
+    )]
     pub fn blocking(mut self) -> F::Output {
         let Some(begin) = &self.begin else {
             return match blocking::wait(&mut self) {

@@ -6,10 +6,9 @@ use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
 
 use super::blocking;
-use super::body;
+use super::body::{self, Job, Mode};
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
-use super::job::{Job, Mode};
 use super::outcome::{self, Ending};
 use crate::contract::scope::{ContractScope, Inherited};
 use crate::schema::Coercion;
@@ -67,7 +66,7 @@ impl Inner {
             outcome = tracing::field::Empty,
             effect = tracing::field::Empty,
         );
-        let made = async {
+        let followed = async {
             let observer = context.hears().filter(|_| mode.is_a_call());
             let blocking = index.is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
             let tell = observer.map(|observer| (observer.0)(&call.to_call(), blocking));
@@ -77,7 +76,7 @@ impl Inner {
                 None => ending,
             }
         };
-        let ending = made.instrument(span.clone()).await;
+        let ending = followed.instrument(span.clone()).await;
         span.record("outcome", ending.end.status().name());
         span.record("effect", ending.effect.name());
         ending

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::Builder;
 use super::Registry;
+use super::body::Mode;
 use super::build_error::BuildError;
 use super::call::Call;
 use super::entry::Entry;
-use super::job::Mode;
 use crate::contract::condition::Condition;
 use crate::contract::policy::Policy;
 use crate::schema::arguments;

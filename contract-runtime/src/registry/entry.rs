@@ -28,8 +28,8 @@ use crate::tool::Tool;
 use crate::tool::call::{Call, Description, Running};
 use crate::tool::context_params::Need;
 use crate::tool::dynamic::{DynamicSchemas, Origin};
-use crate::tool::fast_decode::Inputs;
 use crate::tool::forgiving::Decoding;
+use crate::tool::slot::Inputs;
 use crate::tool::spec::Constant;
 
 /// A tool in a registry, with everything decided that is reported when the registry is built; the rest is made when somebody

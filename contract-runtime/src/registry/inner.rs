@@ -5,18 +5,17 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::approval::OpenRequests;
-use super::call_hook::CallHook;
 use super::entry::Entry;
 use super::export::Exports;
-use super::shards::Shards;
-use super::statistics::Statistics;
+use super::statistics::{Shards, Statistics};
 use crate::contract::history::{Asker, HistoryTool};
-use crate::contract::scope::PolicyLayer;
+use crate::contract::panics;
+use crate::contract::scope::{ContractScope, PolicyLayer};
 use crate::schema::arguments::{by_words, nearest, own_names};
-use crate::tool::Status;
 use crate::tool::call_input::CallInput;
 use crate::tool::context::Shared;
 use crate::tool::failure::FailureKind;
+use crate::tool::{Status, ToolCall};
 
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
@@ -225,5 +224,47 @@ impl Drop for CallPermit<'_> {
         if self.open {
             self.inner.shards.count(Status::Cancelled);
         }
+    }
+}
+
+/// What a model is told when nobody can say whether it may call.
+const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
+
+type Ask = Box<dyn Fn(&ToolCall) -> Result<(), String> + Send + Sync>;
+
+/// The hooks that are asked before every call; most registries have none.
+#[derive(Default)]
+pub(super) struct CallHook(Vec<Ask>);
+
+impl CallHook {
+    pub(super) fn push(
+        &mut self,
+        ask: impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.0.push(Box::new(ask));
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Asks one after the other, until one refuses.
+    #[inline]
+    pub(super) fn ask(&self, call: impl FnOnce() -> ToolCall) -> Result<(), FailureKind> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let call = &call();
+        for ask in &self.0 {
+            // Who cannot answer has not agreed.
+            let (status, error) = match ContractScope::deeper(|| panics::guard(|| ask(call))) {
+                Ok(Ok(())) => continue,
+                Ok(Err(reason)) => (Status::Cancelled, reason),
+                Err(_) => (Status::Panicked, PANICKED.to_owned()),
+            };
+            return Err(FailureKind::before_body(status, &error));
+        }
+        Ok(())
     }
 }

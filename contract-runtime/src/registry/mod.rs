@@ -8,7 +8,6 @@ mod body;
 mod build_error;
 mod builder;
 mod call;
-mod call_hook;
 mod dispatch;
 pub(crate) mod dry_run;
 pub(crate) mod entry;
@@ -16,10 +15,8 @@ mod export;
 mod findings;
 mod history;
 mod inner;
-mod job;
 pub mod methods;
 mod outcome;
-mod shards;
 mod statistics;
 mod tool_info;
 
@@ -34,9 +31,9 @@ pub use statistics::Statistics;
 pub use tool_info::ToolInfo;
 
 pub use batch::CallAll;
+use body::Mode;
 pub use call::{Call, Check, Text, Whole};
 use inner::Inner;
-use job::Mode;
 
 use crate::tool::{CallInput, Context};
 

@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::context_params::{ContextValue, Need, Sources};
 use super::failure::FailureKind;
-use super::fast_decode::{self, Inputs, Judged};
 use super::reply::Reply;
-use super::slot::{Argument, ArgumentType};
+use super::slot::{self, Argument, ArgumentType, Inputs, Judged};
 use crate::contract::condition::Contract;
 use crate::contract::frame::{Frame, FrameOf};
 use crate::contract::history::CallArguments;
@@ -141,7 +140,7 @@ impl<'c> Call<'c> {
         };
         let unwinds = PhaseOnUnwind(Phase::BeforeBody);
         let inputs = request.inputs;
-        let plain = fast_decode::fill(request.text, inputs, arguments, Judged::OnTheWay)
+        let plain = slot::fill(request.text, inputs, arguments, Judged::OnTheWay)
             .is_ok_and(|filled| filled == arguments.len() || complete(inputs, arguments));
         let read = if plain {
             Ok(())
@@ -175,7 +174,7 @@ fn again<'c>(
     let examined = arguments::read(request.text, &inputs.schema, request.coerce)
         .map_err(|invalid| FailureKind::InvalidArguments(Box::new(invalid)))?;
     let text = &request.examined.get_or_init(|| Box::new(examined)).text;
-    fast_decode::fill(text, inputs, arguments, Judged::Before)
+    slot::fill(text, inputs, arguments, Judged::Before)
         .map(drop)
         .map_err(|unsure| unsure.refuse(text, inputs))
 }

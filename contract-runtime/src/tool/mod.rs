@@ -1,6 +1,5 @@
 //! One tool: its description, how its arguments are decoded and how a call ends.
 
-mod absent;
 pub(crate) mod backed;
 pub(crate) mod call;
 pub(crate) mod call_input;
@@ -13,7 +12,6 @@ pub(crate) mod dynamic_context;
 pub(crate) mod dynamic_contract;
 pub(crate) mod encode;
 pub(crate) mod failure;
-pub(crate) mod fast_decode;
 pub(crate) mod findings;
 pub(crate) mod forgiving;
 pub(crate) mod kind;

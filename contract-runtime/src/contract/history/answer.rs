@@ -1,10 +1,12 @@
 //! Questions to a history, and why some have no answer.
 
 use std::any::{TypeId, type_name};
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::records::KEPT;
-use super::tool_function::ToolFunction;
 
 /// Which calls a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,3 +150,78 @@ pub(super) enum Unanswered {
     )]
     TwoStates { tool: String },
 }
+
+/// A value by which a question to a [`History`](crate::History) is narrowed: a text, an integer, a boolean, or an `Option` or
+/// list of them. An integer of more than 64 bits cannot be told apart from others, and its condition fails.
+///
+/// Arguments are remembered as they were sent, and each of these can be sent in one way only. A float, a set or a type of your
+/// own may be written otherwise than it was sent, and would then be found in no call.
+#[diagnostic::on_unimplemented(
+    message = "calls cannot be told apart by a value of `{Self}`, which may be written otherwise than it was sent",
+    label = "expected a text, an integer or a boolean",
+    note = "ask by an argument that names the thing, such as `&order_id`; of a type of your own, by the text or number in it"
+)]
+pub trait AskedValue: Serialize {}
+
+macro_rules! asked_values {
+    ($($ty:ty),*) => {
+        $(
+            #[diagnostic::do_not_recommend]
+            impl AskedValue for $ty {}
+        )*
+    };
+}
+
+asked_values!(
+    str, String, bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize
+);
+
+/// Of an argument that a tool takes as JSON.
+#[diagnostic::do_not_recommend]
+impl AskedValue for serde_json::Value {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AskedValue + ?Sized> AskedValue for &T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AskedValue + ?Sized + ToOwned> AskedValue for Cow<'_, T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AskedValue> AskedValue for Option<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AskedValue> AskedValue for Vec<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AskedValue> AskedValue for [T] {}
+
+/// A function that names a tool, for a registry or a history: a function item such as `find_user`, of at most 26 parameters.
+///
+/// Whether the function is a tool is checked when a registry is built.
+#[diagnostic::on_unimplemented(
+    message = "a tool is named by its function, and `{Self}` is not a function",
+    label = "expected a function, such as `find_user` or `Store::find_user`",
+    note = "ask a history about a tool that is not a function here by `seen_named(\"find_user\")`, `ok_named(..)` or `count_named(..)`, and add it to a registry by `.with(tool)`"
+)]
+pub trait ToolFunction<Signature>: 'static {}
+
+macro_rules! functions {
+    ($($parameter:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<Function, Output, $($parameter),*> ToolFunction<fn($($parameter),*) -> Output> for Function where
+            Function: Fn($($parameter),*) -> Output + 'static
+        {
+        }
+    };
+}
+
+/// For this many parameters, and for any smaller number.
+macro_rules! functions_up_to {
+    () => { functions!(); };
+    ($first:ident $($rest:ident)*) => {
+        functions!($first $($rest)*);
+        functions_up_to!($($rest)*);
+    };
+}
+
+functions_up_to!(A B C D E F G H I J K L M N O P Q R S T U V W X Y Z);
