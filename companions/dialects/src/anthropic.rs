@@ -104,12 +104,9 @@ fn distinct(tool: &str, schema: &Value) -> Result<(), Problems> {
         for value in values.into_iter().flatten().filter_map(Value::as_str) {
             let lower = value.to_lowercase();
             if let Some((_, other)) = folded.iter().find(|(known, _)| *known == lower) {
-                problems.push(ExportProblem::Inexpressible {
-                    tool: tool.to_owned(),
-                    pointer: at.to_owned(),
-                    what: format!("the choice between `{other}` and `{value}`"),
-                    advice: "use values that differ in more than the case of their letters",
-                });
+                let what = format!("the choice between `{other}` and `{value}`");
+                let advice = "use values that differ in more than the case of their letters";
+                problems.push(ExportProblem::inexpressible(tool, at, &what, advice));
             }
             folded.push((lower, value));
         }

@@ -4,10 +4,9 @@ use contract_schema::reader::join;
 use contract_schema::vocabulary::{KeywordValue, describe, holds};
 use serde_json::{Map, Value, json};
 
-use crate::merge::{has_type, named, names};
+use crate::dnf::{has_type, named, names};
 use crate::prose;
-use crate::union::nullable;
-use crate::walk::Walk;
+use crate::walk::{Walk, nullable};
 
 type Keywords = Map<String, Value>;
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! ToolInfo::describe --without widths--> one schema
-//!   --walk: references (dnf), combinations (merge, union), keywords--> the keywords of a dialect, and words (prose) for the rest
+//!   --walk: references (dnf), combinations, keywords--> the keywords of a dialect, and words (prose) for the rest
 //!   --limits--> what one tool and one request may hold
 //! ```
 
@@ -14,13 +14,11 @@ mod dnf;
 mod gemini;
 mod keywords;
 mod limits;
-mod merge;
 mod openai;
 mod problem;
 mod prose;
 #[cfg(test)]
 mod tests;
-mod union;
 mod walk;
 
 use contract_runtime::{Definitions, Registry, ToolDescription, ToolInfo};

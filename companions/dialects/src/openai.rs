@@ -22,8 +22,8 @@
 use contract_runtime::ToolDescription;
 use serde_json::{Map, Value, json};
 
+use crate::dnf::named;
 use crate::limits::{Size, Total, each};
-use crate::merge::named;
 use crate::problem::{ExportProblem, Problems};
 use crate::prose::phrases;
 use crate::walk::{References, Subset, reduce};

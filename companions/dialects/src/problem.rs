@@ -77,6 +77,17 @@ pub enum ExportProblem {
     },
 }
 
+impl ExportProblem {
+    pub(super) fn inexpressible(tool: &str, at: &str, what: &str, advice: &'static str) -> Self {
+        Self::Inexpressible {
+            tool: tool.to_owned(),
+            pointer: at.to_owned(),
+            what: what.to_owned(),
+            advice,
+        }
+    }
+}
+
 struct At<'p>(&'p str);
 
 impl fmt::Display for At<'_> {

@@ -5,7 +5,7 @@ mod superset;
 
 use serde_json::{Value, json};
 
-use crate::merge::both;
+use crate::dnf::both;
 use crate::problem::ExportProblem;
 use crate::walk::{References, Subset, reduce};
 
