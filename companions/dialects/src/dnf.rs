@@ -103,8 +103,11 @@ fn product(plain: Keywords, groups: Vec<Vec<Keywords>>) -> Result<Vec<Keywords>,
     Ok(all)
 }
 
-/// Whether the schema at `pointer` refers to itself, however indirectly.
-pub(super) fn is_recursive(root: &Value, pointer: &str) -> bool {
+/// Finds the targets of references in a schema.
+type FindTargets = for<'s> fn(&'s Value, &mut Vec<&'s str>);
+
+/// Whether the schema at `pointer` leads to itself by the references that `find` finds, however indirectly.
+pub(super) fn is_recursive(root: &Value, pointer: &str, find: FindTargets) -> bool {
     let mut seen: Vec<String> = Vec::new();
     let mut waiting = vec![pointer.to_owned()];
     while let Some(next) = waiting.pop() {
@@ -112,7 +115,7 @@ pub(super) fn is_recursive(root: &Value, pointer: &str) -> bool {
             continue;
         };
         let mut targets = Vec::new();
-        references(schema, &mut targets);
+        find(schema, &mut targets);
         for target in targets {
             let Some((found, _)) = resolve(root, target) else {
                 continue;
@@ -130,7 +133,8 @@ pub(super) fn is_recursive(root: &Value, pointer: &str) -> bool {
     false
 }
 
-fn references<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
+/// All references.
+pub(super) fn references<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
     let Value::Object(keywords) = schema else {
         return;
     };

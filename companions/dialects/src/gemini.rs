@@ -35,7 +35,7 @@ use contract_schema::reader::join;
 use contract_schema::vocabulary::{KeywordValue, holds, subschemas};
 use serde_json::{Map, Number, Value, json};
 
-use crate::dnf::{named, names};
+use crate::dnf::{is_recursive, named, names};
 use crate::problem::{ExportProblem, Problems};
 use crate::prose;
 use crate::walk::{References, Subset, reduce};
@@ -151,27 +151,12 @@ fn apart(schema: &mut Keywords) {
 fn endless(tool: &str, schema: &mut Value, _: &str, problems: &mut Problems) {
     let definitions = schema.get("$defs").and_then(Value::as_object);
     for (name, _) in definitions.into_iter().flatten() {
-        let target = format!("#/$defs/{name}");
-        let mut seen: Vec<&str> = Vec::new();
-        let mut waiting = vec![target.as_str()];
-        while let Some(next) = waiting.pop() {
-            let next = next.strip_prefix("#/$defs/").unwrap_or_default();
-            let body = definitions.and_then(|definitions| definitions.get(next));
-            let mut found = Vec::new();
-            if let Some(body) = body {
-                demanded(body, &mut found);
-            }
-            if found.contains(&target.as_str()) {
-                let what = "a type that always holds itself";
-                let advice =
-                    "let the field that holds it be absent, with `Option` or `#[serde(default)]`";
-                let at = join("/$defs", name);
-                problems.push(ExportProblem::inexpressible(tool, &at, what, advice));
-                break;
-            }
-            found.retain(|target| !seen.contains(target));
-            seen.extend(&found);
-            waiting.extend(found);
+        let at = join("/$defs", name);
+        if is_recursive(schema, &at, demanded) {
+            let what = "a type that always holds itself";
+            let advice =
+                "let the field that holds it be absent, with `Option` or `#[serde(default)]`";
+            problems.push(ExportProblem::inexpressible(tool, &at, what, advice));
         }
     }
 }

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use contract_schema::vocabulary::describe;
 use serde_json::{Map, Value, json};
 
-use crate::dnf::names;
-use crate::dnf::{Closed, DnfBuilder, is_recursive, resolve};
+use crate::dnf::{Closed, DnfBuilder, is_recursive, names, references, resolve};
 use crate::problem::{ExportProblem, Problems};
 use crate::prose;
 
@@ -228,7 +227,7 @@ impl Walk<'_> {
         };
         let root = self.root;
         let known = self.recursive.entry(pointer.clone());
-        let recursive = *known.or_insert_with(|| is_recursive(root, &pointer));
+        let recursive = *known.or_insert_with(|| is_recursive(root, &pointer, references));
         let references = self.subset.references;
         if recursive && references == References::Inlined {
             let advice = "use a type of limited depth";
