@@ -4,7 +4,7 @@ pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::observed::written;
 pub use crate::contract::panics::{Panicked, guard};
 pub use crate::contract::type_kind::TypeKind;
-pub use crate::registry::dry_run::{Setup, TriedTool, try_call, try_check};
+pub use crate::registry::dry_run::{Setup, TriedTool};
 pub use crate::registry::is_tool_name;
 pub use crate::registry::methods::{self, UPDATE_COMMAND, is_update};
 pub use crate::schema::arguments::{escaped, nearest, unsafe_to_show};
@@ -16,6 +16,6 @@ pub use crate::schema::{
     Decimal, KeywordValue, check_schema, correct_output, holds, percent_decode,
 };
 pub use crate::tool::canonical::canonical;
-pub use crate::tool::context::{CallObserver, OutcomeObserver, now};
+pub use crate::tool::context::now;
 pub use crate::tool::failure::MAY_HAVE_TAKEN_EFFECT;
 pub use crate::tool::outcome::is_unwritable;

@@ -39,6 +39,7 @@
 //! | read the outcome of a call | [`Outcome`], [`Status`], [`Effect`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
+//! | follow calls, violations and conditions | [`Observer`](observe::Observer) |
 //! | give the tools to a model | [`Registry::export`], [`Dialect`], [`Export`] |
 //! | keep promises between versions | [`contract_manifest::assert_frozen!`](https://docs.rs/contract-manifest/latest/contract_manifest/macro.assert_frozen.html) |
 //! | test contracts with generated inputs | [`verify!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify.html), [`verify_all!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify_all.html), [`#[verify]`](macro@verify) |
@@ -81,7 +82,7 @@ pub use contract::{
     Answer, Approval, ApprovalRequest, AskedValue, Blame, Check, CheckEvent, Condition,
     ConditionKind, ConditionResult, ContractScope, Counts, Decision, Detection, History, Location,
     Policy, PolicyOrigin, Question, ToolFunction, UnknownPolicy, Values, Violation, catch,
-    catch_async, history, matches_pattern, process_policy, set_process_handler, set_process_policy,
+    catch_async, history, matches_pattern, process_policy, set_process_policy,
 };
 pub use contract_macros::{given, post, pre, tool, verify};
 pub use registry::{
@@ -109,6 +110,11 @@ pub use {
 pub mod call {
     pub use crate::registry::{Call, CallAll, Check, Text, Whole};
     pub use crate::tool::CallInput;
+}
+
+/// Observers: what they may be told of is in [`Observer`](observe::Observer).
+pub mod observe {
+    pub use crate::tool::observe::{ObservedCall, Observer, set_process_observer};
 }
 
 /// Starts a registry with the tools of the calling package.

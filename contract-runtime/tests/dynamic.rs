@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use contract_manifest::{Inspect as _, ToManifest as _};
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{
     BuildProblem, CheckEvent, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status,
@@ -151,17 +152,19 @@ fn policies_come_from_all_who_may_set_them() {
 #[tokio::test]
 async fn a_run_sets_its_policy_and_watches() {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let run = Run::new().policy(Policy::Observe).watch({
-        let seen = Arc::clone(&seen);
-        move |watched| {
-            seen.lock().unwrap().push(match watched {
-                CheckEvent::Check(check) => check.contract,
-                CheckEvent::Entered { tool, .. } => format!("into {tool}"),
-                CheckEvent::Violation(violation) => format!("broken {}", violation.contract),
-                _ => String::from("other"),
-            });
-        }
-    });
+    let run = Run::new()
+        .policy(Policy::Observe)
+        .observe(Observer::new().events({
+            let seen = Arc::clone(&seen);
+            move |watched| {
+                seen.lock().unwrap().push(match watched {
+                    CheckEvent::Check(check) => check.contract,
+                    CheckEvent::Entered { tool, .. } => format!("into {tool}"),
+                    CheckEvent::Violation(violation) => format!("broken {}", violation.contract),
+                    _ => String::from("other"),
+                });
+            }
+        }));
     let registry = registry();
     let context = Context::new().run(&run);
     let outcome = registry

@@ -19,6 +19,6 @@ pub use error::ServeError;
 pub use rmcp;
 
 pub use server::{
-    BoundServer, CallEvent, CallRequest, Credentials, HttpService, Principal, Refusal,
-    ResourceMetadata, ServedTools, Server, serve_http, serve_stdio,
+    BoundServer, CallRequest, Credentials, HttpService, Principal, Refusal, ResourceMetadata,
+    ServedTools, Server, serve_http, serve_stdio,
 };

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Arc;
 
+use contract_runtime::observe::Observer;
 use contract_runtime::{
     CheckEvent, ConditionKind, Context, Outcome, PublishedCondition, Registry, Run, Status,
     ToolCall, ToolInfo,
@@ -147,15 +148,13 @@ fn evaluate_all(
 ) -> Result<(Vec<String>, Outcome), CommandError> {
     let judged = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&judged);
-    let run = Run::new()
-        .watch(move |event| {
-            if let CheckEvent::Check(check) = event {
-                heard.lock().push(check.contract);
-            }
-        })
-        // They are shown here; it is not a call.
-        .on_violation(|_| ());
-    let (call, context) = (call.clone(), Context::new().run(&run));
+    let observer = Observer::new().events(move |event| {
+        if let CheckEvent::Check(check) = event {
+            heard.lock().push(check.contract);
+        }
+    });
+    let context = Context::new().run(&Run::new()).observe(observer);
+    let call = call.clone();
     let outcome = block_on(async {
         registry
             .check(call)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract_runtime::__family::is_unwritable;
+use contract_runtime::observe::Observer;
 use contract_runtime::{Blame, CheckEvent, ConditionKind, Violation};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use jsonschema::Validator;
@@ -215,11 +216,11 @@ impl Trial<'_, '_> {
     /// Begins a run of its own.
     fn begin(&mut self) {
         let judged = Arc::clone(&self.judged);
-        self.run = Run::new().watch(move |watched| {
-            if let CheckEvent::Check(check) = watched {
+        self.run = Run::new().observe(Observer::new().events(move |event| {
+            if let CheckEvent::Check(check) = event {
                 judged.lock().insert(check.contract);
             }
-        });
+        }));
     }
 
     fn judge(&self, outcome: &Outcome) -> Option<Failure> {

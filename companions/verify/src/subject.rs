@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use contract_runtime::__family::{TriedTool, try_check};
-use contract_runtime::Policy;
-use contract_runtime::{Outcome, Registry, ToolCall, ToolInfo, Violation};
+use contract_runtime::__family::TriedTool;
+use contract_runtime::{Context, Outcome, Policy, Registry, Run, ToolCall, ToolInfo, Violation};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -47,8 +46,9 @@ impl<'r> Subject<'r> {
     /// [`check`](Self::check) of arguments as they would travel.
     pub(super) fn check_text(&self, arguments: String, policy: Policy) -> Outcome {
         let call = ToolCall::new("", self.name(), arguments);
-        self.runtime
-            .block_on(try_check(self.registry, call, policy))
+        let context = Context::new().run(&Run::new());
+        let check = self.registry.check(call).context(context).under(policy);
+        self.runtime.block_on(check)
     }
 
     /// Whether a call with these arguments would reach the body.

@@ -4,7 +4,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use contract_runtime::__family::try_call;
 use contract_runtime::Policy;
 use contract_runtime::{Approval, ApprovalRequest, Decision};
 use contract_runtime::{Context, Outcome, Registry, Run, ToolCall};
@@ -77,13 +76,13 @@ impl Worker {
 }
 
 async fn made(job: Job) -> Outcome {
-    let context = Context::new().timeout(job.time);
+    let context = Context::new().timeout(job.time).run(&job.run);
+    let call = job.registry.call(job.call);
     if !job.is_real {
-        return try_call(&job.registry, job.call, context, &job.run, Policy::Enforce).await;
+        return call.context(context).under(Policy::Enforce).await;
     }
     let approve = |_: ApprovalRequest| async { Decision::Approved(Approval::Once) };
-    let context = context.run(&job.run).approver(approve);
-    job.registry.call(job.call).context(context).await
+    call.context(context.approver(approve)).await
 }
 
 fn start(last: &LastPanic) -> Result<Thread, String> {

@@ -6,7 +6,7 @@ use super::counts::Counts;
 use super::details::{Details, Sentence};
 use super::frame::{Stop, conclude};
 use super::nesting::Judging;
-use super::observer::{self, Check, CheckEvent};
+use super::observer;
 use super::policy::{Policy, Resolved};
 use super::scope::ContractScope;
 use super::unwind::{unless_fatal, unwind};
@@ -35,8 +35,8 @@ pub fn assert(
             },
         );
     }
-    if scope.get().is_some_and(|scope| scope.watch().is_some()) {
-        tell(&scope, condition, file);
+    if observer::is_watched(scope.get()) {
+        observer::tell_of_check(scope.get(), name(&scope, condition, file), condition);
     }
     let Some(_judging) = Judging::begin() else {
         return;
@@ -72,17 +72,6 @@ fn count(scope: &ContractScope, counts: Counts) {
     if let Some(scope) = scope.get() {
         scope.count(counts);
     }
-}
-
-#[cold]
-fn tell(scope: &ContractScope, condition: &'static Condition, file: &str) {
-    let check = Check {
-        contract: name(scope, condition, file),
-        kind: ConditionKind::Assert,
-        predicate: condition.predicate().to_owned(),
-        call_id: observer::call_id(scope.get()),
-    };
-    observer::tell(scope.get(), CheckEvent::Check(check));
 }
 
 /// Such as `divide.assert@src/tools.rs:7:5`.

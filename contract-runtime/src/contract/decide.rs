@@ -61,7 +61,7 @@ pub(crate) async fn during_call(
     request.call_id.clone_from(&scope.call_id);
     scope.tool.as_ref().clone_into(&mut request.tool);
     request.arguments = masked(scope);
-    let mut questioning = Questioning::begin(scope.run.clone(), &request);
+    let mut questioning = Questioning::begin(Scope::below(Some(scope)), &request);
     let decided = decide(approver, request.clone(), scope.depth).await;
     let decision = decided.unwrap_or_else(|why| Decision::Denied(why.to_owned()));
     questioning.decided(&decision);

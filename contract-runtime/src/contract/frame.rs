@@ -22,7 +22,7 @@ use super::condition_result::Checked;
 use super::counts::{Counts, Reached};
 use super::details::{Details, Sentence};
 use super::nesting::Judging;
-use super::observer::{self, Check, CheckEvent};
+use super::observer::{self, CheckEvent};
 use super::panics::guard;
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::scope::{ContractScope, Scope};
@@ -153,9 +153,7 @@ impl FrameOf<'_> {
     /// Whether somebody wants to hear of each step.
     #[inline]
     fn is_watched(&self) -> bool {
-        self.scope
-            .get()
-            .is_some_and(|scope| scope.watch().is_some())
+        observer::is_watched(self.scope.get())
     }
 
     /// Whether somebody still waits for the call, so that what it did may be made lasting.
@@ -227,20 +225,19 @@ impl FrameOf<'_> {
         let Some(condition) = self.contract.conditions.get(index) else {
             return;
         };
-        let check = Check {
-            contract: self.name_of(index, condition),
-            kind: condition.kind(),
-            predicate: condition.predicate().to_owned(),
-            call_id: observer::call_id(self.scope.get()),
-        };
-        observer::tell(self.scope.get(), CheckEvent::Check(check));
+        let name = self.name_of(index, condition);
+        observer::tell_of_check(self.scope.get(), name, condition);
     }
 
     #[cold]
     fn tell_of_body(&self) {
         if let Some(scope) = self.scope.get().filter(|scope| self.named && scope.of_run) {
-            let (call_id, tool) = (scope.call_id.as_str(), &*scope.tool);
-            observer::tell(Some(scope), CheckEvent::Entered { call_id, tool });
+            let entered = CheckEvent::Entered {
+                call_id: &scope.call_id,
+                tool: &scope.tool,
+                arguments: &scope.arguments,
+            };
+            observer::tell(Some(scope), &entered);
         }
     }
 
@@ -432,7 +429,7 @@ impl FrameOf<'_> {
 /// Values, the message, and the question of a condition that asks.
 pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
 
-/// Counts a violation and tells the log, the watcher and the handler. The error says that it ends the call.
+/// Counts a violation and tells the log and the observers. The error says that it ends the call.
 ///
 /// A call that waited for a person judges its conditions again; what was told before the question is only noted again.
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
@@ -458,9 +455,8 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
         });
     }
     log(&violation);
-    observer::tell(scope.get(), CheckEvent::Violation(&violation));
-    if violation.policy.tells_the_handler() {
-        scope.tell(&violation);
+    if violation.policy.tells_observers() {
+        observer::tell(scope.get(), &CheckEvent::Violation(&violation));
     }
     if violation.policy.ends_the_call() {
         return Err(Stop::Violation(Box::new(violation)));

@@ -1,54 +1,51 @@
-//! Observers of condition evaluation.
+//! Observers of conditions, violations and questions.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::approval::{ApprovalRequest, Decision};
-use super::condition::ConditionKind;
-use super::panics::guard;
-use super::scope::{ContractScope, PolicyLayer, Scope};
+use super::condition::{Condition, ConditionKind};
+use super::panics::{guard, ignore_poison};
+use super::policy;
+use super::scope::{ContractScope, Scope};
 use super::violation::Violation;
 
-/// Observes what happens in a run, with the arguments of the call as they were sent; changes no decision.
-pub(crate) type Watch = Arc<dyn Fn(CheckEvent<'_>, &str) + Send + Sync>;
+/// An observer of what happens inside of calls; changes no decision.
+#[derive(Clone)]
+pub(crate) struct Watcher {
+    /// It is told of each condition that is evaluated, and not only of violations.
+    pub(crate) of_conditions: bool,
+    pub(crate) tell: Arc<dyn Fn(CheckEvent<'_>) + Send + Sync>,
+}
 
-/// What a [`Run`](crate::Run) reports to its watcher.
-///
-/// ```
-/// use std::sync::{Arc, Mutex};
-///
-/// use contract_runtime::{CheckEvent, Run};
-/// use contract_runtime::prelude::*;
-///
-/// /// Halve a number.
-/// #[tool]
-/// #[pre(number % 2 == 0, "only even numbers are halved")]
-/// fn halve(number: u8) -> u8 {
-///     number / 2
-/// }
-///
-/// let registry = Registry::builder().tool(halve).build()?;
-/// let seen = Arc::new(Mutex::new(Vec::new()));
-/// let told = Arc::clone(&seen);
-/// let run = Run::new().watch(move |event| {
-///     if let CheckEvent::Check(check) = event {
-///         told.lock().unwrap().push(check.contract);
-///     }
-/// });
-/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-/// let call = ToolCall::new("1", "halve", r#"{"number": 4}"#);
-/// assert!(registry.call(call).context(Context::new().run(&run)).await.is_ok());
-/// # });
-/// assert_eq!(*seen.lock().unwrap(), ["halve.pre[0]"]);
-/// # Ok::<(), BuildError>(())
-/// ```
+/// The observers of a scope.
+#[derive(Clone, Default)]
+pub(crate) struct Observers {
+    /// Those of the context and the run.
+    pub(crate) own: Vec<Watcher>,
+    pub(crate) audience: Audience,
+}
+
+/// Which observers are told of what happens in a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Audience {
+    /// Those of the context, the run, the registry and the process.
+    #[default]
+    All,
+    /// Those of the context and the run, because the call is only tried.
+    Own,
+    /// None, because an observer is running.
+    None,
+}
+
+/// What an observer of [`events`](crate::observe::Observer::events) is told.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CheckEvent<'a> {
     /// A condition is about to be evaluated.
     Check(Check),
-    /// A condition did not hold; the handler has not been called yet.
+    /// A condition does not hold. Under [`Policy::QuickEnforce`](crate::Policy::QuickEnforce) there is only the end of the call.
     Violation(&'a Violation),
     /// A call of the run is about to enter its body. Calls that a body makes are not reported.
     Entered {
@@ -56,12 +53,14 @@ pub enum CheckEvent<'a> {
         call_id: &'a str,
         /// The name by which the tool was called.
         tool: &'a str,
+        /// The arguments as they were sent.
+        arguments: &'a str,
     },
     /// A violation ended a call of the run, whatever the body made of it.
     Ended(&'a Violation),
     /// A violation ended something that a call of the run had left behind, such as a task, after the call was over.
     Late(&'a Violation),
-    /// A call waits for the decision of an approver, which is not asked before the watcher has heard.
+    /// A call waits for the decision of an approver, which is not asked before the observers were told.
     Asked(&'a ApprovalRequest),
     /// A call waits no longer.
     Answered {
@@ -106,24 +105,58 @@ impl Check {
 }
 
 impl Scope {
-    #[inline]
-    pub(crate) fn watch(&self) -> Option<&Watch> {
-        self.run.as_ref()?.watch.as_ref()
+    fn watchers(&self) -> impl Iterator<Item = &Watcher> {
+        let own = (self.observers.audience != Audience::None).then_some(&self.observers.own);
+        let layer = self.registry.as_deref();
+        let registry = layer.filter(|_| self.observers.audience == Audience::All);
+        let registry = registry.map(|layer| &layer.watchers);
+        own.into_iter().chain(registry).flatten()
     }
 }
 
-/// Tells whoever watches the run, in a scope of its own: what a watcher breaks is not broken by the call.
-#[cold]
-pub(crate) fn tell(scope: Option<&Scope>, watched: CheckEvent<'_>) {
-    let Some(watch) = scope.and_then(Scope::watch) else {
-        return;
-    };
-    let aside = ContractScope::new(Scope::aside(scope));
-    let arguments = scope.map_or("", |scope| &scope.arguments);
-    let _ = aside.enter(|| guard(|| watch(watched, arguments)));
+fn is_told_to_the_process(scope: Option<&Scope>) -> bool {
+    scope.is_none_or(|scope| scope.observers.audience == Audience::All)
 }
 
-/// Tells whoever watches the run that a person is asked, and whatever comes of it that nobody is asked any more.
+/// Returns whether an observer wants to know of each condition.
+pub(crate) fn is_watched(scope: Option<&Scope>) -> bool {
+    let of_conditions = |scope: &Scope| scope.watchers().any(|watcher| watcher.of_conditions);
+    policy::is_watched() && is_told_to_the_process(scope) || scope.is_some_and(of_conditions)
+}
+
+static PROCESS: RwLock<Vec<Watcher>> = RwLock::new(Vec::new());
+
+pub(crate) fn set_process_watchers(watchers: Vec<Watcher>) {
+    policy::set_watched(watchers.iter().any(|watcher| watcher.of_conditions));
+    // Dropped after the lock is free: the destructor of what a closure holds is not ours.
+    let _old = std::mem::replace(&mut *ignore_poison(PROCESS.write()), watchers);
+}
+
+/// Tells the observers of a scope.
+#[cold]
+pub(crate) fn tell(scope: Option<&Scope>, event: &CheckEvent<'_>) {
+    let own = scope.into_iter().flat_map(Scope::watchers);
+    let mut watchers: Vec<Watcher> = own.cloned().collect();
+    if is_told_to_the_process(scope) {
+        watchers.extend_from_slice(&ignore_poison(PROCESS.read()));
+    }
+    if !watchers.is_empty() {
+        aside(scope, || {
+            for watcher in &watchers {
+                let _ = guard(|| (watcher.tell)(event.clone()));
+            }
+        });
+    }
+}
+
+/// Runs observers in a scope of their own: what they break is not broken by the call, and no observer is told of it.
+pub(crate) fn aside(scope: Option<&Scope>, observers: impl FnOnce()) {
+    let mut aside = Scope::aside(scope);
+    aside.observers.audience = Audience::None;
+    ContractScope::new(aside).enter(observers);
+}
+
+/// Tells observers that a person is asked, and when it is dropped that the question is no longer open.
 pub(crate) struct Questioning<'r> {
     scope: Scope,
     request: &'r ApprovalRequest,
@@ -131,10 +164,8 @@ pub(crate) struct Questioning<'r> {
 }
 
 impl<'r> Questioning<'r> {
-    pub(crate) fn begin(run: Option<Arc<PolicyLayer>>, request: &'r ApprovalRequest) -> Self {
-        let mut scope = Scope::aside(ContractScope::current().get());
-        scope.run = run;
-        tell(Some(&scope), CheckEvent::Asked(request));
+    pub(crate) fn begin(scope: Scope, request: &'r ApprovalRequest) -> Self {
+        tell(Some(&scope), &CheckEvent::Asked(request));
         Self {
             scope,
             request,
@@ -152,14 +183,18 @@ impl Drop for Questioning<'_> {
         let (request, decision) = (self.request, self.decision.as_ref());
         tell(
             Some(&self.scope),
-            CheckEvent::Answered { request, decision },
+            &CheckEvent::Answered { request, decision },
         );
     }
 }
 
-/// The id of a call, where it has one.
-pub(crate) fn call_id(scope: Option<&Scope>) -> Option<String> {
-    scope
-        .map(|scope| scope.call_id.clone())
-        .filter(|id| !id.is_empty())
+/// Tells of a condition that is about to be evaluated, which has this name.
+#[cold]
+pub(crate) fn tell_of_check(scope: Option<&Scope>, contract: String, condition: &Condition) {
+    let call_id = scope.map(|scope| scope.call_id.clone());
+    let check = Check {
+        call_id: call_id.filter(|id| !id.is_empty()),
+        ..Check::new(contract, condition.kind(), condition.predicate())
+    };
+    tell(scope, &CheckEvent::Check(check));
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// What happens when a condition is reached: whether it is evaluated, whether the handler is called, and whether the call
-/// ends.
+/// What happens when a condition is reached: whether it is evaluated, whether observers are told of a failure, and whether the
+/// call ends.
 ///
 /// The four are the evaluation semantics of contract assertions in C++26 (P2900R14, "Contracts for C++", 2025).
 ///
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Policy::QuickEnforce.to_string(), "quick_enforce");
 /// ```
 ///
-/// | policy | evaluated | handler called | a failure ends the call |
+/// | policy | evaluated | observers told | a failure ends the call |
 /// |---|---|---|---|
 /// | `Ignore` | no | no | no |
 /// | `Observe` | yes | yes | no |
@@ -28,12 +28,12 @@ use serde::{Deserialize, Serialize};
 pub enum Policy {
     /// The condition is not evaluated.
     Ignore,
-    /// The condition is evaluated; a failure is reported to the handler and the call goes on.
+    /// The condition is evaluated; observers are told of a failure, and the call goes on.
     Observe,
-    /// The condition is evaluated; a failure is reported to the handler and ends the call.
+    /// The condition is evaluated; observers are told of a failure, which ends the call.
     #[default]
     Enforce,
-    /// The condition is evaluated; a failure ends the call and no handler runs.
+    /// The condition is evaluated; a failure ends the call, and observers are told of that end alone.
     QuickEnforce,
 }
 
@@ -62,9 +62,9 @@ impl Policy {
         matches!(self, Self::Enforce | Self::QuickEnforce)
     }
 
-    /// Returns whether a failure under this policy is reported to the handler.
+    /// Returns whether a failure under this policy is an event for observers.
     #[must_use]
-    pub const fn tells_the_handler(self) -> bool {
+    pub const fn tells_observers(self) -> bool {
         matches!(self, Self::Observe | Self::Enforce)
     }
 }
@@ -216,7 +216,11 @@ impl Resolved {
     }
 }
 
+/// The policy, and [`WATCHED`]. One value, because every direct call reads it.
 static PROCESS: AtomicU8 = AtomicU8::new(Policy::Enforce as u8);
+
+/// An observer of the process wants to know of each condition.
+const WATCHED: u8 = 4;
 
 /// Returns the policy that applies where no stronger setting does; [`Policy::Enforce`] unless it was changed.
 ///
@@ -226,7 +230,7 @@ static PROCESS: AtomicU8 = AtomicU8::new(Policy::Enforce as u8);
 #[must_use]
 #[inline]
 pub fn process_policy() -> Policy {
-    match PROCESS.load(Ordering::Relaxed) {
+    match PROCESS.load(Ordering::Relaxed) & !WATCHED {
         0 => Policy::Ignore,
         1 => Policy::Observe,
         3 => Policy::QuickEnforce,
@@ -234,7 +238,7 @@ pub fn process_policy() -> Policy {
     }
 }
 
-/// Nobody has changed the policy that applies where no stronger setting does.
+/// Returns whether the policy of the process is the one it began with, and no observer of it watches conditions.
 #[inline]
 pub(crate) fn is_usual() -> bool {
     PROCESS.load(Ordering::Relaxed) == Policy::Enforce as u8
@@ -252,5 +256,18 @@ pub(crate) fn is_usual() -> bool {
 /// # set_process_policy(Policy::Enforce);
 /// ```
 pub fn set_process_policy(policy: Policy) {
-    PROCESS.store(policy as u8, Ordering::Relaxed);
+    set(WATCHED, policy as u8);
+}
+
+pub(crate) fn is_watched() -> bool {
+    PROCESS.load(Ordering::Relaxed) & WATCHED != 0
+}
+
+pub(crate) fn set_watched(watched: bool) {
+    set(!WATCHED, u8::from(watched) * WATCHED);
+}
+
+fn set(kept: u8, bits: u8) {
+    let change = |old| Some(old & kept | bits);
+    let _ = PROCESS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
 }

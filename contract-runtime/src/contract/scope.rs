@@ -11,17 +11,16 @@ use serde_json::{Map, Value};
 
 use super::approval::{Approver, Asking, RunAnswers};
 use super::counts::{Counters, Counts};
-use super::handler::{self, Handler};
 use super::history::CallPlace;
 use super::observed::Observed;
-use super::observer::{self, CheckEvent, Watch};
+use super::observer::{self, CheckEvent, Observers, Watcher};
 use super::panics::{Panicked, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
 use super::secrets::Secrets;
 use super::thread::{polled_within, with_current, within};
 use super::violation::Violation;
 
-/// The scope of a call by name: its policy, its handler, its statistics and the violation that ends it.
+/// The scope of a call by name: its policy, its observers, its statistics and the violation that ends it.
 ///
 /// The scope is local to the task: concurrent calls never see each other's, and a new task or thread starts without
 /// one. [`wrap`](Self::wrap) and [`wrap_fn`](Self::wrap_fn) carry it there. Bodies of `blocking` tools have it already.
@@ -55,8 +54,7 @@ pub struct ContractScope(pub(super) Option<Arc<Scope>>);
 #[repr(align(128))]
 pub(crate) struct PolicyLayer {
     pub(crate) policy: Option<Policy>,
-    pub(crate) handler: Option<Handler>,
-    pub(crate) watch: Option<Watch>,
+    pub(crate) watchers: Vec<Watcher>,
     pub(crate) approver: Option<Approver>,
     pub(crate) answers: RunAnswers,
     /// A violation that ends a call ends all of it.
@@ -72,8 +70,7 @@ impl PolicyLayer {
     pub(crate) fn uncounted(&self) -> Self {
         Self {
             policy: self.policy,
-            handler: self.handler.clone(),
-            watch: self.watch.clone(),
+            watchers: self.watchers.clone(),
             approver: self.approver.clone(),
             ends: self.ends,
             outer: self.outer.clone(),
@@ -100,6 +97,7 @@ pub(crate) struct Scope {
     pub(crate) policy: Resolved,
     pub(crate) registry: Option<Arc<PolicyLayer>>,
     pub(crate) run: Option<Arc<PolicyLayer>>,
+    pub(crate) observers: Observers,
     /// The run made this call itself; one that a body makes is the body's business.
     pub(crate) of_run: bool,
     /// The call has its outcome. What it left behind may still break something.
@@ -145,9 +143,10 @@ impl Drop for PhaseOnUnwind {
 }
 
 /// What a call has from the call around it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Inherited {
     pub(crate) run: Option<Arc<PolicyLayer>>,
+    pub(crate) observers: Observers,
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) depth: usize,
     pub(crate) caller: Option<Arc<str>>,
@@ -215,6 +214,7 @@ impl Scope {
             self.policy = Resolved { policy, origin };
         }
         self.run = outer.run;
+        self.observers = outer.observers;
         self.gate = outer.gate;
         self.caller = outer.caller;
         self.depth = outer.depth + 1;
@@ -231,6 +231,9 @@ impl Scope {
             policy: outer.map_or_else(Resolved::process, |outer| outer.policy),
             registry: outer.and_then(|outer| outer.registry.clone()),
             run: outer.and_then(|outer| outer.run.clone()),
+            observers: outer
+                .map(|outer| outer.observers.clone())
+                .unwrap_or_default(),
             of_run: false,
             concluded: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
@@ -247,12 +250,14 @@ impl Scope {
         }
     }
 
-    /// A scope for observers of a call, which are not part of it.
+    /// A scope for code that is told of a call and is no part of it.
     pub(crate) fn aside(outer: Option<&Self>) -> Self {
-        Self {
-            depth: outer.map_or(0, |outer| outer.depth),
-            ..Self::below(None)
+        let mut aside = Self::below(None);
+        if let Some(outer) = outer {
+            aside.depth = outer.depth;
+            aside.observers.audience = outer.observers.audience;
         }
+        aside
     }
 
     /// Hides the secrets of the call in a violation below it, where they go by other names.
@@ -281,7 +286,7 @@ impl Scope {
         fence(Ordering::SeqCst);
         if self.of_run && self.concluded.load(Ordering::Relaxed) {
             self.end_run();
-            observer::tell(Some(self), CheckEvent::Late(&late));
+            observer::tell(Some(self), &CheckEvent::Late(&late));
         }
     }
 
@@ -378,13 +383,6 @@ impl Scope {
             }
         }
     }
-
-    pub(crate) fn handler(&self) -> Option<&Handler> {
-        [&self.run, &self.registry]
-            .into_iter()
-            .flatten()
-            .find_map(|layer| layer.handler.as_ref())
-    }
 }
 
 fn locked(list: &Mutex<Vec<Violation>>) -> MutexGuard<'_, Vec<Violation>> {
@@ -435,6 +433,7 @@ impl ContractScope {
         let of = |scope: &Self| {
             scope.get().map(|scope| Inherited {
                 run: scope.run.clone(),
+                observers: scope.observers.clone(),
                 gate: scope.gate.clone(),
                 depth: scope.depth,
                 caller: scope.caller.clone(),
@@ -512,13 +511,6 @@ impl ContractScope {
     pub(crate) fn policy(&self) -> Resolved {
         self.get()
             .map_or_else(Resolved::process, |scope| scope.policy)
-    }
-
-    /// Tells whoever is to be told: the run's handler, else the registry's, else the process's.
-    pub(crate) fn tell(&self, violation: &Violation) {
-        // In a scope of its own: what a handler breaks is not broken by the call.
-        let aside = Self::new(Scope::aside(self.get()));
-        aside.enter(|| handler::tell(self.get().and_then(Scope::handler), violation));
     }
 
     /// Runs an author's predicate or message, whose panic is not one of the body.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::observer::Observers;
 use super::scope::{ContractScope, Scope};
 use super::secrets::Secrets;
 
@@ -88,6 +89,7 @@ impl Scope {
         self.is_bare = true;
         self.secrets = Secrets::NONE;
         self.run = None;
+        self.observers = Observers::default();
         self.of_run = false;
         *self.concluded.get_mut() = false;
         *self.abandoned.get_mut() = false;

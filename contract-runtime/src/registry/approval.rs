@@ -15,7 +15,7 @@ use crate::contract::approval::{
 use crate::contract::decide::{decide, new_id};
 use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, ignore_poison};
-use crate::contract::scope::Inherited;
+use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
 use crate::tool::call::SentArguments;
@@ -126,7 +126,10 @@ impl Inner {
             tool: call.name.to_string(),
             registry: self.id,
             call: told_apart(entry, call, context.coerces()),
-            caller: context.caller().or_else(|| outer.as_ref()?.caller.clone()),
+            caller: context
+                .caller()
+                .map(Arc::from)
+                .or_else(|| outer.as_ref()?.caller.clone()),
             approved: Vec::new(),
             told: Vec::new(),
             run: context.run_layer().or_else(|| outer.as_ref()?.run.clone()),
@@ -178,7 +181,7 @@ impl Asked<'_> {
                 self.inner.shards.count(Status::Asked);
                 return outcome;
             };
-            let mut questioning = Questioning::begin(self.asking.run.clone(), request);
+            let mut questioning = Questioning::begin(self.observed(), request);
             let decision = self.decision(&approver, request.clone()).await;
             match &decision {
                 Ok(decision) => questioning.decided(decision),
@@ -232,6 +235,14 @@ impl Asked<'_> {
         self.inner
             .execute(self.index, self.call, context, mode, outer)
             .await
+    }
+
+    /// A scope whose observers are those of the call.
+    fn observed(&self) -> Scope {
+        let mut scope = Scope::below(ContractScope::current().get());
+        scope.observers = self.context.observers_inside(scope.observers);
+        scope.registry = Some(self.inner.shards.layer());
+        scope
     }
 
     fn is_nested(&self) -> bool {

@@ -118,8 +118,8 @@ impl<'r> Batch<'r> {
     }
 
     async fn alone(&self, call: CallInput<'r>) -> Outcome {
-        if self.context.hears().is_some() {
-            // Whoever follows the run reads what came of the calls before this one, and may end the run here.
+        if self.context.observes_calls() {
+            // An observer of the run reads what came of the calls before this one, and may end the run here.
             tokio::task::yield_now().await;
         }
         if self.asked.load(Ordering::Relaxed) && !self.stopped.load(Ordering::Relaxed) {

@@ -12,6 +12,7 @@ use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::approval::Asking;
 use crate::contract::history::CallPlace;
+use crate::contract::observer::{self, Audience};
 use crate::contract::panics::{Panicked, discard, guard};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::{ContractScope, Gate, Inherited, Scope};
@@ -267,6 +268,7 @@ impl Inner {
             && entry.secrets.is_empty()
             && mode.gate.is_none()
             && mode.asking.is_none()
+            && mode.policy.is_none()
             && entry.tool.runs != Runs::Blocking;
         let mut scope = ContractScope::fresh();
         if let Some(scope) = scope.filled() {
@@ -275,7 +277,7 @@ impl Inner {
             // A violation shows what was sent, and secrets are looked for in it.
             scope.arguments.push_str(&call.arguments);
             scope.take_up(policy, self.shards.layer());
-            if !is_bare {
+            if !is_bare || observer::is_watched(Some(scope)) {
                 let outer = outer.unwrap_or_default();
                 self.inherit(scope, index, context, mode, outer);
             }
@@ -307,11 +309,16 @@ impl Inner {
             Arc::new(CallPlace::new(history, tool, scope.of_run, asker))
         });
         scope.secrets = entry.secrets.clone();
+        let mut observers = context.observers_inside(outer.observers);
+        if mode.policy.is_some() {
+            observers.audience = observers.audience.max(Audience::Own);
+        }
         let outer = Inherited {
             run: run.or(outer.run),
+            observers,
             gate: mode.gate.clone().or(outer.gate),
             depth: outer.depth,
-            caller: context.caller().or(outer.caller),
+            caller: context.caller().map(Arc::from).or(outer.caller),
             place: None,
         };
         scope.inherit(mode.policy().or(entry.policy), outer);

@@ -17,11 +17,11 @@ use super::{findings, history, methods};
 use crate::contract::ToolFunction;
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
-use crate::contract::violation::Violation;
 use crate::schema::TypeSchemas;
 use crate::schema::arguments::nearest;
 use crate::tool::context::Shared;
 use crate::tool::context_params::CallExtensions;
+use crate::tool::observe::Observer;
 use crate::tool::shim::Registered;
 use crate::tool::{Tool, ToolCall, ToolSet};
 
@@ -54,6 +54,7 @@ pub struct Builder {
     shared: Shared,
     per_call: HashSet<TypeId>,
     layer: PolicyLayer,
+    observer: Observer,
     overrides: HashMap<String, Policy>,
     limits: Limits,
     timeout: Option<Duration>,
@@ -91,6 +92,7 @@ impl Builder {
             shared: Shared::default(),
             per_call: HashSet::new(),
             layer: PolicyLayer::default(),
+            observer: Observer::new(),
             overrides: HashMap::new(),
             limits: Limits::default(),
             timeout: None,
@@ -286,10 +288,9 @@ impl Builder {
         self
     }
 
-    /// Sets the violation handler, which is called where the run has none of its own; it must be quick, and changes no
-    /// decision.
-    pub fn on_violation(mut self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.layer.handler = Some(Arc::new(handler));
+    /// Adds an observer of the calls of this registry, besides those of the context, the run and the process.
+    pub fn observe(mut self, observer: Observer) -> Self {
+        self.observer.add(observer);
         self
     }
 
@@ -532,11 +533,13 @@ impl Builder {
         if !problems.is_empty() {
             return Err(BuildError::new(problems));
         }
+        self.layer.watchers.clone_from(&self.observer.watchers);
         Ok(Registry {
             inner: Arc::new(Inner::new(
                 entries,
                 self.shared,
                 &self.layer,
+                self.observer,
                 self.limits,
                 self.program,
                 self.before,

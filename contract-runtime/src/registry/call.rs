@@ -207,11 +207,8 @@ impl<'r> Call<'r, Check> {
     /// assert_eq!(broken.observed().len(), 2);
     /// # Ok(()) }
     /// ```
-    pub fn every_condition(mut self) -> Self {
-        if let Some(begin) = &mut self.begin {
-            begin.mode.policy = Some(Policy::Observe);
-        }
-        self
+    pub fn every_condition(self) -> Self {
+        self.under(Policy::Observe)
     }
 }
 
@@ -220,6 +217,15 @@ impl<F: Form> Call<'_, F> {
     pub fn context(mut self, context: Context) -> Self {
         if let Some(begin) = &mut self.begin {
             begin.context = context;
+        }
+        self
+    }
+
+    /// Makes it a trial: with this policy in the place of every other setting, and with no observer but those of its context.
+    #[doc(hidden)]
+    pub fn under(mut self, policy: Policy) -> Self {
+        if let Some(begin) = &mut self.begin {
+            begin.mode.policy = Some(policy);
         }
         self
     }

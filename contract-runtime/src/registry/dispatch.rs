@@ -18,6 +18,7 @@ use crate::tool::call::Call;
 use crate::tool::call_input::CallInput;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::observe::{ObservedCall, process_observes_calls};
 use crate::tool::reply::Reply;
 
 impl Inner {
@@ -39,14 +40,16 @@ impl Inner {
         if self.renames {
             self.give_own_names(call);
         }
-        if is_traced() || context.hears().is_some() {
+        let is_observed =
+            self.observer.observes_calls() || context.observes_calls() || process_observes_calls();
+        if is_observed || is_traced() {
             // Boxed, so that the future of every call stays small.
-            return Box::pin(self.followed(index, call, context, mode)).await;
+            return Box::pin(self.followed(index, call, context, mode, is_observed)).await;
         }
         self.let_in(index, call, context, mode).await
     }
 
-    /// Makes a call inside a span, and tells its observer.
+    /// Makes a call inside a span, and tells its observers.
     #[cold]
     async fn followed(
         self: &Arc<Self>,
@@ -54,6 +57,7 @@ impl Inner {
         call: &CallInput<'_>,
         context: Context,
         mode: Mode,
+        is_observed: bool,
     ) -> Ending {
         let span = tracing::info_span!(
             "execute_tool",
@@ -67,12 +71,12 @@ impl Inner {
             effect = tracing::field::Empty,
         );
         let followed = async {
-            let observer = context.hears().filter(|_| mode.is_a_call());
             let blocking = index.is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
-            let tell = observer.map(|observer| (observer.0)(&call.to_call(), blocking));
+            let begin = || ObservedCall::begin(call.to_call(), &context, &self.observer, blocking);
+            let observed = (is_observed && mode.is_a_call()).then(begin);
             let ending = self.let_in(index, call, context, mode).await;
-            match tell {
-                Some(tell) => ending.told(call, tell),
+            match observed {
+                Some(observed) => ending.told(call, observed),
                 None => ending,
             }
         };

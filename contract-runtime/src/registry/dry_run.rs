@@ -1,4 +1,4 @@
-//! What tests of contracts need of a registry: its tools as their authors made them, and calls on trial.
+//! What tests of contracts need of a registry: its tools as their authors made them.
 
 use std::time::Duration;
 
@@ -6,16 +6,12 @@ use serde_json::Value;
 
 use super::Builder;
 use super::Registry;
-use super::body::Mode;
 use super::build_error::BuildError;
-use super::call::Call;
 use super::entry::Entry;
 use crate::contract::condition::Condition;
-use crate::contract::policy::Policy;
 use crate::schema::arguments;
 use crate::tool::context_params::CallExtensions;
 use crate::tool::spec::Parameter;
-use crate::tool::{Context, Outcome, Run, ToolCall};
 
 /// Gives a builder what the runs of a tool need.
 pub type Setup = fn(Builder) -> Builder;
@@ -109,39 +105,4 @@ impl<'r> TriedTool<'r> {
             .fold(builder, |builder, setup| setup(builder));
         given.leaving(&entries).build()
     }
-}
-
-/// Does everything up to the body, with this policy instead of every other setting.
-pub async fn try_check(registry: &Registry, call: ToolCall, policy: Policy) -> Outcome {
-    let (context, run) = (Context::new(), Run::new());
-    let only_check = true;
-    tried(registry, call, context, &run, policy, only_check).await
-}
-
-/// Makes a call of a run, with this policy instead of every other setting.
-pub async fn try_call(
-    registry: &Registry,
-    call: ToolCall,
-    context: Context,
-    run: &Run,
-    policy: Policy,
-) -> Outcome {
-    tried(registry, call, context, run, policy, false).await
-}
-
-async fn tried(
-    registry: &Registry,
-    call: ToolCall,
-    context: Context,
-    run: &Run,
-    policy: Policy,
-    only_check: bool,
-) -> Outcome {
-    let mode = Mode {
-        only_check,
-        policy: Some(policy),
-        ..Mode::default()
-    };
-    let quiet = run.handled_by(|_| {});
-    Call::new(&registry.inner, call.into(), context.run(&quiet), mode).await
 }

@@ -15,6 +15,7 @@ use crate::schema::arguments::{by_words, nearest, own_names};
 use crate::tool::call_input::CallInput;
 use crate::tool::context::Shared;
 use crate::tool::failure::FailureKind;
+use crate::tool::observe::Observer;
 use crate::tool::{Status, ToolCall};
 
 pub(crate) struct Inner {
@@ -23,6 +24,7 @@ pub(crate) struct Inner {
     places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     pub(super) shared: Shared,
     pub(super) shards: Shards,
+    pub(super) observer: Observer,
     pub(super) limits: Limits,
     pub(super) program: Option<Program>,
     pub(super) before: CallHook,
@@ -90,6 +92,7 @@ impl Inner {
         entries: Vec<Entry>,
         shared: Shared,
         layer: &PolicyLayer,
+        observer: Observer,
         limits: Limits,
         program: Option<Program>,
         before: CallHook,
@@ -102,6 +105,7 @@ impl Inner {
             entries,
             shared,
             shards: Shards::new(layer),
+            observer,
             limits,
             program,
             before,

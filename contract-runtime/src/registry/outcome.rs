@@ -10,8 +10,8 @@ use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Phase, Scope};
 use crate::schema::Coercion;
 use crate::tool::call_input::CallInput;
-use crate::tool::context::OutcomeObserver;
 use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::observe::ObservedCall;
 use crate::tool::outcome::{Notes, OutcomeKind, OutputKind};
 use crate::tool::reply::{Output, Reply};
 use crate::tool::{Effect, Outcome};
@@ -34,10 +34,10 @@ impl Ending {
         }
     }
 
-    /// Tells an observer of the outcome.
-    pub(super) fn told(self, call: &CallInput<'_>, tell: OutcomeObserver) -> Self {
+    /// Tells the observers of a call of its end.
+    pub(super) fn told(self, call: &CallInput<'_>, observed: ObservedCall) -> Self {
         let outcome = self.of(call.id.to_string(), call.name.to_string());
-        tell(&outcome);
+        observed.end(&outcome);
         let Outcome {
             end, effect, notes, ..
         } = outcome;
@@ -135,7 +135,7 @@ fn recorded(
         if let Some(scope) = of_run {
             scope.end_run();
         }
-        observer::tell(of_run, CheckEvent::Ended(violation));
+        observer::tell(of_run, &CheckEvent::Ended(violation));
     }
     let any = !(observed.is_empty() && coercions.is_empty());
     let notes = Notes {

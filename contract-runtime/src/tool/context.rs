@@ -10,37 +10,15 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::log::{Log, LogRecord};
-use super::outcome::Outcome;
+use super::observe::Observer;
 use super::progress::Progress;
 use super::run::Run;
-use super::wire::ToolCall;
 use crate::contract::approval::{Answer, ApprovalRequest, Approver, Decision};
 use crate::contract::history::RunHistory;
+use crate::contract::observer::Observers;
 use crate::contract::scope::PolicyLayer;
 
 type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
-
-/// Is notified when a call begins, and whether its body runs on its own thread; what it returns is notified of the outcome.
-#[derive(Clone)]
-pub struct CallObserver(pub(crate) Arc<CallObserverFn>);
-
-type CallObserverFn = dyn Fn(&ToolCall, bool) -> OutcomeObserver + Send + Sync;
-
-/// Observes how a call ended.
-pub type OutcomeObserver = Box<dyn FnOnce(&Outcome) + Send>;
-
-impl CallObserver {
-    /// Calls this with each call that is taken up.
-    pub fn new(hears: impl Fn(&ToolCall, bool) -> OutcomeObserver + Send + Sync + 'static) -> Self {
-        Self(Arc::new(hears))
-    }
-}
-
-impl std::fmt::Debug for CallObserver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CallObserver").finish_non_exhaustive()
-    }
-}
 
 /// What a caller passes to a call besides its arguments; the model sees nothing of it.
 ///
@@ -79,7 +57,7 @@ struct ContextInner {
     progress: Progress,
     log: Log,
     run: Option<Run>,
-    hears: Option<CallObserver>,
+    observer: Observer,
     approver: Option<Approver>,
     caller: Option<Arc<str>>,
     answers: Vec<Answer>,
@@ -197,8 +175,10 @@ impl Context {
         self
     }
 
-    pub(crate) fn caller(&self) -> Option<Arc<str>> {
-        self.0.as_ref()?.caller.clone()
+    /// Returns the name of the caller, if one was given.
+    #[must_use]
+    pub fn caller(&self) -> Option<&str> {
+        self.0.as_ref()?.caller.as_deref()
     }
 
     pub(crate) fn own_approver(&self) -> Option<Approver> {
@@ -210,16 +190,33 @@ impl Context {
         brought.map_or_else(Vec::new, |brought| std::mem::take(&mut brought.answers))
     }
 
-    /// Lets somebody hear how the calls go that are made with this context.
-    #[doc(hidden)]
-    pub fn observed_by(mut self, hears: CallObserver) -> Self {
-        self.brought().hears = Some(hears);
+    /// Adds an observer of the calls that are made with this context, besides those of its run, the registry and the process.
+    pub fn observe(mut self, observer: Observer) -> Self {
+        self.brought().observer.add(observer);
         self
     }
 
+    /// The observers of the context and of its run.
+    pub(crate) fn observers(&self) -> impl Iterator<Item = &Observer> {
+        let own = self.0.as_ref().map(|brought| &brought.observer);
+        own.into_iter()
+            .chain(self.own_run().map(|run| &run.observer))
+    }
+
     #[inline]
-    pub(crate) fn hears(&self) -> Option<&CallObserver> {
-        self.0.as_ref()?.hears.as_ref()
+    pub(crate) fn observes_calls(&self) -> bool {
+        self.0.is_some() && self.observers().any(Observer::observes_calls)
+    }
+
+    /// The observers of what happens in a call inside of another: a run of its own takes the place of the outer one.
+    pub(crate) fn observers_inside(&self, mut outer: Observers) -> Observers {
+        if self.has_run() {
+            outer.own.clear();
+        }
+        for observer in self.observers() {
+            outer.own.extend_from_slice(&observer.watchers);
+        }
+        outer
     }
 
     /// Takes from another context what this one lacks.
@@ -262,7 +259,7 @@ impl Context {
         ours.answers.extend(theirs.answers.iter().cloned());
         fill(&mut ours.cancellation, theirs.cancellation.as_ref());
         fill(&mut ours.run, theirs.run.as_ref());
-        fill(&mut ours.hears, theirs.hears.as_ref());
+        ours.observer.add(theirs.observer.clone());
         fill(&mut ours.approver, theirs.approver.as_ref());
         fill(&mut ours.caller, theirs.caller.as_ref());
         self
@@ -333,6 +330,12 @@ impl Context {
             let mut runs = std::iter::successors(Some(&run.layer), |run| run.outer.as_ref());
             runs.any(|run| run.over.load(Ordering::Relaxed))
         })
+    }
+
+    /// Returns the value of this type that was given, such as the user for whom the call is made.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.value(TypeId::of::<T>())?.downcast_ref()
     }
 
     pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {

@@ -164,7 +164,7 @@ impl Output {
 
 /// Conditions of a tool that was made with [`Tool::dynamic`], or imported from another server.
 ///
-/// They are the same as those of `#[tool]`: policies, handlers, statistics, [`Run::watch`](crate::Run::watch), exports and the
+/// They are the same as those of `#[tool]`: policies, statistics, [observers](crate::observe::Observer), exports and the
 /// manifest treat them alike. A closure cannot be read, so models and peers see only its name.
 impl Tool {
     /// Demands something of the arguments before the handler runs.

@@ -16,6 +16,7 @@ pub(crate) mod findings;
 pub(crate) mod forgiving;
 pub(crate) mod kind;
 pub(crate) mod log;
+pub(crate) mod observe;
 pub(crate) mod outcome;
 pub(crate) mod progress;
 pub(crate) mod reply;

@@ -4,14 +4,14 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::context::Context;
+use super::observe::Observer;
 use crate::contract::approval::{ApprovalRequest, Approver, Decision};
 use crate::contract::counts::Counts;
 use crate::contract::frame::log;
-use crate::contract::handler;
 use crate::contract::history::RunHistory;
-use crate::contract::observer::CheckEvent;
+use crate::contract::observer::{self, CheckEvent};
 use crate::contract::policy::Policy;
-use crate::contract::scope::PolicyLayer;
+use crate::contract::scope::{PolicyLayer, Scope};
 use crate::contract::violation::Violation;
 
 /// A series of calls that belong together, such as one run of an agent.
@@ -45,16 +45,17 @@ pub struct Run {
     pub(super) layer: Arc<PolicyLayer>,
     /// None where several callers share it that know nothing of each other.
     pub(super) history: Option<RunHistory>,
+    pub(super) observer: Observer,
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Self::of(PolicyLayer::default())
+        Self::of(PolicyLayer::default(), Observer::new())
     }
 }
 
 impl Run {
-    /// Creates a run without a policy or a handler of its own.
+    /// Creates a run without a policy or an observer of its own.
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,58 +67,12 @@ impl Run {
         self.with(|layer| layer.policy = Some(policy))
     }
 
-    /// Sets the violation handler of this run, which is called instead of the registry's.
-    pub fn on_violation(self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.with(|layer| layer.handler = Some(Arc::new(handler)))
-    }
-
-    /// Sets a callback for every condition that is evaluated, every violation and every body that is reached, as it
-    /// happens.
+    /// Adds an observer of this run, besides those of the registry and the process.
     ///
-    /// Like a handler it must be quick and changes no decision, not even by panicking.
-    ///
-    /// ```
-    /// use std::sync::{Arc, Mutex};
-    ///
-    /// use contract_runtime::prelude::*;
-    /// use contract_runtime::{Run, CheckEvent};
-    ///
-    /// /// Take a square root.
-    /// #[tool]
-    /// #[pre(of >= 0.0)]
-    /// fn root(of: f64) -> f64 {
-    ///     of.sqrt()
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
-    /// let registry = Registry::builder().tool(root).build()?;
-    /// let heard = Arc::new(Mutex::new(Vec::new()));
-    /// let run = Run::new().watch({
-    ///     let heard = Arc::clone(&heard);
-    ///     move |watched| {
-    ///         heard.lock().unwrap().push(match watched {
-    ///             CheckEvent::Check(check) => check.contract,
-    ///             CheckEvent::Entered { tool, .. } => format!("into {tool}"),
-    ///             _ => String::from("violation"),
-    ///         });
-    ///     }
-    /// });
-    /// let call = ToolCall::new("1", "root", r#"{"of":4}"#);
-    /// assert!(registry.call(call).context(Context::new().run(&run)).await.is_ok());
-    /// assert_eq!(*heard.lock().unwrap(), ["root.pre[0]", "into root"]);
-    /// # Ok(()) }
-    /// ```
-    pub fn watch(self, watch: impl Fn(CheckEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.with(|layer| {
-            layer.watch = Some(Arc::new(move |watched: CheckEvent<'_>, _: &str| {
-                watch(watched);
-            }));
-        })
-    }
-
-    /// Sets a callback like that of [`watch`](Self::watch), which also gets the arguments of the call as they were sent.
-    pub fn watch_calls(self, watch: impl Fn(CheckEvent<'_>, &str) + Send + Sync + 'static) -> Self {
-        self.with(|layer| layer.watch = Some(Arc::new(watch)))
+    /// It is told of the calls of the run, and of what happens inside of them, also in calls that their bodies make.
+    pub fn observe(mut self, observer: Observer) -> Self {
+        self.observer.add(observer);
+        self
     }
 
     /// Sets who decides where calls of this run ask, instead of the registry's approver; see
@@ -132,32 +87,21 @@ impl Run {
         self.with(|layer| layer.approver = Some(Approver::new(approver)))
     }
 
-    /// Puts this run inside of the one that a context has: that one decides what this one leaves open, hears what this one
-    /// hears, and counts what this one counts.
+    /// Puts this run inside of the one that a context has: that one decides what this one leaves open, its observers
+    /// are told what those of this one are told, and it counts what this one counts.
     pub fn within(self, context: &Context) -> Self {
         let Some(outer) = context.own_run() else {
             return self;
         };
-        let (outer, history) = (
-            Arc::clone(&outer.layer),
-            outer.history.as_ref().map(RunHistory::within),
-        );
-        let inner = self.with(|layer| {
-            layer.policy = layer.policy.or(outer.policy);
-            layer.handler = layer.handler.take().or_else(|| outer.handler.clone());
-            layer.approver = layer.approver.take().or_else(|| outer.approver.clone());
-            layer.watch = match (layer.watch.take(), outer.watch.clone()) {
-                (Some(own), Some(other)) => {
-                    Some(Arc::new(move |watched: CheckEvent<'_>, arguments: &str| {
-                        own(watched.clone(), arguments);
-                        other(watched, arguments);
-                    }))
-                }
-                (own, other) => own.or(other),
-            };
-            layer.outer = Some(outer);
+        let mut inner = self.with(|layer| {
+            layer.policy = layer.policy.or(outer.layer.policy);
+            let approver = || outer.layer.approver.clone();
+            layer.approver = layer.approver.take().or_else(approver);
+            layer.outer = Some(Arc::clone(&outer.layer));
         });
-        Self { history, ..inner }
+        inner.history = outer.history.as_ref().map(RunHistory::within);
+        inner.observer.add(outer.observer.clone());
+        inner
     }
 
     /// Begins a turn: the calls that are made with what this returns are those of one reply of a model.
@@ -196,8 +140,8 @@ impl Run {
     /// ```
     pub fn turn(&self) -> Self {
         Self {
-            layer: Arc::clone(&self.layer),
             history: self.history.as_ref().map(RunHistory::turn),
+            ..self.clone()
         }
     }
 
@@ -227,18 +171,16 @@ impl Run {
     pub fn for_session(&self) -> Self {
         let mut layer = self.layer.uncounted();
         layer.outer = Some(Arc::clone(&self.layer));
-        Self::of(layer)
+        Self::of(layer, self.observer.clone())
     }
 
     /// Returns the same run without its history, for calls of callers that know nothing of each other: conditions over the
     /// history fail there, as they do outside of a run.
     pub fn without_history(&self) -> Self {
         // Nor do they share what somebody approved.
-        let mut layer = self.layer.uncounted();
-        layer.outer = Some(Arc::clone(&self.layer));
         Self {
-            layer: Arc::new(layer),
             history: None,
+            ..self.for_session()
         }
     }
 
@@ -272,23 +214,16 @@ impl Run {
     #[doc(hidden)]
     pub fn as_of_now(&self) -> Self {
         Self {
-            layer: Arc::clone(&self.layer),
             history: self.history.as_ref().map(RunHistory::as_of_now),
+            ..self.clone()
         }
     }
 
-    fn of(layer: PolicyLayer) -> Self {
+    fn of(layer: PolicyLayer, observer: Observer) -> Self {
         Self {
             layer: Arc::new(layer),
             history: Some(RunHistory::default()),
-        }
-    }
-
-    /// The same settings and history, with a handler of its own.
-    pub(crate) fn handled_by(&self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        Self {
-            history: self.history.clone(),
-            ..self.clone().on_violation(handler)
+            observer,
         }
     }
 
@@ -298,12 +233,14 @@ impl Run {
         self.layer.policy
     }
 
-    /// Reports a violation of a condition of the run itself: writes it to the log without values, and calls the handler if
-    /// the policy of the violation says so.
+    /// Reports a violation of a condition of the run itself: writes it to the log without values, and tells the observers
+    /// of the run and the process if the policy of the violation says so.
     pub fn report(&self, violation: &Violation) {
         log(violation);
-        if violation.policy.tells_the_handler() {
-            handler::tell(self.layer.handler.as_ref(), violation);
+        if violation.policy.tells_observers() {
+            let mut scope = Scope::below(None);
+            scope.observers.own.clone_from(&self.observer.watchers);
+            observer::tell(Some(&scope), &CheckEvent::Violation(violation));
         }
     }
 
@@ -315,7 +252,7 @@ impl Run {
     fn with(self, set: impl FnOnce(&mut PolicyLayer)) -> Self {
         let mut layer = self.layer.uncounted();
         set(&mut layer);
-        Self::of(layer)
+        Self::of(layer, self.observer)
     }
 
     /// Returns how many conditions the calls of this run have reached.

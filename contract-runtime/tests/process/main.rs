@@ -6,10 +6,9 @@ mod common;
 use common::{Count, Log, call};
 use contract_manifest::__private::own_registry;
 use contract_manifest::{Manifest, ToManifest as _};
+use contract_runtime::observe::{Observer, set_process_observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{
-    PolicyOrigin, Run, catch, process_policy, set_process_handler, set_process_policy,
-};
+use contract_runtime::{CheckEvent, PolicyOrigin, Run, catch, process_policy, set_process_policy};
 
 /// Nobody but the operator says anything.
 #[tool]
@@ -206,31 +205,56 @@ fn resolved_at_entry() {
     assert_eq!(outcome.observed().len(), 3);
 }
 
-fn handler_of_the_process() {
+fn observer_of_the_process() {
     let (told, own) = (Count::default(), Count::default());
     let heard = told.clone();
-    set_process_handler(move |_| {
+    let watched = Count::default();
+    let (checked, calls) = (watched.clone(), Log::default());
+    let ended = calls.clone();
+    let observer = Observer::new().violations(move |_| {
         heard.up();
     });
+    set_process_observer(observer.clone());
     set_process_policy(Policy::Observe);
     let log = Log::default();
     helper(&log);
     asserts(&log);
     assert_eq!(told.take(), 2, "outside any scope");
     let _ = catch(|| helper(&log));
-    assert_eq!(told.take(), 1, "in a scope without a handler");
+    assert_eq!(told.take(), 1, "in a scope without an observer");
     let builder = || Registry::builder().tool(plain).context(Log::default());
     let _ = call(&builder().build().unwrap(), "plain", "");
-    assert_eq!(told.take(), 1, "in a registry without a handler");
+    assert_eq!(told.take(), 1, "in a registry without an observer");
     let heard = own.clone();
     let registry = builder()
-        .on_violation(move |_| {
+        .observe(Observer::new().violations(move |_| {
             heard.up();
-        })
+        }))
         .build()
         .unwrap();
     let _ = call(&registry, "plain", "");
-    assert_eq!((told.take(), own.take()), (0, 1), "in a registry with one");
+    assert_eq!((told.take(), own.take()), (1, 1), "in a registry with one");
+    set_process_observer(
+        observer
+            .events(move |event| {
+                if matches!(event, CheckEvent::Check(_)) {
+                    checked.up();
+                }
+            })
+            .call_ended(move |observed, _, _| ended.add(&*observed.call.name)),
+    );
+    helper(&log);
+    asserts(&log);
+    assert_eq!((told.take(), watched.take()), (2, 2), "direct calls");
+    let _ = call(&registry, "plain", "");
+    assert_eq!((told.take(), watched.take()), (1, 1), "a call by name");
+    assert_eq!(calls.take(), ["plain"]);
+    assert_eq!(process_policy(), Policy::Observe);
+    set_process_policy(Policy::Enforce);
+    set_process_observer(Observer::new());
+    assert_eq!(process_policy(), Policy::Enforce);
+    assert!(catch(|| helper(&log)).is_err());
+    assert_eq!((told.take(), watched.take()), (0, 0));
 }
 
 #[test]
@@ -250,6 +274,6 @@ fn condition_is_stronger_than_tool_than_run_than_registry_than_process() {
     }
     let _ = std::panic::take_hook();
     resolved_at_entry();
-    handler_of_the_process();
+    observer_of_the_process();
     set_process_policy(Policy::Enforce);
 }

@@ -1,6 +1,7 @@
 //! Decode, pre in source order, body, post in source order, encode; nothing twice.
 
 use contract_runtime::Status;
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -150,9 +151,9 @@ fn an_observed_failure_never_hides_an_enforced_one() {
     let registry = Registry::builder()
         .tool(planned)
         .context(log.clone())
-        .on_violation(move |_| {
+        .observe(Observer::new().violations(move |_| {
             heard.up();
-        })
+        }))
         .build()
         .unwrap();
     let steps = ["o1", "e2", "o3", "e4", "body", "o5", "e6", "o7", "e8"];

@@ -1,5 +1,6 @@
 //! The policy table: what is evaluated, who is told, what runs, how the call ends.
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{ConditionKind, PolicyOrigin, Status, catch};
 
@@ -103,9 +104,9 @@ fn holds_the_table(builder: Builder, policy: Policy, name: &str, origin: PolicyO
     let heard = told.clone();
     let registry = builder
         .context(log.clone())
-        .on_violation(move |_| {
+        .observe(Observer::new().violations(move |_| {
             heard.up();
-        })
+        }))
         .build()
         .unwrap();
     for (at, kind) in KINDS {
@@ -247,26 +248,26 @@ fn only_the_three_numbers_of_a_run_move_with_its_calls() {
 }
 
 #[test]
-fn a_run_hears_its_own_violations_instead_of_the_registry() {
+fn a_run_and_its_registry_are_both_told_of_a_violation() {
     let (of_registry, of_run) = (Count::default(), Count::default());
     let (registry_heard, run_heard) = (of_registry.clone(), of_run.clone());
     let registry = Registry::builder()
         .tool(unset::probe)
         .context(Log::default())
-        .on_violation(move |_| {
+        .observe(Observer::new().violations(move |_| {
             registry_heard.up();
-        })
+        }))
         .build()
         .unwrap();
-    let run = contract_runtime::Run::new().on_violation(move |_| {
+    let run = contract_runtime::Run::new().observe(Observer::new().violations(move |_| {
         run_heard.up();
-    });
+    }));
     let call = || ToolCall::new("1", "probe", r#"{"at":"pre"}"#);
     let _ = registry
         .call(call())
         .context(Context::new().run(&run))
         .blocking();
-    assert_eq!((of_registry.take(), of_run.take()), (0, 1));
+    assert_eq!((of_registry.take(), of_run.take()), (1, 1));
     let _ = registry.call(call()).blocking();
     assert_eq!((of_registry.take(), of_run.take()), (1, 0));
 }

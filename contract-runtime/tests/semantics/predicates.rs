@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Detection, Dialect, Status, catch};
 
@@ -45,10 +46,10 @@ fn registry(policy: Policy, told: &Count, log: &Log) -> Registry {
         .tool(asserting)
         .context(log.clone())
         .policy(policy)
-        .on_violation(move |violation| {
+        .observe(Observer::new().violations(move |violation| {
             assert_eq!(violation.detection, Detection::Panicked);
             heard.up();
-        })
+        }))
         .build()
         .unwrap()
 }
@@ -79,11 +80,7 @@ fn a_predicate_that_panics_is_a_violation_under_every_policy() {
                 "{case}"
             );
             assert_eq!(outcome.is_ok(), !policy.ends_the_call(), "{case}");
-            assert_eq!(
-                told.take(),
-                usize::from(policy.tells_the_handler()),
-                "{case}"
-            );
+            assert_eq!(told.take(), usize::from(policy.tells_observers()), "{case}");
             let observed = usize::from(policy == Policy::Observe);
             assert_eq!(outcome.observed().len(), observed, "{case}");
             if let Some(violation) = outcome.violation().or(outcome.observed().first()) {

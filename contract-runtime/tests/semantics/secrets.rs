@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Run, catch};
 use proptest::prelude::*;
@@ -326,7 +327,9 @@ fn a_secret_is_hidden_below_the_call_and_in_arguments_of_the_wrong_shape() {
     let hears = Arc::clone(&told);
     let registry = Registry::builder()
         .tool(log_in_with_help)
-        .on_violation(move |violation| hears.lock().unwrap().push_str(&violation.to_string()))
+        .observe(Observer::new().violations(move |violation| {
+            hears.lock().unwrap().push_str(&violation.to_string());
+        }))
         .build()
         .unwrap();
     for arguments in [

@@ -5,8 +5,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use contract_runtime::observe::{Observer, set_process_observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{Detection, Status, catch, set_process_handler};
+use contract_runtime::{Detection, Status, catch};
 
 use crate::common::{Log, call};
 
@@ -123,9 +124,9 @@ fn a_condition_that_fails_while_a_thread_ends_is_noted_and_the_code_goes_on() {
     in_a_child(name, || {
         let told = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&told);
-        set_process_handler(move |violation| {
+        set_process_observer(Observer::new().violations(move |violation| {
             heard.lock().unwrap().extend(violation.message.clone());
-        });
+        }));
         let log = at_thread_end(|log| {
             let open = true;
             contract_assert!(!open, "the door is open");

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Detection, Violation, catch};
 
@@ -36,7 +37,10 @@ fn told(policy: Policy, arguments: &str) -> (Vec<Violation>, [u64; 3]) {
     let heard = Arc::clone(&told);
     let registry = Registry::builder().tool(look).policy(policy);
     let registry = registry
-        .on_violation(move |violation| heard.lock().unwrap().push(violation.clone()))
+        .observe(
+            Observer::new()
+                .violations(move |violation| heard.lock().unwrap().push(violation.clone())),
+        )
         .build()
         .unwrap();
     let _ = call(&registry, "look", arguments);

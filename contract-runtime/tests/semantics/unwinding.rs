@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Status, catch};
 
@@ -92,9 +93,9 @@ fn registry(log: &Log, told: &Count) -> Registry {
         .tool(recovers)
         .tool(looks)
         .context(log.clone())
-        .on_violation(move |_| {
+        .observe(Observer::new().violations(move |_| {
             heard.up();
-        })
+        }))
         .build()
         .unwrap()
 }

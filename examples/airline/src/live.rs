@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract_agent::{ContractAgent, Message, Model, Recovery, ToolCallingAgent};
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, ApprovalRequest, BuildError, ConditionKind, Decision};
 use tokio::sync::Mutex;
@@ -87,14 +88,13 @@ fn registry(
     broken: &Arc<AtomicUsize>,
 ) -> Result<Registry, BuildError> {
     let broken = Arc::clone(broken);
+    let observer = Observer::new().violations(move |violation| {
+        let is_pre = violation.kind == ConditionKind::Pre;
+        broken.fetch_add(usize::from(is_pre), Ordering::Relaxed);
+    });
     let builder = Registry::builder()
         .with(Arc::clone(airline))
-        .on_violation(move |violation| {
-            broken.fetch_add(
-                usize::from(violation.kind == ConditionKind::Pre),
-                Ordering::Relaxed,
-            );
-        });
+        .observe(observer);
     match contracts {
         Contracts::Enforced => builder.build(),
         Contracts::Observed => builder

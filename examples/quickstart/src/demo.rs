@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use contract_manifest::Inspect as _;
-use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, observe::Observer};
 
 use crate::show::Show;
 
@@ -16,7 +16,7 @@ use crate::show::Show;
 pub(crate) async fn run(file: Option<&Path>) -> Result<ExitCode, Box<dyn Error>> {
     let show = Show::new();
     let registry = crate::tools()?
-        .on_violation(|violation| eprintln!("handler: {}", violation.masked()))
+        .observe(Observer::new().violations(|broken| eprintln!("observer: {}", broken.masked())))
         .build()?;
 
     show.heading("What the model sees");

@@ -3,22 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract_runtime::__family::{CallObserver, MAY_HAVE_TAKEN_EFFECT};
-use contract_runtime::{ApprovalRequest, Effect, Status, ToolCall};
+use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
+use contract_runtime::observe::Observer;
+use contract_runtime::{ApprovalRequest, CheckEvent, Effect, Status, ToolCall};
 use parking_lot::Mutex;
 
+use super::clock::RunClock;
 use super::event_queue::EventQueue;
 use crate::message::Conversation;
 
 /// The calls of the step, and those of earlier ones that are not over, in the order in which they were taken up.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CallLog(Arc<Mutex<Entries>>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    next: u64,
-    calls: BTreeMap<u64, LoggedCall>,
-}
+pub(super) struct CallLog(Arc<Mutex<BTreeMap<u64, LoggedCall>>>);
 
 /// A call that dispatch has taken up.
 #[derive(Clone, Debug)]
@@ -43,45 +39,59 @@ pub(super) struct CallEnd {
 }
 
 impl CallLog {
-    /// Writes down every call that is made with a context.
-    pub(super) fn hears(&self, queue: EventQueue, conversation: Conversation) -> CallObserver {
-        let log = self.clone();
-        CallObserver::new(move |call, blocking| {
-            let logged = LoggedCall {
-                call: call.clone(),
-                messages: conversation.messages().len(),
-                blocking,
-                entered: false,
-                outcome: None,
-                request: None,
-            };
-            let number = {
-                let mut entries = log.0.lock();
-                let number = entries.next;
-                entries.next += 1;
-                entries.calls.insert(number, logged);
-                number
-            };
-            let (log, queue) = (log.clone(), queue.clone());
-            Box::new(move |outcome| {
+    /// Writes down every call that is made with a context, and queues what happens in it.
+    pub(super) fn observer(
+        &self,
+        queue: &EventQueue,
+        clock: &RunClock,
+        conversation: &Conversation,
+    ) -> Observer {
+        let (began, ended, events) = (self.clone(), self.clone(), self.clone());
+        let (outcomes, queue, clock) = (queue.clone(), queue.clone(), clock.clone());
+        let conversation = conversation.clone();
+        Observer::new()
+            .call_began(move |observed| {
+                let logged = LoggedCall {
+                    call: observed.call.clone(),
+                    messages: conversation.messages().len(),
+                    blocking: observed.blocking,
+                    entered: false,
+                    outcome: None,
+                    request: None,
+                };
+                began.0.lock().insert(observed.number, logged);
+            })
+            .call_ended(move |observed, outcome, _| {
                 let end = CallEnd {
                     status: outcome.status(),
                     effect: outcome.effect(),
                     text: outcome.clone().into_result().text().to_owned(),
                 };
-                if let Some(logged) = log.0.lock().calls.get_mut(&number) {
+                if let Some(logged) = ended.0.lock().get_mut(&observed.number) {
                     logged.request = outcome.approval_request().cloned();
                     logged.outcome = Some(end);
                 }
-                queue.push_outcome(number);
+                outcomes.push_outcome(observed.number);
             })
-        })
+            .events(move |event| {
+                match &event {
+                    CheckEvent::Entered {
+                        call_id,
+                        tool,
+                        arguments,
+                    } => events.entered(call_id, tool, arguments),
+                    CheckEvent::Asked(_) => clock.asked(),
+                    CheckEvent::Answered { .. } => clock.answered(),
+                    _ => {}
+                }
+                queue.push(event);
+            })
     }
 
     /// The body of a call has been reached; of equal calls, that of the first.
-    pub(super) fn entered(&self, id: &str, tool: &str, arguments: &str) {
-        let mut entries = self.0.lock();
-        let waiting = entries.calls.values_mut().find(|logged| {
+    fn entered(&self, id: &str, tool: &str, arguments: &str) {
+        let mut calls = self.0.lock();
+        let waiting = calls.values_mut().find(|logged| {
             let LoggedCall { call, .. } = logged;
             let same = call.id == id && call.name == tool && call.arguments == arguments;
             same && !logged.entered && logged.outcome.is_none()
@@ -92,27 +102,24 @@ impl CallLog {
     }
 
     pub(super) fn outcome(&self, number: u64) -> Option<(ToolCall, CallEnd)> {
-        let entries = self.0.lock();
-        let LoggedCall { call, outcome, .. } = entries.calls.get(&number)?;
+        let calls = self.0.lock();
+        let LoggedCall { call, outcome, .. } = calls.get(&number)?;
         Some((call.clone(), outcome.clone()?))
     }
 
     /// What a call has asked that ended as `asked`.
     pub(super) fn request(&self, number: u64) -> Option<ApprovalRequest> {
-        self.0.lock().calls.get(&number)?.request.clone()
+        self.0.lock().get(&number)?.request.clone()
     }
 
     /// A new step: the model has read what came of the calls before it.
     pub(super) fn begin_step(&self) {
-        self.0
-            .lock()
-            .calls
-            .retain(|_, logged| logged.outcome.is_none());
+        self.0.lock().retain(|_, logged| logged.outcome.is_none());
     }
 
     /// All of them, in order.
     pub(super) fn all(&self) -> Vec<LoggedCall> {
-        self.0.lock().calls.values().cloned().collect()
+        self.0.lock().values().cloned().collect()
     }
 }
 

@@ -69,22 +69,25 @@ struct Contents {
 }
 
 impl EventQueue {
-    pub(super) fn push(&self, watched: CheckEvent<'_>, arguments: &str) {
+    pub(super) fn push(&self, event: CheckEvent<'_>) {
         let mut queue = self.0.lock();
-        match watched {
+        match event {
             CheckEvent::Check(_) if queue.is_full() => queue.omitted_checks += 1,
-            CheckEvent::Violation(_) if queue.is_full() => queue.omitted_violations += 1,
             CheckEvent::Check(check) => queue.events.push_back(QueuedEvent::Check(check)),
-            CheckEvent::Violation(violation) => {
-                let violation = Box::new(violation.clone());
-                queue.events.push_back(QueuedEvent::Violation(violation));
-            }
-            CheckEvent::Entered { call_id, tool } => queue.push_decisive(QueuedEvent::Entered {
+            CheckEvent::Violation(violation) => queue.push_violation(violation),
+            CheckEvent::Entered {
+                call_id,
+                tool,
+                arguments,
+            } => queue.push_decisive(QueuedEvent::Entered {
                 call_id: call_id.to_owned(),
                 tool: tool.to_owned(),
                 arguments: arguments.to_owned(),
             }),
             CheckEvent::Ended(violation) => {
+                if !violation.policy.tells_observers() {
+                    queue.push_violation(violation);
+                }
                 queue.push_decisive(QueuedEvent::Ended(Box::new(violation.clone())));
             }
             CheckEvent::Late(violation) => {
@@ -163,6 +166,15 @@ fn wake(mut queue: MutexGuard<'_, Contents>) {
 impl Contents {
     fn is_full(&self) -> bool {
         self.events.len() - self.messages >= KEPT
+    }
+
+    fn push_violation(&mut self, violation: &Violation) {
+        if self.is_full() {
+            self.omitted_violations += 1;
+        } else {
+            let violation = Box::new(violation.clone());
+            self.events.push_back(QueuedEvent::Violation(violation));
+        }
     }
 
     /// Adds an event that decides the run: it is never dropped, and follows the count of those that were.

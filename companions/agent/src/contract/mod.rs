@@ -27,7 +27,7 @@ use std::sync::Arc;
 use contract_runtime::ConditionKind;
 use contract_runtime::Context;
 use contract_runtime::Policy;
-use contract_runtime::Violation;
+use contract_runtime::observe::Observer;
 use contract_runtime::{ApprovalRequest, Decision};
 
 pub use budget::Budget;
@@ -51,14 +51,13 @@ pub struct ContractAgent<A> {
     config: RunConfig,
 }
 
-type Handler = Arc<dyn Fn(&Violation) + Send + Sync>;
 type Approver = Arc<dyn Fn(ApprovalRequest) -> Deciding + Send + Sync>;
 type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
 /// What a run is held to.
 struct RunConfig {
     policy: Option<Policy>,
-    handler: Option<Handler>,
+    observer: Observer,
     approver: Option<Approver>,
     recovery: Recovery,
     loops: LoopDetection,
@@ -86,7 +85,7 @@ impl<A: InnerAgent> ContractAgent<A> {
             inner,
             config: RunConfig {
                 policy: None,
-                handler: None,
+                observer: Observer::new(),
                 approver: None,
                 recovery: Recovery::default(),
                 loops: LoopDetection::default(),
@@ -147,9 +146,9 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
         self
     }
 
-    /// Sets the violation handler. It must be quick, and changes no decision, not even by panicking.
-    pub fn on_violation(mut self, handler: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.config.handler = Some(Arc::new(handler));
+    /// Sets the observer of each run; see [`Run::observe`](contract_runtime::Run::observe).
+    pub fn observe(mut self, observer: Observer) -> Self {
+        self.config.observer = observer;
         self
     }
 
@@ -216,7 +215,7 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
 
     /// Includes the values of violations in events and results, too: arguments, tasks, answers that were rejected.
     ///
-    /// Without it the model alone reads them, and handlers.
+    /// Without it only the model and observers read them.
     pub fn show_values(mut self, shows: bool) -> Self {
         self.config.shows_values = shows;
         self

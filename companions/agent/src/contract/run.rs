@@ -4,12 +4,11 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 
 use contract_runtime::ApprovalRequest;
-use contract_runtime::CheckEvent;
 use contract_runtime::Policy;
 use contract_runtime::{Context, Run, Status, ToolCall};
 
 use super::answer_buffer::AnswerBuffer;
-use super::call_log::{CallEnd, CallLog};
+use super::call_log::CallEnd;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::loop_detection::LoopDetector;
@@ -46,11 +45,11 @@ pub(super) fn stream<A: InnerAgent>(
             let config = &agent.config;
             let queue = EventQueue::default();
             let clock = RunClock::start();
-            let run = run_of(config, &record.calls, &queue, &clock, &turn.context);
-            let hears = record.calls.hears(queue.clone(), turn.conversation.clone());
+            let run = run_of(config, &turn.context);
+            let observer = record.calls.observer(&queue, &clock, &turn.conversation);
             turn.context = std::mem::take(&mut turn.context)
                 .run(&run)
-                .observed_by(hears)
+                .observe(observer)
                 .log({
                     let queue = queue.clone();
                     move |record| queue.push_log(record)
@@ -81,31 +80,13 @@ pub(super) fn stream<A: InnerAgent>(
 }
 
 /// The run as dispatch sees it, inside of the one that its context may have already.
-fn run_of(
-    config: &RunConfig,
-    calls: &CallLog,
-    queue: &EventQueue,
-    clock: &RunClock,
-    context: &Context,
-) -> Run {
-    let (calls, queue, clock) = (calls.clone(), queue.clone(), clock.clone());
-    let mut run = Run::new().watch_calls(move |watched, arguments| {
-        match watched {
-            CheckEvent::Entered { call_id, tool } => calls.entered(call_id, tool, arguments),
-            CheckEvent::Asked(_) => clock.asked(),
-            CheckEvent::Answered { .. } => clock.answered(),
-            _ => {}
-        }
-        queue.push(watched, arguments);
-    });
+fn run_of(config: &RunConfig, context: &Context) -> Run {
+    let mut run = Run::new().observe(config.observer.clone());
     if config.recovery == Recovery::Terminate {
         run = run.stop_after_violation();
     }
     if let Some(policy) = config.policy {
         run = run.policy(policy);
-    }
-    if let Some(handler) = config.handler.clone() {
-        run = run.on_violation(move |violation| handler(violation));
     }
     if let Some(approver) = config.approver.clone() {
         run = run.approver(move |request| approver(request));

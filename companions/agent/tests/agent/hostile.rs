@@ -9,6 +9,7 @@ use contract_agent::{
     Request, RunError, RunResult, Scripted, ToolCallingAgent, stream_with,
 };
 use contract_runtime::Status;
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 
 use crate::tools::{inner, registry};
@@ -143,13 +144,14 @@ async fn a_model_that_panics_ends_the_run_and_not_the_program() {
 }
 
 #[tokio::test]
-async fn every_hook_may_panic_and_the_handler_too() {
+async fn every_hook_may_panic_and_an_observer_too() {
     let model = || {
         Scripted::new()
             .calls("", [("root", r#"{"of":4}"#)])
             .text("done")
     };
-    let build = || ContractAgent::builder(inner(&model())).on_violation(|_| panic!("handler"));
+    let panics = || Observer::new().violations(|_| panic!("observer"));
+    let build = || ContractAgent::builder(inner(&model())).observe(panics());
     let agents = [
         build().task_pre("t", |_| panic!("task")),
         build().invariant("i", |_| panic!("invariant")),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use contract_agent::{ContractAgent, Recovery, RunError, Scripted, ToolCallingAgent};
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{CheckEvent, Run};
 use tokio::sync::Notify;
@@ -82,18 +83,18 @@ async fn what_a_call_left_behind_ends_the_run_when_it_breaks_a_contract() {
     assert_eq!(words.last().map(String::as_str), Some("answer done"));
 }
 
-/// A run that somebody else watches, with the number of violations that its handler and its watcher heard of.
+/// A run with two observers, and the number of violations that each was told of.
 fn watched(policy: Policy) -> (Run, Arc<Mutex<(u64, u64)>>) {
     let heard = Arc::new(Mutex::new((0, 0)));
     let (handled, seen) = (Arc::clone(&heard), Arc::clone(&heard));
     let run = Run::new()
         .policy(policy)
-        .on_violation(move |_| handled.lock().unwrap().0 += 1)
-        .watch(move |watched| {
-            if matches!(watched, CheckEvent::Violation(_)) {
+        .observe(Observer::new().violations(move |_| handled.lock().unwrap().0 += 1))
+        .observe(Observer::new().events(move |event| {
+            if matches!(event, CheckEvent::Violation(_)) {
                 seen.lock().unwrap().1 += 1;
             }
-        });
+        }));
     (run, heard)
 }
 
@@ -110,8 +111,8 @@ async fn a_run_in_the_context_decides_what_the_agent_leaves_open() {
     let result = agent.run_after([], context, "go").await;
     assert!(result.success, "{:?}", words(&result.steps));
     assert_eq!(result.statistics.violations, 3);
-    // The condition of the answer is told to the handler, and belongs to no call.
-    assert_eq!(*heard.lock().unwrap(), (3, 2));
+    // The condition of the answer belongs to no call.
+    assert_eq!(*heard.lock().unwrap(), (3, 3));
     assert_eq!((run.counts().evaluated, run.counts().violated), (2, 2));
 }
 
@@ -122,22 +123,22 @@ async fn the_agents_own_terms_are_stronger_than_those_of_a_run_around_it() {
     let handled = Arc::clone(&own);
     let agent = ContractAgent::builder(inner(&model))
         .policy(Policy::Enforce)
-        .on_violation(move |_| *handled.lock().unwrap() += 1)
+        .observe(Observer::new().violations(move |_| *handled.lock().unwrap() += 1))
         .build();
     let (run, heard) = watched(Policy::Observe);
     let context = Context::new().run(&run);
     let result = agent.run_after([], context, "go").await;
     assert!(matches!(result.error, Some(RunError::Contract { .. })));
     assert_eq!(*own.lock().unwrap(), 1);
-    assert_eq!(*heard.lock().unwrap(), (0, 1), "the watcher hears of it");
+    assert_eq!(*heard.lock().unwrap(), (1, 1));
     assert_eq!(run.counts().violated, 1);
 }
 
 #[tokio::test]
-async fn a_watcher_that_panics_keeps_nothing_from_the_run() {
+async fn an_observer_that_panics_keeps_nothing_from_the_run() {
     let model = Scripted::new().calls("", [("root", r#"{"of":-4}"#)]);
     let agent = ContractAgent::builder(inner(&model)).build();
-    let run = Run::new().watch(|_| panic!("oh"));
+    let run = Run::new().observe(Observer::new().events(|_| panic!("oh")));
     let result = agent.run_after([], Context::new().run(&run), "go").await;
     assert!(matches!(result.error, Some(RunError::Contract { .. })));
     assert_eq!(result.statistics.violations, 1);

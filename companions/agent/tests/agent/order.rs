@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract_agent::{ContractAgent, ContractAgentBuilder, InnerAgent};
 use contract_runtime::Policy;
+use contract_runtime::observe::Observer;
 
 use crate::tools::{over_all, words};
 
@@ -17,12 +18,12 @@ async fn run(
     let mut all = Vec::new();
     for (_, inner) in over_all(&[(tool, arguments)], &["done"]) {
         let handled = Arc::new(AtomicUsize::new(0));
-        let agent = ContractAgent::builder(inner).on_violation({
+        let agent = ContractAgent::builder(inner).observe(Observer::new().violations({
             let handled = Arc::clone(&handled);
             move |_| {
                 handled.fetch_add(1, Ordering::Relaxed);
             }
-        });
+        }));
         let result = terms(agent).build().run("go").await;
         all.push((words(&result.steps), handled.load(Ordering::Relaxed)));
     }

@@ -192,7 +192,6 @@ async fn outcome(
             None => std::future::pending().await,
         }
     };
-    let number = shared.hooks.began(&call);
     let outcome = {
         let mut call = pin!(answered(shared, registry, call, given, client, permit));
         tokio::select! {
@@ -208,7 +207,6 @@ async fn outcome(
             }
         }
     };
-    shared.hooks.report_end(number, &outcome);
     if let Some(notifications) = notifications {
         notifications.finish().await;
     }

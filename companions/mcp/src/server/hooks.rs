@@ -1,11 +1,10 @@
-//! What the hooks of a server are given: the incoming call, and the events of a call.
+//! What the hooks of a server are given: the incoming call.
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use contract_runtime::__family::guard;
-use contract_runtime::{Context, Outcome, Run, ToolCall};
+use contract_runtime::{Context, Run};
 use hyper::http::request::Parts;
 use rmcp::service::{Peer, RoleServer};
 
@@ -94,42 +93,8 @@ impl fmt::Debug for CallRequest<'_> {
     }
 }
 
-/// The start or the end of a call of a server.
-///
-/// ```
-/// use contract_mcp::{CallEvent, Server};
-/// use contract_runtime::prelude::*;
-///
-/// let server = Server::new(Registry::builder().build()?).on_call(|event| match event {
-///     CallEvent::Began { number, call } => println!("{number}: {}", call.name),
-///     CallEvent::Ended { number, outcome } => println!("{number}: {}", outcome.status()),
-///     _ => {}
-/// });
-/// # let _ = server;
-/// # Ok::<(), BuildError>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum CallEvent<'a> {
-    /// A call has arrived and is about to be made.
-    Began {
-        /// The number of the call on this server: ids of clients may repeat, this does not.
-        number: u64,
-        /// The tool and its arguments, as they were sent.
-        call: &'a ToolCall,
-    },
-    /// A call has ended.
-    Ended {
-        /// The number of the call on this server.
-        number: u64,
-        /// The outcome of the call.
-        outcome: &'a Outcome,
-    },
-}
-
 type Runs = dyn Fn(&CallRequest<'_>) -> Option<Run> + Send + Sync;
 type Choose = dyn Fn(&CallRequest<'_>) -> Context + Send + Sync;
-type Hear = dyn Fn(CallEvent<'_>) + Send + Sync;
 
 const FAULT: &str = "the server could not prepare the call; this is a fault of the server";
 
@@ -139,8 +104,6 @@ pub(super) struct Hooks {
     pub(super) context: Option<Arc<Choose>>,
     pub(super) run: Option<Run>,
     pub(super) runs: Option<Arc<Runs>>,
-    pub(super) hear: Option<Arc<Hear>>,
-    numbers: Arc<AtomicU64>,
 }
 
 impl Hooks {
@@ -188,19 +151,5 @@ impl Hooks {
     /// A run for one session.
     pub(super) fn session(&self) -> Run {
         self.run.as_ref().map_or_else(Run::new, Run::for_session)
-    }
-
-    /// Reports that a call begins, and returns its number for the report of its end.
-    pub(super) fn began(&self, call: &ToolCall) -> Option<u64> {
-        let hear = self.hear.as_ref()?;
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let _ = guard(|| hear(CallEvent::Began { number, call }));
-        Some(number)
-    }
-
-    pub(super) fn report_end(&self, number: Option<u64>, outcome: &Outcome) {
-        if let (Some(hear), Some(number)) = (&self.hear, number) {
-            let _ = guard(|| hear(CallEvent::Ended { number, outcome }));
-        }
     }
 }

@@ -59,8 +59,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use auth::Authorizer;
 pub use auth::{Credentials, Principal, Refusal, ResourceMetadata};
 use beside::Companion;
+pub use hooks::CallRequest;
 use hooks::Hooks;
-pub use hooks::{CallEvent, CallRequest};
 pub use http::BoundServer;
 pub use http::HttpService;
 use limits::Limits;
@@ -336,15 +336,6 @@ impl Server {
         choose: impl Fn(&CallRequest<'_>) -> Context + Send + Sync + 'static,
     ) -> Self {
         self.hooks.context = Some(Arc::new(choose));
-        self
-    }
-
-    /// Sets a callback for every call that the server makes: when it begins, and with its outcome when it ends.
-    ///
-    /// It is not invoked for calls that are rejected because too many are running. The closure must be quick; it cannot affect
-    /// the call, not even by panicking.
-    pub fn on_call(mut self, hear: impl Fn(CallEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.hooks.hear = Some(Arc::new(hear));
         self
     }
 

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex};
 
-use contract_mcp::{CallEvent, Server};
+use contract_mcp::Server;
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Context, Run};
 use serde_json::json;
@@ -9,26 +10,21 @@ use super::line::Client;
 use super::web;
 
 #[tokio::test]
-async fn every_call_is_heard_of_twice_and_by_its_number() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let run = Run::new();
-    let mut client = Client::with(
-        |server| {
-            let heard = Arc::clone(&heard);
-            server.run(&run).on_call(move |event| {
-                heard.lock().unwrap().push(match event {
-                    CallEvent::Began { number, call } => format!("{number} {}", call.name),
-                    CallEvent::Ended { number, outcome } => {
-                        format!("{number} {}", outcome.status())
-                    }
-                    _ => String::new(),
-                });
-                // Its panics are its own.
-                panic!("a watcher");
-            })
-        },
-        1 << 16,
-    );
+async fn an_observer_of_the_run_is_told_of_every_call_by_its_number() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (began, ended) = (Arc::clone(&told), Arc::clone(&told));
+    let observer = Observer::new()
+        .call_began(move |observed| {
+            let name = observed.call.name.clone();
+            began.lock().unwrap().push((observed.number, name));
+            panic!("its panics are its own");
+        })
+        .call_ended(move |observed, outcome, _| {
+            let status = outcome.status().to_string();
+            ended.lock().unwrap().push((observed.number, status));
+        });
+    let run = Run::new().observe(observer);
+    let mut client = Client::with(|server| server.run(&run), 1 << 16);
     client.begin().await;
     client
         .call(1, "divide", json!({"dividend": 1, "divisor": 0}))
@@ -36,11 +32,10 @@ async fn every_call_is_heard_of_twice_and_by_its_number() {
     client.hear().await;
     client.call(1, "nobody", json!({})).await;
     client.hear().await;
-    let heard = heard.lock().unwrap();
-    assert_eq!(
-        *heard,
-        ["0 divide", "0 violation", "1 nobody", "1 unknown_tool"]
-    );
+    let (numbers, words): (Vec<_>, Vec<_>) = told.lock().unwrap().drain(..).unzip();
+    assert_eq!(words, ["divide", "violation", "nobody", "unknown_tool"]);
+    assert_eq!((numbers[0], numbers[2]), (numbers[1], numbers[3]));
+    assert_ne!(numbers[0], numbers[2]);
     assert_eq!(run.counts().violated, 1);
 }
 

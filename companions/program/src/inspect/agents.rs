@@ -1,12 +1,10 @@
 //! Serves the same tools over MCP, so that the page can follow an agent's calls.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use contract_mcp::{CallEvent, HttpService, ServeError, Server};
+use contract_mcp::{HttpService, ServeError, Server};
 use contract_runtime::Registry;
-use parking_lot::Mutex;
+use contract_runtime::observe::Observer;
 
 use super::call_reporter::CallReporter;
 use super::event_log::EventLog;
@@ -15,40 +13,17 @@ use super::event_log::EventLog;
 #[derive(Clone)]
 pub(super) struct Agents(HttpService);
 
-thread_local! {
-    /// The call whose context was created last; its start is reported next, on the same thread.
-    static NEXT: RefCell<Option<Arc<CallReporter>>> = const { RefCell::new(None) };
-}
-
 impl Agents {
     pub(super) fn new(registry: &Registry, events: &Arc<EventLog>) -> Result<Self, ServeError> {
         let (known, events) = (registry.clone(), Arc::clone(events));
-        // Kept until they end, because the run of a call is dropped before its outcome is reported.
-        let running = Mutex::new(HashMap::<u64, Arc<CallReporter>>::new());
-        let server = Server::new(registry.clone())
-            .context(move |_| {
-                let reporter = CallReporter::new(&events);
-                let context = reporter.context();
-                NEXT.set(Some(reporter));
-                context
-            })
-            .on_call(move |event| {
-                let mut running = running.lock();
-                match event {
-                    CallEvent::Began { number, call } => {
-                        if let Some(reporter) = NEXT.take() {
-                            reporter.begin(&known, call, "agent");
-                            running.insert(number, reporter);
-                        }
-                    }
-                    CallEvent::Ended { number, outcome } => {
-                        if let Some(reporter) = running.remove(&number) {
-                            reporter.end(outcome);
-                        }
-                    }
-                    _ => {}
-                }
-            });
+        let server = Server::new(registry.clone()).context(move |_| {
+            let (known, reporter) = (known.clone(), CallReporter::new(&events));
+            let (begun, ended) = (Arc::clone(&reporter), Arc::clone(&reporter));
+            let observer = Observer::new()
+                .call_began(move |observed| begun.begin(&known, &observed.call, "agent"))
+                .call_ended(move |_, outcome, _| drop(ended.end(outcome)));
+            reporter.context().observe(observer)
+        });
         Ok(Self(server.into_service()?))
     }
 

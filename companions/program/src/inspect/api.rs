@@ -9,6 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use contract_manifest::Inspect as _;
+use contract_runtime::observe::Observer;
 use contract_runtime::{Answer, CheckEvent, Context, Run, ToolCall};
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -52,17 +53,13 @@ pub(super) async fn check(State(shared): Server, Json(wanted): Json<CallRequest>
     let began = Instant::now();
     let judged = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&judged);
-    let run = Run::new()
-        .watch(move |watched| {
-            if let CheckEvent::Check(check) = watched {
-                let mut judged = heard.lock();
-                judged.push(check.contract);
-            }
-        })
-        // No handler is notified: it is not a call, and it happens at every key press.
-        .on_violation(|_| ());
+    let observer = Observer::new().events(move |event| {
+        if let CheckEvent::Check(check) = event {
+            heard.lock().push(check.contract);
+        }
+    });
     let call = ToolCall::new("check", wanted.name, wanted.arguments);
-    let context = Context::new().run(&run);
+    let context = Context::new().run(&Run::new()).observe(observer);
     let outcome = shared
         .registry
         .check(call)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use contract_runtime::observe::Observer;
 use contract_runtime::{
     CheckEvent, Context, LogRecord, Outcome, Registry, Run, ToolCall, ToolInfo,
 };
@@ -52,18 +53,14 @@ impl CallReporter {
         }));
     }
 
-    /// Returns the run for the call, which reports its checks.
-    fn run(self: &Arc<Self>) -> Run {
-        let reporter = Arc::clone(self);
-        Run::new().watch(move |watched| reporter.report(watched))
-    }
-
     /// Returns what a call is made with, so that its checks and its log are reported.
     pub(super) fn context(self: &Arc<Self>) -> Context {
-        let reporter = Arc::clone(self);
+        let (events, logs) = (Arc::clone(self), Arc::clone(self));
+        let observer = Observer::new().events(move |event| events.report(event));
         Context::new()
-            .run(&self.run())
-            .log(move |record| reporter.log(record))
+            .run(&Run::new())
+            .observe(observer)
+            .log(move |record| logs.log(record))
     }
 
     fn log(&self, record: &LogRecord) {
@@ -76,8 +73,8 @@ impl CallReporter {
         }
     }
 
-    fn report(&self, watched: CheckEvent<'_>) {
-        match watched {
+    fn report(&self, event: CheckEvent<'_>) {
+        match event {
             CheckEvent::Check(check) if self.is_told() => self.emit(json!({
                 "kind": "check",
                 "contract": check.contract,

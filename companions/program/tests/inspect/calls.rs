@@ -74,7 +74,7 @@ fn a_check_judges_every_precondition_and_tells_nobody() {
     // A check of what never ends does not run it.
     assert_eq!(served.check("wait", "")["status"], "ok");
     served.call("echo", r#"{"number":1}"#);
-    assert_eq!(served.said(), "handler: echo.pre[0]");
+    assert_eq!(served.said(), "observer: echo.pre[0]");
 }
 
 fn no_digit_is_lost() {

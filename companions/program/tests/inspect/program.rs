@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 
 /// Give a number back.
@@ -74,6 +75,8 @@ pub(crate) fn main() -> ExitCode {
         .tool(many)
         .tool(bytes)
         .tool(pay)
-        .on_violation(|violation| eprintln!("handler: {}", violation.contract));
+        .observe(
+            Observer::new().violations(|violation| eprintln!("observer: {}", violation.contract)),
+        );
     contract_program::run(tools)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract_runtime::__family::TriedTool;
+use contract_runtime::observe::Observer;
 use contract_runtime::{CheckEvent, ConditionKind, Policy, Violation};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use parking_lot::Mutex;
@@ -141,8 +142,7 @@ impl<'p, 'r> Player<'p, 'r> {
         let tally = Arc::clone(&self.tally);
         let run = Run::new()
             .policy(Policy::Enforce)
-            .on_violation(|_| {})
-            .watch(move |event| tally.lock().note(&event));
+            .observe(Observer::new().events(move |event| tally.lock().note(&event)));
         Ok(Play {
             registry: fixtures::registry_of(&self.tools, self.fixtures)?,
             turn: run.turn(),

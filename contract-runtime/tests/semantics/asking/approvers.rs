@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, ApprovalRequest, CheckEvent, Decision, Run, Status};
 
@@ -103,9 +104,9 @@ async fn what_is_observed_before_a_question_is_told_and_counted_once() {
     let registry = Registry::builder()
         .tool(send)
         .approver(async |_| Decision::Approved(Approval::Once))
-        .on_violation(move |_| {
+        .observe(Observer::new().violations(move |_| {
             count.fetch_add(1, Ordering::Relaxed);
-        })
+        }))
         .build()
         .unwrap();
     let outcome = registry
@@ -300,7 +301,7 @@ async fn a_batch_goes_on_reading_and_writes_nothing_behind_an_open_question() {
 #[tokio::test]
 async fn who_watches_a_run_hears_of_questions_and_of_what_came_of_them() {
     let heard = Arc::new(Mutex::new(Vec::new()));
-    let run = Run::new().watch({
+    let run = Run::new().observe(Observer::new().events({
         let heard = Arc::clone(&heard);
         move |watched| {
             let text = match watched {
@@ -310,7 +311,7 @@ async fn who_watches_a_run_hears_of_questions_and_of_what_came_of_them() {
             };
             heard.lock().unwrap().push(text);
         }
-    });
+    }));
     let registry = shop(&Shop::new());
     let context = || Context::new().run(&run);
     let denied = context().approver(async |_| Decision::Denied("no".to_owned()));

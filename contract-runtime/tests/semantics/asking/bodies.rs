@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, CheckEvent, Decision, Run, Status};
 use serde_json::json;
@@ -34,13 +35,13 @@ async fn a_body_asks_the_approver_in_its_middle() {
     let seen = Arc::clone(&requests);
     let told = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&told);
-    let run = Run::new().watch(move |event| match event {
+    let run = Run::new().observe(Observer::new().events(move |event| match event {
         CheckEvent::Asked(request) => hears.lock().unwrap().push(request.to_string()),
         CheckEvent::Answered { decision, .. } => {
             hears.lock().unwrap().push(format!("{decision:?}"));
         }
         _ => {}
-    });
+    }));
     let run = run.approver(move |request| {
         seen.lock().unwrap().push(request);
         async { Decision::Approved(Approval::Once) }

@@ -7,6 +7,7 @@ use crate::common::{
 };
 use contract_manifest::ToManifest as _;
 use contract_runtime::Status;
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -107,13 +108,13 @@ fn what_is_sent_to_a_tool_is_in_no_log_and_in_no_masked_violation() {
         let registry = ground
             .builder()
             .policy(policy)
-            .on_violation(move |violation| {
+            .observe(Observer::new().violations(move |violation| {
                 let masked = violation.masked();
                 let json = serde_json::to_string(&masked).unwrap();
                 told.lock()
                     .unwrap()
                     .extend([masked.to_string(), format!("{masked:?}"), json]);
-            });
+            }));
         let registry = registry.build().unwrap();
         for tool in registry.tools() {
             for arguments in with_secret(tool) {

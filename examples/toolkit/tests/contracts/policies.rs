@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{PolicyOrigin, Run, Status};
 use serde_json::Value;
@@ -65,9 +66,11 @@ fn holds(
 ) {
     let told = Arc::new(AtomicUsize::new(0));
     let hears = Arc::clone(&told);
-    let mut builder = ground.builder().on_violation(move |_| {
-        hears.fetch_add(1, Ordering::SeqCst);
-    });
+    let mut builder = ground
+        .builder()
+        .observe(Observer::new().violations(move |_| {
+            hears.fetch_add(1, Ordering::SeqCst);
+        }));
     if let Some(policy) = registry {
         builder = builder.policy(policy);
     }
@@ -125,7 +128,7 @@ fn no_condition_of_the_package_has_a_weaker_policy_of_its_own() {
 
 /// P2
 #[test]
-fn a_handler_that_panics_or_calls_back_changes_no_decision() {
+fn an_observer_that_panics_or_calls_back_changes_no_decision() {
     let ground = Ground::new();
     let plain = ground.registry();
     for (tool, arguments) in one_of_each(&plain) {
@@ -142,7 +145,7 @@ fn a_handler_that_panics_or_calls_back_changes_no_decision() {
             let registry = ground
                 .builder()
                 .policy(policy)
-                .on_violation(move |_| again());
+                .observe(Observer::new().violations(move |_| again()));
             let registry = registry.build().unwrap();
             let outcome = crate::common::call(&registry, &tool, &arguments);
             assert_eq!(
