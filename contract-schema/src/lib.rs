@@ -56,7 +56,6 @@ pub use error::SchemaError;
 pub use validator::Validator;
 
 pub(crate) use compile::compile;
-pub(crate) use format::Format;
 pub(crate) use input_schema::InputSchema;
 #[cfg(test)]
 pub(crate) use input_schema::ParameterSchema;

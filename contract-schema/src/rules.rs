@@ -161,7 +161,7 @@ pub struct TextRule {
     pub max: Option<usize>,
     pub pattern: Option<Regex>,
     /// It explains a refusal and refuses nothing by itself.
-    pub format: Option<Format>,
+    pub format: Option<&'static Format>,
 }
 
 /// Keywords for arrays.

@@ -8,9 +8,7 @@ use serde_json::Value;
 
 use super::problem::{ArgumentProblem, InvalidArguments};
 use crate::lexer::Lexer;
-use crate::{
-    Format, InputSchema, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types, compile,
-};
+use crate::{InputSchema, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types, compile};
 
 /// The most characters of one value.
 const LONGEST_VALUE: usize = 60;
@@ -324,7 +322,7 @@ fn text(rule: Option<&TextRule>) -> String {
             clip(&escaped(pattern.as_str()), 120)
         )
     });
-    let noun = rule.format.map_or("a string", Format::described);
+    let noun = rule.format.map_or("a string", |format| format.described);
     format!("{noun}{length}{pattern}")
 }
 

@@ -585,7 +585,7 @@ impl<'s, 't> Walk<'s, 't> {
             .is_some_and(|one| !one.is_match(&text))
         {
             ProblemKind::Pattern
-        } else if self.options.formats && rule.format.is_some_and(|one| !one.admits(&text)) {
+        } else if self.options.formats && rule.format.is_some_and(|one| !(one.admits)(&text)) {
             ProblemKind::Format
         } else {
             return Ok(());
