@@ -360,7 +360,17 @@ pub(super) fn arguments(
     close(&mut properties, &mut definitions);
     let required = parameters.iter().filter(|one| one.required);
     let required = required.map(|one| Value::from(one.name.as_str()));
-    let json = closed_object(properties, required.collect(), definitions);
+    // `json!` would serialise what is already a value.
+    let mut json = Map::from_iter([
+        ("type".to_owned(), Value::from("object")),
+        ("properties".to_owned(), Value::Object(properties)),
+        ("required".to_owned(), Value::Array(required.collect())),
+        ("additionalProperties".to_owned(), Value::Bool(false)),
+    ]);
+    if !definitions.is_empty() {
+        json.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    let json = Value::Object(json);
     let (rules, _) = compile(&json, false)?;
     let parameters = parameters.into_iter().map(|one| Parameter {
         is_exact: strict_types::decodes_exactly(&one.schema),
@@ -371,25 +381,6 @@ pub(super) fn arguments(
         constants: Constants::boxed(one.default, one.examples),
     });
     Ok((json, parameters.collect(), Renames::of(&rules)))
-}
-
-/// The schema of an object that has these properties and no others.
-pub(super) fn closed_object(
-    properties: Map<String, Value>,
-    required: Vec<Value>,
-    definitions: Map<String, Value>,
-) -> Value {
-    // `json!` would serialise what is already a value.
-    let mut json = Map::from_iter([
-        ("type".to_owned(), Value::from("object")),
-        ("properties".to_owned(), Value::Object(properties)),
-        ("required".to_owned(), Value::Array(required)),
-        ("additionalProperties".to_owned(), Value::Bool(false)),
-    ]);
-    if !definitions.is_empty() {
-        json.insert("$defs".to_owned(), Value::Object(definitions));
-    }
-    Value::Object(json)
 }
 
 fn property(parameter: &ParameterSchema) -> Value {
@@ -426,4 +417,10 @@ pub(super) fn annotated(
     };
     keywords.extend(additions);
     Value::Object(keywords)
+}
+
+/// Whether a schema says of itself what may be said of a parameter.
+pub(super) fn is_annotated(keywords: &Map<String, Value>) -> bool {
+    let mut own = ["description", "default", "examples"].into_iter();
+    own.any(|keyword| keywords.contains_key(keyword))
 }

@@ -19,6 +19,11 @@ impl<'o> ObjectText<'o> {
         }
     }
 
+    /// Goes on with an object that was written without its last brace.
+    pub(super) fn resume(out: &'o mut String, is_empty: bool) -> Self {
+        Self { out, is_empty }
+    }
+
     /// Writes a key; the value is the caller's to write.
     pub fn key(&mut self, key: &str) -> &mut String {
         if !self.is_empty {

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use super::error::SchemaError;
 use super::input_schema::{
-    InputSchema, Parameter, ParameterSchema, annotated, arguments, closed_object,
+    InputSchema, Parameter, ParameterSchema, annotated, arguments, is_annotated,
 };
+use super::json_text::ObjectText;
 use super::normalize::correct_output;
 use super::renames::is_plain;
 use super::stored::StoredSchema;
@@ -35,9 +36,11 @@ pub struct TypeSchemas {
 
 /// The schema of one type, corrected and judged.
 struct TypeSchema {
-    schema: Value,
+    text: String,
+    /// It is an object, to which a description and the like can be added at the end.
+    is_open: bool,
     /// What it refers to, by name.
-    definitions: Map<String, Value>,
+    definitions: Vec<(String, String)>,
     is_exact: bool,
     /// A provider may refuse the name of one of its properties.
     is_renamed: bool,
@@ -56,7 +59,7 @@ impl TypeSchemas {
         let Some(types) = types.collect::<Option<Vec<_>>>() else {
             return together(parameters);
         };
-        let Some(json) = joined(&parameters, &types) else {
+        let Some(text) = joined(&parameters, &types) else {
             return together(parameters);
         };
         let mut is_renamed = false;
@@ -65,7 +68,7 @@ impl TypeSchemas {
             is_renamed |= of_type.is_renamed || !is_plain(&one.parameter.name);
         }
         let parameters = parameters.into_iter().map(|one| one.parameter);
-        let stored = StoredSchema::of(&json);
+        let stored = StoredSchema::new(text);
         Ok(InputSchema::in_parts(
             stored,
             parameters.collect(),
@@ -114,54 +117,92 @@ impl TypeSchema {
         let (mut json, parameters, renames) =
             arguments(vec![alone], generator.take_definitions(true)).ok()?;
         let schema = json.get_mut("properties")?.get_mut(UNNAMED)?.take();
-        let definitions = json.get_mut("$defs").map(Value::take);
+        let definitions = json.get("$defs").and_then(Value::as_object);
+        let definitions = definitions.into_iter().flatten();
         Some(Self {
-            schema,
-            definitions: match definitions {
-                Some(Value::Object(definitions)) => definitions,
-                _ => Map::new(),
-            },
+            text: schema.to_string(),
+            is_open: schema
+                .as_object()
+                .is_some_and(|keywords| !is_annotated(keywords)),
+            definitions: definitions
+                .map(|(name, schema)| (name.clone(), schema.to_string()))
+                .collect(),
             is_exact: parameters.first()?.is_exact,
             is_renamed: !renames.only(|name| name != UNNAMED).is_empty(),
         })
     }
+
+    /// The type as the schema of one parameter.
+    fn write(&self, one: &DescribedParameter, out: &mut String) {
+        let (default, examples) = (one.parameter.default(), one.parameter.examples());
+        let is_silent = one.description.is_empty() && default.is_none() && examples.is_empty();
+        let open = self.text.strip_suffix('}').filter(|_| self.is_open);
+        let Some(open) = open.filter(|_| !is_silent) else {
+            if is_silent {
+                out.push_str(&self.text);
+            } else {
+                let description = Some(one.description).filter(|text| !text.is_empty());
+                let schema = super::stored::parse(&self.text);
+                let schema = annotated(schema, description, default, examples);
+                out.push_str(&schema.to_string());
+            }
+            return;
+        };
+        out.push_str(open);
+        let mut keywords = ObjectText::resume(out, open.len() == 1);
+        if !one.description.is_empty() {
+            keywords.string("description", one.description);
+        }
+        if let Some(default) = default {
+            keywords.value("default", default);
+        }
+        if !examples.is_empty() {
+            keywords.value("examples", &Value::from(examples));
+        }
+        keywords.end();
+    }
 }
 
 /// The closed object of all parameters; `None` where two names are the same, of parameters or of different definitions.
-fn joined(parameters: &[DescribedParameter], types: &[Rc<TypeSchema>]) -> Option<Value> {
+fn joined(parameters: &[DescribedParameter], types: &[Rc<TypeSchema>]) -> Option<String> {
     let mut definitions = BTreeMap::new();
-    for (name, schema) in types.iter().flat_map(|one| &one.definitions) {
-        if *definitions.entry(name).or_insert(schema) != schema {
+    for (name, text) in types.iter().flat_map(|one| &one.definitions) {
+        if *definitions.entry(name.as_str()).or_insert(text) != text {
             return None;
         }
     }
-    let definitions = definitions.into_iter();
-    let definitions = definitions.map(|(name, schema)| (name.clone(), schema.clone()));
-    let mut properties = Map::new();
-    for (one, of_type) in parameters.iter().zip(types) {
-        let parameter = &one.parameter;
-        let description = Some(one.description).filter(|text| !text.is_empty());
-        let schema = of_type.schema.clone();
-        let schema = annotated(
-            schema,
-            description,
-            parameter.default(),
-            parameter.examples(),
-        );
-        if properties
-            .insert(parameter.name.to_string(), schema)
-            .is_some()
-        {
+    let mut out = String::with_capacity(256);
+    let mut object = ObjectText::begin(&mut out);
+    object.string("type", "object");
+    let mut properties = ObjectText::begin(object.key("properties"));
+    for (index, (one, of_type)) in parameters.iter().zip(types).enumerate() {
+        let mut before = parameters.iter().take(index);
+        if before.any(|other| other.parameter.name == one.parameter.name) {
             return None;
         }
+        of_type.write(one, properties.key(&one.parameter.name));
     }
-    let required = parameters.iter().filter(|one| one.parameter.required);
-    let required = required.map(|one| Value::from(&*one.parameter.name));
-    Some(closed_object(
-        properties,
-        required.collect(),
-        definitions.collect(),
-    ))
+    properties.end();
+    let required = object.key("required");
+    required.push('[');
+    let names = parameters.iter().filter(|one| one.parameter.required);
+    for (index, one) in names.enumerate() {
+        if index > 0 {
+            required.push(',');
+        }
+        super::json_text::string(required, &one.parameter.name);
+    }
+    required.push(']');
+    object.json("additionalProperties", "false");
+    if !definitions.is_empty() {
+        let mut all = ObjectText::begin(object.key("$defs"));
+        for (name, text) in definitions {
+            all.json(name, text);
+        }
+        all.end();
+    }
+    object.end();
+    Some(out)
 }
 
 /// All parameters described by one generator, which gives two types of one name two names.
