@@ -8,6 +8,7 @@ use std::task::{Context as Task, Poll};
 
 use super::blocking;
 use super::body::Mode;
+use super::entry::Entry;
 use super::inner::Inner;
 use super::outcome::Ending;
 use crate::contract::policy::Policy;
@@ -104,6 +105,8 @@ pub struct Call<'r, F: Form = Whole> {
 
 /// What a call begins with.
 struct Begin<'r> {
+    /// The place of its tool, if the registry has one of that name.
+    index: Option<usize>,
     input: CallInput<'r>,
     context: Context,
     mode: Mode,
@@ -124,6 +127,7 @@ impl<'r> Call<'r> {
         mode: Mode,
     ) -> Self {
         let begin = Some(Begin {
+            index: inner.position(&input.name),
             input,
             context,
             mode,
@@ -171,6 +175,7 @@ impl<'r> Call<'r> {
 impl<'r> Call<'r, Check> {
     pub(super) fn check(inner: &'r Arc<Inner>, input: CallInput<'r>) -> Self {
         let begin = Some(Begin {
+            index: inner.position(&input.name),
             input,
             context: Context::default(),
             mode: Mode {
@@ -212,7 +217,11 @@ impl<'r> Call<'r, Check> {
     }
 }
 
-impl<F: Form> Call<'_, F> {
+impl<'r, F: Form> Call<'r, F> {
+    fn entry(&self, begin: &Begin<'_>) -> Option<&'r Entry> {
+        self.inner.entries.get(begin.index?)
+    }
+
     /// Gives the call a [`Context`]: values for `#[context]` parameters, a run, a timeout and more.
     pub fn context(mut self, context: Context) -> Self {
         if let Some(begin) = &mut self.begin {
@@ -253,7 +262,7 @@ impl<F: Form> Call<'_, F> {
                 None => panic!("{OVER}"),
             };
         };
-        let entry = self.inner.find(&begin.input.name);
+        let entry = self.entry(begin);
         if self.inner.ends_at_once(entry) {
             if let Some(end) = now_or_never(Pin::new(&mut self)) {
                 return end;
@@ -315,10 +324,8 @@ impl<F: Form> Future for Call<'_, F> {
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
         if let Some(begin) = this.begin.take() {
-            let index = this.inner.position(&begin.input.name);
-            let entry = index.and_then(|index| this.inner.entries.get(index));
-            let at_once = this.inner.ends_at_once(entry);
-            let made = made::<F>(this.inner, index, begin);
+            let at_once = this.inner.ends_at_once(this.entry(&begin));
+            let made = made::<F>(this.inner, begin);
             if at_once {
                 return pin!(made).poll(task);
             }
@@ -331,8 +338,9 @@ impl<F: Form> Future for Call<'_, F> {
     }
 }
 
-async fn made<F: Form>(inner: &Arc<Inner>, index: Option<usize>, begin: Begin<'_>) -> F::Output {
+async fn made<F: Form>(inner: &Arc<Inner>, begin: Begin<'_>) -> F::Output {
     let Begin {
+        index,
         mut input,
         context,
         mode,
