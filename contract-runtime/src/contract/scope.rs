@@ -250,7 +250,7 @@ impl Scope {
         }
     }
 
-    /// A scope for code that is told of a call and is no part of it.
+    /// A scope for code that is told of a call and is not part of it.
     pub(crate) fn aside(outer: Option<&Self>) -> Self {
         let mut aside = Self::below(None);
         if let Some(outer) = outer {

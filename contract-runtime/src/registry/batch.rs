@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context as Task, Poll};
 
 use super::body::{GateUse, Mode};
-use super::call::Call;
+use super::call::{Call, Whole};
 use super::dispatch::not_started;
 use super::inner::Inner;
 use crate::contract::history::AloneProblem;
@@ -188,7 +188,7 @@ impl<'r> Batch<'r> {
             gate_use,
             ..Mode::default()
         };
-        let outcome = Call::new(self.inner, call, self.context.clone(), mode).await;
+        let outcome = Call::<Whole>::new(self.inner, call, self.context.clone(), mode).await;
         if outcome.status() == Status::Violation {
             self.stopped.store(true, Ordering::Relaxed);
         }

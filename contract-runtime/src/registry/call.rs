@@ -120,25 +120,6 @@ impl<F: Form> fmt::Debug for Call<'_, F> {
 }
 
 impl<'r> Call<'r> {
-    pub(super) fn new(
-        inner: &'r Arc<Inner>,
-        input: CallInput<'r>,
-        context: Context,
-        mode: Mode,
-    ) -> Self {
-        let begin = Some(Begin {
-            index: inner.position(&input.name),
-            input,
-            context,
-            mode,
-        });
-        Self {
-            inner,
-            begin,
-            running: None,
-        }
-    }
-
     /// Makes it a call from text to text: the result as the model gets it, or the outcome of a call that has none.
     ///
     /// Artifacts and observed violations are left out.
@@ -173,23 +154,6 @@ impl<'r> Call<'r> {
 }
 
 impl<'r> Call<'r, Check> {
-    pub(super) fn check(inner: &'r Arc<Inner>, input: CallInput<'r>) -> Self {
-        let begin = Some(Begin {
-            index: inner.position(&input.name),
-            input,
-            context: Context::default(),
-            mode: Mode {
-                only_check: true,
-                ..Mode::default()
-            },
-        });
-        Self {
-            inner,
-            begin,
-            running: None,
-        }
-    }
-
     /// Evaluates every precondition, where a check stops at the first one that ends the call.
     ///
     /// No policy counts: conditions that are ignored are evaluated too, and those that do not hold are in
@@ -218,6 +182,25 @@ impl<'r> Call<'r, Check> {
 }
 
 impl<'r, F: Form> Call<'r, F> {
+    pub(super) fn new(
+        inner: &'r Arc<Inner>,
+        input: CallInput<'r>,
+        context: Context,
+        mode: Mode,
+    ) -> Self {
+        let begin = Some(Begin {
+            index: inner.position(&input.name),
+            input,
+            context,
+            mode,
+        });
+        Self {
+            inner,
+            begin,
+            running: None,
+        }
+    }
+
     fn entry(&self, begin: &Begin<'_>) -> Option<&'r Entry> {
         self.inner.entries.get(begin.index?)
     }

@@ -39,7 +39,7 @@ use crate::tool::{CallInput, Context};
 
 /// A fixed set of tools that can be called by name.
 ///
-/// It never raises: one call in, exactly one [`Outcome`] out. It is cheap to clone, and every clone is the same registry.
+/// It never raises: one call in, exactly one [`Outcome`](crate::Outcome) out. It is cheap to clone, and every clone is the same registry.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -125,7 +125,11 @@ impl Registry {
     /// # Ok(()) }
     /// ```
     pub fn check<'c>(&'c self, call: impl Into<CallInput<'c>>) -> Call<'c, Check> {
-        Call::check(&self.inner, call.into())
+        let mode = Mode {
+            only_check: true,
+            ..Mode::default()
+        };
+        Call::new(&self.inner, call.into(), Context::default(), mode)
     }
 
     /// Calls several tools: read-only ones concurrently, the others one at a time, in the order of the list.

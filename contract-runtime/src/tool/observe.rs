@@ -21,7 +21,7 @@ type OfCalls = Arc<dyn Fn(&ObservedCall, Option<(&Outcome, Duration)>) + Send + 
 /// does not ask for costs nothing. It must be quick, because it runs inside the call. A panic of an observer changes nothing, and
 /// no observer is told of what happens inside of one.
 ///
-/// Direct Rust calls are no calls by name, so they have no start and no end; their violations and conditions are events.
+/// Direct Rust calls are not calls by name, so they have no start and no end; their violations and conditions are events.
 /// [Checks](crate::Registry::check) have neither, and one of
 /// [every condition](crate::call::Call::every_condition) tells only the observers of its own run and context.
 ///

@@ -77,7 +77,7 @@ impl PortableRule {
     /// The version of the profile that rules are written in: another means that a rule may hold what this one does not name.
     pub const VERSION: u32 = 1;
 
-    /// Returns the rule of a condition; `None` if it is no precondition, if it ends no call, if a person may let the call
+    /// Returns the rule of a condition; `None` if it is not a precondition, if it ends no call, if a person may let the call
     /// through, or if a part of it is not portable.
     #[must_use]
     pub fn of(published: &PublishedCondition) -> Option<Self> {

@@ -153,7 +153,7 @@ impl PublishedCondition {
         self.is_unexplained
     }
 
-    /// Returns the parameters of its tool, for a rule; `None` if it is no precondition that refuses calls.
+    /// Returns the parameters of its tool, for a rule; `None` if it is not a precondition that refuses calls.
     #[doc(hidden)]
     #[must_use]
     pub fn subjects(&self) -> Option<&Subjects> {
