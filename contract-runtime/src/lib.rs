@@ -112,7 +112,7 @@ pub mod call {
     pub use crate::tool::CallInput;
 }
 
-/// Observers: what they may be told of is in [`Observer`](observe::Observer).
+/// Observers of calls, and of the conditions, violations and questions inside them.
 pub mod observe {
     pub use crate::tool::observe::{ObservedCall, Observer, set_process_observer};
 }
