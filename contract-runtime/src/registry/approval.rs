@@ -4,8 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::Registry;
-use super::body::{At, GateUse, Mode};
-use super::body::{cancelled, until};
+use super::body::{At, CallSetup, GateUse, cancelled, until};
 use super::entry::Entry;
 use super::inner::Inner;
 use super::outcome::Ending;
@@ -18,11 +17,11 @@ use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
+use crate::tool::Status;
 use crate::tool::call::SentArguments;
 use crate::tool::call_input::CallInput;
 use crate::tool::context::now;
 use crate::tool::failure::{FailureKind, Stopped};
-use crate::tool::{Context, Status};
 
 /// How often one call asks, where each time something has changed when the answer comes.
 const ROUNDS: usize = 3;
@@ -92,9 +91,7 @@ impl Registry {
 struct Asked<'r> {
     inner: &'r Arc<Inner>,
     index: usize,
-    call: &'r CallInput<'r>,
-    context: Context,
-    mode: Mode,
+    setup: CallSetup<'r>,
     outer: Option<Inherited>,
     asking: Asking,
     /// It has asked and not been made again, so that nobody else counts it.
@@ -106,7 +103,7 @@ impl Drop for Asked<'_> {
         if self.between_rounds {
             self.inner.shards.count(Status::Cancelled);
         }
-        discard(std::mem::take(&mut self.context));
+        discard(std::mem::take(&mut self.setup.context));
     }
 }
 
@@ -115,12 +112,11 @@ impl Inner {
     pub(super) async fn ask_first(
         self: &Arc<Self>,
         index: usize,
-        call: &CallInput<'_>,
-        context: Context,
-        mode: Mode,
+        setup: &CallSetup<'_>,
         outer: Option<Inherited>,
     ) -> Ending {
         let entry = &self.entries[index];
+        let (call, context) = (&setup.input, &setup.context);
         let asking = Asking {
             asks: Arc::clone(&entry.asks),
             tool: call.name.to_string(),
@@ -137,9 +133,12 @@ impl Inner {
         let mut asked = Asked {
             inner: self,
             index,
-            call,
-            context,
-            mode,
+            setup: CallSetup {
+                index: setup.index,
+                input: (&*call.id, &*call.name, &*call.arguments).into(),
+                context: context.clone(),
+                mode: setup.mode.clone(),
+            },
             outer,
             asking,
             between_rounds: false,
@@ -152,8 +151,8 @@ impl Inner {
 
 impl Asked<'_> {
     async fn run(&mut self) -> Ending {
-        let answers = self.context.take_answers();
-        if !self.mode.only_check
+        let answers = self.setup.context.take_answers();
+        if !self.setup.mode.only_check
             && let Err(reason) = self.answered(answers)
         {
             return self.denied(reason);
@@ -165,7 +164,7 @@ impl Asked<'_> {
                 return outcome;
             };
             self.complete(request);
-            if self.mode.only_check {
+            if self.setup.mode.only_check {
                 self.inner.shards.count(Status::Asked);
                 return outcome;
             }
@@ -223,24 +222,21 @@ impl Asked<'_> {
     /// The call up to its end, or to a question.
     async fn round(&mut self) -> Ending {
         let gate = &self.inner.gate;
-        let (_shared, _alone) = match self.mode.gate_use {
+        let (_shared, _alone) = match self.setup.mode.gate_use {
             GateUse::None => (None, None),
             GateUse::Shared => (Some(gate.read().await), None),
             GateUse::Exclusive => (None, Some(gate.write().await)),
         };
         self.between_rounds = false;
-        let mut mode = self.mode.clone();
-        mode.asking = Some(Arc::new(self.asking.clone()));
-        let (context, outer) = (self.context.clone(), self.outer.clone());
-        self.inner
-            .execute(self.index, self.call, context, mode, outer)
-            .await
+        self.setup.mode.asking = Some(Arc::new(self.asking.clone()));
+        let outer = self.outer.as_ref();
+        self.inner.execute(self.index, &self.setup, outer).await
     }
 
     /// A scope whose observers are those of the call.
     fn observed(&self) -> Scope {
         let mut scope = Scope::below(ContractScope::current().get());
-        scope.observers = self.context.observers_inside(scope.observers);
+        scope.observers = self.setup.context.observers_inside(scope.observers);
         scope.registry = Some(self.inner.shards.layer());
         scope
     }
@@ -256,8 +252,8 @@ impl Asked<'_> {
     /// Says of which call a request is.
     fn complete(&self, request: &mut ApprovalRequest) {
         let entry = &self.inner.entries[self.index];
-        let sent = serde_json::from_str(&self.call.arguments);
-        request.arguments = sent.unwrap_or_else(|_| (*self.call.arguments).into());
+        let sent = serde_json::from_str(&self.setup.input.arguments);
+        request.arguments = sent.unwrap_or_else(|_| (*self.setup.input.arguments).into());
         if let Some(arguments) = request.arguments.as_object_mut() {
             for (name, value) in arguments {
                 if entry.inputs.schema.is_secret(name) {
@@ -265,8 +261,8 @@ impl Asked<'_> {
                 }
             }
         }
-        request.call_id = self.call.id.to_string();
-        request.tool = self.call.name.to_string();
+        request.call_id = self.setup.input.id.to_string();
+        request.tool = self.setup.input.name.to_string();
     }
 
     fn open(&self, request: &mut ApprovalRequest) -> OpenRequest {
@@ -324,7 +320,7 @@ impl Asked<'_> {
     }
 
     fn approver(&self) -> Option<Approver> {
-        let of_call = self.context.own_approver();
+        let of_call = self.setup.context.own_approver();
         let of_run = || self.asking.run.as_ref()?.approver.clone();
         of_call
             .or_else(of_run)
@@ -339,11 +335,11 @@ impl Asked<'_> {
     ) -> Result<Decision, FailureKind> {
         let depth = self.depth() + 1;
         let decided = async { decide(approver, request, depth).await.map_err(denied) };
-        let deadline = self.context.deadline().map(|at| At {
+        let deadline = self.setup.context.deadline().map(|at| At {
             at,
             after: at.saturating_duration_since(now()),
         });
-        let token = self.context.token();
+        let token = self.setup.context.token();
         match until(decided, token, deadline).await {
             Ok(decided) => decided,
             Err(FailureKind::Cancelled { .. }) => Err(cancelled(Stopped::NotStarted)),

@@ -12,11 +12,12 @@ use tokio::sync::oneshot;
 use super::body;
 use super::body::Job;
 use super::inner::Inner;
-use crate::contract::panics::ignore_poison;
+use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::ContractScope;
 use crate::contract::thread;
 use crate::futures;
 use crate::schema::Coercion;
+use crate::tool::Context;
 use crate::tool::call::Call;
 use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::reply::Reply;
@@ -28,13 +29,14 @@ pub(super) async fn off_the_async_threads(
     inner: &Arc<Inner>,
     index: usize,
     job: Job,
+    context: &Context,
     mut scope: ContractScope,
 ) -> Answer {
     let Some(place) = BlockingSlot::take(inner) else {
         let limit = inner.limits.blocking;
         return (Err(FailureKind::Overloaded { limit }), Vec::new());
     };
-    let cancellation = job.context.token().cloned();
+    let cancellation = context.token();
     let deadline = job.deadline;
     // The body is told when nobody waits for it any more, in case it looks.
     let guard = job.cancel_guard();
@@ -42,6 +44,7 @@ pub(super) async fn off_the_async_threads(
     let registry = Arc::clone(inner);
     let start = Start::default();
     let waiting = Waiting(start.clone(), scope.clone());
+    let context = context.clone();
     let work = move || {
         let place = place;
         if !start.begin() {
@@ -50,12 +53,13 @@ pub(super) async fn off_the_async_threads(
         INSIDE.set(true);
         let entry = &registry.entries[index];
         let arguments = scope.arguments().to_owned();
-        let request = job.request(&registry, entry, &arguments);
+        let request = job.request(&registry, entry, &arguments, &context);
         let start = || entry.tool.shim.call(Call::new(&request));
         let ran = body::inline(&mut scope, start);
         INSIDE.set(false);
         // Before the answer, so that a caller who has it finds nothing of the call left over.
         let coercions = job.conclude();
+        discard(context);
         drop((scope, place));
         let _ = send.send((ran, coercions));
     };
@@ -77,7 +81,7 @@ pub(super) async fn off_the_async_threads(
             )),
         }
     };
-    let ran = match body::until(answered, cancellation.as_ref(), deadline).await {
+    let ran = match body::until(answered, cancellation, deadline).await {
         Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
             after,
             stopped: waiting.give_up(),

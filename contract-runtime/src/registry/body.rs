@@ -30,16 +30,6 @@ use crate::tool::reply::Reply;
 const NOT_SYNC: &str = "an async body was met where a sync one was promised";
 const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to enforce it; call it inside one";
 
-/// Whether the call has ended before it began.
-pub(super) fn too_late(job: &Job) -> Option<FailureKind> {
-    let token = job.context.token();
-    if token.is_some_and(CancellationToken::is_cancelled) {
-        return Some(cancelled(Stopped::NotStarted));
-    }
-    let passed = job.deadline.filter(|deadline| deadline.at <= now())?;
-    Some(passed.timed_out(Stopped::NotStarted))
-}
-
 /// Runs a sync body on this thread, which `call` starts.
 #[inline]
 pub(super) fn inline<'c>(scope: &mut ContractScope, call: impl FnOnce() -> Running<'c>) -> Reply {
@@ -172,9 +162,17 @@ fn timer(deadline: Option<At>) -> Result<Option<(Timer, At)>, FailureKind> {
         .map_err(|_| impossible(NO_TIMER))
 }
 
+/// What a call begins with.
+pub(super) struct CallSetup<'c> {
+    /// The place of its tool, if the registry has one of that name.
+    pub(super) index: Option<usize>,
+    pub(super) input: CallInput<'c>,
+    pub(super) context: Context,
+    pub(super) mode: Mode,
+}
+
 /// What a call carries beside its scope while its body runs.
 pub(super) struct Job {
-    pub(super) context: Context,
     pub(super) deadline: Option<At>,
     own: Option<Box<CallExtensions>>,
     examined: OnceLock<Box<Examined>>,
@@ -183,21 +181,26 @@ pub(super) struct Job {
 
 impl Job {
     #[inline]
-    pub(super) fn new(
-        entry: &Entry,
-        call: &CallInput<'_>,
-        context: Context,
-        only_check: bool,
-    ) -> Self {
-        let deadline = earlier(context.deadline(), entry.timeout);
-        let own = (!entry.needs.is_empty()).then(|| Box::new(own(call, &context, deadline)));
+    pub(super) fn new(entry: &Entry, setup: &CallSetup<'_>) -> Self {
+        let deadline = earlier(setup.context.deadline(), entry.timeout);
+        let own = (!entry.needs.is_empty()).then(|| Box::new(own(setup, deadline)));
         Self {
-            context,
             deadline,
             own,
             examined: OnceLock::new(),
-            only_check,
+            only_check: setup.mode.only_check,
         }
+    }
+
+    /// How the call has ended before it began, if it has.
+    #[inline]
+    pub(super) fn too_late(&self, context: &Context) -> Option<FailureKind> {
+        let token = context.token();
+        if token.is_some_and(CancellationToken::is_cancelled) {
+            return Some(cancelled(Stopped::NotStarted));
+        }
+        let passed = self.deadline.filter(|deadline| deadline.at <= now())?;
+        Some(passed.timed_out(Stopped::NotStarted))
     }
 
     /// What the generated code is given.
@@ -207,16 +210,17 @@ impl Job {
         inner: &'c Inner,
         entry: &'c Entry,
         arguments: &'c str,
+        context: &'c Context,
     ) -> Request<'c> {
         Request {
             contract: entry.tool.contract(),
             only_check: self.only_check,
             text: arguments,
             inputs: &entry.inputs,
-            coerce: entry.inputs.coerce || self.context.coerces(),
+            coerce: entry.inputs.coerce || context.coerces(),
             examined: &self.examined,
             sources: self.own.as_deref().map(|own| Sources {
-                context: &self.context,
+                context,
                 shared: &inner.shared,
                 own,
             }),
@@ -233,18 +237,8 @@ impl Job {
     /// What was put right among the arguments of a job that is done.
     #[inline]
     pub(super) fn conclude(self) -> Vec<Coercion> {
-        let Self {
-            context,
-            own,
-            examined,
-            ..
-        } = self;
-        drop(own);
-        if !context.is_empty() {
-            // It may hold the caller's last handle of a value whose destructor panics.
-            discard(context);
-        }
-        examined
+        drop(self.own);
+        self.examined
             .into_inner()
             .map_or_else(Vec::new, |examined| examined.coercions)
     }
@@ -256,13 +250,16 @@ impl Inner {
     pub(super) fn scope(
         &self,
         index: usize,
-        call: &CallInput<'_>,
-        context: &Context,
-        mode: Mode,
-        outer: Option<Inherited>,
+        setup: &CallSetup<'_>,
+        outer: Option<&Inherited>,
     ) -> ContractScope {
+        let CallSetup {
+            input,
+            context,
+            mode,
+            ..
+        } = setup;
         let entry = &self.entries[index];
-        let policy = mode.policy().or(entry.policy);
         let is_bare = outer.is_none()
             && context.is_empty()
             && entry.secrets.is_empty()
@@ -272,14 +269,13 @@ impl Inner {
             && entry.tool.runs != Runs::Blocking;
         let mut scope = ContractScope::fresh();
         if let Some(scope) = scope.filled() {
-            scope.call_id.push_str(&call.id);
+            scope.call_id.push_str(&input.id);
             scope.name(&entry.tool.name);
             // A violation shows what was sent, and secrets are looked for in it.
-            scope.arguments.push_str(&call.arguments);
-            scope.take_up(policy, self.shards.layer());
+            scope.arguments.push_str(&input.arguments);
+            scope.take_up(mode.policy().or(entry.policy), self.shards.layer());
             if !is_bare || observer::is_watched(Some(scope)) {
-                let outer = outer.unwrap_or_default();
-                self.inherit(scope, index, context, mode, outer);
+                self.inherit(scope, index, setup, outer.cloned().unwrap_or_default());
             }
         }
         scope
@@ -287,14 +283,8 @@ impl Inner {
 
     /// Gives a scope what a call has from its caller, its context and the calls around it.
     #[inline(never)]
-    fn inherit(
-        &self,
-        scope: &mut Scope,
-        index: usize,
-        context: &Context,
-        mode: Mode,
-        outer: Inherited,
-    ) {
+    fn inherit(&self, scope: &mut Scope, index: usize, setup: &CallSetup<'_>, outer: Inherited) {
+        let CallSetup { context, mode, .. } = setup;
         let entry = &self.entries[index];
         let run = context.run_layer();
         scope.of_run = run.is_some();
@@ -322,16 +312,17 @@ impl Inner {
             place: None,
         };
         scope.inherit(mode.policy().or(entry.policy), outer);
-        scope.asking = mode.asking;
+        scope.asking.clone_from(&mode.asking);
     }
 }
 
 #[cold]
-fn own(call: &CallInput<'_>, context: &Context, deadline: Option<At>) -> CallExtensions {
+fn own(setup: &CallSetup<'_>, deadline: Option<At>) -> CallExtensions {
+    let CallSetup { input, context, .. } = setup;
     CallExtensions {
         info: CallInfo {
-            id: call.id.to_string(),
-            tool: call.name.to_string(),
+            id: input.id.to_string(),
+            tool: input.name.to_string(),
         },
         cancellation: match context.token() {
             Some(token) => token.child_token(),
@@ -339,7 +330,7 @@ fn own(call: &CallInput<'_>, context: &Context, deadline: Option<At>) -> CallExt
         },
         deadline: Deadline(deadline.map(|deadline| deadline.at)),
         progress: context.reports(),
-        log: context.logs(&call.id, &call.name),
+        log: context.logs(&input.id, &input.name),
     }
 }
 
@@ -392,6 +383,7 @@ impl At {
     }
 }
 
+#[inline]
 fn earlier(context: Option<Instant>, timeout: Option<Duration>) -> Option<At> {
     if context.is_none() && timeout.is_none() {
         return None;

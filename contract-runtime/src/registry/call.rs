@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
 use super::blocking;
-use super::body::Mode;
-use super::entry::Entry;
+use super::body::{CallSetup, Mode};
 use super::inner::Inner;
 use super::outcome::Ending;
+use crate::contract::panics::discard;
 use crate::contract::policy::Policy;
 use crate::futures::now_or_never;
 use crate::schema::arguments::escaped;
@@ -99,17 +99,8 @@ impl Form for Check {
 #[must_use = "a call begins when it is awaited, or by `blocking`"]
 pub struct Call<'r, F: Form = Whole> {
     inner: &'r Arc<Inner>,
-    begin: Option<Begin<'r>>,
+    begin: Option<CallSetup<'r>>,
     running: Option<Pin<Box<dyn Future<Output = F::Output> + Send + 'r>>>,
-}
-
-/// What a call begins with.
-struct Begin<'r> {
-    /// The place of its tool, if the registry has one of that name.
-    index: Option<usize>,
-    input: CallInput<'r>,
-    context: Context,
-    mode: Mode,
 }
 
 impl<F: Form> fmt::Debug for Call<'_, F> {
@@ -188,7 +179,7 @@ impl<'r, F: Form> Call<'r, F> {
         context: Context,
         mode: Mode,
     ) -> Self {
-        let begin = Some(Begin {
+        let begin = Some(CallSetup {
             index: inner.position(&input.name),
             input,
             context,
@@ -199,10 +190,6 @@ impl<'r, F: Form> Call<'r, F> {
             begin,
             running: None,
         }
-    }
-
-    fn entry(&self, begin: &Begin<'_>) -> Option<&'r Entry> {
-        self.inner.entries.get(begin.index?)
     }
 
     /// Gives the call a [`Context`]: values for `#[context]` parameters, a run, a timeout and more.
@@ -245,8 +232,8 @@ impl<'r, F: Form> Call<'r, F> {
                 None => panic!("{OVER}"),
             };
         };
-        let entry = self.entry(begin);
-        if self.inner.ends_at_once(entry) {
+        let entry = begin.index.and_then(|index| self.inner.entries.get(index));
+        if self.inner.ends_at_once(begin.index) {
             if let Some(end) = now_or_never(Pin::new(&mut self)) {
                 return end;
             }
@@ -306,13 +293,21 @@ impl<F: Form> Future for Call<'_, F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
-        if let Some(begin) = this.begin.take() {
-            let at_once = this.inner.ends_at_once(this.entry(&begin));
-            let made = made::<F>(this.inner, begin);
-            if at_once {
-                return pin!(made).poll(task);
-            }
-            this.running = Some(Box::pin(made));
+        let inner = this.inner;
+        if let Some(mut setup) = this.begin.take_if(|setup| !inner.ends_at_once(setup.index)) {
+            this.running = Some(Box::pin(async move {
+                inner.prepare(&mut setup);
+                let ending = inner.dispatch(&setup).await;
+                concluded::<F>(ending, setup)
+            }));
+        }
+        if let Some(setup) = &mut this.begin {
+            inner.prepare(setup);
+            let ended = pin!(inner.dispatch(setup)).poll(task);
+            return match this.begin.take() {
+                Some(setup) => ended.map(|ending| concluded::<F>(ending, setup)),
+                None => Poll::Pending,
+            };
         }
         match &mut this.running {
             Some(running) => running.as_mut().poll(task),
@@ -321,13 +316,12 @@ impl<F: Form> Future for Call<'_, F> {
     }
 }
 
-async fn made<F: Form>(inner: &Arc<Inner>, begin: Begin<'_>) -> F::Output {
-    let Begin {
-        index,
-        mut input,
-        context,
-        mode,
-    } = begin;
-    let ending = inner.dispatch(index, &mut input, context, mode).await;
-    F::of(ending, input)
+/// What a call gives that has ended.
+#[inline]
+fn concluded<F: Form>(ending: Ending, setup: CallSetup<'_>) -> F::Output {
+    if !setup.context.is_empty() {
+        // It may hold the caller's last handle of a value whose destructor panics.
+        discard(setup.context);
+    }
+    F::of(ending, setup.input)
 }

@@ -6,77 +6,76 @@ use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
 
 use super::blocking;
-use super::body::{self, Job, Mode};
+use super::body::{self, CallSetup, Job};
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
 use super::outcome::{self, Ending};
 use crate::contract::scope::{ContractScope, Inherited};
 use crate::schema::Coercion;
 use crate::schema::arguments::{InvalidArguments, escaped};
-use crate::tool::Context;
 use crate::tool::call::Call;
-use crate::tool::call_input::CallInput;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::observe::{ObservedCall, process_observes_calls};
 use crate::tool::reply::Reply;
 
 impl Inner {
-    /// Whether a call of the tool, or of an unknown one, ends at its first poll.
+    /// Whether a call of the tool at this index, or of an unknown one, ends at its first poll.
     #[inline]
-    pub(super) fn ends_at_once(&self, entry: Option<&Entry>) -> bool {
+    pub(super) fn ends_at_once(&self, index: Option<usize>) -> bool {
+        let entry = index.and_then(|index| self.entries.get(index));
         let is_sync = |entry: &Entry| entry.tool.runs == Runs::Here && !entry.asks.any();
         self.before.is_empty() && entry.is_none_or(is_sync)
     }
 
-    /// Makes a call of the tool at this index, or of one that is not known.
-    pub(super) async fn dispatch(
-        self: &Arc<Self>,
-        index: Option<usize>,
-        call: &mut CallInput<'_>,
-        context: Context,
-        mode: Mode,
-    ) -> Ending {
+    /// Gives the properties of a call that came under the names of an export their own.
+    #[inline]
+    pub(super) fn prepare(&self, setup: &mut CallSetup<'_>) {
         if self.renames {
-            self.give_own_names(call);
+            self.give_own_names(&mut setup.input);
         }
-        let is_observed =
-            self.observer.observes_calls() || context.observes_calls() || process_observes_calls();
+    }
+
+    /// Makes a call.
+    #[inline]
+    pub(super) async fn dispatch(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
+        let is_observed = self.observer.observes_calls()
+            || setup.context.observes_calls()
+            || process_observes_calls();
         if is_observed || is_traced() {
             // Boxed, so that the future of every call stays small.
-            return Box::pin(self.followed(index, call, context, mode, is_observed)).await;
+            return Box::pin(self.followed(setup, is_observed)).await;
         }
-        self.let_in(index, call, context, mode).await
+        self.let_in(setup).await
     }
 
     /// Makes a call inside a span, and tells its observers.
     #[cold]
-    async fn followed(
-        self: &Arc<Self>,
-        index: Option<usize>,
-        call: &CallInput<'_>,
-        context: Context,
-        mode: Mode,
-        is_observed: bool,
-    ) -> Ending {
+    async fn followed(self: &Arc<Self>, setup: &CallSetup<'_>, is_observed: bool) -> Ending {
+        let CallSetup {
+            index,
+            input,
+            context,
+            mode,
+        } = setup;
         let span = tracing::info_span!(
             "execute_tool",
             // Both come from outside and could move the cursor of whoever reads the log.
-            otel.name = format_args!("execute_tool {}", escaped(&call.name)),
+            otel.name = format_args!("execute_tool {}", escaped(&input.name)),
             gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = %escaped(&call.name),
-            gen_ai.tool.call.id = %escaped(&call.id),
+            gen_ai.tool.name = %escaped(&input.name),
+            gen_ai.tool.call.id = %escaped(&input.id),
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
             effect = tracing::field::Empty,
         );
         let followed = async {
             let blocking = index.is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
-            let begin = || ObservedCall::begin(call.to_call(), &context, &self.observer, blocking);
+            let begin = || ObservedCall::begin(input.to_call(), context, &self.observer, blocking);
             let observed = (is_observed && mode.is_a_call()).then(begin);
-            let ending = self.let_in(index, call, context, mode).await;
+            let ending = self.let_in(setup).await;
             match observed {
-                Some(observed) => ending.told(call, observed),
+                Some(observed) => ending.told(input, observed),
                 None => ending,
             }
         };
@@ -87,15 +86,10 @@ impl Inner {
     }
 
     /// Refuses a call for which its tool does not matter, and asks a person or runs the others.
-    async fn let_in(
-        self: &Arc<Self>,
-        index: Option<usize>,
-        call: &CallInput<'_>,
-        context: Context,
-        mode: Mode,
-    ) -> Ending {
+    #[inline]
+    async fn let_in(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
-        let index = match self.admit(index, call, &context, &mode, outer.as_ref()) {
+        let index = match self.admit(setup, outer.as_ref()) {
             Ok(index) => index,
             Err(refusal) => {
                 let is_by_hook = matches!(refusal, FailureKind::Reported { .. });
@@ -107,32 +101,36 @@ impl Inner {
                 return ending;
             }
         };
-        if self.entries[index].asks.any() && mode.policy.is_none() {
-            return Box::pin(self.ask_first(index, call, context, mode, outer)).await;
+        if self.entries[index].asks.any() && setup.mode.policy.is_none() {
+            return Box::pin(self.ask_first(index, setup, outer)).await;
         }
-        self.execute(index, call, context, mode, outer).await
+        self.execute(index, setup, outer.as_ref()).await
     }
 
     /// What stands in the way of a call before its policy and its limits are looked at.
+    #[inline]
     fn admit(
         &self,
-        index: Option<usize>,
-        call: &CallInput<'_>,
-        context: &Context,
-        mode: &Mode,
+        setup: &CallSetup<'_>,
         outer: Option<&Inherited>,
     ) -> Result<usize, FailureKind> {
+        let CallSetup {
+            index,
+            input,
+            context,
+            mode,
+        } = setup;
         let (depth, most) = (outer.map_or(0, |outer| outer.depth), self.limits.depth);
         if depth >= most {
-            return Err(nested_too_deep(&call.name, depth, most));
+            return Err(nested_too_deep(&input.name, depth, most));
         }
         if mode.is_a_call() {
-            self.before.ask(|| call.to_call())?;
+            self.before.ask(|| input.to_call())?;
         }
-        let Some(index) = index else {
-            return Err(self.unknown(&call.name));
+        let Some(index) = *index else {
+            return Err(self.unknown(&input.name));
         };
-        let (limit, length) = (self.limits.argument_bytes, call.arguments.len());
+        let (limit, length) = (self.limits.argument_bytes, input.arguments.len());
         if length > limit {
             let invalid = InvalidArguments::too_large(limit, length);
             return Err(FailureKind::InvalidArguments(Box::new(invalid)));
@@ -147,14 +145,14 @@ impl Inner {
     }
 
     /// Runs a call that was let in, unless its run is over or there is no room for it.
+    #[inline]
     pub(super) async fn execute(
         self: &Arc<Self>,
         index: usize,
-        call: &CallInput<'_>,
-        context: Context,
-        mode: Mode,
-        outer: Option<Inherited>,
+        setup: &CallSetup<'_>,
+        outer: Option<&Inherited>,
     ) -> Ending {
+        let CallSetup { input, context, .. } = setup;
         if context.run_is_over() {
             return self.refused(not_started("an earlier call of the run broke a contract"));
         }
@@ -163,41 +161,35 @@ impl Inner {
             return self.refused(FailureKind::Overloaded { limit });
         };
         let entry = &self.entries[index];
-        let job = Job::new(entry, call, context, mode.only_check);
-        let deadline = job.deadline;
-        let mut scope = self.scope(index, call, &job.context, mode, outer);
-        let late = body::too_late(&job).map(Err);
-        let ran = match entry.tool.runs {
-            _ if late.is_some() => late,
-            Runs::Here => {
-                let request = job.request(self, entry, &call.arguments);
-                let start = || entry.tool.shim.call(Call::new(&request));
-                Some(body::inline(&mut scope, start))
-            }
-            Runs::Async => {
-                let request = job.request(self, entry, &call.arguments);
-                let start = || entry.tool.shim.call(Call::new(&request));
-                let token = job.context.token();
-                Some(match body::later(&mut scope, start) {
-                    Err(ran) => ran,
-                    Ok(body) if token.is_none() && deadline.is_none() => body.await,
-                    Ok(body) => Box::pin(body::until(body, token, deadline))
-                        .await
-                        .unwrap_or_else(Err),
-                })
-            }
-            Runs::Blocking => None,
-        };
-        let Some(ran) = ran else {
+        let job = Job::new(entry, setup);
+        let mut scope = self.scope(index, setup, outer);
+        if let Some(late) = job.too_late(context) {
+            return self.conclude(entry, scope, Err(late), Vec::new(), permit);
+        }
+        if entry.tool.runs == Runs::Blocking {
             let handle = scope.clone();
-            let thread = blocking::off_the_async_threads(self, index, job, scope);
+            let thread = blocking::off_the_async_threads(self, index, job, context, scope);
             let (ran, coercions) = Box::pin(thread).await;
             return self.conclude(entry, handle, ran, coercions, permit);
+        }
+        let request = job.request(self, entry, &input.arguments, context);
+        let start = || entry.tool.shim.call(Call::new(&request));
+        let ran = if entry.tool.runs == Runs::Here {
+            body::inline(&mut scope, start)
+        } else {
+            let (token, deadline) = (context.token(), job.deadline);
+            match body::later(&mut scope, start) {
+                Err(ran) => ran,
+                Ok(body) if token.is_none() && deadline.is_none() => body.await,
+                Ok(body) => Box::pin(body::until(body, token, deadline))
+                    .await
+                    .unwrap_or_else(Err),
+            }
         };
-        let coercions = job.conclude();
-        self.conclude(entry, scope, ran, coercions, permit)
+        self.conclude(entry, scope, ran, job.conclude(), permit)
     }
 
+    #[inline]
     fn conclude(
         &self,
         entry: &Entry,
