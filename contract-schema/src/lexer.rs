@@ -220,13 +220,6 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether the key that begins behind this quote is `name`, which has nothing to escape.
-    #[inline]
-    pub fn is_key(&self, start: usize, name: &str) -> bool {
-        let (bytes, end) = (self.text.as_bytes(), start + name.len());
-        bytes.get(end) == Some(&b'"') && bytes.get(start..end) == Some(name.as_bytes())
-    }
-
     /// The string whose opening quote stands here.
     #[inline]
     pub fn string(&self, quote: usize) -> Result<Quoted<'t>, Unread> {

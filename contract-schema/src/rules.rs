@@ -221,6 +221,7 @@ impl ObjectRule {
     }
 
     /// The place of a property among all of the rule.
+    #[inline]
     pub fn position(&self, name: &str) -> Option<usize> {
         if self.index.is_empty() {
             return self.properties.iter().position(|(own, _)| own == name);

@@ -88,12 +88,12 @@ impl Walk<'_, '_> {
             return Ok(best.2);
         }
         match best {
-            (_, None, _) if !self.loud => Err(Stop::Refused),
+            (_, None, _) if self.found.is_none() => Err(Stop::Refused),
             (_, None, _) => match self.meant(id, branches, at, path)? {
                 Some(branch) => self.judge(branch, at, path),
                 None => self.anything(at, path),
             },
-            (verdict, Some(branch), _) if self.loud && verdict > Verdict::Fits => {
+            (verdict, Some(branch), _) if self.found.is_some() && verdict > Verdict::Fits => {
                 self.judge(branch, at, path)
             }
             (verdict, Some(_), end) => {

@@ -87,7 +87,7 @@ impl Walk<'_, '_> {
             return Err(Stop::Unread);
         }
         let rule = id.and_then(|id| self.rules[id].array.as_ref());
-        let before = self.found.problems.len();
+        let before = self.place();
         let (mut count, mut is_over) = (0, false);
         let mut next = self.lexer.first(begins, b']');
         let end = loop {
@@ -185,6 +185,7 @@ impl Walk<'_, '_> {
     }
 
     /// Judges how many items or keys there are; returns the place behind its problem.
+    #[inline]
     pub(super) fn length(
         &mut self,
         id: RuleId,

@@ -29,10 +29,11 @@ impl<'s, 't> Walk<'s, 't> {
         if path.depth() >= DEEPEST {
             return Err(Stop::Unread);
         }
-        let before = self.found.problems.len();
+        let before = self.place();
         let rules = self.rules;
         let rule = id.and_then(|id| rules[id].object.as_deref());
         let mut keys = Keys::new(rule);
+        let is_quiet = self.found.is_none() && !self.options.null_is_absent;
         let mut count = 0;
         let mut next = self.lexer.first(begins, b'}');
         let end = loop {
@@ -40,10 +41,14 @@ impl<'s, 't> Walk<'s, 't> {
                 ControlFlow::Continue(at) => at,
                 ControlFlow::Break(end) => break end,
             };
-            let member = keys.read(self.lexer, key)?;
-            let end = match rule {
-                Some(rule) => self.member(rule, &member, path)?,
-                None => self.anything(member.value, &path.key(&member.name))?,
+            let end = if is_quiet && let Some((name, by, value)) = keys.expected(self.lexer, key) {
+                self.judge(by, value, &path.key(name))?
+            } else {
+                let member = keys.read(self.lexer, key)?;
+                match rule {
+                    Some(rule) => self.member(rule, &member, path)?,
+                    None => self.anything(member.value, &path.key(&member.name))?,
+                }
             };
             count += 1;
             next = self.lexer.next(end, b'}')?;
@@ -88,7 +93,7 @@ impl<'s, 't> Walk<'s, 't> {
             .flat_map(|(_, needed)| needed)
             .filter(|other| !keys.has(other))
         {
-            self.missing(rule, other, self.found.problems.len(), path)?;
+            self.missing(rule, other, self.place(), path)?;
         }
         for (_, by) in rule
             .dependent_schemas
@@ -105,12 +110,6 @@ impl<'s, 't> Walk<'s, 't> {
         let (name, at) = (&*member.name, member.value);
         let property = member.property.and_then(|place| rule.properties.get(place));
         let property = property.map(|(_, by)| *by);
-        if let (Some(by), true) = (property, rule.is_plain)
-            && !self.loud
-            && !self.options.null_is_absent
-        {
-            return self.judge(by, at, &path.key(name));
-        }
         let is_secret = self.is_secret(path, name);
         let here = path.member(name, property.is_some(), is_secret);
         if let Some(names) = rule.names
@@ -170,17 +169,17 @@ impl<'s, 't> Walk<'s, 't> {
     /// A null that says that an optional member is not there: it could say nothing else.
     fn absent(&mut self, member: &Member<'t>, here: &Path<'_>) -> Judged {
         let end = self.lexer.literal(member.value, "null")?;
-        if self.loud {
+        if let Some(found) = &mut self.found {
             // The default of an argument is recorded with its value; what a type makes of a missing member is its own affair.
             let default = self.schema.and_then(|one| one.default_of(&member.name));
             if !here.is_argument() {
                 let left_out = Coercion::left_out(here, "null", false);
-                self.found.coercions.push(left_out);
+                found.coercions.push(left_out);
             } else if let Some(default) = default {
                 let default = Coercion::to_default(here, default);
                 let is_same = |known: &Coercion| known.pointer == default.pointer;
-                if !self.found.defaults.iter().any(is_same) {
-                    self.found.defaults.push(default);
+                if !found.defaults.iter().any(is_same) {
+                    found.defaults.push(default);
                 }
             }
         }
@@ -202,10 +201,11 @@ impl<'s, 't> Walk<'s, 't> {
         let schema = self.schema;
         if schema.is_some_and(InputSchema::ignores_unknown_keys) {
             let end = self.anything(member.value, here)?;
-            if self.loud {
+            let has_secrets = self.has_secrets();
+            if let Some(found) = &mut self.found {
                 let value = self.lexer.between(member.value..end);
-                let left_out = Coercion::left_out(here, value, self.has_secrets());
-                self.found.coercions.push(left_out);
+                let left_out = Coercion::left_out(here, value, has_secrets);
+                found.coercions.push(left_out);
             }
             self.edit(Verdict::Coerced, member.key..end, None);
             return Ok(end);
@@ -413,44 +413,42 @@ impl<'r, 't> Keys<'r, 't> {
         }
     }
 
+    /// Reads the key that begins here, if it is of the property that most callers give next, and nothing else is said of that.
+    #[inline]
+    fn expected(&mut self, lexer: Lexer<'t>, key: usize) -> Option<(&'r str, RuleId, usize)> {
+        let rule = self.rule.filter(|rule| rule.is_plain && self.next < 64)?;
+        let (name, by) = rule.properties.get(self.next)?;
+        let value = lexer.behind_key(key, name)?;
+        self.saw(self.next);
+        Some((name, *by, value))
+    }
+
+    /// Notes one of the first 64 properties.
+    fn saw(&mut self, place: usize) {
+        let bit = 1 << place;
+        self.twice |= self.seen & bit != 0;
+        self.seen |= bit;
+        self.next = place + 1;
+    }
+
     /// Reads the key that begins here, up to its value.
+    #[inline]
     fn read(&mut self, lexer: Lexer<'t>, key: usize) -> Result<Member<'t>, Unread> {
         if lexer.byte(key) != b'"' {
             return Err(Unread);
         }
-        let properties = self.rule.map_or(&[][..], |rule| &rule.properties);
-        let is_plain = self.rule.is_some_and(|rule| rule.is_plain);
-        let (name, property, end) = match properties.get(self.next) {
-            // Most callers keep the order of the schema.
-            Some((name, _)) if is_plain && lexer.is_key(key + 1, name) => {
-                let end = key + name.len() + 2;
-                let name = Cow::Borrowed(lexer.between(key + 1..end - 1));
-                (name, Some(self.next), end)
-            }
-            _ => {
-                let string = lexer.string(key)?;
-                let name = string.text()?;
-                let rule = self.rule.filter(|_| !properties.is_empty());
-                let property = rule.and_then(|rule| rule.position(&name));
-                (name, property, string.end)
-            }
-        };
+        let string = lexer.string(key)?;
+        let name = string.text()?;
+        let property = self.rule.and_then(|rule| rule.position(&name));
         match property {
-            Some(place) if place < 64 => {
-                let bit = 1 << place;
-                self.twice |= self.seen & bit != 0;
-                self.seen |= bit;
-            }
+            Some(place) if place < 64 => self.saw(place),
             _ => self.add(name.clone()),
-        }
-        if let Some(place) = property {
-            self.next = place + 1;
         }
         Ok(Member {
             name,
             property,
             key,
-            value: lexer.behind_space(lexer.behind(end, b':')?),
+            value: lexer.behind_space(lexer.behind(string.end, b':')?),
         })
     }
 

@@ -15,7 +15,7 @@ use super::place::Path;
 use super::problem::{ArgumentProblem, KEPT, ProblemKind};
 use crate::decimal::integer;
 use crate::lexer::{EXACT, Lexer, Number, Quoted, Unread};
-use crate::{Decimal, InputSchema, Limit, NumberRule, RuleId, Rules, Types};
+use crate::{Decimal, InputSchema, Limit, NumberRule, RuleId, Rules, TextRule, Types};
 
 /// Steps of one walk. A megabyte of plain values needs about a million; alternatives inside alternatives
 /// of a recursive type could otherwise need any number.
@@ -130,7 +130,6 @@ pub(super) struct Walk<'s, 't> {
     pub(super) schema: Option<&'s InputSchema>,
     pub(super) lexer: Lexer<'t>,
     pub(super) options: Options,
-    pub(super) loud: bool,
     pub(super) verdict: Verdict,
     /// Whether a key is given twice in one object.
     pub(super) twice: bool,
@@ -139,7 +138,8 @@ pub(super) struct Walk<'s, 't> {
     trials: usize,
     /// Verdicts on values that alternatives inside alternatives would ask for again and again, and where the values end.
     known: HashMap<(RuleId, usize), (Verdict, usize), foldhash::fast::RandomState>,
-    pub(super) found: Found,
+    /// What a loud walk has found; a quiet one has nowhere to put it.
+    pub(super) found: Option<Box<Found>>,
 }
 
 /// Where the value ends that begins at `at`, one object deep in the text, if the rule admits it as it is written.
@@ -157,13 +157,12 @@ impl<'s, 't> Walk<'s, 't> {
             schema: None,
             lexer: Lexer::new(text),
             options: Options::default(),
-            loud: false,
             verdict: Verdict::Fits,
             twice: false,
             steps: 0,
             trials: 0,
             known: HashMap::default(),
-            found: Found::default(),
+            found: None,
         }
     }
 
@@ -176,7 +175,7 @@ impl<'s, 't> Walk<'s, 't> {
         let mut walk = Self {
             schema: Some(schema),
             options,
-            loud: true,
+            found: Some(Box::default()),
             ..Self::quiet(text, schema.rules())
         };
         let start = walk.lexer.behind_space(0);
@@ -187,7 +186,7 @@ impl<'s, 't> Walk<'s, 't> {
         if walk.twice {
             walk.duplicates(start, &Path::ROOT)?;
         }
-        Ok(walk.found)
+        Ok(walk.found.map(|found| *found).unwrap_or_default())
     }
 
     /// A walk over a text that a value is read as.
@@ -195,7 +194,7 @@ impl<'s, 't> Walk<'s, 't> {
         Walk {
             schema: self.schema,
             options: self.options,
-            loud: self.loud,
+            found: self.found.as_ref().map(|_| Box::default()),
             steps: self.steps,
             trials: self.trials,
             ..Walk::quiet(text, self.rules)
@@ -219,13 +218,17 @@ impl<'s, 't> Walk<'s, 't> {
         path.is_root() && self.schema.is_some_and(|schema| schema.is_secret(name))
     }
 
+    /// The place behind all problems so far.
+    pub(super) fn place(&self) -> usize {
+        self.found.as_ref().map_or(0, |found| found.problems.len())
+    }
+
     /// One more problem.
     pub(super) fn problem(
         &mut self,
         problem: impl FnOnce() -> ArgumentProblem,
     ) -> Result<(), Stop> {
-        self.problem_at(self.found.problems.len(), problem)
-            .map(drop)
+        self.problem_at(self.place(), problem).map(drop)
     }
 
     /// One more problem in front of those from this place on; returns the place behind it.
@@ -234,13 +237,13 @@ impl<'s, 't> Walk<'s, 't> {
         place: usize,
         problem: impl FnOnce() -> ArgumentProblem,
     ) -> Result<usize, Stop> {
-        if !self.loud {
+        let Some(found) = &mut self.found else {
             return Err(Stop::Refused);
-        }
-        self.found.total += 1;
+        };
+        found.total += 1;
         if place < KEPT {
-            self.found.problems.insert(place, problem());
-            self.found.problems.truncate(KEPT);
+            found.problems.insert(place, problem());
+            found.problems.truncate(KEPT);
         }
         Ok((place + 1).min(KEPT))
     }
@@ -320,7 +323,9 @@ impl<'s, 't> Walk<'s, 't> {
             Token::Object if rule.object.is_some() => Some(self.object(Some(id), at, path)?),
             Token::Array | Token::Object => None,
             Token::String(string) => {
-                self.string(id, string, at, path)?;
+                if let Some(text) = &rule.text {
+                    self.string((id, text), string, at, path)?;
+                }
                 Some(end)
             }
             Token::Number(number) => {
@@ -373,12 +378,12 @@ impl<'s, 't> Walk<'s, 't> {
         if let Some(known) = self.known.get(&(id, at)) {
             return Ok(*known);
         }
-        let loud = std::mem::replace(&mut self.loud, false);
+        let found = self.found.take();
         let before = std::mem::replace(&mut self.verdict, Verdict::Fits);
         self.trials += 1;
         let judged = self.judge(id, at, path);
         self.trials -= 1;
-        self.loud = loud;
+        self.found = found;
         let verdict = std::mem::replace(&mut self.verdict, before);
         let verdict = match judged {
             Ok(end) => (verdict, end),
@@ -491,28 +496,27 @@ impl<'s, 't> Walk<'s, 't> {
         self.steps = inner.steps;
         judged?;
         self.verdict = self.verdict.max(Verdict::Coerced);
-        let Found {
-            problems,
-            total,
-            edits,
-            coercions,
-            ..
-        } = inner.found;
-        self.found.total += total;
-        let room = KEPT.saturating_sub(self.found.problems.len());
-        self.found.problems.extend(problems.into_iter().take(room));
-        if total == 0 && self.loud {
-            // What was corrected inside comes after the value that it stands in.
-            let path = path.hidden(path.is_root() && self.has_secrets());
-            let from = self.lexer.between(span.clone());
-            self.found.coercions.push(Coercion::new(&path, from, read));
-            self.found.coercions.extend(coercions);
-            let to = Some(write(read, edits));
-            self.found.edits.push(Edit { span, to });
+        let inner = inner.found;
+        let has_secrets = self.has_secrets();
+        if let (Some(found), Some(inner)) = (&mut self.found, inner) {
+            found.total += inner.total;
+            let room = KEPT.saturating_sub(found.problems.len());
+            let problems = inner.problems.into_iter();
+            found.problems.extend(problems.take(room));
+            if inner.total == 0 {
+                // What was corrected inside comes after the value that it stands in.
+                let path = path.hidden(path.is_root() && has_secrets);
+                let from = self.lexer.between(span.clone());
+                found.coercions.push(Coercion::new(&path, from, read));
+                found.coercions.extend(inner.coercions);
+                let to = Some(write(read, inner.edits));
+                found.edits.push(Edit { span, to });
+            }
         }
         Ok(())
     }
 
+    #[inline]
     fn number(
         &mut self,
         id: RuleId,
@@ -558,22 +562,19 @@ impl<'s, 't> Walk<'s, 't> {
     /// Notes that a part of the text is to be replaced, or a member left out.
     pub(super) fn edit(&mut self, verdict: Verdict, span: Range<usize>, to: Option<String>) {
         self.verdict = self.verdict.max(verdict);
-        if self.loud {
-            self.found.edits.push(Edit { span, to });
+        if let Some(found) = &mut self.found {
+            found.edits.push(Edit { span, to });
         }
     }
 
     fn string(
         &mut self,
-        id: RuleId,
+        (id, rule): (RuleId, &TextRule),
         string: &Quoted<'_>,
         at: usize,
         path: &Path<'_>,
     ) -> Result<(), Stop> {
         let rules = self.rules;
-        let Some(rule) = &rules[id].text else {
-            return Ok(());
-        };
         let text = string.text()?;
         let kind = if (rule.min.is_some() || rule.max.is_some())
             && !is_between(text.chars().count(), rule.min, rule.max)
