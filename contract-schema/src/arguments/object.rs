@@ -432,7 +432,7 @@ impl<'r, 't> Keys<'r, 't> {
     }
 
     /// Reads the key that begins here, up to its value.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read(&mut self, lexer: Lexer<'t>, key: usize) -> Result<Member<'t>, Unread> {
         if lexer.byte(key) != b'"' {
             return Err(Unread);

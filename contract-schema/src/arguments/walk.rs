@@ -283,7 +283,8 @@ impl<'s, 't> Walk<'s, 't> {
     }
 
     /// The token that begins here, and the place behind it.
-    #[inline]
+    // Inlined in an unoptimised build, it would take more of the stack than the deepest values leave.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn token(&self, at: usize) -> Result<(Token<'t>, usize), Unread> {
         let literal = |word, token| Ok((token, self.lexer.literal(at, word)?));
         match self.lexer.byte(at) {
