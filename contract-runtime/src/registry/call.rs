@@ -144,7 +144,7 @@ impl<'r> Call<'r> {
     }
 }
 
-impl<'r> Call<'r, Check> {
+impl Call<'_, Check> {
     /// Evaluates every precondition, where a check stops at the first one that ends the call.
     ///
     /// No policy counts: conditions that are ignored are evaluated too, and those that do not hold are in
