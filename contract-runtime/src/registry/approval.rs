@@ -80,7 +80,7 @@ impl Registry {
     /// Takes back a question that nobody will answer, such as one that was shown in a dialog that is gone; an answer to it answers
     /// nothing any more.
     ///
-    /// A registry keeps a thousand open questions, and a hundred of one caller that [`Context::identified_as`] names, so a program
+    /// A registry keeps a thousand open questions, and a hundred of one caller that [`Context::identified_as`](crate::Context::identified_as) names, so a program
     /// that shows none for long takes them back.
     pub fn withdraw(&self, request: &ApprovalRequest) {
         let _ = self.inner.open_requests.take(&request.id, |_| true);

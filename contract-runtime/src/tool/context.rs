@@ -125,7 +125,7 @@ impl Context {
         self
     }
 
-    /// Adds the answer to what an earlier, equal call asked; see [`Outcome::approval_request`].
+    /// Adds the answer to what an earlier, equal call asked; see [`Outcome::approval_request`](crate::Outcome::approval_request).
     ///
     /// The first call that it answers uses it up, whatever comes of that call; a batch may be given one for each of its calls.
     pub fn answer(mut self, answer: Answer) -> Self {
