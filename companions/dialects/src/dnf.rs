@@ -37,7 +37,7 @@ pub(super) struct DnfBuilder<'r, 'o> {
 }
 
 impl DnfBuilder<'_, '_> {
-    /// The plain schemas of which `keywords` accepts any; none if it accepts nothing.
+    /// Splits `keywords` into plain schemas: it accepts what any of them accepts. Without a schema it accepts nothing.
     pub(super) fn alternatives(&mut self, keywords: &Keywords) -> Result<Vec<Keywords>, Closed> {
         let mut plain = keywords.clone();
         let mut groups: Vec<Vec<Keywords>> = Vec::new();

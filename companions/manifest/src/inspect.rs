@@ -123,8 +123,8 @@ pub trait Inspect {
     #[must_use]
     fn lint(&self) -> Vec<Finding>;
 
-    /// Finds all preconditions of which neither the schema nor a portable rule expresses all, as [`lint`](Self::lint) does of those
-    /// that must be `shown`.
+    /// Finds every precondition that neither the schema nor a portable rule expresses completely. [`lint`](Self::lint) reports only
+    /// those that their author marked `shown`.
     #[must_use]
     fn not_shown(&self) -> Vec<Finding>;
 
@@ -210,7 +210,7 @@ fn of_condition(
     }
 }
 
-/// The preconditions of which neither the schema nor a rule says all: those that demand it, or all.
+/// The preconditions that neither the schema nor a rule expresses completely: those marked `shown`, or `all`.
 fn not_shown(tool: ToolInfo<'_>, all: bool) -> impl Iterator<Item = Finding> {
     let refusing = tool.conditions().iter().filter(move |published| {
         let condition = published.condition();
@@ -270,7 +270,7 @@ fn superfluous(
     })
 }
 
-/// The parameters of a tool that a macro made which nothing describes: what others declare, nobody here can mend.
+/// The parameters without a description. A tool that no macro made has none here, because its schema was written elsewhere.
 fn undescribed(tool: ToolInfo<'_>) -> Vec<&str> {
     let schema = tool.input_schema();
     let properties = schema["properties"].as_object().into_iter().flatten();

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub enum Policy {
     /// The condition is not evaluated.
     Ignore,
-    /// The condition is evaluated; observers are told of a failure, and the call goes on.
+    /// The condition is evaluated. If it does not hold, observers are told, and the call continues.
     Observe,
     /// The condition is evaluated; observers are told of a failure, which ends the call.
     #[default]

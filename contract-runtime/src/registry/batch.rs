@@ -142,7 +142,7 @@ impl<'r> Batch<'r> {
     }
 
     async fn join_bounded(&self, calls: Vec<CallInput<'r>>) -> Vec<Outcome> {
-        // Whoever waits for a person holds up nobody who writes, so each stands behind the gate by itself.
+        // A call that waits for a person must not hold up calls that write, so each call passes the gate by itself.
         let apart = !self.inside && calls.iter().any(|call| self.asks(call));
         let _gate = if self.inside || apart {
             None

@@ -38,7 +38,7 @@ pub(super) async fn off_the_async_threads(
     };
     let cancellation = context.token();
     let deadline = job.deadline;
-    // The body is told when nobody waits for it any more, in case it looks.
+    // It tells a body that reads its token that the caller has given up.
     let guard = job.cancel_guard();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
@@ -102,7 +102,7 @@ pub(super) async fn off_the_async_threads(
 struct Start(Arc<AtomicBool>);
 
 impl Start {
-    /// The body may run, because nobody has given it up.
+    /// The body may run, because the caller has not given it up.
     fn begin(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }

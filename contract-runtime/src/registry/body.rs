@@ -227,7 +227,7 @@ impl Job {
         }
     }
 
-    /// A guard that tells a body that looks at its token when nobody waits for it any more.
+    /// A guard that cancels the token of the body when it is dropped, which is when the caller has given up the call.
     pub(super) fn cancel_guard(&self) -> Option<tokio_util::sync::DropGuard> {
         self.own
             .as_ref()
@@ -334,31 +334,31 @@ fn own(setup: &CallSetup<'_>, deadline: Option<At>) -> CallExtensions {
     }
 }
 
-/// How a call stands behind the gate of its registry.
+/// How a call passes the gate of its registry, which keeps calls that write apart from all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum GateUse {
-    /// Not at all, or its batch sees to it.
+    /// It does not pass the gate, or its batch has passed it.
     #[default]
     None,
     Shared,
     Exclusive,
 }
 
-/// How far a call goes, and behind which gate it already is.
+/// How far a call goes, and which gate it has already passed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mode {
     pub(super) only_check: bool,
     pub(super) gate: Option<Arc<Gate>>,
     /// Instead of every setting of authors and operators.
     pub(super) policy: Option<Policy>,
-    /// What the call may ask; nothing of a trial, which nobody answers.
+    /// What the call may ask. A trial asks nothing.
     pub(super) asking: Option<Arc<Asking>>,
-    /// How the call stands behind the gate of its registry while it runs, and not while somebody is asked.
+    /// How the call passes the gate while it runs. It waits for a person outside of the gate.
     pub(super) gate_use: GateUse,
 }
 
 impl Mode {
-    /// A call that somebody makes, rather than a check or a trial.
+    /// It is a call, and neither a check nor a trial.
     pub(super) fn is_a_call(&self) -> bool {
         !self.only_check && self.policy().is_none()
     }

@@ -60,7 +60,7 @@ impl Inner {
         } = setup;
         let span = tracing::info_span!(
             "execute_tool",
-            // Both come from outside and could move the cursor of whoever reads the log.
+            // Both come from outside and could move the cursor of a terminal that shows the log.
             otel.name = format_args!("execute_tool {}", escaped(&input.name)),
             gen_ai.operation.name = "execute_tool",
             gen_ai.tool.name = %escaped(&input.name),

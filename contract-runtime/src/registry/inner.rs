@@ -231,7 +231,7 @@ impl Drop for CallPermit<'_> {
     }
 }
 
-/// What a model is told when nobody can say whether it may call.
+/// What a model is told when a hook panicked, so that it is not known whether the call is allowed.
 const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
 
 type Ask = Box<dyn Fn(&ToolCall) -> Result<(), String> + Send + Sync>;

@@ -109,7 +109,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// What the dispatcher hands over, or the needs of a tool that no macro made, to whoever asks for them.
+    /// What the dispatcher hands over, or the needs of a tool that no macro made, while a registry is built.
     pub(crate) fn asking(&self, needs: &[Need]) -> Result<&Request<'c>, FailureKind> {
         match &self.0 {
             Purpose::Run(request) => Ok(request),
