@@ -55,7 +55,10 @@ pub(crate) fn agree(registry: &Registry, call: &ToolCall, made: &Outcome) {
     for (way, outcome) in &ways {
         assert_eq!(Seen::of(outcome), expected, "{way}: {call:?}");
     }
-    for text in [polled(registry.call(call).text()), with(value).text().blocking()] {
+    for text in [
+        polled(registry.call(call).text()),
+        with(value).text().blocking(),
+    ] {
         match text {
             Ok(text) => assert_eq!(Some(&*text), made.output()),
             Err(outcome) => assert_eq!(Seen::of(&outcome), expected),

@@ -43,7 +43,8 @@ async fn called<S>(registry: &Registry, call: ToolCallContext<'_, S>) -> CallToo
         .cancellation(call.request_context.ct.clone())
         .approver(move |request| ask(client.clone(), request));
     let outcome = registry
-        .call(ToolCall::new("", &*call.name, arguments)).context(context)
+        .call(ToolCall::new("", &*call.name, arguments))
+        .context(context)
         .await;
     let succeeded = outcome.is_ok();
     let text = vec![ContentBlock::text(outcome.into_result().text())];
