@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use contract_runtime::{
-    Approval, ApprovalRequest, Context, Decision, Dialect, McpRevision, Registry, ToolCall,
+    Approval, ApprovalRequest, Context, Decision, Dialect, McpRevision, Registry,
 };
 use rmcp::RoleServer;
 use rmcp::handler::server::router::tool::{ToolRoute, ToolRouter};
@@ -42,10 +42,8 @@ async fn called<S>(registry: &Registry, call: ToolCallContext<'_, S>) -> CallToo
     let context = Context::new()
         .cancellation(call.request_context.ct.clone())
         .approver(move |request| ask(client.clone(), request));
-    let outcome = registry
-        .call(ToolCall::new("", &*call.name, arguments))
-        .context(context)
-        .await;
+    let made = registry.call(("", &*call.name, &*arguments));
+    let outcome = made.context(context).await;
     let succeeded = outcome.is_ok();
     let text = vec![ContentBlock::text(outcome.into_result().text())];
     if succeeded {
