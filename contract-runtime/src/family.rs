@@ -1,8 +1,8 @@
 //! What the companion crates use that is not public. Unstable: they are released together with this crate.
 
 pub use crate::contract::expression::{Comparison, Expression, Operation};
-pub use crate::contract::observed::written;
 pub use crate::contract::panics::{Panicked, guard};
+pub use crate::contract::scope::written;
 pub use crate::contract::type_kind::TypeKind;
 pub use crate::registry::dry_run::{Setup, TriedTool};
 pub use crate::registry::is_tool_name;

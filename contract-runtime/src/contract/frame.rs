@@ -1,7 +1,6 @@
 //! One execution of a contracted function: the conditions that were reached and their results.
 
 mod asking;
-mod entered;
 mod kept;
 mod opened;
 mod over_history;

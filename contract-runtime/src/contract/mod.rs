@@ -15,7 +15,6 @@ pub(crate) mod given;
 pub(crate) mod history;
 mod in_flight;
 pub(crate) mod nesting;
-pub(crate) mod observed;
 pub(crate) mod observer;
 pub(crate) mod panics;
 pub(crate) mod pattern;

@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 use super::approval::{Approver, Asking, RunAnswers};
 use super::counts::{Counters, Counts};
 use super::history::CallPlace;
-use super::observed::Observed;
 use super::observer::{self, CheckEvent, Observers, Watcher};
 use super::panics::{Panicked, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
@@ -532,4 +531,58 @@ impl ContractScope {
         }
         panicked
     }
+}
+
+/// How many violations that did not end a call are kept; a condition in a loop must not fill the memory.
+const OBSERVED: usize = 100;
+
+/// How many bytes their values may have together: several may name the same large parameter.
+const OBSERVED_BYTES: usize = 1 << 20;
+
+/// The violations of one call that did not end it.
+#[derive(Default)]
+struct Observed {
+    all: Vec<Violation>,
+    bytes: usize,
+}
+
+impl Observed {
+    /// Adds one. It shares values with those before it; what is its own is cut where there is too much of that.
+    fn add(&mut self, mut violation: Violation) {
+        if self.all.len() == OBSERVED {
+            return;
+        }
+        for before in &self.all {
+            violation.values.share_with(&before.values);
+        }
+        let bytes = self.bytes.saturating_add(violation.values.own_bytes());
+        if bytes > OBSERVED_BYTES {
+            violation.shorten_values();
+        } else {
+            self.bytes = bytes;
+        }
+        self.all.push(violation);
+    }
+
+    fn take(&mut self) -> Vec<Violation> {
+        self.bytes = 0;
+        std::mem::take(&mut self.all)
+    }
+}
+
+/// The same violations as they are written down, where values cannot be shared: each whole as long as there is room for all.
+#[must_use]
+pub fn written(observed: &[Violation]) -> Vec<Violation> {
+    let mut bytes = 0_usize;
+    let one = |violation: &Violation| {
+        let mut violation = violation.clone();
+        let with = bytes.saturating_add(violation.values.bytes());
+        if with > OBSERVED_BYTES {
+            violation.shorten_values();
+        } else {
+            bytes = with;
+        }
+        violation
+    };
+    observed.iter().map(one).collect()
 }

@@ -1,11 +1,12 @@
-//! Opens the frame of an execution: of a direct call, or of a call by name.
+//! Opens the frame of an execution, of a direct call or of a call by name, and takes the step from the conditions to the body.
 
-use super::{Frame, FrameOf, Phase};
+use super::{Frame, FrameOf, Phase, Stop};
 use crate::contract::condition::{Contract, ContractOf};
 use crate::contract::counts::Reached;
-use crate::contract::nesting;
 use crate::contract::policy::{self, Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::ContractScope;
+use crate::contract::thread::with_current;
+use crate::contract::{nesting, scope};
 
 /// Where conditions are too deep in conditions to be judged, and no panic can say so.
 const NOT_JUDGED: Resolved = Resolved {
@@ -96,5 +97,53 @@ impl<'c> FrameOf<'c> {
         self.is_plain = false;
         self.is_quiet &= !self.is_watched();
         self
+    }
+}
+
+impl FrameOf<'_> {
+    /// The last step before the body.
+    #[inline]
+    pub fn enter(&mut self) -> Result<(), Stop> {
+        if !self.is_plain {
+            self.enter_otherwise()?;
+        }
+        if self.phase == Phase::Counted {
+            nesting::end();
+        }
+        self.phase = Phase::Entered;
+        Ok(())
+    }
+
+    #[cold]
+    fn enter_otherwise(&mut self) -> Result<(), Stop> {
+        if self.open.is_some() {
+            self.ask_open()?;
+        }
+        if self.only_check {
+            return Err(Stop::BeforeBody);
+        }
+        if self.is_watched() {
+            self.tell_of_body();
+        }
+        if let Some(place) = self.place() {
+            place.enter();
+        }
+        Ok(())
+    }
+
+    /// The call ends before its body.
+    #[cold]
+    pub(super) fn never_entered(&self) {
+        if self.phase == Phase::Counted {
+            nesting::end();
+        }
+        if !self.named {
+            return;
+        }
+        if self.scope.get().is_some() {
+            self.scope.set_phase(scope::Phase::BeforeBody);
+        } else {
+            with_current(|scope| scope.set_phase(scope::Phase::BeforeBody));
+        }
     }
 }
