@@ -13,10 +13,9 @@ use crate::fake::{call, within};
 async fn the_tools_of_a_child_process_are_imported_and_called() {
     let Some(program) = std::env::var_os("CONTRACT_MCP_SERVER") else {
         let why = "CONTRACT_MCP_SERVER names no server; .ci/nightly.d/mcp.sh sets it";
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN mcp the_tools_of_a_child_process_are_imported_and_called: {why}"
-        );
+        let test = "the_tools_of_a_child_process_are_imported_and_called";
+        let line = format!("NOT RUN mcp {test}: {why}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
         return;
     };
     let mut command = Command::new(program);

@@ -108,7 +108,8 @@ pub(crate) fn typed_on_a_terminal(
     });
     let Ok(output) = output else {
         let probe = "`script` of util-linux is not installed";
-        let _ = writeln!(std::io::stderr(), "NOT RUN terminals {words:?}: {probe}");
+        let line = format!("NOT RUN terminals {words:?}: {probe}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
         return None;
     };
     let said = String::from_utf8(output.stdout).unwrap();

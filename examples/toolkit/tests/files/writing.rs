@@ -77,7 +77,7 @@ pub(crate) fn not_run(row: &str, test: &str, probe: &str) {
 
 /// The harness keeps what tests print that pass, but for what goes to the handle itself.
 pub(crate) fn record(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 pub(crate) fn is_root() -> bool {
