@@ -8,9 +8,7 @@ use syn::{
     Visibility,
 };
 
-pub(crate) use portable::{
-    Arithmetic, Binary, Comparison, Converted, KindSource, Opaque, Portable, Quantifier, Unary,
-};
+pub(crate) use portable::{Converted, KindSource, Opaque, Operator, Portable};
 
 /// What stands under the attributes.
 pub(crate) enum Model {

@@ -4,27 +4,18 @@
 //! day may be read: a constant is, a call without arguments may not be.
 
 mod kind;
-mod literal;
 mod method;
-mod native;
-mod opaque;
 mod operand;
 mod pattern;
-mod widened;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::{BinOp, Expr, ExprBinary, ExprIf, ExprMethodCall, Type, UnOp};
 
 use crate::args;
-use crate::model::{
-    Arithmetic, Binary, Comparison, KindSource, Param, Portable, Quantifier, Unary,
-};
-use crate::source::is_punct;
-use literal::literal;
-use opaque::{opaque, other};
-use operand::{in_some, is_none, plain};
+use crate::model::{KindSource, Opaque, Operator, Param, Portable};
+use crate::source::{self, is_punct};
+use operand::{in_some, is_none, literal, plain};
 
 /// What is known where a predicate is read.
 struct Reader<'p> {
@@ -47,15 +38,17 @@ pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
         params,
         variables: Vec::new(),
     };
-    if has_attribute(expr.to_token_stream()) {
-        let read = opaque(
+    if !has_attribute(expr.to_token_stream()) {
+        return reader.condition(expr);
+    }
+    match reader.native(expr) {
+        Some((_, native)) => native,
+        None => opaque(
             expr,
             "an attribute decides when the program is compiled",
             "write one condition for each case",
-        );
-        return reader.native(expr).unwrap_or(read);
+        ),
     }
-    reader.condition(expr)
 }
 
 /// What the calls before this one decide.
@@ -69,68 +62,107 @@ pub(crate) fn of_history(expr: &Expr) -> Portable {
 
 fn has_attribute(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|tree| match tree {
-        proc_macro2::TokenTree::Group(group) => has_attribute(group.stream()),
+        TokenTree::Group(group) => has_attribute(group.stream()),
         other => is_punct(Some(&other), '#'),
     })
 }
 
-/// The names of the comparison and arithmetic operators in the runtime.
+/// A comparison or an arithmetic operator of Rust, as the runtime has it.
 fn operator(op: &BinOp) -> Option<Operator> {
     Some(match op {
-        BinOp::Eq(_) => Operator::Comparison(Comparison::Equal),
-        BinOp::Ne(_) => Operator::Comparison(Comparison::NotEqual),
-        BinOp::Lt(_) => Operator::Comparison(Comparison::Less),
-        BinOp::Le(_) => Operator::Comparison(Comparison::AtMost),
-        BinOp::Gt(_) => Operator::Comparison(Comparison::More),
-        BinOp::Ge(_) => Operator::Comparison(Comparison::AtLeast),
-        BinOp::Add(_) => Operator::Arithmetic(Arithmetic::Add),
-        BinOp::Sub(_) => Operator::Arithmetic(Arithmetic::Subtract),
-        BinOp::Mul(_) => Operator::Arithmetic(Arithmetic::Multiply),
-        BinOp::Rem(_) => Operator::Arithmetic(Arithmetic::Remainder),
+        BinOp::Eq(_) => Operator::Compare("Equal"),
+        BinOp::Ne(_) => Operator::Compare("NotEqual"),
+        BinOp::Lt(_) => Operator::Compare("Less"),
+        BinOp::Le(_) => Operator::Compare("AtMost"),
+        BinOp::Gt(_) => Operator::Compare("More"),
+        BinOp::Ge(_) => Operator::Compare("AtLeast"),
+        BinOp::Add(_) => Operator::Arithmetic("Add"),
+        BinOp::Sub(_) => Operator::Arithmetic("Subtract"),
+        BinOp::Mul(_) => Operator::Arithmetic("Multiply"),
+        BinOp::Rem(_) => Operator::Arithmetic("Remainder"),
         _ => return None,
     })
 }
 
-enum Operator {
-    Comparison(Comparison),
-    Arithmetic(Arithmetic),
+fn opaque(expr: &Expr, reason: &'static str, advice: &'static str) -> Portable {
+    let tokens = expr.to_token_stream();
+    Portable::Opaque(Opaque {
+        text: source::text(&tokens),
+        tokens,
+        reason,
+        advice,
+    })
 }
 
-fn is_arithmetic(op: &BinOp) -> bool {
-    matches!(operator(op), Some(Operator::Arithmetic(_)))
+/// Why an expression that is none of the known ones is not portable.
+fn other(expr: &Expr) -> Portable {
+    let (reason, advice) = match args::ungrouped(expr) {
+        Expr::Binary(binary) if matches!(binary.op, BinOp::Div(_)) => (
+            "a division may fail, and languages round it differently",
+            "multiply the other side",
+        ),
+        Expr::Binary(_) | Expr::Unary(_) => (
+            "the only portable operators are comparisons, `+`, `-`, `*`, `%`, `!`, `&&` and `||`",
+            "write it with one of these",
+        ),
+        Expr::Cast(_) => (
+            "a cast follows Rust's own conversion rules",
+            "compare in the parameter's own type",
+        ),
+        Expr::Field(_) => (
+            "only its type knows what JSON calls a field",
+            "make it a parameter",
+        ),
+        Expr::Index(_) => (
+            "an index may fail",
+            "cover all items with `iter().all(|item| ..)`",
+        ),
+        Expr::If(_) | Expr::Match(_) | Expr::Let(_) => (
+            "a branch that binds names is specific to Rust",
+            "use `is_some_and(|value| ..)` or `matches!`",
+        ),
+        Expr::Block(_) | Expr::Unsafe(_) => (
+            "a block with statements is specific to Rust",
+            "write one expression",
+        ),
+        Expr::Closure(_) => (
+            "a closure can be read only in a known method",
+            "use `iter().all(|item| ..)` or `is_some_and(|value| ..)`",
+        ),
+        _ => (
+            "this kind of expression is specific to Rust",
+            "write it with comparisons",
+        ),
+    };
+    opaque(expr, reason, advice)
 }
-
-const UNKNOWN_OPERATOR: (&str, &str) = (
-    "the only portable operators are comparisons, `+`, `-`, `*`, `%`, `!`, `&&` and `||`",
-    "write it with one of these",
-);
 
 impl Reader<'_> {
     /// Where a `bool` stands: what cannot be read there may still be asked of Rust, value by value.
     fn condition(&mut self, expr: &Expr) -> Portable {
-        match args::ungrouped(expr) {
-            Expr::Paren(paren) => self.condition(&paren.expr),
+        let read = match args::ungrouped(expr) {
+            Expr::Paren(paren) => Some(self.condition(&paren.expr)),
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
-                Portable::not(self.condition(&unary.expr))
+                Some(Portable::not(self.condition(&unary.expr)))
             }
-            Expr::Binary(binary) if matches!(binary.op, BinOp::And(_)) => {
-                let (left, right) = (self.condition(&binary.left), self.condition(&binary.right));
-                Portable::binary(Binary::And, left, right)
+            Expr::Binary(binary) => {
+                let name = match binary.op {
+                    BinOp::And(_) => Some("And"),
+                    BinOp::Or(_) => Some("Or"),
+                    _ => None,
+                };
+                name.map(|name| {
+                    let sides = [&binary.left, &binary.right];
+                    Portable::of(name, sides.map(|side| self.condition(side)))
+                })
             }
-            Expr::Binary(binary) if matches!(binary.op, BinOp::Or(_)) => {
-                let (left, right) = (self.condition(&binary.left), self.condition(&binary.right));
-                Portable::binary(Binary::Or, left, right)
+            Expr::Block(block) if block.label.is_none() => {
+                method::alone(&block.block).map(|inner| self.condition(inner))
             }
-            Expr::Block(block) if block.label.is_none() => match method::alone(&block.block) {
-                Some(inner) => self.condition(inner),
-                None => self.leaf(expr),
-            },
-            Expr::If(choice) => match self.choice(choice) {
-                Some(read) => read,
-                None => self.leaf(expr),
-            },
-            _ => self.leaf(expr),
-        }
+            Expr::If(choice) => self.choice(choice),
+            _ => None,
+        };
+        read.unwrap_or_else(|| self.leaf(expr))
     }
 
     /// `if a { b } else { c }` as `a && b || !a && c`.
@@ -142,11 +174,9 @@ impl Reader<'_> {
         let when = self.condition(&choice.cond);
         let then = self.condition(method::alone(&choice.then_branch)?);
         let otherwise = self.condition(other);
-        Some(Portable::binary(
-            Binary::Or,
-            Portable::binary(Binary::And, when.clone(), then),
-            Portable::binary(Binary::And, Portable::not(when), otherwise),
-        ))
+        let then = Portable::of("And", [when.clone(), then]);
+        let otherwise = Portable::of("And", [Portable::not(when), otherwise]);
+        Some(Portable::of("Or", [then, otherwise]))
     }
 
     /// One test. Of a parameter whose type only the compiler knows, it is chosen there how to ask it.
@@ -155,20 +185,16 @@ impl Reader<'_> {
         if asks_presence(&read) {
             return read;
         }
-        let Some(native) = self.native(expr) else {
+        let Some((index, native)) = self.native(expr) else {
             return read;
         };
-        let Portable::Native { parameter, .. } = native else {
-            return read;
-        };
-        let is_bool = self
-            .params
-            .get(parameter)
-            .is_some_and(|param| kind::is_bool(&param.ty));
-        match read.is_partly_opaque() {
-            true => native,
-            false if is_bool => read,
-            false => Portable::Either(parameter, Box::new(read), Box::new(native)),
+        let param = self.params.get(index);
+        if read.any(&|part| matches!(part, Portable::Opaque(_))) {
+            native
+        } else if param.is_some_and(|param| kind::is_bool(&param.ty)) {
+            read
+        } else {
+            Portable::Either(index, Box::new([read, native]))
         }
     }
 
@@ -178,15 +204,20 @@ impl Reader<'_> {
             Expr::Reference(reference) if reference.mutability.is_none() => {
                 self.expression(&reference.expr)
             }
-            Expr::Unary(unary) => match unary.op {
-                UnOp::Deref(_) => self.dereferenced(expr, &unary.expr),
-                UnOp::Not(_) => Portable::not(self.expression(&unary.expr)),
-                UnOp::Neg(_) => self.negative(&unary.expr),
-                _ => opaque(expr, UNKNOWN_OPERATOR.0, UNKNOWN_OPERATOR.1),
+            Expr::Unary(unary) => match (unary.op, self.expression(&unary.expr)) {
+                // Of a constant, `*x` may be another type than `x`.
+                (UnOp::Deref(_), Portable::Named { .. }) => operand::named(expr),
+                (UnOp::Deref(_), same) => same,
+                (UnOp::Not(_), of) => Portable::not(of),
+                (UnOp::Neg(_), Portable::Integer(value)) => Portable::Integer(-value),
+                (UnOp::Neg(_), Portable::Float(value)) => Portable::Float(-value),
+                (UnOp::Neg(_), of) => Portable::of("Negative", [of]),
+                _ => other(expr),
             },
             Expr::Lit(value) => literal(expr, &value.lit),
             Expr::Path(path) => self.path(expr, path),
-            Expr::Const(_) => Self::constant(expr),
+            // Whatever stands in `const { .. }` is a constant.
+            Expr::Const(_) => operand::named(expr),
             Expr::Binary(binary) => self.binary(expr, binary),
             Expr::MethodCall(call) => self.method(expr, call),
             Expr::Call(call) => match self.widened_by_call(expr, call) {
@@ -206,37 +237,35 @@ impl Reader<'_> {
     }
 
     fn binary(&mut self, expr: &Expr, binary: &ExprBinary) -> Portable {
-        match &binary.op {
-            BinOp::And(_) | BinOp::Or(_) => self.condition(expr),
-            BinOp::Div(_) => opaque(
-                expr,
-                "a division may fail, and languages round it differently",
-                "multiply the other side",
-            ),
-            op => match operator(op) {
-                Some(Operator::Comparison(name)) => self.comparison(expr, binary, name),
-                Some(Operator::Arithmetic(name)) => {
-                    let (left, right) = self.arithmetic_operands(binary);
-                    Portable::Arithmetic(name, Box::new(left), Box::new(right))
-                }
-                None => opaque(expr, UNKNOWN_OPERATOR.0, UNKNOWN_OPERATOR.1),
-            },
+        match (&binary.op, operator(&binary.op)) {
+            (BinOp::And(_) | BinOp::Or(_), _) => self.condition(expr),
+            (_, Some(Operator::Compare(by))) => self.comparison(expr, binary, by),
+            (_, Some(operator)) => {
+                let (left, right) = self.arithmetic_operands(binary);
+                Portable::Node(operator, vec![left, right])
+            }
+            (_, None) => other(expr),
         }
     }
 
-    fn comparison(&mut self, expr: &Expr, binary: &ExprBinary, by: Comparison) -> Portable {
+    fn comparison(&mut self, expr: &Expr, binary: &ExprBinary, by: &'static str) -> Portable {
         let (left, right) = (&*binary.left, &*binary.right);
         for (side, other) in [(left, right), (right, left)] {
-            if !is_none(side) && in_some(side).is_none() {
+            let value = in_some(side);
+            if value.is_none() && !is_none(side) {
                 continue;
             }
-            let is_equal = match in_some(side) {
-                Some(value) => self.holds(other, value),
-                None => Portable::not(Portable::unary(Unary::IsSome, self.expression(other))),
+            let is_equal = match value {
+                Some(value) => {
+                    let (value, name) = (self.expression(value), self.fresh());
+                    let same = Portable::compare("Equal", Portable::Variable(name.clone()), value);
+                    Portable::quantified("SomeAnd", self.expression(other), name, same)
+                }
+                None => Portable::not(Portable::of("IsSome", [self.expression(other)])),
             };
             return match by {
-                Comparison::Equal => is_equal,
-                Comparison::NotEqual => Portable::not(is_equal),
+                "Equal" => is_equal,
+                "NotEqual" => Portable::not(is_equal),
                 _ => opaque(
                     expr,
                     "the order of optionals is specific to Rust",
@@ -258,23 +287,6 @@ impl Reader<'_> {
         Portable::compare(by, left, right)
     }
 
-    /// `of == Some(value)`
-    fn holds(&mut self, of: &Expr, value: &Expr) -> Portable {
-        let value = self.expression(value);
-        let variable = self.fresh();
-        let same = Portable::compare(
-            Comparison::Equal,
-            Portable::Variable(variable.clone()),
-            value,
-        );
-        Portable::Quantified(
-            Quantifier::SomeAnd,
-            Box::new(self.expression(of)),
-            variable,
-            Box::new(same),
-        )
-    }
-
     /// `of.unwrap_or(default) < n` as `of.is_none() && default < n || of.is_some_and(|value| value < n)`.
     fn with_default(
         &mut self,
@@ -282,30 +294,21 @@ impl Reader<'_> {
         default: Portable,
         compare: impl Fn(Portable) -> Portable,
     ) -> Portable {
-        let of = self.expression(of);
-        let variable = self.fresh();
+        let (of, variable) = (self.expression(of), self.fresh());
         let given = compare(Portable::Variable(variable.clone()));
-        let absent = Portable::not(Portable::unary(Unary::IsSome, of.clone()));
-        Portable::binary(
-            Binary::Or,
-            Portable::binary(Binary::And, absent, compare(default)),
-            Portable::Quantified(Quantifier::SomeAnd, Box::new(of), variable, Box::new(given)),
-        )
-    }
-
-    fn negative(&mut self, of: &Expr) -> Portable {
-        match self.expression(of) {
-            Portable::Integer(value) => Portable::Integer(-value),
-            Portable::Float(value) => Portable::Float(-value),
-            other => Portable::unary(Unary::Negative, other),
-        }
+        let absent = Portable::not(Portable::of("IsSome", [of.clone()]));
+        let absent = Portable::of("And", [absent, compare(default)]);
+        let given = Portable::quantified("SomeAnd", of, variable, given);
+        Portable::of("Or", [absent, given])
     }
 }
 
 fn asks_presence(read: &Portable) -> bool {
     match read {
-        Portable::Unary(Unary::Not, of) => asks_presence(of),
-        Portable::Unary(Unary::IsSome, of) => matches!(**of, Portable::Parameter(_)),
+        Portable::Node(Operator::Plain("Not"), of) => of.iter().all(asks_presence),
+        Portable::Node(Operator::Plain("IsSome"), of) => {
+            matches!(&of[..], [Portable::Parameter(_)])
+        }
         _ => false,
     }
 }
@@ -318,7 +321,7 @@ fn or_default(expr: &Expr) -> Option<(&Expr, &Expr)> {
             method,
             args,
             ..
-        }) if method.unraw() == "unwrap_or" && args.len() == 1 => {
+        }) if method == "unwrap_or" && args.len() == 1 => {
             // What `map` makes of the value has no name in an expression.
             let mapped = matches!(plain(receiver), Expr::MethodCall(call) if call.method == "map");
             args.first()

@@ -15,7 +15,7 @@ use syn::{Expr, Generics};
 
 use super::span::SpanRange;
 use super::{data, local, portable};
-use crate::model::{Clause, ClauseKind, Contracted, Opaque, Param, Portable, Role, Tool};
+use crate::model::{Clause, ClauseKind, Contracted, Opaque, Operator, Param, Portable, Role, Tool};
 use crate::source::is_punct;
 
 /// For a free function, whose static data may be read.
@@ -110,8 +110,10 @@ fn judgeable(clause: &Clause) -> bool {
     fn compares(portable: &Portable) -> bool {
         match portable {
             Portable::Native { .. } | Portable::Converted(_) | Portable::Opaque(_) => false,
-            Portable::Parameter(_) | Portable::Compare(..) | Portable::InList(..) => true,
-            other => other.parts().into_iter().any(compares),
+            Portable::Parameter(_) | Portable::Node(Operator::Compare(_) | Operator::InList, _) => {
+                true
+            }
+            other => other.parts().iter().any(compares),
         }
     }
     clause.kind == ClauseKind::Pre && clause.portable.as_ref().is_some_and(compares)
@@ -157,36 +159,18 @@ fn constants(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<Toke
 
 /// What of a predicate means the same in an item of its own.
 fn known_here(portable: &Portable, free: bool) -> Portable {
-    let sub = |part: &Portable| Box::new(known_here(part, free));
     match portable {
-        Portable::Bool(value) => Portable::Bool(*value),
-        Portable::Integer(value) => Portable::Integer(*value),
-        Portable::Float(value) => Portable::Float(*value),
-        Portable::Text(value) => Portable::Text(value.clone()),
-        Portable::Named {
-            text,
-            tokens,
-            primitive: Some(primitive),
-        } if nameable(tokens, free) => Portable::Named {
-            text: text.clone(),
-            tokens: tokens.clone(),
-            primitive: Some(primitive),
-        },
-        Portable::Parameter(index) => Portable::Parameter(*index),
-        Portable::Variable(name) => Portable::Variable(name.clone()),
-        Portable::Unary(by, of) => Portable::Unary(*by, sub(of)),
-        Portable::Binary(by, a, b) => Portable::Binary(*by, sub(a), sub(b)),
-        Portable::Compare(by, a, b) => Portable::Compare(*by, sub(a), sub(b)),
-        Portable::Arithmetic(by, a, b) => Portable::Arithmetic(*by, sub(a), sub(b)),
-        Portable::InList(of, list) => {
-            let list = list.iter().map(|one| known_here(one, free));
-            Portable::InList(sub(of), list.collect())
-        }
-        Portable::Quantified(by, of, variable, body) => {
-            Portable::Quantified(*by, sub(of), variable.clone(), sub(body))
+        Portable::Node(operator, parts) => {
+            let parts = parts.iter().map(|part| known_here(part, free));
+            Portable::Node(operator.clone(), parts.collect())
         }
         // Where its type is one of Rust's own; elsewhere nothing is known of the parameter at all.
-        Portable::Either(_, known, _) => *sub(known),
+        Portable::Either(_, both) => known_here(&both[0], free),
+        Portable::Named {
+            tokens,
+            primitive: Some(_),
+            ..
+        } if nameable(tokens, free) => portable.clone(),
         Portable::Named { .. }
         | Portable::Pattern { .. }
         | Portable::Native { .. }
@@ -197,6 +181,7 @@ fn known_here(portable: &Portable, free: bool) -> Portable {
             reason: "",
             advice: "",
         }),
+        known => known.clone(),
     }
 }
 

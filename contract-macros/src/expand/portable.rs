@@ -7,7 +7,7 @@ use syn::{ReturnType, Type};
 use super::clauses::condition;
 use super::span::SpanRange;
 use super::types::{anonymous_lifetimes, mentions_impl, opened};
-use crate::model::{Clause, Converted, KindSource, Param, Portable};
+use crate::model::{Clause, Converted, KindSource, Opaque, Operator, Param, Portable};
 
 /// `rt::Expression::Compare(rt::Comparison::More, &rt::Expression::Parameter("count"), &rt::Expression::Integer(0))`
 pub(super) fn expression(
@@ -24,64 +24,61 @@ pub(super) fn expression(
         other => sub(other),
     };
     let ident = |name: &str| Ident::new(name, Span::call_site());
-    let head = |name: &str| {
-        let name = ident(name);
-        quote!(#runtime::Expression::#name)
-    };
-    match portable {
-        Portable::Bool(value) => quote!(#runtime::Expression::Bool(#value)),
-        Portable::Integer(value) => quote!(#runtime::Expression::Integer(#value)),
-        Portable::Float(value) => quote!(#runtime::Expression::Float(#value)),
-        Portable::Text(value) => quote!(#runtime::Expression::Text(#value)),
+    let read = match portable {
+        Portable::Bool(value) => quote!(Bool(#value)),
+        Portable::Integer(value) => quote!(Integer(#value)),
+        Portable::Float(value) => quote!(Float(#value)),
+        Portable::Text(value) => quote!(Text(#value)),
         Portable::Named {
             tokens,
             primitive: Some(kind),
             ..
-        } => typed(tokens, kind, runtime),
-        Portable::Named { text, tokens, .. } => quote! {
-            #runtime::Expression::Named {
-                text: #text,
-                value: || #runtime::Known::new(&#tokens).json(),
-            }
-        },
+        } => return typed(tokens, kind, runtime),
+        Portable::Named { text, tokens, .. } => {
+            quote!(Named { text: #text, value: || #runtime::Known::new(&#tokens).json(), })
+        }
         Portable::Pattern {
             text,
             function,
             pattern,
         } => quote! {
-            #runtime::Expression::Named {
+            Named {
                 text: #text,
                 value: || #runtime::pattern(&#function, #runtime::Known::new(&#pattern).json()),
             }
         },
         Portable::Parameter(index) => {
             let name = name(*index, params);
-            quote!(#runtime::Expression::Parameter(#name))
+            quote!(Parameter(#name))
         }
-        Portable::Variable(name) => quote!(#runtime::Expression::Variable(#name)),
-        Portable::Unary(operator, of) => {
-            let (head, of) = (head(operator.name()), operand(of));
-            quote!(#head(&#of))
-        }
-        Portable::Binary(operator, a, b) => {
-            let (head, a, b) = (head(operator.name()), sub(a), sub(b));
-            quote!(#head(&#a, &#b))
-        }
-        Portable::Compare(by, a, b) => {
-            let (by, a, b) = (ident(by.name()), sub(a), sub(b));
-            quote!(#runtime::Expression::Compare(#runtime::Comparison::#by, &#a, &#b))
-        }
-        Portable::Arithmetic(by, a, b) => {
-            let (by, a, b) = (ident(by.name()), operand(a), operand(b));
-            quote!(#runtime::Expression::Arithmetic(#runtime::Operation::#by, &#a, &#b))
-        }
-        Portable::InList(of, list) => {
-            let (of, list) = (sub(of), list.iter().map(sub));
-            quote!(#runtime::Expression::Among(&#of, &[#(#list),*]))
-        }
-        Portable::Quantified(by, of, variable, body) => {
-            let (head, of, body) = (head(by.name()), sub(of), sub(body));
-            quote!(#head(&#of, #variable, &#body))
+        Portable::Variable(name) => quote!(Variable(#name)),
+        Portable::Node(operator, parts) => {
+            let number = matches!(operator, Operator::Arithmetic(_)) || parts.len() == 1;
+            let parts = parts
+                .iter()
+                .map(|part| if number { operand(part) } else { sub(part) });
+            let parts: Vec<TokenStream> = parts.collect();
+            let (head, parts) = match operator {
+                Operator::Plain(name) => (*name, quote!(#(&#parts),*)),
+                Operator::Compare(by) => {
+                    let by = ident(by);
+                    ("Compare", quote!(#runtime::Comparison::#by, #(&#parts),*))
+                }
+                Operator::Arithmetic(by) => {
+                    let by = ident(by);
+                    ("Arithmetic", quote!(#runtime::Operation::#by, #(&#parts),*))
+                }
+                Operator::InList => {
+                    let (of, list) = parts.split_at(1);
+                    ("Among", quote!(#(&#of,)* &[#(#list),*]))
+                }
+                Operator::Quantified(by, variable) => {
+                    let (of, body) = parts.split_at(1);
+                    (*by, quote!(#(&#of,)* #variable, #(&#body),*))
+                }
+            };
+            let head = ident(head);
+            quote!(#head(#parts))
         }
         Portable::Native {
             text,
@@ -90,22 +87,20 @@ pub(super) fn expression(
         } => {
             let name = name(*parameter, params);
             let holds = probe(*parameter, params, tokens, runtime);
-            quote!(#runtime::Expression::Native { text: #text, parameter: #name, holds: #holds })
+            quote!(Native { text: #text, parameter: #name, holds: #holds })
         }
-        Portable::Either(index, known, unknown) => {
+        Portable::Either(index, both) => {
             let kind = params.get(*index).map(|param| type_kind(param, runtime));
-            let (known, unknown) = (sub(known), sub(unknown));
-            quote!(const { #runtime::either(#kind, #known, #unknown) })
+            let both = both.iter().map(sub);
+            return quote!(const { #runtime::either(#kind, #(#both),*) });
         }
         Portable::Converted(converted) => {
             let [from, to, read, opaque] = conversion(converted, params, runtime);
-            quote!(const { #runtime::converted(#from, #to, #read, #opaque) })
+            return quote!(const { #runtime::converted(#from, #to, #read, #opaque) });
         }
-        Portable::Opaque(opaque) => {
-            let text = &opaque.text;
-            quote!(#runtime::Expression::Opaque(#text))
-        }
-    }
+        Portable::Opaque(Opaque { text, .. }) => quote!(Opaque(#text)),
+    };
+    quote!(#runtime::Expression::#read)
 }
 
 /// The kinds of both types, what is converted, and the conversion as typed.
@@ -172,12 +167,9 @@ fn typed(tokens: &TokenStream, kind: &str, runtime: &TokenStream) -> TokenStream
 
 /// What the casts of constants would be told by a strict linter, in code that nobody wrote.
 pub(super) fn lint_levels(clauses: &[Clause]) -> Option<TokenStream> {
-    fn casts(portable: &Portable) -> bool {
-        matches!(portable, Portable::Named { primitive: Some(kind), .. } if *kind != "bool")
-            || portable.parts().into_iter().any(casts)
-    }
+    let casts = |portable: &Portable| matches!(portable, Portable::Named { primitive: Some(kind), .. } if *kind != "bool");
     let mut read = clauses.iter().filter_map(|clause| clause.portable.as_ref());
-    read.any(casts).then(|| {
+    read.any(|portable| portable.any(&casts)).then(|| {
         quote! {
             #[allow(
                 trivial_numeric_casts,

@@ -3,34 +3,6 @@
 use proc_macro2::TokenStream;
 use syn::Type;
 
-/// Operators, whose names are those that the runtime's `Expression` has for them.
-macro_rules! operators {
-    ($($(#[$doc:meta])* $of:ident { $($name:ident)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum $of {
-            $($name,)*
-        }
-
-        impl $of {
-            pub(crate) fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => stringify!($name),)*
-                }
-            }
-        }
-    )*};
-}
-
-operators! {
-    Unary { Not IsSome IsFinite IsAscii Length Characters Negative Absolute UnsignedAbsolute }
-    Binary { And Or StartsWith EndsWith Contains Matches }
-    Comparison { Equal NotEqual Less AtMost More AtLeast }
-    Arithmetic { Add Subtract Multiply Remainder }
-    /// What is demanded of the items of a list, or of the value of an optional.
-    Quantifier { All Any SomeAnd NoneOr }
-}
-
 /// What of a predicate is portable.
 #[derive(Clone)]
 pub(crate) enum Portable {
@@ -53,23 +25,33 @@ pub(crate) enum Portable {
     /// Index among the parameters.
     Parameter(usize),
     Variable(String),
-    Unary(Unary, Box<Self>),
-    Binary(Binary, Box<Self>, Box<Self>),
-    Compare(Comparison, Box<Self>, Box<Self>),
-    Arithmetic(Arithmetic, Box<Self>, Box<Self>),
-    InList(Box<Self>, Vec<Self>),
-    Quantified(Quantifier, Box<Self>, String, Box<Self>),
+    Node(Operator, Vec<Self>),
     /// A test of one parameter that only Rust can make.
     Native {
         text: String,
         parameter: usize,
         tokens: TokenStream,
     },
-    /// The one where the compiler knows the form of the parameter's type, the other where it does not.
-    Either(usize, Box<Self>, Box<Self>),
+    /// The first where the compiler knows the form of the parameter's type, the second where it does not.
+    Either(usize, Box<[Self; 2]>),
     /// A conversion, which counts only if the compiler finds that it loses nothing.
     Converted(Box<Converted>),
     Opaque(Opaque),
+}
+
+/// What is done with the parts of a [`Portable`], by the name that the runtime has for it.
+#[derive(Clone)]
+pub(crate) enum Operator {
+    /// A variant of `Expression` over the parts alone: `And`, `Length`.
+    Plain(&'static str),
+    /// A variant of `Comparison`.
+    Compare(&'static str),
+    /// A variant of `Operation`.
+    Arithmetic(&'static str),
+    /// Whether the first part is one of the others.
+    InList,
+    /// A variant of `Expression` over a list or an optional, the variable for what it holds, and a condition on that.
+    Quantified(&'static str, String),
 }
 
 /// `of as ty`, and `ty::from(of)`.
@@ -86,9 +68,9 @@ pub(crate) struct Converted {
 pub(crate) enum KindSource {
     /// The type of the parameter of this index.
     Parameter(usize),
-    /// What holds it: a list or an optional.
+    /// The items of a list, or the value of an optional.
     Item(Box<Self>),
-    /// What is counted.
+    /// The number of items.
     Count(Box<Self>),
     /// A type as written.
     Type(Box<Type>),
@@ -104,51 +86,37 @@ pub(crate) struct Opaque {
 }
 
 impl Portable {
-    pub(crate) fn unary(operator: Unary, of: Self) -> Self {
-        Self::Unary(operator, Box::new(of))
+    pub(crate) fn of<const N: usize>(operator: &'static str, parts: [Self; N]) -> Self {
+        Self::Node(Operator::Plain(operator), parts.into())
     }
 
     pub(crate) fn not(of: Self) -> Self {
         match of {
-            Self::Unary(Unary::Not, of) => *of,
-            of => Self::unary(Unary::Not, of),
+            Self::Node(Operator::Plain("Not"), mut parts) if parts.len() == 1 => parts.remove(0),
+            of => Self::of("Not", [of]),
         }
     }
 
-    pub(crate) fn binary(operator: Binary, left: Self, right: Self) -> Self {
-        Self::Binary(operator, Box::new(left), Box::new(right))
+    pub(crate) fn compare(comparison: &'static str, left: Self, right: Self) -> Self {
+        Self::Node(Operator::Compare(comparison), vec![left, right])
     }
 
-    pub(crate) fn compare(comparison: Comparison, left: Self, right: Self) -> Self {
-        Self::Compare(comparison, Box::new(left), Box::new(right))
-    }
-
-    /// `low && high` of the ends a range has.
-    pub(crate) fn both(low: Option<Self>, high: Option<Self>) -> Self {
-        match (low, high) {
-            (Some(low), Some(high)) => Self::binary(Binary::And, low, high),
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => Self::Bool(true),
-        }
+    pub(crate) fn quantified(quantifier: &'static str, of: Self, name: String, body: Self) -> Self {
+        Self::Node(Operator::Quantified(quantifier, name), vec![of, body])
     }
 
     /// The parts of this part.
-    pub(crate) fn parts(&self) -> Vec<&Self> {
+    pub(crate) fn parts(&self) -> &[Self] {
         match self {
-            Self::Unary(_, of) => vec![of],
-            Self::Binary(_, a, b)
-            | Self::Compare(_, a, b)
-            | Self::Arithmetic(_, a, b)
-            | Self::Quantified(_, a, _, b)
-            | Self::Either(_, a, b) => vec![a, b],
-            Self::Converted(converted) => vec![&converted.of],
-            Self::InList(of, list) => std::iter::once(&**of).chain(list).collect(),
-            _ => Vec::new(),
+            Self::Node(_, parts) => parts,
+            Self::Either(_, both) => &both[..],
+            Self::Converted(converted) => std::slice::from_ref(&converted.of),
+            _ => &[],
         }
     }
 
-    /// Whether some part is not portable.
-    pub(crate) fn is_partly_opaque(&self) -> bool {
-        matches!(self, Self::Opaque(_)) || self.parts().into_iter().any(Self::is_partly_opaque)
+    /// Whether this part, or a part of it, is such a one.
+    pub(crate) fn any(&self, is_wanted: &dyn Fn(&Self) -> bool) -> bool {
+        is_wanted(self) || self.parts().iter().any(|part| part.any(is_wanted))
     }
 }

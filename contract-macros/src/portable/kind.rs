@@ -1,10 +1,15 @@
-//! Guesses types from their spelling, for constants and native tests; a guess is never published.
+//! Guesses types from their spelling, for constants, conversions and native tests; a guess is never published.
 
-use syn::{Expr, GenericArgument, Path, PathArguments, Type, TypePath};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Expr, ExprCall, GenericArgument, Path, PathArguments, Type, TypePath};
 
-use super::Reader;
-use super::operand::plain;
-use crate::model::KindSource;
+use super::operand::{is_function, plain};
+use super::{Operator, Reader, operator, pattern};
+use crate::args;
+use crate::model::{Converted, KindSource, Portable, Role};
+use crate::predicate::Mentions;
+use crate::source;
 
 /// The primitive types a named constant can have in a constant expression.
 const PRIMITIVES: [&str; 15] = [
@@ -120,7 +125,9 @@ impl Reader<'_> {
                     _ => self.type_of(expr).and_then(primitive),
                 }
             }
-            Expr::Binary(binary) if super::is_arithmetic(&binary.op) => {
+            Expr::Binary(binary)
+                if matches!(operator(&binary.op), Some(Operator::Arithmetic(_))) =>
+            {
                 self.arithmetic(&binary.left, &binary.right)
             }
             Expr::Unary(unary) => self.spelled(&unary.expr),
@@ -152,20 +159,15 @@ impl Reader<'_> {
             Expr::MethodCall(call) if super::method::is_view(call) => {
                 self.kind_source(&call.receiver)
             }
-            Expr::MethodCall(call) if call.args.is_empty() && call.method == "len" => {
-                let counted = self.kind_source(&call.receiver)?;
-                Some(KindSource::Count(Box::new(counted)))
-            }
-            Expr::MethodCall(call) if call.args.is_empty() && call.method == "count" => {
-                let Expr::MethodCall(items) = plain(&call.receiver) else {
-                    return None;
+            Expr::MethodCall(call) if call.args.is_empty() => {
+                let counted = match (call.method.to_string().as_str(), plain(&call.receiver)) {
+                    ("len", counted) => counted,
+                    ("count", Expr::MethodCall(items)) => &items.receiver,
+                    _ => return None,
                 };
-                let counted = self.kind_source(&items.receiver)?;
-                Some(KindSource::Count(Box::new(counted)))
+                Some(KindSource::Count(Box::new(self.kind_source(counted)?)))
             }
-            Expr::Cast(cast) if super::widened::is_named(&cast.ty) => {
-                Some(KindSource::Type(cast.ty.clone()))
-            }
+            Expr::Cast(cast) if is_named(&cast.ty) => Some(KindSource::Type(cast.ty.clone())),
             _ => None,
         }
     }
@@ -188,5 +190,159 @@ impl Reader<'_> {
     /// The written type of the items of an expression.
     pub(super) fn element_of(&self, expr: &Expr) -> Option<Type> {
         self.type_of(expr).and_then(element).cloned()
+    }
+
+    /// `count as usize` and `list.len() as u64`, where the type that is written holds every value of the one that is converted.
+    ///
+    /// The compiler decides that; a spelling says at most that it is not so.
+    pub(super) fn widened(&mut self, expr: &Expr, of: &Expr, ty: &Type) -> Option<Portable> {
+        let is_lossy = match (self.spelled(of), primitive(ty)) {
+            (Some(from), Some(to)) => to != from && !holds_all(to, from),
+            _ => false,
+        };
+        let from = self.kind_source(of).filter(|_| !is_lossy && is_named(ty))?;
+        let read = self.expression(of);
+        let is_value = matches!(
+            &read,
+            Portable::Parameter(_)
+                | Portable::Variable(_)
+                | Portable::Node(Operator::Plain("Length" | "Characters"), _)
+        );
+        is_value.then(|| {
+            Portable::Converted(Box::new(Converted {
+                from,
+                to: ty.clone(),
+                of: read,
+                text: source::text(&expr.to_token_stream()),
+            }))
+        })
+    }
+
+    /// `usize::from(count)`, the same as a call.
+    pub(super) fn widened_by_call(&mut self, expr: &Expr, call: &ExprCall) -> Option<Portable> {
+        let Expr::Path(path) = &*call.func else {
+            return None;
+        };
+        let mut segments = path.path.segments.iter().map(|one| &one.ident);
+        let (ty, function) = (segments.next()?, segments.next()?);
+        let is_conversion = function == "from" && segments.next().is_none();
+        let of = call
+            .args
+            .first()
+            .filter(|_| is_conversion && call.args.len() == 1)?;
+        // What stands before `::` may be a module, or a type without its parameters.
+        let ty: Type = syn::parse_quote!(#ty);
+        primitive(&ty)?;
+        self.widened(expr, of, &ty)
+    }
+
+    /// A test that only Rust can evaluate, and its parameter; for one with few values it is tabulated.
+    pub(super) fn native(&self, expr: &Expr) -> Option<(usize, Portable)> {
+        let tokens = expr.to_token_stream();
+        let parameter = self.only_parameter(&tokens)?;
+        let finite = self
+            .params
+            .get(parameter)
+            .is_some_and(|param| may_be_finite(&param.ty));
+        (finite && self.is_settled(expr)).then(|| {
+            let text = source::text(&tokens);
+            let native = Portable::Native {
+                text,
+                parameter,
+                tokens,
+            };
+            (parameter, native)
+        })
+    }
+
+    /// The one parameter that the tokens name, if they name nothing else of the call.
+    fn only_parameter(&self, tokens: &TokenStream) -> Option<usize> {
+        let mentions = self.mentions(tokens);
+        let mut named = mentions.params.iter().copied();
+        let index = named.next()?;
+        let param = self.params.get(index)?;
+        let alone = named.next().is_none() && !mentions.names_self && self.variables.is_empty();
+        let asked = matches!(param.role, Role::Argument { .. }) && param.pattern.is_none();
+        (alone && asked).then_some(index)
+    }
+
+    fn mentions(&self, tokens: &TokenStream) -> Mentions {
+        let mut mentions = Mentions::default();
+        let shadowed: Vec<String> = self.variables.iter().map(|one| one.name.clone()).collect();
+        mentions.add(tokens, self.params, &shadowed);
+        mentions
+    }
+
+    /// Whether the answer depends on the parameter alone: a call that is not given it, such as `now()`, may answer
+    /// differently when the tool is called. A field or an index is not a value that can be listed.
+    fn is_settled(&self, expr: &Expr) -> bool {
+        let asks = |expr: &Expr| !self.mentions(&expr.to_token_stream()).params.is_empty();
+        match args::ungrouped(expr) {
+            Expr::Lit(_) | Expr::Path(_) | Expr::Const(_) => true,
+            Expr::Paren(inner) => self.is_settled(&inner.expr),
+            Expr::Reference(inner) => self.is_settled(&inner.expr),
+            Expr::Unary(inner) => self.is_settled(&inner.expr),
+            Expr::Cast(inner) => self.is_settled(&inner.expr),
+            Expr::Closure(inner) => self.is_settled(&inner.body),
+            Expr::Binary(both) => self.is_settled(&both.left) && self.is_settled(&both.right),
+            Expr::Array(list) => list.elems.iter().all(|one| self.is_settled(one)),
+            Expr::Tuple(list) => list.elems.iter().all(|one| self.is_settled(one)),
+            Expr::Range(range) => {
+                let mut ends = range.start.iter().chain(&range.end);
+                ends.all(|end| self.is_settled(end))
+            }
+            Expr::MethodCall(call) => {
+                asks(expr)
+                    && self.is_settled(&call.receiver)
+                    && call.args.iter().all(|one| self.is_settled(one))
+            }
+            Expr::Call(ExprCall { func, args, .. }) => {
+                let made = matches!(&**func, Expr::Path(path) if !is_function(&path.path));
+                (made || asks(expr)) && args.iter().all(|one| self.is_settled(one))
+            }
+            Expr::Macro(called) => pattern::Matches::parse(&called.mac).is_some_and(|matches| {
+                let guard = matches.guard.as_ref();
+                self.is_settled(&matches.subject)
+                    && guard.is_none_or(|guard| self.is_settled(guard))
+            }),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a type has a name that means the same in an item of its own.
+fn is_named(ty: &Type) -> bool {
+    let Type::Path(TypePath {
+        qself: None, path, ..
+    }) = ty
+    else {
+        return false;
+    };
+    path.segments
+        .first()
+        .is_some_and(|first| first.ident != "Self")
+}
+
+/// Whether every value of one integer type is one of the other, on every machine of 32 bits and more.
+fn holds_all(wide: &str, narrow: &str) -> bool {
+    /// Signed, the least bits that it has, the most.
+    fn size(name: &str) -> Option<(bool, u32, u32)> {
+        let (signed, width) = (name.starts_with('i'), name.get(1..)?);
+        match width {
+            "size" => Some((signed, 32, 64)),
+            width => width.parse().ok().map(|bits| (signed, bits, bits)),
+        }
+    }
+    let is_integer = |name: &str| name.starts_with(['i', 'u']);
+    let (Some(wide), Some(narrow)) = (
+        size(wide).filter(|_| is_integer(wide)),
+        size(narrow).filter(|_| is_integer(narrow)),
+    ) else {
+        return false;
+    };
+    match (wide, narrow) {
+        ((true, least, _), (false, _, most)) => least > most,
+        ((false, ..), (true, ..)) => false,
+        ((_, least, _), (_, _, most)) => least >= most,
     }
 }

@@ -6,11 +6,10 @@ use syn::{
     Stmt,
 };
 
-use super::opaque::opaque;
 use super::operand::plain;
-use super::{Reader, Variable};
+use super::{Reader, Variable, opaque};
 use crate::closure;
-use crate::model::{Arithmetic, Binary, Comparison, KindSource, Portable, Quantifier, Unary};
+use crate::model::{KindSource, Operator, Portable};
 use crate::source;
 
 /// Methods that give another view of the same value.
@@ -49,25 +48,15 @@ fn receiver<'e>(expr: &'e Expr, methods: &[&str]) -> Option<&'e Expr> {
     }
 }
 
-fn truth(expr: &Expr) -> Option<bool> {
-    match plain(expr) {
+/// What `map_or(default, ..)` and `unwrap_or(default)` of an optional `bool` amount to.
+fn where_absent(default: &Expr) -> Option<&'static str> {
+    match plain(default) {
         Expr::Lit(ExprLit {
-            lit: Lit::Bool(value),
+            lit: Lit::Bool(default),
             ..
-        }) => Some(value.value),
+        }) => Some(if default.value { "NoneOr" } else { "SomeAnd" }),
         _ => None,
     }
-}
-
-/// What `map_or(default, ..)` and `unwrap_or(default)` of an optional `bool` amount to.
-fn where_absent(default: &Expr) -> Option<Quantifier> {
-    truth(default).map(|default| {
-        if default {
-            Quantifier::NoneOr
-        } else {
-            Quantifier::SomeAnd
-        }
-    })
 }
 
 /// `n.is_multiple_of(5)` as `n % 5 == 0`; of zero the one has an answer and the other has none.
@@ -80,16 +69,9 @@ fn multiple(of: Portable, step: &Expr) -> Option<Portable> {
         return None;
     };
     let step = step.base10_parse().ok().filter(|step| *step != 0)?;
-    let rest = Portable::Arithmetic(
-        Arithmetic::Remainder,
-        Box::new(of),
-        Box::new(Portable::Integer(step)),
-    );
-    Some(Portable::compare(
-        Comparison::Equal,
-        rest,
-        Portable::Integer(0),
-    ))
+    let parts = vec![of, Portable::Integer(step)];
+    let rest = Portable::Node(Operator::Arithmetic("Remainder"), parts);
+    Some(Portable::compare("Equal", rest, Portable::Integer(0)))
 }
 
 impl Reader<'_> {
@@ -99,7 +81,7 @@ impl Reader<'_> {
             return self.expression(&call.receiver);
         }
         let read = match arguments.as_slice() {
-            [] => self.plain_method(call),
+            [] => self.plain_method(expr, call),
             [argument] => self.method_with(expr, call, argument),
             [default, argument] if call.method == "map_or" => {
                 where_absent(default).map(|by| self.each(by, &call.receiver, argument))
@@ -115,42 +97,41 @@ impl Reader<'_> {
         })
     }
 
-    fn plain_method(&mut self, call: &ExprMethodCall) -> Option<Portable> {
+    fn plain_method(&mut self, expr: &Expr, call: &ExprMethodCall) -> Option<Portable> {
         let name = call.method.to_string();
         let of = &*call.receiver;
         Some(match name.as_str() {
             "len" => self.length(of),
             "is_empty" => {
-                let is_empty =
-                    |length| Portable::compare(Comparison::Equal, length, Portable::Integer(0));
-                match receiver(of, &["trim", "trim_start", "trim_end"]) {
-                    // What is blank is something that only Rust decides; what is empty is blank.
-                    Some(text) => {
-                        let blank = opaque(
-                            &Expr::MethodCall(call.clone()),
-                            "what is blank is decided by Rust alone",
-                            "ask `matches_pattern`",
-                        );
-                        Portable::binary(Binary::Or, is_empty(self.length(text)), blank)
-                    }
-                    None => is_empty(self.length(of)),
+                let text = receiver(of, &["trim", "trim_start", "trim_end"]);
+                let length = self.length(text.unwrap_or(of));
+                let is_empty = Portable::compare("Equal", length, Portable::Integer(0));
+                if text.is_none() {
+                    return Some(is_empty);
                 }
+                // What is blank is something that only Rust decides; what is empty is blank.
+                let blank = opaque(
+                    expr,
+                    "what is blank is decided by Rust alone",
+                    "ask `matches_pattern`",
+                );
+                Portable::of("Or", [is_empty, blank])
             }
             "count" => match (receiver(of, &["chars"]), receiver(of, &["bytes", "iter"])) {
-                (Some(text), _) => Portable::unary(Unary::Characters, self.expression(text)),
-                (_, Some(counted)) => Portable::unary(Unary::Length, self.expression(counted)),
+                (Some(text), _) => Portable::of("Characters", [self.expression(text)]),
+                (_, Some(counted)) => Portable::of("Length", [self.expression(counted)]),
                 _ => return None,
             },
-            "is_some" => Portable::unary(Unary::IsSome, self.expression(of)),
-            "is_none" => Portable::not(Portable::unary(Unary::IsSome, self.expression(of))),
-            "is_ascii" => Portable::unary(Unary::IsAscii, self.expression(of)),
-            "abs" => Portable::unary(Unary::Absolute, self.expression(of)),
-            "unsigned_abs" => Portable::unary(Unary::UnsignedAbsolute, self.expression(of)),
-            "is_finite" => Portable::unary(Unary::IsFinite, self.expression(of)),
+            "is_none" => Portable::not(Portable::of("IsSome", [self.expression(of)])),
+            "is_some" => Portable::of("IsSome", [self.expression(of)]),
+            "is_ascii" => Portable::of("IsAscii", [self.expression(of)]),
+            "abs" => Portable::of("Absolute", [self.expression(of)]),
+            "unsigned_abs" => Portable::of("UnsignedAbsolute", [self.expression(of)]),
+            "is_finite" => Portable::of("IsFinite", [self.expression(of)]),
             // The one value that differs from itself: IEEE 754-2019, 5.11.
             "is_nan" => {
                 let number = self.expression(of);
-                Portable::compare(Comparison::NotEqual, number.clone(), number)
+                Portable::compare("NotEqual", number.clone(), number)
             }
             "to_string" | "into" => match plain(of) {
                 Expr::Lit(ExprLit {
@@ -173,21 +154,18 @@ impl Reader<'_> {
         let of = &*call.receiver;
         Some(match name.as_str() {
             "contains" => self.contains(of, argument),
-            "starts_with" => Portable::binary(
-                Binary::StartsWith,
-                self.expression(of),
-                self.expression(argument),
+            "starts_with" => Portable::of(
+                "StartsWith",
+                [of, argument].map(|side| self.expression(side)),
             ),
-            "ends_with" => Portable::binary(
-                Binary::EndsWith,
-                self.expression(of),
-                self.expression(argument),
-            ),
-            // An iterator's, and nobody else's.
-            "all" if is_iterated(of) => self.each(Quantifier::All, of, argument),
-            "any" if is_iterated(of) => self.each(Quantifier::Any, of, argument),
-            "is_some_and" => self.each(Quantifier::SomeAnd, of, argument),
-            "is_none_or" => self.each(Quantifier::NoneOr, of, argument),
+            "ends_with" => {
+                Portable::of("EndsWith", [of, argument].map(|side| self.expression(side)))
+            }
+            // Of an iterator only.
+            "all" if is_iterated(of) => self.each("All", of, argument),
+            "any" if is_iterated(of) => self.each("Any", of, argument),
+            "is_some_and" => self.each("SomeAnd", of, argument),
+            "is_none_or" => self.each("NoneOr", of, argument),
             "is_multiple_of" => multiple(self.expression(of), argument)?,
             "unwrap_or" => self.or_else(expr, where_absent(argument)?, of),
             _ => return None,
@@ -197,11 +175,11 @@ impl Reader<'_> {
     /// `x.as_bytes().len()` is `x.len()`.
     fn length(&mut self, of: &Expr) -> Portable {
         let of = receiver(of, &["as_bytes", "bytes"]).unwrap_or(of);
-        Portable::unary(Unary::Length, self.expression(of))
+        Portable::of("Length", [self.expression(of)])
     }
 
     /// `flag.unwrap_or(true)`, and `x.map(|x| ..).unwrap_or(true)`.
-    fn or_else(&mut self, expr: &Expr, by: Quantifier, of: &Expr) -> Portable {
+    fn or_else(&mut self, expr: &Expr, by: &'static str, of: &Expr) -> Portable {
         if let Expr::MethodCall(call) = plain(of)
             && call.method == "map"
         {
@@ -211,8 +189,8 @@ impl Reader<'_> {
             };
         }
         let variable = self.fresh();
-        let body = Box::new(Portable::Variable(variable.clone()));
-        Portable::Quantified(by, Box::new(self.expression(of)), variable, body)
+        let body = Portable::Variable(variable.clone());
+        Portable::quantified(by, self.expression(of), variable, body)
     }
 
     pub(super) fn call(&mut self, expr: &Expr, call: &ExprCall) -> Portable {
@@ -228,7 +206,7 @@ impl Reader<'_> {
         match (names.as_slice(), arguments.as_slice()) {
             ([.., "matches_pattern"], [text, pattern]) => {
                 let text = self.expression(text);
-                Portable::binary(Binary::Matches, text, self.regular(&call.func, pattern))
+                Portable::of("Matches", [text, self.regular(&call.func, pattern)])
             }
             (["String", "from"], [text]) if matches!(plain(text), Expr::Lit(_)) => {
                 self.expression(text)
@@ -259,38 +237,44 @@ impl Reader<'_> {
 
     fn contains(&mut self, of: &Expr, item: &Expr) -> Portable {
         match plain(of) {
-            Expr::Range(range) => self.within(range, item),
+            Expr::Range(range) => self.within(range, |reader, name, end| {
+                let (item, end) = reader.operands(item, end);
+                Portable::compare(name, item, end)
+            }),
             Expr::Array(array) => {
                 let kind = self.spelled(item);
                 let item = self.expression(item);
-                let list = array.elems.iter();
-                let list = list.map(|one| self.operand(one, kind)).collect();
-                Portable::InList(Box::new(item), list)
+                let list = array.elems.iter().map(|one| self.operand(one, kind));
+                let parts = std::iter::once(item).chain(list).collect();
+                Portable::Node(Operator::InList, parts)
             }
-            _ => Portable::binary(Binary::Contains, self.expression(of), self.expression(item)),
+            _ => Portable::of("Contains", [of, item].map(|side| self.expression(side))),
         }
     }
 
-    /// `(a..=b).contains(&x)` as `x >= a && x <= b`.
-    fn within(&mut self, range: &ExprRange, item: &Expr) -> Portable {
-        let mut end = |name, end: &Expr| {
-            let (item, end) = self.operands(item, end);
-            Portable::compare(name, item, end)
+    /// `(a..=b).contains(&x)` as `x >= a && x <= b`; `compare` is what is demanded of one end.
+    pub(super) fn within(
+        &mut self,
+        range: &ExprRange,
+        mut compare: impl FnMut(&mut Self, &'static str, &Expr) -> Portable,
+    ) -> Portable {
+        let most = match range.limits {
+            RangeLimits::HalfOpen(_) => "Less",
+            RangeLimits::Closed(_) => "AtMost",
         };
-        let low = range
-            .start
-            .as_deref()
-            .map(|start| end(Comparison::AtLeast, start));
-        let name = match range.limits {
-            RangeLimits::HalfOpen(_) => Comparison::Less,
-            RangeLimits::Closed(_) => Comparison::AtMost,
-        };
-        let high = range.end.as_deref().map(|high| end(name, high));
-        Portable::both(low, high)
+        let ends = [("AtLeast", &range.start), (most, &range.end)];
+        let mut ends = ends
+            .into_iter()
+            .filter_map(|(name, end)| Some(compare(self, name, end.as_deref()?)));
+        match (ends.next(), ends.next()) {
+            (Some(low), Some(high)) => Portable::of("And", [low, high]),
+            (Some(one), None) => one,
+            (None, _) => Portable::Bool(true),
+        }
     }
 
     /// `of.iter().all(|name| ..)` and what else takes a closure over one plain name.
-    fn each(&mut self, by: Quantifier, of: &Expr, argument: &Expr) -> Portable {
+    fn each(&mut self, by: &'static str, of: &Expr, argument: &Expr) -> Portable {
         let Expr::Closure(inner) = plain(argument) else {
             return opaque(
                 argument,
@@ -316,7 +300,7 @@ impl Reader<'_> {
             kind,
         };
         let body = self.bound(bound, |reader| reader.condition(&inner.body));
-        Portable::Quantified(by, Box::new(of), variable, Box::new(body))
+        Portable::quantified(by, of, variable, body)
     }
 
     /// Reads with one more variable.

@@ -1,11 +1,10 @@
-//! Resolves names in a predicate: parameters, closure variables, constants.
+//! Resolves names and literals in a predicate: parameters, closure variables, constants.
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Expr, ExprBinary, ExprCall, ExprPath, Ident, Path, PathArguments, PathSegment};
+use syn::{Expr, ExprBinary, ExprCall, ExprPath, Ident, Lit, Path, PathArguments};
 
-use super::opaque::opaque;
-use super::{Reader, Variable};
+use super::{Reader, Variable, opaque};
 use crate::args;
 use crate::model::{Param, Portable, Role};
 use crate::source;
@@ -57,15 +56,47 @@ pub(super) fn is_constant(path: &Path) -> bool {
 
 /// Whether a path is spelled as free functions are.
 pub(super) fn is_function(path: &Path) -> bool {
-    let small = |segment: &PathSegment| {
-        let name = segment.ident.unraw().to_string();
+    path.segments.last().is_some_and(|last| {
+        let name = last.ident.unraw().to_string();
         name.starts_with(|first: char| first.is_ascii_lowercase())
+    })
+}
+
+pub(super) fn literal(expr: &Expr, literal: &Lit) -> Portable {
+    let too_large = || opaque(expr, "this number is too large", "write a smaller one");
+    match literal {
+        Lit::Bool(value) => Portable::Bool(value.value),
+        Lit::Int(number) if number.suffix().starts_with('f') => {
+            float(number.suffix(), number.base10_digits()).map_or_else(too_large, Portable::Float)
+        }
+        Lit::Int(number) => number
+            .base10_parse()
+            .map_or_else(|_| too_large(), Portable::Integer),
+        Lit::Byte(byte) => Portable::Integer(byte.value().into()),
+        Lit::Float(number) => {
+            float(number.suffix(), number.base10_digits()).map_or_else(too_large, Portable::Float)
+        }
+        Lit::Str(text) => Portable::Text(text.value()),
+        Lit::Char(letter) => Portable::Text(letter.value().to_string()),
+        _ => opaque(
+            expr,
+            "bytes and C strings have no form in JSON",
+            "write a string",
+        ),
+    }
+}
+
+/// A number as its type has it, if it is one.
+fn float(suffix: &str, digits: &str) -> Option<f64> {
+    let number = match suffix {
+        "f32" => digits.parse::<f32>().ok().map(f64::from),
+        _ => digits.parse().ok(),
     };
-    path.segments.last().is_some_and(small)
+    number.filter(|number| number.is_finite())
 }
 
 /// A constant, by any expression that is one.
-fn named(expr: &Expr) -> Portable {
+pub(super) fn named(expr: &Expr) -> Portable {
     let tokens = expr.to_token_stream();
     Portable::Named {
         text: source::text(&tokens),
@@ -100,19 +131,6 @@ impl Reader<'_> {
             "the only portable names are parameters and `CONSTANTS`",
             "name a constant",
         )
-    }
-
-    /// `const { .. }`: whatever stands in it is a constant.
-    pub(super) fn constant(expr: &Expr) -> Portable {
-        named(expr)
-    }
-
-    /// `*x`, which is `x` itself where `x` is a parameter; of a constant it may be another type.
-    pub(super) fn dereferenced(&mut self, expr: &Expr, of: &Expr) -> Portable {
-        match self.expression(of) {
-            Portable::Named { .. } => named(expr),
-            other => other,
-        }
     }
 
     /// An operand whose type is that of the other side, where that is spelled.

@@ -1,13 +1,11 @@
 //! Converts `matches!(x, ..)` over literals, ranges and optionals.
 
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprMacro, ExprRange, Macro, Pat, RangeLimits, Token};
+use syn::{Expr, ExprMacro, Macro, Pat, Token};
 
-use super::literal::literal;
-use super::opaque::opaque;
-use super::operand::is_constant;
-use super::{Reader, Variable};
-use crate::model::{Binary, Comparison, Portable, Quantifier, Unary};
+use super::operand::{is_constant, literal, named};
+use super::{Reader, Variable, opaque};
+use crate::model::{Operator, Portable};
 
 /// The arguments of a `matches!`.
 pub(super) struct Matches {
@@ -66,22 +64,24 @@ impl Reader<'_> {
     }
 
     fn pattern(&mut self, pattern: &Pat, subject: &Portable) -> Option<Portable> {
-        let equal = |value| Portable::compare(Comparison::Equal, subject.clone(), value);
+        let equal = |value| Portable::compare("Equal", subject.clone(), value);
         Some(match pattern {
             Pat::Paren(inner) => self.pattern(&inner.pat, subject)?,
             Pat::Reference(inner) => self.pattern(&inner.pat, subject)?,
             Pat::Wild(_) => Portable::Bool(true),
             Pat::Lit(value) => equal(literal(&Expr::Lit(value.clone()), &value.lit)),
             Pat::Path(path) if path.path.segments.len() > 1 && is_constant(&path.path) => {
-                equal(Self::constant(&Expr::Path(path.clone())))
+                equal(named(&Expr::Path(path.clone())))
             }
-            Pat::Range(range) => self.pattern_range(range, subject),
+            Pat::Range(range) => self.within(range, |reader, name, end| {
+                Portable::compare(name, subject.clone(), reader.expression(end))
+            }),
             Pat::Ident(name) if name.ident == "None" && name.subpat.is_none() => {
-                Portable::not(Portable::unary(Unary::IsSome, subject.clone()))
+                Portable::not(Portable::of("IsSome", [subject.clone()]))
             }
             Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
                 match some.elems.first()? {
-                    Pat::Wild(_) | Pat::Rest(_) => Portable::unary(Unary::IsSome, subject.clone()),
+                    Pat::Wild(_) | Pat::Rest(_) => Portable::of("IsSome", [subject.clone()]),
                     inner => {
                         let name = self.fresh();
                         let bound = Variable {
@@ -92,12 +92,7 @@ impl Reader<'_> {
                         let body = self.bound(bound, |reader| {
                             reader.pattern(inner, &Portable::Variable(name.clone()))
                         })?;
-                        Portable::Quantified(
-                            Quantifier::SomeAnd,
-                            Box::new(subject.clone()),
-                            name,
-                            Box::new(body),
-                        )
+                        Portable::quantified("SomeAnd", subject.clone(), name, body)
                     }
                 }
             }
@@ -112,36 +107,22 @@ impl Reader<'_> {
             _ => return None,
         })
     }
-
-    fn pattern_range(&mut self, range: &ExprRange, subject: &Portable) -> Portable {
-        let low = range.start.as_deref().map(|start| {
-            Portable::compare(Comparison::AtLeast, subject.clone(), self.expression(start))
-        });
-        let name = match range.limits {
-            RangeLimits::HalfOpen(_) => Comparison::Less,
-            RangeLimits::Closed(_) => Comparison::AtMost,
-        };
-        let high = range
-            .end
-            .as_deref()
-            .map(|end| Portable::compare(name, subject.clone(), self.expression(end)));
-        Portable::both(low, high)
-    }
 }
 
 /// `a | b`: a list of values where all are values, else one after the other.
 fn either(cases: Vec<Portable>, subject: &Portable) -> Option<Portable> {
-    let values: Option<Vec<Portable>> = cases
-        .iter()
-        .map(|case| match case {
-            Portable::Compare(Comparison::Equal, _, value) => Some((**value).clone()),
-            _ => None,
-        })
-        .collect();
+    let value = |case: &Portable| match case {
+        Portable::Node(Operator::Compare("Equal"), sides) => sides.get(1).cloned(),
+        _ => None,
+    };
+    let values: Option<Vec<Portable>> = cases.iter().map(value).collect();
     match values {
-        Some(values) => Some(Portable::InList(Box::new(subject.clone()), values)),
+        Some(values) => {
+            let parts = std::iter::once(subject.clone()).chain(values).collect();
+            Some(Portable::Node(Operator::InList, parts))
+        }
         None => cases
             .into_iter()
-            .reduce(|left, right| Portable::binary(Binary::Or, left, right)),
+            .reduce(|left, right| Portable::of("Or", [left, right])),
     }
 }

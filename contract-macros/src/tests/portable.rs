@@ -1,7 +1,7 @@
 //! The portable form of predicates, printed as a tree on one line.
 
 use super::{contracted, tokens};
-use crate::model::{Contracted, Portable};
+use crate::model::{Contracted, Operator, Portable};
 use crate::portable;
 
 const PARAMS: &str = "count: u32, small: i8, ratio: f64, flag: bool, name: &str, tags: Vec<String>, numbers: &[u64], \
@@ -33,18 +33,20 @@ fn text(portable: &Portable) -> String {
         Portable::Pattern { text, .. } => format!("Pattern({text})"),
         Portable::Parameter(index) => function().function.params[*index].name.clone(),
         Portable::Variable(name) => format!("${name}"),
-        Portable::Unary(name, of) => format!("{name:?}({})", text(of)),
-        Portable::Binary(by, a, b) => format!("{by:?}({}, {})", text(a), text(b)),
-        Portable::Compare(by, a, b) => format!("{by:?}({}, {})", text(a), text(b)),
-        Portable::Arithmetic(by, a, b) => format!("{by:?}({}, {})", text(a), text(b)),
-        Portable::InList(of, parts) => format!("Among({}, [{}])", text(of), list(parts)),
-        Portable::Quantified(name, of, variable, body) => {
-            format!("{name:?}({}, ${variable}, {})", text(of), text(body))
-        }
+        Portable::Node(operator, parts) => match (operator, &parts[..]) {
+            (Operator::Plain(by) | Operator::Compare(by) | Operator::Arithmetic(by), parts) => {
+                format!("{by}({})", list(parts))
+            }
+            (Operator::InList, [of, parts @ ..]) => {
+                format!("Among({}, [{}])", text(of), list(parts))
+            }
+            (Operator::Quantified(name, variable), [of, body]) => {
+                format!("{name}({}, ${variable}, {})", text(of), text(body))
+            }
+            _ => panic!("too few parts"),
+        },
         Portable::Native { text, .. } => format!("Native({text})"),
-        Portable::Either(_, known, unknown) => {
-            format!("Either({}, {})", text(known), text(unknown))
-        }
+        Portable::Either(_, both) => format!("Either({})", list(&both[..])),
         Portable::Converted(converted) => format!("Converted({})", text(&converted.of)),
         Portable::Opaque(opaque) => format!("Opaque({})", opaque.text),
     }
