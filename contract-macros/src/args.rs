@@ -1,6 +1,7 @@
 //! Parses the arguments of all attributes: `key` or `key = value`, separated by commas.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use strsim::osa_distance;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
@@ -8,7 +9,6 @@ use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
 use crate::ask;
 use crate::errors::Errors;
 use crate::model::{Policy, Set, Shown};
-use crate::nearest::nearest;
 use crate::source;
 
 /// One argument as written.
@@ -154,6 +154,29 @@ pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &[
         entry.span(),
         format_args!("unknown argument `{given}`; {advice}"),
     );
+}
+
+/// The candidate within two edits of `given`, or within a third of its length; case and underscores do not count.
+pub(crate) fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let given = folded(given);
+    let limit = match given.chars().count() {
+        0 => return None,
+        1..=3 => 1,
+        length => (length / 3).max(2),
+    };
+    candidates
+        .iter()
+        .map(|candidate| (osa_distance(&given, &folded(candidate)), *candidate))
+        .filter(|(edits, _)| *edits <= limit)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, candidate)| candidate)
+}
+
+fn folded(word: &str) -> String {
+    word.chars()
+        .filter(|letter| !matches!(letter, '_' | '-'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Words in backticks: "`a`, `b` and `c`".

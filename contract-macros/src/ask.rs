@@ -1,11 +1,14 @@
 //! Parses questions: what a person is asked before a call may go on.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
 use syn::{Expr, ExprLit, Lit, LitStr, Token};
 
 use crate::args::{self, Entry};
 use crate::errors::Errors;
+use crate::facts::Facts;
 use crate::message::{self, Known};
 use crate::model::{Message, Param, Role};
 use crate::predicate::Mentions;
@@ -84,14 +87,16 @@ pub(crate) fn check(
         mentions.params.extend(named.params);
     };
     for name in &message.placeholders {
-        let mut named = Mentions::default();
-        named.add_name(name, params, &[]);
-        add(name.clone(), named);
+        add(
+            name.clone(),
+            Mentions::of(&BTreeSet::from([name.clone()]), params),
+        );
     }
     for (index, arg) in message.args.iter().enumerate() {
-        let mut named = Mentions::default();
-        named.add(arg, params, &[]);
-        add(index.to_string(), named);
+        add(
+            index.to_string(),
+            Mentions::of(&Facts::of_tokens(arg).names, params),
+        );
     }
     let pieces = pieces(&message.literal.value());
     let shown = |index: usize| {

@@ -8,6 +8,7 @@ use syn::{Expr, ExprLit, Lit, Path, Token};
 
 use crate::args::{self, Entry};
 use crate::errors::Errors;
+use crate::facts::Facts;
 use crate::model::{Assertion, Policy, Set};
 use crate::names;
 use crate::predicate;
@@ -53,10 +54,10 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         return None;
     }
     let instead = "await the value before, and name it here";
-    predicate::check(errors, &expr, &condition, instead);
-    if let Some(span) = predicate::find_old(&condition) {
+    predicate::check(errors, &expr, instead);
+    if let Some(span) = Facts::of(&expr).olds.first() {
         errors.at(
-            span,
+            *span,
             "`old(..)` belongs to a postcondition; keep the earlier value in a variable",
         );
     }

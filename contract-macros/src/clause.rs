@@ -10,7 +10,6 @@ use syn::{Expr, ExprClosure, ExprLit, Lit, LitStr, Pat, Path, Token, Type};
 use crate::args;
 use crate::ask;
 use crate::attributes::{ContractAttribute, Kind};
-use crate::closure;
 use crate::condition::{self, ParsedCondition};
 use crate::errors::Errors;
 use crate::given;
@@ -83,8 +82,10 @@ fn parse(
     };
     predicate::check(
         errors,
-        closure::predicate_of(&written.expr),
-        &written.tokens,
+        match args::ungrouped(&written.expr) {
+            Expr::Closure(closure) => &closure.body,
+            other => other,
+        },
         instead,
     );
     match (written.kind, args::ungrouped(&written.expr)) {
@@ -234,7 +235,7 @@ fn short(text: &str) -> Option<String> {
 fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) -> bool {
     match (kind, args::ungrouped(expr)) {
         (ClauseKind::Pre, Expr::Closure(closure)) => {
-            let body = closure::body(&closure::tokens(expr), closure);
+            let body = closure.body.to_token_stream();
             let body = short(&source::text(&body)).unwrap_or_else(|| String::from(".."));
             let message = format!(
                 "a precondition is a plain condition over the parameters; write `#[pre({body})]`"
@@ -266,13 +267,13 @@ fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) 
             false
         }
         (_, other) => {
-            let tokens = closure::tokens(other);
-            if let Some(advice) = closure::behind_a_word(&tokens, params) {
+            let tokens = other.to_token_stream();
+            if let Some(advice) = predicate::behind_a_word(&tokens, params) {
                 errors.on(other, advice);
                 return false;
             }
-            let name = closure::result_name(other, params);
-            let condition = source::text(&closure::dereferenced(tokens, &name));
+            let name = predicate::result_name(other, params);
+            let condition = source::text(&predicate::dereferenced(tokens, &name));
             let own = short(&condition).unwrap_or_else(|| String::from(".."));
             errors.on(
                 other,

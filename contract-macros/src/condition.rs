@@ -1,17 +1,17 @@
 //! Resolves a parsed clause: the names it uses, and the values it captures before the body.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, LitStr, Pat};
 
 use crate::ask::{self, WrittenQuestion};
-use crate::closure;
 use crate::errors::Errors;
-use crate::history;
+use crate::facts::{Facts, bindings};
 use crate::message;
 use crate::model::{Clause, ClauseKind, Old, Param, Policy, Portable, Set, Shown};
 use crate::portable;
-use crate::predicate::{self, Mentions, Olds};
+use crate::predicate::{Mentions, Olds};
 
 /// One clause as written.
 pub(crate) struct ParsedCondition {
@@ -36,36 +36,27 @@ pub(crate) fn pre(
     written: ParsedCondition,
     params: &[Param],
 ) -> Option<Clause> {
-    let in_message = || written.message_args.iter().find_map(predicate::find_old);
-    if let Some(span) = predicate::find_old(&written.tokens).or_else(in_message) {
+    let facts = Facts::of(&written.expr);
+    let args = written
+        .message_args
+        .iter()
+        .flat_map(|arg| Facts::of_tokens(arg).olds);
+    if let Some(span) = facts.olds.iter().copied().chain(args).next() {
         errors.at(span, "`old(..)` belongs to a postcondition; before the function runs, write the value itself");
         return None;
     }
-    let mut mentions = Mentions::default();
-    mentions.add(&written.tokens, params, &[]);
-    let is_constant = mentions.is_empty() && predicate::is_constant(&written.tokens);
-    let span = written.expr.span();
-    let tokens = written.tokens.clone();
-    let portable = match history::find(&tokens) {
+    let portable = match &facts.history {
         Some(_) => portable::of_history(&written.expr),
         None => portable::read(&written.expr, params),
     };
-    finish(
-        errors,
-        written,
-        params,
-        &[],
-        None,
-        Parts {
-            predicate: tokens,
-            result: None,
-            mentions,
-            olds: Vec::new(),
-            portable: Some(portable),
-            is_constant,
-            span,
-        },
-    )
+    let parts = Parts {
+        predicate: written.tokens.clone(),
+        result: None,
+        olds: Vec::new(),
+        portable: Some(portable),
+        facts,
+    };
+    finish(errors, written, params, &[], None, parts)
 }
 
 /// A condition over the result.
@@ -76,15 +67,14 @@ pub(crate) fn post(
     params: &[Param],
     count: &mut usize,
 ) -> Option<Clause> {
-    let body = closure::body(&written.tokens, closure);
     let input = closure.inputs.first()?;
-    let shadowed = closure::bindings(input);
+    let shadowed = bindings(input);
     let plain = match input {
         Pat::Type(typed) => &*typed.pat,
         other => other,
     };
     let plain = match plain {
-        Pat::Ident(name) if name.subpat.is_none() => Some(closure::bindings(plain).join("")),
+        Pat::Ident(name) if name.subpat.is_none() => Some(bindings(plain).join("")),
         _ => None,
     };
     let mut olds = Olds {
@@ -93,46 +83,27 @@ pub(crate) fn post(
         count,
         found: Vec::new(),
     };
-    let predicate = olds.take(errors, body);
+    let predicate = olds.take(errors, closure.body.to_token_stream());
     let args = std::mem::take(&mut written.message_args).into_iter();
     written.message_args = args.map(|arg| olds.take(errors, arg)).collect();
     let olds = olds.found;
-    let mut mentions = Mentions::default();
-    mentions.add(&predicate, params, &shadowed);
-    let is_constant = mentions.is_empty()
-        && olds.is_empty()
-        && predicate::is_constant(&predicate)
-        && !names_any(&predicate, &shadowed);
-    let result = closure::head(&written.tokens);
-    let span = written.expr.span();
     let parts = Parts {
+        facts: Facts::of_tokens(&predicate),
         predicate,
-        result: Some(result),
-        mentions,
+        result: Some(closure.inputs.to_token_stream()),
         olds,
         portable: None,
-        is_constant,
-        span,
     };
     finish(errors, written, params, &shadowed, plain.as_deref(), parts)
-}
-
-/// Whether one of the names stands anywhere as a word, be it inside a text that a macro formats.
-pub(crate) fn names_any(tokens: &TokenStream, names: &[String]) -> bool {
-    let text = tokens.to_string();
-    let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
-    words.any(|word| names.iter().any(|name| name == word))
 }
 
 struct Parts {
     predicate: TokenStream,
     result: Option<TokenStream>,
-    /// Without those inside `old(..)`.
-    mentions: Mentions,
     olds: Vec<Old>,
     portable: Option<Portable>,
-    is_constant: bool,
-    span: Span,
+    /// Without what is inside `old(..)`.
+    facts: Facts,
 }
 
 fn finish(
@@ -146,30 +117,26 @@ fn finish(
     let Parts {
         predicate,
         result: head,
-        mut mentions,
         olds,
         portable,
-        is_constant,
-        span,
+        facts,
     } = parts;
+    let mut mentions = Mentions::default();
+    mentions.add(&facts.names, params, shadowed);
+    let names_nothing = mentions.params.is_empty() && !mentions.names_self && olds.is_empty();
+    let is_constant = names_nothing && facts.is_constant() && !facts.names_any(shadowed);
     let message = match written.message {
         Some(literal) => {
             let known = message::Known { params, result };
             let args = written.message_args;
             let mut message = message::check(errors, literal, args, known)?;
-            message.shows_result = message.names_any(shadowed);
+            let names = message.names();
+            message.shows_result = shadowed.iter().any(|name| names.contains(name));
+            mentions.add(&names, params, shadowed);
             Some(message)
         }
         None => None,
     };
-    if let Some(message) = &message {
-        for name in &message.placeholders {
-            mentions.add_name(name, params, shadowed);
-        }
-        for arg in &message.args {
-            mentions.add(arg, params, shadowed);
-        }
-    }
     let question = match written.question {
         Some(Set { key, value }) => {
             let (message, asked) = ask::check(errors, value, params)?;
@@ -185,7 +152,6 @@ fn finish(
     mentions
         .params
         .extend(olds.iter().flat_map(|old| old.mentions.iter().copied()));
-    let history = history::find(&predicate);
     Some(Clause {
         kind: written.kind,
         predicate,
@@ -197,13 +163,13 @@ fn finish(
         demand: written.demand,
         question,
         id: written.id,
-        history,
+        history: facts.history,
         portable,
         is_constant,
         mentions: mentions.params.into_iter().collect(),
         mentions_after,
         mentions_self: mentions.names_self,
         olds,
-        span,
+        span: written.expr.span(),
     })
 }

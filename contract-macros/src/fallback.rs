@@ -5,8 +5,8 @@ use quote::quote;
 
 use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
 use crate::item::{FunctionItem, Item, RawMember};
+use crate::predicate;
 use crate::source::is_punct;
-use crate::variables;
 use crate::verify;
 
 /// The mistakes, and the item without our attributes.
@@ -71,7 +71,7 @@ fn function(
     let (added, left) = if names_given {
         (uses, report)
     } else {
-        let named = variables::of_conditions(contracts);
+        let named = predicate::variables(contracts);
         (
             quote!(#report #uses #(let _ = &#named;)*),
             TokenStream::new(),

@@ -9,12 +9,11 @@ use syn::{LitStr, Path, Token, parse_quote};
 use crate::args;
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
-use crate::history;
+use crate::facts::Facts;
 use crate::message::{self, Known};
 use crate::model::{Absent, Clause, ClauseKind, Given, Param, Role};
-use crate::predicate::{self, Mentions, outside_closures};
-use crate::source::{self, is_punct};
-use crate::variables;
+use crate::predicate::Mentions;
+use crate::source;
 
 const FORM: &str =
     "write `#[given(order = find(&order_id), else \"there is no order {order_id}\")]`";
@@ -113,9 +112,10 @@ fn read(
     let (expr, value) = source::expression(input)
         .map_err(|error| errors.add(error))
         .ok()?;
-    if let Some(span) = predicate::find_old(&value) {
+    let facts = Facts::of(&expr);
+    if let Some(span) = facts.olds.first() {
         errors.at(
-            span,
+            *span,
             "`old(..)` belongs to a postcondition; a given is evaluated before the function runs",
         );
     }
@@ -134,7 +134,7 @@ fn read(
         absent: None,
         demand: None,
         then: None,
-        history: history::find(&value),
+        history: facts.history,
         position,
         mentions: Vec::new(),
         span: expr.span(),
@@ -243,17 +243,11 @@ impl Given {
     }
 
     fn mentioned(&self, params: &[Param]) -> Vec<usize> {
-        let mut mentions = Mentions::default();
-        mentions.add(&self.value, params, &[]);
+        let mut names = Facts::of_tokens(&self.value).names;
         if let Some(Absent::Message(message)) = &self.absent {
-            for name in &message.placeholders {
-                mentions.add_name(name, params, &[]);
-            }
-            for arg in &message.args {
-                mentions.add(arg, params, &[]);
-            }
+            names.extend(message.names());
         }
-        mentions.params.into_iter().collect()
+        Mentions::of(&names, params).params.into_iter().collect()
     }
 }
 
@@ -266,7 +260,7 @@ pub(crate) fn can_fail(givens: &[Given]) -> bool {
         .flat_map(|given| [Some(&given.value), given.then.as_ref()]);
     parts
         .flatten()
-        .any(|part| outside_closures(part, &|tree| is_punct(Some(tree), '?')).is_some())
+        .any(|part| !Facts::of_tokens(part).questions.is_empty())
 }
 
 /// What stands behind `else`.
@@ -292,7 +286,7 @@ fn absent(
         result: None,
     };
     let message = message::check(errors, literal, args, known)?;
-    if message.names_any(&[own.to_owned()]) {
+    if message.names().contains(own) {
         errors.on(
             &message.literal,
             format_args!(
@@ -323,7 +317,7 @@ pub(crate) fn stand_above(errors: &mut Errors, givens: &[Given], clauses: &[Clau
     for (index, clause) in before.filter(|(_, clause)| clause.kind == ClauseKind::Pre) {
         for given in givens.iter().filter(|given| given.position > index) {
             let name = given.ident.to_string();
-            let mut named = variables::of(&clause.predicate).into_iter();
+            let mut named = Facts::of_tokens(&clause.predicate).variables.into_iter();
             if let Some(word) = named.find(|word| *word == name) {
                 errors.on(
                     word,

@@ -1,12 +1,14 @@
 //! Parses messages: string literals that show parameters by name and expressions by position, as `format!` does.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Expr, LitStr, Token};
 
 use crate::args::listed;
-use crate::condition::names_any;
 use crate::errors::Errors;
+use crate::facts::Facts;
 use crate::model::{Message, Param};
 use crate::predicate::Mentions;
 use crate::source;
@@ -84,8 +86,7 @@ pub(crate) fn check(
         fine = false;
     }
     for arg in &args {
-        let mut mentions = Mentions::default();
-        mentions.add(arg, known.params, &[]);
+        let mentions = Mentions::of(&Facts::of_tokens(arg).names, known.params);
         let named = mentions.params.iter();
         let mut named = named.filter_map(|&index| known.params.get(index));
         if let Some(secret) = named.find(|param| param.is_secret()) {
@@ -103,10 +104,10 @@ pub(crate) fn check(
 }
 
 impl Message {
-    /// Whether it shows one of these names.
-    pub(crate) fn names_any(&self, names: &[String]) -> bool {
-        self.placeholders.iter().any(|name| names.contains(name))
-            || self.args.iter().any(|arg| names_any(arg, names))
+    /// The names that it shows or computes with.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        let args = self.args.iter().flat_map(|arg| Facts::of_tokens(arg).names);
+        args.chain(self.placeholders.iter().cloned()).collect()
     }
 }
 

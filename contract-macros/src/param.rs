@@ -6,13 +6,12 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, LitStr, Meta, Pat, PatType};
 
-use crate::args;
-use crate::closure::bindings;
+use crate::args::{self, nearest};
 use crate::describe;
 use crate::errors::Errors;
+use crate::facts::bindings;
 use crate::model::{Description, Param, Role, Set};
 use crate::names;
-use crate::nearest::nearest;
 use crate::source;
 
 /// Whether the function is a tool: only a tool's parameters take helper attributes.

@@ -8,13 +8,15 @@ mod method;
 mod operand;
 mod pattern;
 
-use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprBinary, ExprIf, ExprMethodCall, Type, UnOp};
 
 use crate::args;
+use crate::facts::Facts;
 use crate::model::{KindSource, Opaque, Operator, Param, Portable};
-use crate::source::{self, is_punct};
+use crate::source;
+pub(crate) use pattern::Matches;
+
 use operand::{in_some, is_none, literal, plain};
 
 /// What is known where a predicate is read.
@@ -38,7 +40,7 @@ pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
         params,
         variables: Vec::new(),
     };
-    if !has_attribute(expr.to_token_stream()) {
+    if !Facts::of(expr).has_attribute {
         return reader.condition(expr);
     }
     match reader.native(expr) {
@@ -58,13 +60,6 @@ pub(crate) fn of_history(expr: &Expr) -> Portable {
         "only the run knows its earlier calls",
         "say what is demanded with `requires = \"..\"`",
     )
-}
-
-fn has_attribute(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|tree| match tree {
-        TokenTree::Group(group) => has_attribute(group.stream()),
-        other => is_punct(Some(&other), '#'),
-    })
 }
 
 /// A comparison or an arithmetic operator of Rust, as the runtime has it.

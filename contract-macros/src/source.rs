@@ -106,6 +106,34 @@ fn is_composed(tokens: TokenStream) -> bool {
     )
 }
 
+/// The tokens with others in place of some, at every depth. `replace` looks at a place among the trees of one level, and gives
+/// what stands for the trees from there on, and how many they are.
+pub(crate) fn replaced<F>(tokens: TokenStream, replace: &mut F) -> TokenStream
+where
+    F: FnMut(&[TokenTree], usize) -> Option<(TokenStream, usize)>,
+{
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let (mut result, mut at) = (TokenStream::new(), 0);
+    while let Some(tree) = trees.get(at) {
+        if let Some((other, count)) = replace(&trees, at) {
+            result.extend(other);
+            at += count;
+            continue;
+        }
+        let tree = match tree {
+            TokenTree::Group(group) => {
+                let mut inside = Group::new(group.delimiter(), replaced(group.stream(), replace));
+                inside.set_span(group.span());
+                TokenTree::Group(inside)
+            }
+            other => other.clone(),
+        };
+        result.extend([tree]);
+        at += 1;
+    }
+    result
+}
+
 /// Whether the token is this punctuation character.
 pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
     matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)

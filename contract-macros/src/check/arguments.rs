@@ -5,8 +5,8 @@ use syn::{GenericArgument, Ident, Pat, PathArguments, Type, TypeReference};
 
 use super::{LONGEST_NAME, bare, holds_impl, is_name};
 use crate::errors::Errors;
+use crate::facts::Facts;
 use crate::model::{Param, Role, Tool};
-use crate::predicate;
 use crate::source;
 
 pub(super) fn plainly_named(errors: &mut Errors, param: &Param) {
@@ -249,7 +249,8 @@ pub(super) fn default_stands_alone(errors: &mut Errors, param: &Param, params: &
     else {
         return;
     };
-    if let Some(word) = predicate::outside_variable(default.to_token_stream(), params) {
+    let mut variables = Facts::of(default).variables.into_iter();
+    if let Some(word) = variables.find(|word| params.iter().any(|param| param.ident == *word)) {
         errors.on(
             &word,
             format_args!(

@@ -1,14 +1,14 @@
 //! Rules for conditions.
 
-use proc_macro2::{TokenStream, TokenTree};
-use syn::Type;
+use quote::ToTokens;
+use syn::{BinOp, Expr, Type, UnOp};
 
 use super::arguments::generics;
 use super::bare;
 use crate::errors::Errors;
-use crate::history;
+use crate::facts::Facts;
 use crate::model::{Clause, ClauseKind, Given, Message, Opaque, Param, Policy, Portable, Shown};
-use crate::source::{self, is_punct};
+use crate::source;
 
 /// What is demanded to be shown must be portable, every part of it.
 pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
@@ -163,37 +163,40 @@ pub(super) fn never_shown(errors: &mut Errors, clause: &Clause) {
 
 /// `limit > 0` of an `Option`, where the compiler advises `limit > Some(0)`, which refuses every call without a limit.
 pub(super) fn absence_considered(errors: &mut Errors, clause: &Clause, params: &[Param]) {
-    let trees: Vec<TokenTree> = clause.predicate.clone().into_iter().collect();
-    // It can give its name to what is in it, in the condition of an `if`.
-    if trees
-        .iter()
-        .any(|tree| matches!(tree, TokenTree::Ident(word) if word == "let"))
-    {
+    if let Ok(predicate) = syn::parse2::<Expr>(clause.predicate.clone()) {
+        compares_a_value(errors, &predicate, params);
+    }
+}
+
+fn compares_a_value(errors: &mut Errors, expr: &Expr, params: &[Param]) {
+    let Expr::Binary(binary) = expr else {
+        return;
+    };
+    if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) {
+        compares_a_value(errors, &binary.left, params);
+        compares_a_value(errors, &binary.right, params);
         return;
     }
-    for (at, tree) in trees.iter().enumerate() {
-        let TokenTree::Ident(word) = tree else {
-            continue;
-        };
-        let named = |param: &&Param| param.pattern.is_none() && param.ident == *word;
-        let inner = params.iter().find(named).and_then(optional);
-        let before = at.checked_sub(1).and_then(|before| trees.get(before));
-        let joined = ['.', ':', '*'].iter().any(|sign| is_punct(before, *sign));
-        let (Some(inner), false) = (inner, joined) else {
-            continue;
-        };
-        let Some(compared) = trees.get(at..).and_then(compared_with_a_literal) else {
-            continue;
-        };
+    let literal = match &*binary.right {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => &unary.expr,
+        right => right,
+    };
+    if let (Expr::Path(path), Expr::Lit(_)) = (&*binary.left, literal)
+        && let Some(word) = path.path.get_ident()
+        && let Some(param) = params
+            .iter()
+            .find(|param| param.pattern.is_none() && param.ident == *word)
+        && let Some(inner) = optional(param)
+    {
         let opened = match inner {
             Type::Path(path) if path.path.is_ident("String") => ".as_deref()",
             _ => "",
         };
-        let written = source::text(&compared);
+        let written = source::text(&expr.to_token_stream());
         let message = format!(
             "`{word}` may be absent; write `{word}{opened}.is_none_or(|{word}| {written})`"
         );
-        errors.on(&compared, message);
+        errors.on(expr, message);
     }
 }
 
@@ -201,21 +204,6 @@ pub(super) fn absence_considered(errors: &mut Errors, clause: &Clause, params: &
 fn optional(param: &Param) -> Option<&Type> {
     let (owner, types) = generics(&param.ty)?;
     (owner == "Option").then(|| types.first().map(|ty| bare(ty)))?
-}
-
-/// The first tokens, if they are a name, a comparison and a literal.
-fn compared_with_a_literal(trees: &[TokenTree]) -> Option<TokenStream> {
-    let sign = |tree: &TokenTree| {
-        ['<', '>', '=', '!', '-']
-            .iter()
-            .any(|sign| is_punct(Some(tree), *sign))
-    };
-    let signs = trees.iter().skip(1).take_while(|tree| sign(tree)).count();
-    let compares = signs > 0 && !is_punct(trees.get(1), '-');
-    let literal = matches!(trees.get(1 + signs), Some(TokenTree::Literal(_)));
-    let next = trees.get(2 + signs);
-    let ends = next.is_none() || is_punct(next, '&') || is_punct(next, '|');
-    (compares && literal && ends).then(|| trees.iter().take(2 + signs).cloned().collect())
 }
 
 /// A condition over constants alone refuses every call, or none.
@@ -244,7 +232,11 @@ pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
 
 /// A person is asked after the conditions, when the call has no place in the history yet.
 pub(super) fn question_shows_no_history(errors: &mut Errors, question: &Message) {
-    for used in question.args.iter().filter_map(history::find) {
+    for used in question
+        .args
+        .iter()
+        .filter_map(|arg| Facts::of_tokens(arg).history)
+    {
         errors.at(
             used.span,
             "a question cannot ask the history; look it up before, such as `#[given(times = history().count(refund))]`, and show `{times}`",

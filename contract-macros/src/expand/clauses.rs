@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 
 use super::span::SpanRange;
 use super::{data, local, question};
+use crate::facts::Facts;
 use crate::model::{Clause, ClauseKind, Message, Param, Role};
 use crate::predicate;
 
@@ -317,7 +318,7 @@ pub(super) fn condition(predicate: &TokenStream, runtime: &TokenStream) -> Token
 
 /// The predicate, in a closure of its own if a `return` ends it.
 pub(super) fn returning(predicate: &TokenStream, place: SpanRange) -> TokenStream {
-    if !predicate::returns(predicate) {
+    if !Facts::of_tokens(predicate).returns {
         return predicate.clone();
     }
     let (closure, call) = (place.holding(quote!(|| #predicate)), place.end(quote!(())));

@@ -1,11 +1,12 @@
 //! Types of a signature, as generated code uses them.
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
 
 use super::span::SpanRange;
 use crate::model::{Param, Role};
+use crate::source::replaced;
 
 /// `rt::ToolArgument::of(rt::Described::of(rt::Type::<f64>::NEW.kind().argument())).open()`
 ///
@@ -84,30 +85,18 @@ pub(super) fn result_places(sig: &Signature) -> (SpanRange, SpanRange) {
 
 /// A type outside its signature, where its lifetimes have no names.
 pub(super) fn anonymous_lifetimes(ty: impl ToTokens) -> TokenStream {
-    let mut trees = ty.into_token_stream().into_iter().peekable();
-    let mut result = TokenStream::new();
-    while let Some(tree) = trees.next() {
-        match tree {
-            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
-                let named = trees.next();
-                let name = match named {
-                    Some(TokenTree::Ident(name)) if name != "static" => {
-                        Some(TokenTree::Ident(Ident::new("_", name.span())))
-                    }
-                    other => other,
-                };
-                result.extend([TokenTree::Punct(quote)]);
-                result.extend(name);
+    replaced(
+        ty.into_token_stream(),
+        &mut |trees, at| match (trees.get(at)?, trees.get(at + 1)?) {
+            (TokenTree::Punct(mark), TokenTree::Ident(name))
+                if mark.as_char() == '\'' && name != "static" =>
+            {
+                let name = Ident::new("_", name.span());
+                Some((quote!(#mark #name), 2))
             }
-            TokenTree::Group(group) => {
-                let mut inside = Group::new(group.delimiter(), anonymous_lifetimes(group.stream()));
-                inside.set_span(group.span());
-                result.extend([TokenTree::Group(inside)]);
-            }
-            tree => result.extend([tree]),
-        }
-    }
-    result
+            _ => None,
+        },
+    )
 }
 
 pub(super) fn mentions_impl(ty: &TokenStream) -> bool {

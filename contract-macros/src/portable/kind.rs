@@ -1,13 +1,13 @@
 //! Guesses types from their spelling, for constants, conversions and native tests; a guess is never published.
 
-use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Expr, ExprCall, GenericArgument, Path, PathArguments, Type, TypePath};
 
 use super::operand::{is_function, plain};
-use super::{Operator, Reader, operator, pattern};
+use super::{Matches, Reader, operator};
 use crate::args;
-use crate::model::{Converted, KindSource, Portable, Role};
+use crate::facts::Facts;
+use crate::model::{Converted, KindSource, Operator, Portable, Role};
 use crate::predicate::Mentions;
 use crate::source;
 
@@ -238,16 +238,12 @@ impl Reader<'_> {
 
     /// A test that only Rust can evaluate, and its parameter; for one with few values it is tabulated.
     pub(super) fn native(&self, expr: &Expr) -> Option<(usize, Portable)> {
-        let tokens = expr.to_token_stream();
-        let parameter = self.only_parameter(&tokens)?;
-        let finite = self
-            .params
-            .get(parameter)
-            .is_some_and(|param| may_be_finite(&param.ty));
-        (finite && self.is_settled(expr)).then(|| {
-            let text = source::text(&tokens);
+        let parameter = self.only_parameter(expr)?;
+        let param = self.params.get(parameter)?;
+        (may_be_finite(&param.ty) && self.is_settled(expr)).then(|| {
+            let tokens = expr.to_token_stream();
             let native = Portable::Native {
-                text,
+                text: source::text(&tokens),
                 parameter,
                 tokens,
             };
@@ -255,9 +251,9 @@ impl Reader<'_> {
         })
     }
 
-    /// The one parameter that the tokens name, if they name nothing else of the call.
-    fn only_parameter(&self, tokens: &TokenStream) -> Option<usize> {
-        let mentions = self.mentions(tokens);
+    /// The one parameter that an expression names, if it names nothing else of the call.
+    fn only_parameter(&self, expr: &Expr) -> Option<usize> {
+        let mentions = self.mentions(expr);
         let mut named = mentions.params.iter().copied();
         let index = named.next()?;
         let param = self.params.get(index)?;
@@ -266,17 +262,17 @@ impl Reader<'_> {
         (alone && asked).then_some(index)
     }
 
-    fn mentions(&self, tokens: &TokenStream) -> Mentions {
-        let mut mentions = Mentions::default();
+    fn mentions(&self, expr: &Expr) -> Mentions {
         let shadowed: Vec<String> = self.variables.iter().map(|one| one.name.clone()).collect();
-        mentions.add(tokens, self.params, &shadowed);
+        let mut mentions = Mentions::default();
+        mentions.add(&Facts::of(expr).names, self.params, &shadowed);
         mentions
     }
 
     /// Whether the answer depends on the parameter alone: a call that is not given it, such as `now()`, may answer
     /// differently when the tool is called. A field or an index is not a value that can be listed.
     fn is_settled(&self, expr: &Expr) -> bool {
-        let asks = |expr: &Expr| !self.mentions(&expr.to_token_stream()).params.is_empty();
+        let asks = |expr: &Expr| !self.mentions(expr).params.is_empty();
         match args::ungrouped(expr) {
             Expr::Lit(_) | Expr::Path(_) | Expr::Const(_) => true,
             Expr::Paren(inner) => self.is_settled(&inner.expr),
@@ -300,7 +296,7 @@ impl Reader<'_> {
                 let made = matches!(&**func, Expr::Path(path) if !is_function(&path.path));
                 (made || asks(expr)) && args.iter().all(|one| self.is_settled(one))
             }
-            Expr::Macro(called) => pattern::Matches::parse(&called.mac).is_some_and(|matches| {
+            Expr::Macro(called) => Matches::parse(&called.mac).is_some_and(|matches| {
                 let guard = matches.guard.as_ref();
                 self.is_settled(&matches.subject)
                     && guard.is_none_or(|guard| self.is_settled(guard))

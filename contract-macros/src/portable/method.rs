@@ -8,7 +8,7 @@ use syn::{
 
 use super::operand::plain;
 use super::{Reader, Variable, opaque};
-use crate::closure;
+use crate::facts::bindings;
 use crate::model::{KindSource, Operator, Portable};
 use crate::source;
 
@@ -316,7 +316,7 @@ impl Reader<'_> {
 fn variable(closure: &ExprClosure) -> Option<String> {
     fn name(pattern: &Pat) -> Option<String> {
         match pattern {
-            Pat::Ident(name) if name.subpat.is_none() => closure::bindings(pattern).pop(),
+            Pat::Ident(name) if name.subpat.is_none() => bindings(pattern).pop(),
             Pat::Reference(inner) => name(&inner.pat),
             Pat::Type(inner) => name(&inner.pat),
             Pat::Paren(inner) => name(&inner.pat),

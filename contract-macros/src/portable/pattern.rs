@@ -8,14 +8,14 @@ use super::{Reader, Variable, opaque};
 use crate::model::{Operator, Portable};
 
 /// The arguments of a `matches!`.
-pub(super) struct Matches {
-    pub(super) subject: Expr,
-    pattern: Pat,
-    pub(super) guard: Option<Expr>,
+pub(crate) struct Matches {
+    pub(crate) subject: Expr,
+    pub(crate) pattern: Pat,
+    pub(crate) guard: Option<Expr>,
 }
 
 impl Matches {
-    pub(super) fn parse(called: &Macro) -> Option<Self> {
+    pub(crate) fn parse(called: &Macro) -> Option<Self> {
         let parser = |input: ParseStream<'_>| {
             let subject = input.parse()?;
             input.parse::<Token![,]>()?;

@@ -1,8 +1,8 @@
 //! The options of `#[tool(..)]` and the helper attributes of parameters.
 
 use super::{contracted, refused, tool};
+use crate::args::nearest;
 use crate::model::{Policy, Role};
-use crate::nearest::nearest;
 
 fn refused_option(option: &str, expected: &str) {
     refused(
