@@ -40,7 +40,7 @@
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 //! | follow calls, violations and conditions | [`Observer`](observe::Observer) |
-//! | give the tools to a model | [`Registry::export`], [`Dialect`], [`Export`] |
+//! | give the tools to a model | [`Registry::export`], [`Dialect`] |
 //! | keep promises between versions | [`contract_manifest::assert_frozen!`](https://docs.rs/contract-manifest/latest/contract_manifest/macro.assert_frozen.html) |
 //! | test contracts with generated inputs | [`verify!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify.html), [`verify_all!`](https://docs.rs/contract-verify/latest/contract_verify/macro.verify_all.html), [`#[verify]`](macro@verify) |
 //! | serve them to a client | [`contract_mcp::Server`](https://docs.rs/contract-mcp/latest/contract_mcp/struct.Server.html) |
@@ -85,9 +85,7 @@ pub use contract::{
     catch_async, history, matches_pattern, process_policy, set_process_policy,
 };
 pub use contract_macros::{given, post, pre, tool, verify};
-pub use registry::{
-    BuildError, BuildProblem, Builder, Export, Program, Registry, Statistics, ToolInfo,
-};
+pub use registry::{BuildError, BuildProblem, Builder, Program, Registry, Statistics, ToolInfo};
 pub use schema::{
     ArgumentProblem, Coercion, Definitions, Dialect, Heading, Hints, InvalidArguments, Lowering,
     McpRevision, ProblemKind, PublishedCondition, SchemaError, ToolDescription, UnknownDialect,

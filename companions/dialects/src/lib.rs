@@ -97,7 +97,7 @@ fn all(
     dialect: StrictDialect,
     definitions: Definitions,
 ) -> Result<StrictTools, Problems> {
-    let plain = |index: usize| registry.export(dialect.plain()?).tools().get(index);
+    let plain = |index: usize| registry.export(dialect.plain()?).get(index);
     let (mut tools, mut not_strict, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (index, tool) in registry.tools().enumerate() {
         match one(tool, dialect, definitions) {

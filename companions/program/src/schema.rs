@@ -84,7 +84,7 @@ impl Format {
         registry: &Registry,
     ) -> Result<(Value, Vec<ExportProblem>), ExportError> {
         match self {
-            Self::Plain(dialect) => Ok((registry.export(dialect).tools().clone(), Vec::new())),
+            Self::Plain(dialect) => Ok((registry.export(dialect).clone(), Vec::new())),
             Self::Strict(dialect) => {
                 let exported = registry.export_strict(dialect)?;
                 Ok((exported.tools, exported.not_strict))

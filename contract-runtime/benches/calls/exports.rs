@@ -43,9 +43,7 @@ fn planners(count: usize) -> Option<Registry> {
 
 /// The export alone, of a registry that has made none.
 pub(crate) fn first(meter: &Meter, dialect: Dialect) -> f64 {
-    made(meter, TOOLS, |registry| {
-        registry.export(dialect).text().len()
-    })
+    made(meter, TOOLS, |registry| registry.export_text(dialect).len())
 }
 
 /// The same in a strict or reduced dialect.
@@ -75,7 +73,7 @@ pub(crate) fn again(meter: &Meter, dialect: Dialect) -> f64 {
         |()| {
             registry
                 .as_ref()
-                .map(|registry| registry.export(dialect).text().len())
+                .map(|registry| registry.export_text(dialect).len())
         },
     )
 }
@@ -94,8 +92,8 @@ pub(crate) fn list(meter: &Meter) -> f64 {
             let registry = planners(TOOLS);
             let export = registry
                 .as_ref()
-                .map(|registry| registry.export(Dialect::OpenAiChat));
-            let length = export.map(|export| export.text().len());
+                .map(|registry| registry.export_text(Dialect::OpenAiChat));
+            let length = export.map(str::len);
             (registry, length)
         },
     )

@@ -216,7 +216,7 @@ pub(crate) fn wrong_name(meter: &Meter) -> f64 {
 
 /// The tools in the function-calling format, as every request to a model has them.
 fn listed(registry: &Registry) -> &str {
-    registry.export(Dialect::OpenAiChat).text()
+    registry.export_text(Dialect::OpenAiChat)
 }
 
 /// Making dynamic tools, building their registry and listing it for a model, as text.

@@ -1,10 +1,7 @@
 //! All tools in one provider's format, rendered once.
 
-use std::fmt;
-use std::ops::Deref;
 use std::sync::OnceLock;
 
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Registry;
@@ -31,82 +28,15 @@ impl Exports {
     }
 }
 
-/// All tools of a registry in one provider's format.
-///
-/// It dereferences to the array of the tools, and is shown and serialized as that.
-///
-/// ```
-/// use contract_runtime::{Dialect, prelude::*};
-///
-/// /// Add two numbers.
-/// #[tool]
-/// fn add(a: i32, b: i32) -> Option<i32> {
-///     a.checked_add(b)
-/// }
-///
-/// let registry = Registry::builder().tool(add).build()?;
-/// let export = registry.export(Dialect::Neutral);
-/// assert_eq!(export[0]["name"], "add");
-/// assert!(export.text().starts_with(r#"[{"name":"add","description":"Add two numbers.""#));
-/// # Ok::<(), BuildError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Export {
+/// All tools of a registry in one format: as text, and as the JSON value that is read from it at the first request.
+#[derive(Debug)]
+struct Export {
     text: String,
     tools: OnceLock<Value>,
 }
 
-impl Export {
-    /// Returns the tools as a JSON array; the text is read at the first call, and the array is cached.
-    #[must_use]
-    pub fn tools(&self) -> &Value {
-        self.tools.get_or_init(|| parse(&self.text))
-    }
-
-    /// Returns the tools as JSON text, which every request to a model needs.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-impl Deref for Export {
-    type Target = Value;
-
-    fn deref(&self) -> &Value {
-        self.tools()
-    }
-}
-
-impl PartialEq for Export {
-    fn eq(&self, other: &Self) -> bool {
-        self.tools() == other.tools()
-    }
-}
-
-impl PartialEq<Value> for Export {
-    fn eq(&self, tools: &Value) -> bool {
-        self.tools() == tools
-    }
-}
-
-impl fmt::Display for Export {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() {
-            return self.tools().fmt(f);
-        }
-        f.write_str(self.text())
-    }
-}
-
-impl Serialize for Export {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.tools().serialize(serializer)
-    }
-}
-
 impl Registry {
-    /// Exports its tools as a list in one provider's format; the list is made at the first call and cached.
+    /// Exports its tools as a JSON array in one provider's format; it is made at the first call and cached.
     ///
     /// Every schema accepts at least what the tool accepts. What has no keyword stands in a description: nothing of a contract
     /// is lost. The strict formats, and those that can express less, are in the crate
@@ -138,7 +68,33 @@ impl Registry {
     /// # Ok::<(), BuildError>(())
     /// ```
     #[must_use]
-    pub fn export(&self, dialect: Dialect) -> &Export {
+    pub fn export(&self, dialect: Dialect) -> &Value {
+        let export = self.exported(dialect);
+        export.tools.get_or_init(|| parse(&export.text))
+    }
+
+    /// Exports its tools as [`export`](Self::export) does, as JSON text, which every request to a model needs.
+    ///
+    /// ```
+    /// use contract_runtime::{Dialect, prelude::*};
+    ///
+    /// /// Add two numbers.
+    /// #[tool]
+    /// fn add(a: i32, b: i32) -> Option<i32> {
+    ///     a.checked_add(b)
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(add).build()?;
+    /// let tools = registry.export_text(Dialect::Neutral);
+    /// assert!(tools.starts_with(r#"[{"name":"add","description":"Add two numbers.""#));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn export_text(&self, dialect: Dialect) -> &str {
+        &self.exported(dialect).text
+    }
+
+    fn exported(&self, dialect: Dialect) -> &Export {
         self.inner.exports.of(dialect).get_or_init(|| {
             let accepts = |name: &str| dialect.accepts(name);
             let tools = self.tools();

@@ -25,7 +25,6 @@ use std::sync::Arc;
 pub use build_error::{BuildError, BuildProblem};
 pub use builder::Builder;
 pub use builder::is_tool_name;
-pub use export::Export;
 pub use inner::Program;
 pub use statistics::Statistics;
 pub use tool_info::ToolInfo;

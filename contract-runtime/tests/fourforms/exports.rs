@@ -79,7 +79,7 @@ fn an_empty_registry_is_an_empty_list() {
     let registry = Registry::builder().build().unwrap();
     for dialect in Dialect::ALL {
         let export = registry.export(dialect);
-        assert_eq!(export.tools(), &json!([]), "{dialect}");
+        assert_eq!(export, &json!([]), "{dialect}");
     }
 }
 
@@ -88,7 +88,7 @@ fn the_neutral_list_is_plain_json_schema() {
     let registry = Registry::builder().tool(half).build().unwrap();
     let export = registry.export(Dialect::Neutral);
     assert_eq!(
-        *export.tools(),
+        *export,
         json!([{
             "name": "half",
             "description": "Half a number.\n\nEnsures:\n- `result <= 55`",

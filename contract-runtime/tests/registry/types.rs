@@ -129,7 +129,11 @@ fn the_text_of_an_export_is_its_tools() {
     let registry = builder.build().unwrap();
     for dialect in Dialect::ALL {
         let export = registry.export(dialect);
-        assert_eq!(export.text(), export.tools().to_string(), "{dialect}");
-        assert_eq!(export.tools().as_array().unwrap().len(), 2);
+        assert_eq!(
+            registry.export_text(dialect),
+            export.to_string(),
+            "{dialect}"
+        );
+        assert_eq!(export.as_array().unwrap().len(), 2);
     }
 }

@@ -37,7 +37,7 @@ async fn talk(provider: Provider, streams: bool) -> Vec<Asked> {
 }
 
 fn export(dialect: Dialect) -> Value {
-    registry().export(dialect).tools().clone()
+    registry().export(dialect).clone()
 }
 
 fn export_strict(dialect: StrictDialect) -> Value {

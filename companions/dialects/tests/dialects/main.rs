@@ -63,7 +63,7 @@ fn tools(registry: &Registry, dialect: impl Into<AnyDialect>) -> Value {
 
 fn export(registry: &Registry, dialect: impl Into<AnyDialect>) -> Result<Exported, ExportError> {
     match dialect.into() {
-        AnyDialect::Plain(dialect) => Ok((registry.export(dialect).tools().clone(), Vec::new())),
+        AnyDialect::Plain(dialect) => Ok((registry.export(dialect).clone(), Vec::new())),
         AnyDialect::Strict(dialect) => {
             let exported = registry.export_strict(dialect)?;
             Ok((exported.tools, exported.not_strict))

@@ -325,9 +325,7 @@ fn what_asks_is_no_keyword_and_no_rule_and_is_told() {
         100_000
     );
     assert!(PortableRule::of(limit).is_none() && !limit.refuses());
-    let text = registry
-        .export(contract_runtime::Dialect::Anthropic)
-        .to_string();
+    let text = registry.export_text(contract_runtime::Dialect::Anthropic);
     assert!(
         text.contains(r"Needs a person's approval:\n- unless `cents <= 10000`")
             && text.contains(r"Needs a person's approval:\n- every call"),

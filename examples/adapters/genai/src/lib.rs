@@ -24,7 +24,7 @@ pub fn tools(registry: &Registry) -> Result<Vec<Tool>, Box<dyn Error + Send + Sy
         description: String,
         parameters: Value,
     }
-    let exported = registry.export(Dialect::Neutral).text();
+    let exported = registry.export_text(Dialect::Neutral);
     let exported: Vec<Exported> = serde_json::from_str(exported)?;
     let tools = exported.into_iter().map(|tool| {
         Tool::new(tool.name)

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Those of [`Registry::export`].
 pub fn tools(registry: &Registry) -> Result<Vec<DynamicTool>, Box<dyn Error + Send + Sync>> {
-    let exported = registry.export(Dialect::Neutral).text();
+    let exported = registry.export_text(Dialect::Neutral);
     let definitions: Vec<ToolDefinition> = serde_json::from_str(exported)?;
     let contracted = |definition| contracted(registry.clone(), definition);
     Ok(definitions.into_iter().map(contracted).collect())

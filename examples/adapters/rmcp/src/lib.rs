@@ -21,8 +21,8 @@ use serde::Deserialize;
 pub fn routes<S: Send + Sync + 'static>(
     registry: &Registry,
 ) -> Result<ToolRouter<S>, Box<dyn Error + Send + Sync>> {
-    let exported = registry.export(Dialect::Mcp(McpRevision::November2025));
-    let tools: Vec<Tool> = serde_json::from_str(exported.text())?;
+    let exported = registry.export_text(Dialect::Mcp(McpRevision::November2025));
+    let tools: Vec<Tool> = serde_json::from_str(exported)?;
     let mut router = ToolRouter::new();
     for mut tool in tools {
         // A server that promises structured content must send it; here the results are text.

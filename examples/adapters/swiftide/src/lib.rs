@@ -27,7 +27,7 @@ pub fn tools(registry: &Registry) -> Result<Vec<Box<dyn Tool>>, Failure> {
         description: String,
         parameters: Schema,
     }
-    let exported: Vec<Exported> = from_str(registry.export(Dialect::Neutral).text())?;
+    let exported: Vec<Exported> = from_str(registry.export_text(Dialect::Neutral))?;
     let contracted = |tool: Exported| {
         let spec = ToolSpec::builder()
             .name(tool.name)

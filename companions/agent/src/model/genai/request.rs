@@ -163,7 +163,7 @@ fn tools(request: &Request<'_>, settings: &Settings) -> Result<Option<Value>, Mo
             .export_strict(dialect)
             .map(|exported| exported.tools)
     };
-    let plain = |dialect| registry.export(dialect).tools().clone();
+    let plain = |dialect| registry.export(dialect).clone();
     let export = match (settings.dialect, settings.provider) {
         (Some(dialect), _) => strict(dialect)?,
         (None, Provider::OpenAi) => plain(Dialect::OpenAiChat),

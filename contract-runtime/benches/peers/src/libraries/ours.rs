@@ -84,6 +84,6 @@ fn list() -> (Registry, String) {
             .rename("find_pages", format!("find_pages_{index}"))
     });
     let registry = builder.build().expect("the tools are in order");
-    let text = registry.export(Dialect::OpenAiChat).text().to_owned();
+    let text = registry.export_text(Dialect::OpenAiChat).to_owned();
     (registry, text)
 }
