@@ -36,7 +36,9 @@ fn halve() -> Tool {
     .post("half of the number", |arguments, half| {
         half.as_i64() == Some(number(arguments) / 2) && number(arguments) != 66
     })
-    .pre("the number is small", |arguments| number(arguments) < 100)
+    .pre(format!("the number is {}", "small"), |arguments| {
+        number(arguments) < 100
+    })
 }
 
 fn registry() -> Registry {

@@ -111,14 +111,14 @@ impl<'s, 'r> Judges<'s, 'r> {
             if one.condition().kind() != ConditionKind::Pre {
                 continue;
             }
-            let condition = *one.condition();
+            let condition = one.condition();
             clauses.push(Clause {
                 id: one.id().to_owned(),
-                condition,
+                condition: condition.clone(),
                 lowering: one.lowering(),
                 schema: read(Some(one.id()), &tried.types_with(condition)),
                 rule: None,
-                single: speaks_of_single(subject, &condition),
+                single: speaks_of_single(subject, condition),
                 overflows: condition.expression().is_some_and(computes),
             });
         }

@@ -82,7 +82,7 @@ fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream
     quote! {
         #levels
         const _: () = {
-            let #judged = #runtime::judge(&[#(#conditions),*], &[#(#typed),*]);
+            let #judged = #runtime::judge(const { &[#(#conditions),*] }, &[#(#typed),*]);
             #(#reports)*
         };
     }

@@ -1,6 +1,7 @@
 //! Conditions as data: what generated code states, and what a registry and its users read.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
@@ -83,10 +84,10 @@ impl ConditionKind {
 /// assert_eq!(condition.parameters(), ["number"]);
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Condition {
     kind: ConditionKind,
-    predicate: &'static str,
+    predicate: Cow<'static, str>,
     message: Option<&'static str>,
     policy: Option<Policy>,
     parameters: &'static [&'static str],
@@ -142,7 +143,7 @@ impl Condition {
     ) -> Self {
         Self {
             kind,
-            predicate,
+            predicate: Cow::Borrowed(predicate),
             message,
             policy,
             parameters,
@@ -204,7 +205,8 @@ impl Condition {
     }
 
     /// Made without a macro, in this file: the predicate is a name in words, which says what is demanded.
-    pub(crate) const fn named_in(mut self, file: &'static str) -> Self {
+    pub(crate) fn named(mut self, name: Cow<'static, str>, file: &'static str) -> Self {
+        self.predicate = name;
         self.file = Some(file);
         self
     }
@@ -258,9 +260,8 @@ impl Condition {
         self
     }
 
-    pub(crate) const fn set_asks(mut self, asks: bool) -> Self {
+    pub(crate) fn set_asks(&mut self, asks: bool) {
         self.asks = asks;
-        self
     }
 
     #[doc(hidden)]
@@ -309,8 +310,11 @@ impl Condition {
 
     /// Returns the predicate as the author typed it.
     #[must_use]
-    pub const fn predicate(&self) -> &'static str {
-        self.predicate
+    pub const fn predicate(&self) -> &str {
+        match &self.predicate {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => text.as_str(),
+        }
     }
 
     /// Returns the author's message, with its `{parameter}` placeholders unfilled.

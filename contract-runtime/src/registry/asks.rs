@@ -59,7 +59,7 @@ pub(super) fn resolve(
         };
         let conditions = changed.get_or_insert_with(|| tool.conditions().into());
         match conditions.iter_mut().find(named) {
-            Some(condition) => *condition = condition.set_asks(change.asks),
+            Some(condition) => condition.set_asks(change.asks),
             None => problems.push(BuildProblem::NoSuchCondition {
                 method: change.method(),
                 tool: tool.name.to_string(),

@@ -178,7 +178,7 @@ pub enum BuildProblem {
         /// The tool that states the condition.
         tool: String,
         /// The predicate as the author typed it.
-        predicate: &'static str,
+        predicate: String,
         /// The function as the author typed it.
         function: &'static str,
         /// Where the condition is written.
@@ -192,7 +192,7 @@ pub enum BuildProblem {
         /// The tool that states the condition.
         tool: String,
         /// The predicate as the author typed it.
-        predicate: &'static str,
+        predicate: String,
         /// The name that it asks about.
         name: &'static str,
         /// The name of a tool that is spelt like it.
@@ -208,7 +208,7 @@ pub enum BuildProblem {
         /// The tool that states the condition.
         tool: String,
         /// The predicate as the author typed it.
-        predicate: &'static str,
+        predicate: String,
         /// The function as the author typed it.
         function: &'static str,
         /// The argument.
@@ -292,7 +292,7 @@ pub enum BuildProblem {
         /// The tool.
         tool: String,
         /// The predicate as typed.
-        predicate: &'static str,
+        predicate: String,
         /// Where the condition is defined.
         location: String,
     },

@@ -45,7 +45,7 @@ impl<'r> TriedTool<'r> {
 
     /// Returns the schema of its arguments with this condition alone.
     #[must_use]
-    pub fn types_with(self, condition: Condition) -> Value {
+    pub fn types_with(self, condition: &Condition) -> Value {
         self.entry.input_with(condition)
     }
 

@@ -191,8 +191,8 @@ impl Entry {
     }
 
     /// The same with one condition alone.
-    pub(super) fn input_with(&self, condition: Condition) -> Value {
-        self.lower(&[condition]).input
+    pub(super) fn input_with(&self, condition: &Condition) -> Value {
+        self.lower(std::slice::from_ref(condition)).input
     }
 
     fn lower(&self, conditions: &[Condition]) -> Published {

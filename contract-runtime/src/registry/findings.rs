@@ -228,7 +228,7 @@ fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
             problems.push(BuildProblem::Broken {
                 what: format!("the {what} of `{}`{shown}", parameter.name),
                 tool: entry.tool.name.to_string(),
-                predicate: condition.predicate(),
+                predicate: condition.predicate().to_owned(),
                 location: place(entry, condition),
             });
         }
@@ -283,7 +283,7 @@ fn defaults<'a>(entry: &'a Entry, solver: &Solver<'a>, problems: &mut Vec<BuildP
                     given.collect::<Vec<_>>().join(" and ")
                 ),
                 tool: entry.tool.name.to_string(),
-                predicate: condition.predicate(),
+                predicate: condition.predicate().to_owned(),
                 location: place(entry, condition),
             });
         }

@@ -25,7 +25,7 @@ pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildPr
                         let names = entries.iter().map(|entry| entry.tool.name());
                         problems.push(BuildProblem::AsksNoName {
                             tool: entry.tool.name.to_string(),
-                            predicate: condition.predicate(),
+                            predicate: condition.predicate().to_owned(),
                             name: asked.name,
                             nearest: nearest(asked.name, names).map(str::to_owned),
                             location: location(entry, condition),
@@ -33,7 +33,7 @@ pub(super) fn judge(entries: &[Entry], partial: bool, problems: &mut Vec<BuildPr
                     }
                     None => problems.push(BuildProblem::AsksNoTool {
                         tool: entry.tool.name.to_string(),
-                        predicate: condition.predicate(),
+                        predicate: condition.predicate().to_owned(),
                         function: asked.name,
                         location: location(entry, condition),
                     }),
@@ -83,7 +83,7 @@ fn misnamed(
     let unknown = asked.arguments.iter().filter(|name| !known.contains(name));
     let problem = |argument: &&'static str| BuildProblem::AsksNoArgument {
         tool: entry.tool.name.to_string(),
-        predicate: condition.predicate(),
+        predicate: condition.predicate().to_owned(),
         function: asked.name,
         argument,
         nearest: nearest(argument, known.iter().copied()).map(str::to_owned),

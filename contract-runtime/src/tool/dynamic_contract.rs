@@ -1,5 +1,6 @@
 //! Conditions on dynamic tools: closures over the arguments as JSON.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ enum Predicate {
 }
 
 type OfArguments = dyn Fn(&Map<String, Value>) -> bool + Send + Sync;
-type OfHistory = dyn Fn(&History, &Map<String, Value>) -> bool + Send + Sync;
+type OfHistory = dyn Fn(&Map<String, Value>, &History) -> bool + Send + Sync;
 type OfResult = dyn Fn(&Map<String, Value>, &Value) -> bool + Send + Sync;
 
 impl fmt::Debug for DynamicContract {
@@ -66,14 +67,19 @@ impl DynamicContract {
         }
     }
 
-    fn add(&mut self, name: &'static str, predicate: Predicate, at: &'static Location<'static>) {
+    fn add(
+        &mut self,
+        name: Cow<'static, str>,
+        predicate: Predicate,
+        at: &'static Location<'static>,
+    ) {
         let kind = match predicate {
             Predicate::Pre(_) | Predicate::PreOverHistory(_) => ConditionKind::Pre,
             Predicate::Post(_) => ConditionKind::Post,
         };
         let position = (at.line(), at.column());
         let mut condition =
-            Condition::new(kind, name, None, None, &[], position).named_in(at.file());
+            Condition::new(kind, "", None, None, &[], position).named(name, at.file());
         if matches!(predicate, Predicate::PreOverHistory(_)) {
             condition = condition.over_history(&[]);
         }
@@ -102,7 +108,7 @@ impl DynamicContract {
                     frame.pre(index, 1, None, &|_, seen| judge(&holds, seen))?;
                 }
                 Predicate::PreOverHistory(holds) => {
-                    let holds = || holds(&history(), arguments);
+                    let holds = || holds(arguments, &history());
                     frame.pre_over_history(index, None, &|_, seen| judge(&holds, seen))?;
                 }
                 Predicate::Post(_) => {}
@@ -193,11 +199,11 @@ impl Tool {
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```
     #[track_caller]
-    pub fn pre<P>(self, name: &'static str, holds: P) -> Self
+    pub fn pre<P>(self, name: impl Into<Cow<'static, str>>, holds: P) -> Self
     where
         P: Fn(&Map<String, Value>) -> bool + Send + Sync + 'static,
     {
-        self.stating(name, Predicate::Pre(Arc::new(holds)))
+        self.stating(name.into(), Predicate::Pre(Arc::new(holds)))
     }
 
     /// Demands something of the earlier calls of the run before the handler runs, like [`pre`](Self::pre) and with its
@@ -213,7 +219,7 @@ impl Tool {
     /// let send = Tool::dynamic(DynamicSpec::new("send_files", "Send files."), |_| async {
     ///     Ok::<_, String>(Content::text("sent"))
     /// })
-    /// .pre_over_history("no page was read before", |history, _| !history.ok_named("read_page"));
+    /// .pre_over_history("no page was read before", |_, history| !history.ok_named("read_page"));
     /// let registry = Registry::builder().with(vec![read, send]).build()?;
     /// let run = Run::new();
     /// let call = |tool: &str| {
@@ -225,11 +231,11 @@ impl Tool {
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```
     #[track_caller]
-    pub fn pre_over_history<P>(self, name: &'static str, holds: P) -> Self
+    pub fn pre_over_history<P>(self, name: impl Into<Cow<'static, str>>, holds: P) -> Self
     where
-        P: Fn(&History, &Map<String, Value>) -> bool + Send + Sync + 'static,
+        P: Fn(&Map<String, Value>, &History) -> bool + Send + Sync + 'static,
     {
-        self.stating(name, Predicate::PreOverHistory(Arc::new(holds)))
+        self.stating(name.into(), Predicate::PreOverHistory(Arc::new(holds)))
     }
 
     /// Promises something of a result that is not a failure, in view of the arguments as they were sent.
@@ -253,11 +259,11 @@ impl Tool {
     /// # Ok::<(), contract_runtime::BuildError>(())
     /// ```
     #[track_caller]
-    pub fn post<P>(self, name: &'static str, holds: P) -> Self
+    pub fn post<P>(self, name: impl Into<Cow<'static, str>>, holds: P) -> Self
     where
         P: Fn(&Map<String, Value>, &Value) -> bool + Send + Sync + 'static,
     {
-        self.stating(name, Predicate::Post(Arc::new(holds)))
+        self.stating(name.into(), Predicate::Post(Arc::new(holds)))
     }
 
     /// Sets the policy of all its conditions, as `#[tool(policy = ..)]`: weaker than an override by name, stronger than a run.
@@ -270,7 +276,7 @@ impl Tool {
     }
 
     #[track_caller]
-    fn stating(mut self, name: &'static str, predicate: Predicate) -> Self {
+    fn stating(mut self, name: Cow<'static, str>, predicate: Predicate) -> Self {
         match &mut self.origin {
             Origin::Dynamic { stated, .. } => {
                 Arc::make_mut(stated).add(name, predicate, Location::caller());

@@ -239,7 +239,7 @@ pub(crate) fn lower(
                 (None, sentence::of_predicate(condition))
             };
             PublishedCondition {
-                condition: *condition,
+                condition: condition.clone(),
                 policy,
                 lowering,
                 is_unexplained: (stated || looked_up) && !is_said && heading.is_none(),

@@ -229,7 +229,7 @@ async fn a_name_means_the_tool_of_its_own_set_before_any_other() {
     let send = || {
         let spec = DynamicSpec::new("send_files", "Send files.");
         let send = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("sent")) });
-        send.pre_over_history("no page was read", |history, _| {
+        send.pre_over_history("no page was read", |_, history| {
             !history.ok_named("read_page")
         })
     };
@@ -252,7 +252,7 @@ async fn a_name_means_the_tool_of_its_own_set_before_any_other() {
 async fn a_name_that_no_tool_has_is_the_fault_of_its_author() {
     let send = DynamicSpec::new("send", "Send.");
     let send = Tool::dynamic(send, |_| async { Ok::<_, String>(Content::text("sent")) });
-    let send = send.pre_over_history("nothing was read", |history, _| {
+    let send = send.pre_over_history("nothing was read", |_, history| {
         history.count_named("raed") == 0
     });
     let registry = Registry::builder().with(send).build().unwrap();

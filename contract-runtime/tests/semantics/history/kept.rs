@@ -95,7 +95,7 @@ async fn arguments_are_compared_as_the_body_had_them() {
         Tool::dynamic(DynamicSpec::new("asks", "Ask."), |_| async {
             Ok::<_, String>(Content::text("yes"))
         })
-        .pre_over_history("there was such a search", move |history, _| {
+        .pre_over_history("there was such a search", move |_, history| {
             history.clone().with(name, &value).ok_named("search")
         })
     };

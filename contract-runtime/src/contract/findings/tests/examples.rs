@@ -289,8 +289,9 @@ fn large_contracts_are_judged_only_so_far() {
         }
         list
     };
-    const CONDITIONS: [Condition; 60] = [plain("a", &Among(&A, &NUMBERS)); 60];
-    const FOUND: Option<Contradiction> = judge(&CONDITIONS, &[("a", SMALL)]).found();
+    const CONDITION: Condition = plain("a", &Among(&A, &NUMBERS));
+    const CONDITIONS: &[Condition] = &[CONDITION; 60];
+    const FOUND: Option<Contradiction> = judge(CONDITIONS, &[("a", SMALL)]).found();
     assert!(FOUND.is_none());
 }
 

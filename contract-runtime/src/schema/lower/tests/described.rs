@@ -108,7 +108,7 @@ fn no_message_stands_below_a_demand() {
         condition(ConditionKind::Post, "|y| y.is_ok()", Some("FAILED")),
     ];
     for (index, condition) in conditions.iter().enumerate() {
-        let alone = described("Does it.", &[*condition]);
+        let alone = described("Does it.", std::slice::from_ref(condition));
         assert!(
             !demands(&alone).iter().any(|line| line.contains("FAILED")),
             "{index}: {alone}"
