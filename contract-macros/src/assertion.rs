@@ -40,7 +40,7 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         errors.at(Span::call_site(), message);
         return None;
     }
-    let (expr, condition) = ok(errors, source::expression(input))?;
+    let (expr, condition) = errors.ok(source::expression(input))?;
     if let Expr::Lit(ExprLit {
         lit: Lit::Str(message),
         ..
@@ -85,7 +85,7 @@ struct Argument {
 fn arguments(errors: &mut Errors, input: ParseStream<'_>) -> Option<Vec<Argument>> {
     let mut arguments = Vec::new();
     while !input.is_empty() {
-        ok(errors, input.parse::<Token![,]>())?;
+        errors.ok(input.parse::<Token![,]>())?;
         if input.is_empty() {
             break;
         }
@@ -94,20 +94,16 @@ fn arguments(errors: &mut Errors, input: ParseStream<'_>) -> Option<Vec<Argument
             && ahead.peek(Token![=])
             && !ahead.peek(Token![==]);
         let key = if keyed {
-            let key = ok(errors, input.call(Ident::parse_any))?;
-            ok(errors, input.parse::<Token![=]>())?;
+            let key = errors.ok(input.call(Ident::parse_any))?;
+            errors.ok(input.parse::<Token![=]>())?;
             Some(key)
         } else {
             None
         };
-        let (expr, value) = ok(errors, source::expression(input))?;
+        let (expr, value) = errors.ok(source::expression(input))?;
         arguments.push(Argument { key, expr, value });
     }
     Some(arguments)
-}
-
-fn ok<T>(errors: &mut Errors, result: syn::Result<T>) -> Option<T> {
-    result.map_err(|error| errors.add(error)).ok()
 }
 
 /// `policy = ..` is ours wherever it stands, so that it is never taken for a format argument.

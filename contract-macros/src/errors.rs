@@ -31,6 +31,11 @@ impl Errors {
         }
     }
 
+    /// Takes a result apart, and reports its error.
+    pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.add(error)).ok()
+    }
+
     /// The barrier: what was read, if nothing at all was wrong with it.
     pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Error> {
         match (self.0, read) {

@@ -233,12 +233,12 @@ pub fn verify_all(input: TokenStream) -> TokenStream {
 
 fn prove(
     input: TokenStream,
-    read: fn(&mut Errors, proc_macro2::TokenStream) -> Option<model::VerifyTest>,
+    read: fn(&mut Errors, proc_macro2::TokenStream) -> Option<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let mut errors = Errors::new();
     let test = read(&mut errors, input.into());
     match errors.finish(test) {
-        Ok(test) => expand::verify_test(&test).into(),
+        Ok(test) => test.into(),
         Err(report) => report.to_compile_error().into(),
     }
 }

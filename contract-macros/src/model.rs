@@ -3,6 +3,7 @@
 mod portable;
 
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::{
     Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Receiver, Signature, Token, Type,
     Visibility,
@@ -123,6 +124,12 @@ pub(crate) struct Set<T> {
     pub(crate) value: T,
 }
 
+impl<T: ToTokens> ToTokens for Set<T> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.value.to_tokens(tokens);
+    }
+}
+
 /// What `#[tool(..)]` says besides name and description.
 #[derive(Default)]
 pub(crate) struct Options {
@@ -145,34 +152,6 @@ pub(crate) struct Options {
 pub(crate) struct Verify {
     pub(crate) run: Option<Set<bool>>,
     pub(crate) setup: Option<Set<Expr>>,
-}
-
-/// A test that `verify!` or `verify_all!` writes.
-pub(crate) struct VerifyTest {
-    pub(crate) krate: Path,
-    pub(crate) subject: VerifySubject,
-    pub(crate) effort: Effort,
-}
-
-/// What such a test looks at.
-pub(crate) enum VerifySubject {
-    /// One function.
-    Tool(Path),
-    /// All tools of the calling package.
-    Package,
-    /// A registry, or a builder of one.
-    Registry(TokenStream),
-}
-
-/// How such a test looks.
-#[derive(Default)]
-pub(crate) struct Effort {
-    pub(crate) run: Option<Set<bool>>,
-    pub(crate) setup: Option<Set<Expr>>,
-    pub(crate) cases: Option<Set<Expr>>,
-    pub(crate) seed: Option<Set<Expr>>,
-    pub(crate) sequences: Option<Set<Expr>>,
-    pub(crate) strict: Option<Set<bool>>,
 }
 
 /// What happens when a condition does not hold.

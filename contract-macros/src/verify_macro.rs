@@ -1,27 +1,47 @@
-//! Parses `verify!` and `verify_all!`: the crate's path and `;`, what to verify, then `key = value`.
+//! Expands `verify!` and `verify_all!`: the crate's path and `;`, what to verify, then `key = value`.
+//!
+//! ```text
+//! verify!(tools::divide, cases = 1_000)
+//!
+//! #[test]
+//! fn verify_divide() {
+//!     rt::verifier_of_function(tools::divide, env!("CARGO_MANIFEST_DIR")).cases(1_000).run().assert();
+//! }
+//! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Path, Token};
 
 use crate::args;
 use crate::errors::Errors;
-use crate::model::{Effort, VerifySubject, VerifyTest};
+use crate::expand::data;
 use crate::names;
 use crate::source;
 
 const KEYS: &[&str] = &["run", "setup", "cases", "seed", "sequences", "strict"];
 
-/// Reads `verify!(tools::divide, cases = 1_000)`.
-pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<VerifyTest> {
-    read(errors, tokens, "`verify!`", |errors, input| {
+/// What such a test looks at.
+enum Subject {
+    /// One function.
+    Tool(Path),
+    /// All tools of the calling package.
+    Package,
+    /// A registry, or a builder of one.
+    Registry(TokenStream),
+}
+
+/// Expands `verify!(tools::divide, cases = 1_000)`.
+pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<TokenStream> {
+    expand(errors, tokens, "`verify!`", |errors, input| {
         if input.is_empty() {
             let message = "`verify!` needs a tool; write `verify!(divide)`, or `verify_all!()` for the whole package";
             errors.at(Span::call_site(), message);
             return None;
         }
-        let (expr, tokens) = ok(errors, source::expression(input))?;
+        let (expr, tokens) = errors.ok(source::expression(input))?;
         let path = Path::parse_mod_style
             .parse2(source::without_invisible_group(tokens))
             .ok();
@@ -29,27 +49,27 @@ pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<VerifyT
             let message = "this is not the path of a tool; write `verify!(divide)` or `verify!(tools::divide)`";
             errors.on(expr, message);
         }
-        path.map(VerifySubject::Tool)
+        path.map(Subject::Tool)
     })
 }
 
-/// Reads `verify_all!()` and `verify_all!(registry!().context(store), cases = 1_000)`.
-pub(crate) fn of_all(errors: &mut Errors, tokens: TokenStream) -> Option<VerifyTest> {
-    read(errors, tokens, "`verify_all!`", |errors, input| {
+/// Expands `verify_all!()` and `verify_all!(registry!().context(store), cases = 1_000)`.
+pub(crate) fn of_all(errors: &mut Errors, tokens: TokenStream) -> Option<TokenStream> {
+    expand(errors, tokens, "`verify_all!`", |errors, input| {
         if input.is_empty() || is_key(input) {
-            return Some(VerifySubject::Package);
+            return Some(Subject::Package);
         }
-        let (_, tokens) = ok(errors, source::expression(input))?;
-        Some(VerifySubject::Registry(tokens))
+        let (_, tokens) = errors.ok(source::expression(input))?;
+        Some(Subject::Registry(tokens))
     })
 }
 
-fn read(
+fn expand(
     errors: &mut Errors,
     tokens: TokenStream,
     owner: &str,
-    subject: fn(&mut Errors, ParseStream<'_>) -> Option<VerifySubject>,
-) -> Option<VerifyTest> {
+    subject: fn(&mut Errors, ParseStream<'_>) -> Option<Subject>,
+) -> Option<TokenStream> {
     let parser = |input: ParseStream<'_>| {
         let krate = Path::parse_mod_style(input).unwrap_or_else(|_| names::default_crate());
         let _ = input.parse::<Token![;]>();
@@ -57,40 +77,74 @@ fn read(
             input.parse::<TokenStream>()?;
             return Ok(None);
         };
-        let package = matches!(subject, VerifySubject::Package);
-        if !package && !input.is_empty() {
+        if !matches!(subject, Subject::Package) && !input.is_empty() {
             input.parse::<Token![,]>()?;
         }
-        Ok(Some(VerifyTest {
-            krate,
-            subject,
-            effort: effort(errors, input, owner),
-        }))
+        let runtime = names::runtime(&krate);
+        let calls = calls(errors, input, owner, &runtime);
+        Ok(Some(test(&subject, &calls, &runtime)))
     };
-    let proof = parser.parse2(source::grouped(tokens));
-    ok(errors, proof)?
+    let expanded = parser.parse2(source::grouped(tokens));
+    errors.ok(expanded)?
 }
 
-fn effort(errors: &mut Errors, input: ParseStream<'_>, owner: &str) -> Effort {
-    let mut effort = Effort::default();
+fn test(subject: &Subject, calls: &TokenStream, runtime: &TokenStream) -> TokenStream {
+    let mut name = String::from("verify_all");
+    let home = quote!(::core::option_env!("CARGO_MANIFEST_DIR").unwrap_or("."));
+    let verifier = match subject {
+        Subject::Tool(path) => {
+            let last = path.segments.last();
+            let function = last.map_or_else(String::new, |last| last.ident.unraw().to_string());
+            name = format!("verify_{function}");
+            quote!(#runtime::verifier_of_function(#path, #home))
+        }
+        Subject::Package => quote! {
+            #runtime::verifier_of_package(
+                #runtime::package(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),
+                #home
+            )
+        },
+        Subject::Registry(registry) => quote!(#runtime::verifier_of_registry(#registry, #home)),
+    };
+    let name = Ident::new(&name, Span::call_site());
+    quote! {
+        #[::core::prelude::v1::test]
+        fn #name() {
+            #verifier #calls.run().assert();
+        }
+    }
+}
+
+/// `.run_bodies(true).cases(1_000)`
+fn calls(
+    errors: &mut Errors,
+    input: ParseStream<'_>,
+    owner: &str,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let (mut run, mut strict, mut setup) = (None, None, None);
+    let (mut cases, mut seed, mut sequences) = (None, None, None);
+    let number = |errors: &mut Errors, entry: &args::Entry| args::any(errors, entry, "1_000");
     for entry in args::entries(errors, input) {
         match entry.name().as_str() {
-            "run" => args::set(errors, &mut effort.run, &entry, args::flag),
-            "setup" => args::set(errors, &mut effort.setup, &entry, args::setup),
-            "cases" => args::set(errors, &mut effort.cases, &entry, |errors, entry| {
-                args::any(errors, entry, "1_000")
-            }),
-            "seed" => args::set(errors, &mut effort.seed, &entry, |errors, entry| {
+            "run" => args::set(errors, &mut run, &entry, args::flag),
+            "strict" => args::set(errors, &mut strict, &entry, args::flag),
+            "setup" => args::set(errors, &mut setup, &entry, args::setup),
+            "cases" => args::set(errors, &mut cases, &entry, number),
+            "sequences" => args::set(errors, &mut sequences, &entry, number),
+            "seed" => args::set(errors, &mut seed, &entry, |errors, entry| {
                 args::any(errors, entry, "42")
             }),
-            "sequences" => args::set(errors, &mut effort.sequences, &entry, |errors, entry| {
-                args::any(errors, entry, "1_000")
-            }),
-            "strict" => args::set(errors, &mut effort.strict, &entry, args::flag),
             _ => args::unknown(errors, &entry, owner, KEYS),
         }
     }
-    effort
+    let setup = setup.iter().map(|setup| data::setup(&setup.value, runtime));
+    let (run, strict, seed) = (run.iter(), strict.iter(), seed.iter());
+    let (cases, sequences) = (cases.iter(), sequences.iter());
+    quote! {
+        #(.run_bodies(#run))* #(.setup(#setup))* #(.cases(#cases))* #(.seed(#seed))*
+        #(.sequences(#sequences))* #(.strict(#strict))*
+    }
 }
 
 /// `run`, `strict`, or any `key = ..`: a registry is none of them.
@@ -102,8 +156,4 @@ fn is_key(input: ParseStream<'_>) -> bool {
     let valued = ahead.peek(Token![=]) && !ahead.peek(Token![==]);
     let is_flag = word == "run" || word == "strict";
     valued || (is_flag && (ahead.is_empty() || ahead.peek(Token![,])))
-}
-
-fn ok<T>(errors: &mut Errors, result: syn::Result<T>) -> Option<T> {
-    result.map_err(|error| errors.add(error)).ok()
 }

@@ -12,12 +12,7 @@ pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
     let runtime = names::runtime(&assertion.krate);
     let (text, condition) = (&assertion.text, &assertion.condition);
     let message = data::option(assertion.format.as_ref().and_then(literal));
-    let policy = data::option(
-        assertion
-            .policy
-            .as_ref()
-            .map(|policy| data::policy(policy.value, &runtime)),
-    );
+    let policy = data::policy(assertion.policy.as_ref(), &runtime);
     let (line, column) = data::position(assertion.span);
     let seen = local("details");
     let (shown, say) = match &assertion.format {

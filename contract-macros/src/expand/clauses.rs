@@ -30,20 +30,14 @@ pub(super) struct Clauses<'m> {
 impl Clauses<'_> {
     /// The condition's own policy, as a constant that the compiler folds into the check.
     fn own_policy(&self, clause: &Clause) -> TokenStream {
-        let own = clause.policy.as_ref();
-        data::option(own.map(|own| data::policy(own.value, self.runtime)))
+        data::policy(clause.policy.as_ref(), self.runtime)
     }
 
     fn numbered(&self) -> impl Iterator<Item = (usize, &Clause)> {
         self.all.iter().enumerate()
     }
 
-    /// All preconditions; those that stand together are judged together.
-    pub(super) fn before(&self) -> Vec<TokenStream> {
-        self.pres(0..self.all.len())
-    }
-
-    /// The preconditions among the conditions at these places.
+    /// The preconditions among the conditions at these places; those that stand together are judged together.
     pub(super) fn pres(&self, places: Range<usize>) -> Vec<TokenStream> {
         let mut rest = self.all.get(places.clone()).unwrap_or_default();
         let mut first = places.start;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, ExprUnary, Lit, ReturnType, Type, UnOp};
 
@@ -24,7 +24,7 @@ pub(super) fn contract(
     returned: Option<&ReturnType>,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let policy = option(policy.map(|policy| self::policy(policy.value, runtime)));
+    let policy = self::policy(policy, runtime);
     let conditions = clauses.iter().map(|clause| {
         let condition = condition(clause, params, runtime);
         let read = returned.map(|_| read(clause, params, runtime));
@@ -57,16 +57,13 @@ pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream
         ClauseKind::Post | ClauseKind::PostErr => quote!(Post),
     };
     let text = &clause.text;
-    let message = option(clause.message.as_ref().map(|message| {
-        let text = message.literal.value();
-        quote!(#text)
-    }));
-    let policy = option(
+    let message = option(
         clause
-            .policy
+            .message
             .as_ref()
-            .map(|policy| self::policy(policy.value, runtime)),
+            .map(|message| message.literal.value()),
     );
+    let policy = self::policy(clause.policy.as_ref(), runtime);
     let names = argument_names(&clause.mentions, params);
     let (line, column) = position(clause.span);
     let renamed = renamed(&clause.mentions, params);
@@ -81,19 +78,12 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     if !given.is_condition() {
         return None;
     }
-    let message = match &given.absent {
+    let message = option(match &given.absent {
         Some(Absent::Message(message)) => Some(message.literal.value()),
         Some(Absent::Error) | None => None,
-    };
-    let asking = given
-        .history
-        .as_ref()
-        .map(|used| asking_tools(used, runtime));
-    let message = option(message.map(|message| quote!(#message)));
-    let demand = given.demand.as_ref().map(|demand| {
-        let demand = &demand.value;
-        quote!(.demanding(#demand))
     });
+    let asking = given.history.iter().map(|used| asking_tools(used, runtime));
+    let demand = given.demand.iter();
     let text = &given.text;
     let names = argument_names(&given.mentions, params);
     let (line, column) = position(given.span);
@@ -101,8 +91,8 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     Some(quote! {
         #runtime::Condition::new(#runtime::ConditionKind::Given, #text, #message, ::core::option::Option::None, &[#(#names),*], (#line, #column))
             #renamed
-            #demand
-            #asking
+            #(.demanding(#demand))*
+            #(#asking)*
     })
 }
 
@@ -114,9 +104,9 @@ fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
             name,
             arguments,
         } = tool;
-        let function = path.as_ref().map_or_else(
-            || quote!(::core::option::Option::None),
-            |path| quote!(::core::option::Option::Some(|| #runtime::type_of(&#path))),
+        let function = option(
+            path.as_ref()
+                .map(|path| quote!(|| #runtime::type_of(&#path))),
         );
         quote! {
             #runtime::AskedTool {
@@ -168,19 +158,14 @@ fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream
         Shown::Never => Some(quote!(.hidden())),
         Shown::Possibly => None,
     });
-    let demand = clause.demand.as_ref().map(|demand| {
-        let demand = &demand.value;
-        quote!(.demanding(#demand))
-    });
-    let id = clause.id.as_ref().map(|id| {
-        let id = &id.value;
-        quote!(.identified(#id))
-    });
-    let asking = clause.question.as_ref().map(|question| {
-        let question = &question.value.literal;
-        quote!(.asking(#question))
-    });
-    quote!(#reading #probing #shown #demand #id #asking)
+    let (demand, id) = (clause.demand.iter(), clause.id.iter());
+    let question = clause
+        .question
+        .iter()
+        .map(|question| &question.value.literal);
+    quote! {
+        #reading #probing #shown #(.demanding(#demand))* #(.identified(#id))* #(.asking(#question))*
+    }
 }
 
 /// The parameter a precondition mentions alone, if it has a default or an example to be judged.
@@ -208,9 +193,8 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         Some(&tool.function.sig.output),
         runtime,
     );
+    // In a constant of its own: as an argument of `Some` a wrong type would be explained by the types of `Option`.
     let title = option(options.title.as_ref().map(|title| {
-        let title = &title.value;
-        // In a constant of its own: as an argument of `Some` a wrong type would be explained by the types of `Option`.
         quote!({
             const __CONTRACT_TITLE: &str = #title;
             __CONTRACT_TITLE
@@ -228,22 +212,13 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         &options.destructive,
         &options.idempotent,
         &options.open_world,
-    ]
-    .map(|hint| {
-        option(hint.as_ref().map(|hint| {
-            let hint = hint.value;
-            quote!(#hint)
-        }))
-    });
+    ];
+    let hints = hints.map(|hint| option(hint.as_ref()));
     let is_async = tool.function.is_async;
-    let blocking = flag(options.blocking.as_ref());
-    let coerce = flag(options.coerce.as_ref());
-    let output_schema = flag(options.output_schema.as_ref());
-    let alone = flag(options.alone.as_ref());
-    let timeout = option(options.timeout.as_ref().map(|timeout| {
-        let timeout = timeout.value;
-        quote!(#timeout)
-    }));
+    let is_on = |flag: &Option<Set<bool>>| flag.as_ref().is_some_and(|set| set.value);
+    let (blocking, coerce) = (is_on(&options.blocking), is_on(&options.coerce));
+    let (output_schema, alone) = (is_on(&options.output_schema), is_on(&options.alone));
+    let timeout = option(options.timeout.as_ref());
     let mut named = Vec::new();
     for clause in &tool.clauses {
         match &clause.portable {
@@ -255,15 +230,9 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
         .iter()
         .enumerate()
         .filter_map(|(index, param)| parameter(param, named.contains(&index), runtime));
-    let verify = option(
-        tool.verify
-            .as_ref()
-            .map(|verify| self::verify(verify, runtime)),
-    );
-    let confirm = option(tool.confirm.as_ref().map(|(question, _)| {
-        let question = &question.literal;
-        quote!(#question)
-    }));
+    let verify = tool.verify.as_ref();
+    let verify = option(verify.map(|verify| self::verify(verify, runtime)));
+    let confirm = option(tool.confirm.as_ref().map(|(question, _)| &question.literal));
     let (line, column) = position(tool.function.sig.ident.span());
     quote! {
         #runtime::Spec {
@@ -288,19 +257,16 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
 
 /// `rt::Verify::new(Some(true)).setup(const { &on_paper })`
 fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
-    let run = option(verify.run.as_ref().map(|run| {
-        let run = run.value;
-        quote!(#run)
-    }));
-    let setup = verify.setup.as_ref().map(|setup| {
-        let setup = self::setup(&setup.value, runtime);
-        quote!(.setup(const { &#setup }))
-    });
-    quote!(#runtime::Verify::new(#run) #setup)
+    let run = option(verify.run.as_ref());
+    let setup = verify
+        .setup
+        .iter()
+        .map(|setup| self::setup(&setup.value, runtime));
+    quote!(#runtime::Verify::new(#run) #(.setup(const { &#setup }))*)
 }
 
 /// As a value with its type: as an argument a wrong one would be explained by who asks for it.
-pub(super) fn setup(setup: &Expr, runtime: &TokenStream) -> TokenStream {
+pub(crate) fn setup(setup: &Expr, runtime: &TokenStream) -> TokenStream {
     let value = super::local("setup");
     quote! {{
         let #value: fn(#runtime::Builder) -> #runtime::Builder = #setup;
@@ -319,14 +285,9 @@ fn parameter(param: &Param, named: bool, runtime: &TokenStream) -> Option<TokenS
     };
     let (cfgs, name) = (&param.cfgs, &param.name);
     let description = param.docs.as_deref().unwrap_or_default();
-    let default = option(
-        default
-            .as_ref()
-            .map(|default| constant(default, &param.ty, runtime)),
-    );
-    let examples = examples
-        .iter()
-        .map(|example| constant(example, &param.ty, runtime));
+    let constant = |expr: &Expr| constant(expr, &param.ty, runtime);
+    let default = option(default.as_ref().map(constant));
+    let examples = examples.iter().map(constant);
     let kind = if named {
         portable::type_kind(param, runtime)
     } else {
@@ -403,24 +364,19 @@ fn json(text: &str) -> String {
     json
 }
 
-pub(super) fn policy(policy: Policy, runtime: &TokenStream) -> TokenStream {
-    match policy {
-        Policy::Ignore => quote!(#runtime::Policy::Ignore),
-        Policy::Observe => quote!(#runtime::Policy::Observe),
-        Policy::Enforce => quote!(#runtime::Policy::Enforce),
-        Policy::QuickEnforce => quote!(#runtime::Policy::QuickEnforce),
-    }
+/// The policy that is set, as an option.
+pub(super) fn policy(policy: Option<&Set<Policy>>, runtime: &TokenStream) -> TokenStream {
+    option(policy.map(|policy| {
+        let name = Ident::new(&format!("{:?}", policy.value), Span::call_site());
+        quote!(#runtime::Policy::#name)
+    }))
 }
 
-pub(super) fn option(value: Option<TokenStream>) -> TokenStream {
+pub(super) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
         None => quote!(::core::option::Option::None),
         Some(value) => quote!(::core::option::Option::Some(#value)),
     }
-}
-
-fn flag(option: Option<&Set<bool>>) -> bool {
-    option.is_some_and(|set| set.value)
 }
 
 /// Line and column, from 1; zeros outside a compiler.

@@ -1,20 +1,157 @@
-//! Expands the forms of one function: the public one, its body and the checked one.
+//! Expands the forms of one function: the visible one, its body, the checked one and the one in place.
+//!
+//! Where nothing is given, a tool's body and its checked form are functions:
+//!
+//! ```text
+//! fn __contract_checked(&self, mut frame: rt::Frame, id: u32) -> Result<Receipt, rt::Stop> {
+//!     frame.pre(0, 1, ..)?;
+//!     frame.enter()?;
+//!     let out = __contract_body(id);
+//!     frame.post(1, ..)?;
+//!     frame.close();
+//!     rt::end(frame);
+//!     Ok(out)
+//! }
+//! ```
+//!
+//! A body that may name what is given stands in their place, as `rt::run(|| -> Receipt { .. })` between the conditions, and all
+//! of that is an expression of the type `Result<Receipt, rt::Stop>`. Where a `?` of a given returns the function's own error,
+//! it is in the `Ok` of a closure that returns that error.
+//!
+//! An ordinary function has no checked form: its conditions wrap the body in place, with `rt::settle(frame.pre(0, 1, ..));`
+//! for each step. A nested function would be simpler, but inside a method it could name neither `self` nor `Self`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::ReturnType;
+use syn::ext::IdentExt;
+use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
-use super::judged::Judged;
-use super::local;
-use super::types::{result_type, whole_result};
+use super::span::SpanRange;
+use super::types::{mentions_impl, result_type, whole_result};
+use super::{data, findings, local, portable, shim};
 use crate::attributes;
-use crate::model::{Function, Given, Param, Tool};
+use crate::given;
+use crate::model::{Absent, Contracted, Function, Given, Param, Tool};
+use crate::names;
 
-/// `cfgs ident: Type`, without `mut` and helper attributes.
-fn plain(param: &Param) -> TokenStream {
-    let (cfgs, ident, ty) = (&param.cfgs, &param.ident, &param.ty);
-    quote!(#(#cfgs)* #ident: #ty)
+/// Expands a free function as a tool: generated items live inside its own body.
+pub(super) fn tool(tool: &Tool) -> TokenStream {
+    let (runtime, import) = names::runtime_in_body(&tool.krate);
+    let runtime = &runtime;
+    let function = &tool.function;
+    let item = |name: &str| Ident::new(&format!("{}{name}", names::PREFIX), Span::call_site());
+    let (body, checked) = (item("body"), item("checked"));
+    let (call_name, output_name) = (item("call"), item("output"));
+    let forms = forms(tool, &body, &checked, &quote!(#body), runtime, None);
+    let call = local("call");
+    let checked = quote!(#checked);
+    let running = shim::running(function, &checked, runtime);
+    let output = shim::output(tool, runtime);
+    let spec = data::spec(tool, runtime);
+    let levels = portable::lint_levels(&tool.clauses);
+    let findings = findings::of_tool(tool, &quote!(__CONTRACT_SPEC), runtime);
+    let name = &function.sig.ident;
+    let direct = direct(tool, &quote!(__CONTRACT_SPEC.contract), &checked, runtime);
+    let inside = quote! {
+        #import
+        #forms
+        fn #call_name(#call: #runtime::Call<'_>) -> #runtime::Running<'_> {
+            #running
+        }
+        fn #output_name() -> ::core::option::Option<#runtime::Describe> {
+            #output
+        }
+        #levels
+        static __CONTRACT_SPEC: #runtime::Spec = #spec;
+        #findings
+        #runtime::inventory::submit! {
+            #runtime::Registered {
+                spec: &__CONTRACT_SPEC,
+                call: #call_name,
+                output: #output_name,
+                function: || #runtime::type_of(&#name),
+            }
+        }
+        #direct
+    };
+    visible(function, &inside)
+}
+
+/// Expands an ordinary function with conditions.
+pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
+    let (runtime, import) = names::runtime_in_body(&contracted.krate);
+    let runtime = &runtime;
+    let (function, givens) = (&contracted.function, &contracted.givens);
+    let sig = &function.sig;
+    let contract = data::contract(
+        &sig.ident.unraw().to_string(),
+        None,
+        (&contracted.clauses, givens),
+        &function.params,
+        None,
+        runtime,
+    );
+    let findings = findings::of_contracted(contracted, runtime);
+    let clauses = Clauses {
+        all: &contracted.clauses,
+        params: &function.params,
+        runtime,
+        body_in_place: true,
+        given_self: function.receiver.as_ref().and_then(self_by_value),
+        confirm: None,
+    };
+    let mut judged = Judged::new(function, givens, clauses);
+    let inside = if givens.is_empty() {
+        judged.ending = Ending::Settle;
+        let (before, body) = (judged.before(), judged.body());
+        // After a body that never returns, nothing can be judged.
+        if matches!(&sig.output, ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_))) {
+            quote!(#before #body)
+        } else {
+            let (out, after) = (local("out"), judged.after());
+            quote!(#before let #out = #body; #after #out)
+        }
+    } else {
+        let (settle, expression) = (settle(function, givens, runtime), judged.expression());
+        quote!(#settle(#expression))
+    };
+    let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
+    let params = function.params.iter().map(|param| match &param.pattern {
+        None => parameter(param),
+        Some(pattern) => {
+            let (cfgs, attrs, ty) = (&param.cfgs, &param.attrs, &param.ty);
+            quote!(#(#cfgs)* #(#attrs)* #pattern: #ty)
+        }
+    });
+    let signature = signature(function, &sig.ident, None, params, &sig.output);
+    let uses = attributes::run_on_nothing(&function.uses);
+    let (frame, opened) = (
+        local("frame"),
+        frame(function, givens, &quote!(__CONTRACT), runtime),
+    );
+    quote! {
+        #(#outer)*
+        #(#inner)*
+        #vis #signature {
+            #uses
+            #import
+            static __CONTRACT: #runtime::Contract = #contract;
+            #findings
+            let mut #frame = #opened;
+            #inside
+        }
+    }
+}
+
+/// `self`, unless it is a reference.
+fn self_by_value(receiver: &Receiver) -> Option<&Token![self]> {
+    let is_reference = match &receiver.kind {
+        ReceiverKind::Reference(..) => true,
+        ReceiverKind::Typed(_, ty) => matches!(**ty, Type::Reference(_)),
+        _ => false,
+    };
+    (!is_reference).then_some(&receiver.self_token)
 }
 
 /// `cfgs attrs mut ident: Type`, as the author wrote it.
@@ -24,62 +161,38 @@ fn parameter(param: &Param) -> TokenStream {
     quote!(#(#cfgs)* #(#attrs)* #mutable #ident: #ty)
 }
 
-/// The whole signature as the author wrote it, with the attributes of its parameters.
-pub(super) fn signature(function: &Function) -> TokenStream {
-    let sig = &function.sig;
-    let (constness, asyncness) = (&sig.constness, &sig.asyncness);
-    let (unsafety, abi) = (&sig.safety, &sig.abi);
-    let (ident, generics) = (&sig.ident, &sig.generics);
-    let (output, bounds) = (&sig.output, &sig.generics.where_clause);
-    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
-    let params = receiver.chain(function.params.iter().map(|param| match &param.pattern {
-        None => parameter(param),
-        Some(pattern) => {
-            let (cfgs, attrs, ty) = (&param.cfgs, &param.attrs, &param.ty);
-            quote!(#(#cfgs)* #(#attrs)* #pattern: #ty)
-        }
-    }));
-    quote! {
-        #constness #asyncness #unsafety #abi fn #ident #generics (#(#params),*) #output #bounds
-    }
-}
-
-/// The arguments of a call that hands all parameters on, by the names they have there.
-fn arguments(function: &Function, named: impl Fn(&Ident) -> Ident) -> Vec<TokenStream> {
-    let argument = |param: &Param| {
-        let (cfgs, ident) = (&param.cfgs, named(&param.ident));
-        quote!(#(#cfgs)* #ident)
-    };
-    function.params.iter().map(argument).collect()
-}
-
-/// The frame of a direct call.
-pub(super) fn direct_frame(
+/// `async unsafe fn name<T>(&self, frame, params) -> Output where ..`
+fn signature(
     function: &Function,
-    givens: &[Given],
-    contract: &TokenStream,
-    runtime: &TokenStream,
+    name: &Ident,
+    frame: Option<TokenStream>,
+    params: impl Iterator<Item = TokenStream>,
+    output: &impl ToTokens,
 ) -> TokenStream {
-    // What is looked up may wait.
-    let direct = if function.is_async && !givens.is_empty() {
-        quote!(direct_later)
-    } else {
-        quote!(direct)
-    };
-    quote!(#runtime::Frame::#direct(&#contract))
+    let sig = &function.sig;
+    let (asyncness, unsafety, generics) = (&sig.asyncness, &sig.safety, &sig.generics);
+    let bounds = &sig.generics.where_clause;
+    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
+    let params = receiver.chain(frame).chain(params);
+    quote!(#asyncness #unsafety fn #name #generics (#(#params),*) #output #bounds)
 }
 
-/// What ends a direct call. Where a given is absent and no value is returned, the code can go on.
-pub(super) fn settle(function: &Function, givens: &[Given], runtime: &TokenStream) -> TokenStream {
-    match function.sig.output {
-        ReturnType::Default if !givens.is_empty() => quote!(#runtime::settle_unit),
-        _ => quote!(#runtime::settle),
+/// The visible function around `inside`.
+pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream {
+    let (attrs, vis, sig) = (&function.attrs_outer, &function.vis, &function.sig);
+    let params = function.params.iter().map(|param| {
+        let (cfgs, ident, ty) = (&param.cfgs, visible_name(function, &param.ident), &param.ty);
+        quote!(#(#cfgs)* #ident: #ty)
+    });
+    let signature = signature(function, &sig.ident, None, params, &sig.output);
+    let uses = attributes::run_on_nothing(&function.uses);
+    quote! {
+        #(#attrs)*
+        #vis #signature {
+            #uses
+            #inside
+        }
     }
-}
-
-/// The same within the visible function.
-pub(super) fn handed_on(function: &Function) -> Vec<TokenStream> {
-    arguments(function, |ident| visible_name(function, ident))
 }
 
 /// A parameter that is called like the function would hide it from its own registration, so there no other token sees it.
@@ -91,166 +204,347 @@ fn visible_name(function: &Function, ident: &Ident) -> Ident {
     ident
 }
 
-/// The visible function around `inside`.
-pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (attrs, vis, sig) = (&function.attrs_outer, &function.vis, &function.sig);
-    let (asyncness, ident, generics) = (&sig.asyncness, &sig.ident, &sig.generics);
-    let (output, bounds) = (&sig.output, &sig.generics.where_clause);
-    let receiver = &function.receiver;
-    let receiver = receiver.iter().map(ToTokens::to_token_stream);
-    let params = receiver.chain(function.params.iter().map(|param| {
-        let (cfgs, ident, ty) = (&param.cfgs, visible_name(function, &param.ident), &param.ty);
-        quote!(#(#cfgs)* #ident: #ty)
-    }));
-    let uses = attributes::run_on_nothing(&function.uses);
-    quote! {
-        #(#attrs)*
-        #vis #asyncness fn #ident #generics (#(#params),*) #output #bounds {
-            #uses
-            #inside
-        }
+/// The call of the checked form in the visible function.
+pub(super) fn direct(
+    tool: &Tool,
+    contract: &TokenStream,
+    checked: &TokenStream,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let function = &tool.function;
+    let frame = frame(function, &tool.givens, contract, runtime);
+    let settle = settle(function, &tool.givens, runtime);
+    let waited = function.is_async.then(|| quote!(.await));
+    let arguments = arguments(function, |ident| visible_name(function, ident));
+    quote!(#settle(#checked(#frame, #(#arguments),*) #waited))
+}
+
+/// All parameters, handed on by the names that they have there.
+fn arguments(
+    function: &Function,
+    named: impl Fn(&Ident) -> Ident,
+) -> impl Iterator<Item = TokenStream> {
+    function.params.iter().map(move |param| {
+        let (cfgs, ident) = (&param.cfgs, named(&param.ident));
+        quote!(#(#cfgs)* #ident)
+    })
+}
+
+/// The frame of a direct call.
+fn frame(
+    function: &Function,
+    givens: &[Given],
+    contract: &TokenStream,
+    runtime: &TokenStream,
+) -> TokenStream {
+    // What is looked up may wait.
+    if function.is_async && !givens.is_empty() {
+        quote!(#runtime::Frame::direct_later(&#contract))
+    } else {
+        quote!(#runtime::Frame::direct(&#contract))
     }
 }
 
-/// The body of a tool and its checked form; one function, where the body names what is given.
+/// What ends a direct call. Where a given is absent and no value is returned, the code can go on.
+fn settle(function: &Function, givens: &[Given], runtime: &TokenStream) -> TokenStream {
+    match function.sig.output {
+        ReturnType::Default if !givens.is_empty() => quote!(#runtime::settle_unit),
+        _ => quote!(#runtime::settle),
+    }
+}
+
+/// The body of a tool and its checked form; one function, where the body names what is given. `head` stands above each.
 pub(super) fn forms(
     tool: &Tool,
     body_name: &Ident,
     checked_name: &Ident,
-    called: &TokenStream,
+    body: &TokenStream,
     runtime: &TokenStream,
-    head: &TokenStream,
+    head: Option<&TokenStream>,
 ) -> TokenStream {
     let function = &tool.function;
     let body_in_place = !tool.givens.is_empty();
-    let clauses = Clauses {
-        all: &tool.clauses,
-        params: &function.params,
-        runtime,
-        body_in_place,
-        given_self: None,
-        confirm: tool.confirm.as_ref().map(|(question, _)| question),
+    let judged = Judged::new(
+        function,
+        &tool.givens,
+        Clauses {
+            all: &tool.clauses,
+            params: &function.params,
+            runtime,
+            body_in_place,
+            given_self: None,
+            confirm: tool.confirm.as_ref().map(|(question, _)| question),
+        },
+    );
+    let (sig, attrs, frame) = (&function.sig, &function.attrs_inner, local("frame"));
+    // A parameter that only a condition looks at is used, though not in the body.
+    let used = quote!(#[allow(unused_variables, reason = "a condition looks at it")]);
+    let params = |is_used: &dyn Fn(usize) -> bool| -> Vec<TokenStream> {
+        let params = function.params.iter().enumerate().map(|(index, param)| {
+            let used = is_used(index).then_some(&used);
+            let param = parameter(param);
+            quote!(#used #param)
+        });
+        params.collect()
     };
-    if body_in_place {
-        return checked_in_place(
-            &Judged::new(function, &tool.givens, clauses),
-            checked_name,
-            head,
+    let (own, attrs_checked, params, inside) = if body_in_place {
+        (None, &attrs[..], params(&|_| true), judged.expression())
+    } else {
+        let in_question = || tool.confirm.iter().flat_map(|(_, mentions)| mentions);
+        let in_conditions = || tool.clauses.iter().flat_map(|clause| &clause.mentions);
+        let named = |index| {
+            in_conditions()
+                .chain(in_question())
+                .any(|&named| named == index)
+        };
+        let signature = signature(
+            function,
+            body_name,
+            None,
+            params(&named).into_iter(),
+            &sig.output,
         );
-    }
-    let body = body(tool, body_name, head);
-    let checked = checked(function, checked_name, called, &clauses, head);
-    quote!(#body #checked)
-}
-
-/// The author's body under another name, with every attribute that acts on it.
-///
-/// A parameter that only a condition looks at is used, though not in the body.
-fn body(tool: &Tool, name: &Ident, head: &TokenStream) -> TokenStream {
-    let function = &tool.function;
-    let (attrs, sig, body) = (&function.attrs_inner, &function.sig, &function.body);
-    let (asyncness, generics) = (&sig.asyncness, &sig.generics);
-    let (output, bounds) = (&sig.output, &sig.generics.where_clause);
-    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
-    let named = |index: usize| {
-        let in_conditions = tool.clauses.iter().flat_map(|clause| &clause.mentions);
-        let in_question = tool.confirm.iter().flat_map(|(_, mentions)| mentions);
-        in_conditions
-            .chain(in_question)
-            .any(|&named| named == index)
+        let written = &function.body;
+        let own = quote!(#head #(#attrs)* #signature #written);
+        let plain = function.params.iter().map(|param| {
+            let (cfgs, ident, ty) = (&param.cfgs, &param.ident, &param.ty);
+            quote!(#(#cfgs)* #ident: #ty)
+        });
+        let arguments = arguments(function, Ident::clone);
+        let waited = sig.asyncness.as_ref().map(|_| quote!(.await));
+        let (before, out, after) = (judged.before(), local("out"), judged.after());
+        let inside = quote! {
+            #before
+            let #out = #body(#(#arguments),*) #waited;
+            #after
+            ::core::result::Result::Ok(#out)
+        };
+        (Some(own), &[][..], plain.collect(), inside)
     };
-    let params = function.params.iter().enumerate().map(|(index, param)| {
-        let used = named(index)
-            .then(|| quote!(#[allow(unused_variables, reason = "a condition looks at it")]));
-        let param = parameter(param);
-        quote!(#used #param)
-    });
-    let params = receiver.chain(params);
-    quote! {
-        #head
-        #(#attrs)*
-        #asyncness fn #name #generics (#(#params),*) #output #bounds #body
-    }
+    let output = result_type(&sig.output);
+    let signature = signature(
+        function,
+        checked_name,
+        Some(quote!(mut #frame: #runtime::Frame)),
+        params.into_iter(),
+        &quote!(-> ::core::result::Result<#output, #runtime::Stop>),
+    );
+    // The frame is one argument more than the author has written.
+    let many = (sig.inputs.len() == 7)
+        .then(|| quote!(#[allow(clippy::too_many_arguments, reason = "one of them is ours")]));
+    quote!(#own #head #many #(#attrs_checked)* #signature { #inside })
 }
 
-/// The same with the body in place, where it can name what is given.
-fn checked_in_place(judged: &Judged<'_>, name: &Ident, head: &TokenStream) -> TokenStream {
-    let runtime = judged.clauses.runtime;
-    let function = judged.function;
-    let sig = &function.sig;
-    let (asyncness, generics) = (&sig.asyncness, &sig.generics);
-    let bounds = &sig.generics.where_clause;
-    let output = result_type(&sig.output);
-    let frame = local("frame");
-    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
-    let params =
-        receiver
-            .chain([quote!(mut #frame: #runtime::Frame)])
-            .chain(function.params.iter().map(|param| {
-                let used = quote!(#[allow(unused_variables, reason = "a condition looks at it")]);
-                let param = parameter(param);
-                quote!(#used #param)
-            }));
-    let expression = judged.expression();
-    let many = many_arguments(function);
-    let attrs = &function.attrs_inner;
-    quote! {
-        #head
-        #many
-        #(#attrs)*
-        #asyncness fn #name #generics (#(#params),*)
-            -> ::core::result::Result<#output, #runtime::Stop> #bounds
-        {
-            #expression
+/// What becomes of a step that ends the call.
+enum Ending {
+    /// `step?;`
+    Return,
+    /// The same by hand, where `?` returns the function's own error.
+    ReturnOk,
+    /// `rt::settle(step);`
+    Settle,
+}
+
+/// A function with everything that is judged around its body.
+struct Judged<'m> {
+    function: &'m Function,
+    givens: &'m [Given],
+    clauses: Clauses<'m>,
+    ending: Ending,
+}
+
+impl<'m> Judged<'m> {
+    fn new(function: &'m Function, givens: &'m [Given], clauses: Clauses<'m>) -> Self {
+        Self {
+            function,
+            givens,
+            clauses,
+            ending: if given::can_fail(givens) {
+                Ending::ReturnOk
+            } else {
+                Ending::Return
+            },
         }
     }
-}
 
-/// The frame is one argument more than the author has written.
-fn many_arguments(function: &Function) -> Option<TokenStream> {
-    (function.sig.inputs.len() == 7)
-        .then(|| quote!(#[allow(clippy::too_many_arguments, reason = "one of them is ours")]))
-}
+    /// An expression of the type `Result<Output, rt::Stop>`, where a frame and the parameters are at hand.
+    fn expression(&self) -> TokenStream {
+        let runtime = self.clauses.runtime;
+        let ty = result_type(&self.function.sig.output);
+        // `impl Trait` has no name.
+        let output = if mentions_impl(&ty) {
+            quote!(_)
+        } else {
+            ty.clone()
+        };
+        let of = whole_result(&self.function.sig);
+        let out = local("out");
+        let can_fail = matches!(self.ending, Ending::ReturnOk);
+        let (returned, end) = if can_fail {
+            let (begin, close) = (
+                of.begin(quote!(#runtime::JudgedForm<#output)),
+                of.end(quote!(>)),
+            );
+            let end = of.called(quote!(<#ty as #runtime::Fallible>::), "judged", &out);
+            (quote!(#begin #close), end)
+        } else {
+            (
+                quote!(::core::result::Result<#output, #runtime::Stop>),
+                quote!(::core::result::Result::Ok(#out)),
+            )
+        };
+        let (before, body, after) = (self.before(), self.body(), self.after());
+        let inside = quote!(#before let #out = #body; #after #end);
+        let judged = if self.function.is_async {
+            quote!(#runtime::run_async::<#returned, _>(async { #inside }).await)
+        } else {
+            let (run, head) = (of.begin(quote!(#runtime::run)), of.begin(quote!(|| ->)));
+            let closure = of.holding(quote!(#head #returned { #inside }));
+            quote!(#run #closure)
+        };
+        if !can_fail {
+            return judged;
+        }
+        let form = Ident::new(&local("judged").to_string(), of.place());
+        let flatten = of.called(quote!(<#output as #runtime::Fallible>::), "flatten", &form);
+        quote!({
+            let #form = #judged;
+            #flatten
+        })
+    }
 
-/// The function that judges every condition around the body and gives a violation back as a value.
-fn checked(
-    function: &Function,
-    name: &Ident,
-    body: &TokenStream,
-    clauses: &Clauses<'_>,
-    head: &TokenStream,
-) -> TokenStream {
-    let runtime = clauses.runtime;
-    let sig = &function.sig;
-    let (asyncness, generics) = (&sig.asyncness, &sig.generics);
-    let bounds = &sig.generics.where_clause;
-    let output = result_type(&sig.output);
-    let (frame, out) = (local("frame"), local("out"));
-    let receiver = function.receiver.iter().map(ToTokens::to_token_stream);
-    let params = receiver
-        .chain([quote!(mut #frame: #runtime::Frame)])
-        .chain(function.params.iter().map(plain));
-    let handed_on = arguments(function, Ident::clone);
-    let waited = asyncness.as_ref().map(|_| quote!(.await));
-    let before = clauses.before();
-    let (keep, confirm) = (clauses.keep(), clauses.confirm());
-    let after = clauses.after(whole_result(sig));
-    let many = many_arguments(function);
-    quote! {
-        #head
-        #many
-        #asyncness fn #name #generics (#(#params),*)
-            -> ::core::result::Result<#output, #runtime::Stop> #bounds
-        {
-            #(#before?;)*
-            #confirm
-            #frame.enter()?;
-            #(#keep)*
-            let #out = #body(#(#handed_on),*) #waited;
-            #(#after?;)*
+    /// All that comes before the body: givens and preconditions in their order, and what postconditions need.
+    fn before(&self) -> TokenStream {
+        let frame = local("frame");
+        let all = self.clauses.all.len();
+        let mut steps = TokenStream::new();
+        let mut givens = self.givens.iter().peekable();
+        let (mut index, mut position) = (all, 0);
+        loop {
+            while let Some(given) = givens.next_if(|given| given.position == position) {
+                steps.extend(self.given(given, index));
+                index += usize::from(given.is_condition());
+            }
+            let next = givens.peek().map_or(all, |given| given.position);
+            let judged = self.clauses.pres(position..next);
+            steps.extend(judged.iter().map(|judged| self.step(judged)));
+            if givens.peek().is_none() {
+                break;
+            }
+            position = next;
+        }
+        let enter = self.step(&quote!(#frame.enter()));
+        let (keep, confirm) = (self.clauses.keep(), self.clauses.confirm());
+        quote!(#steps #confirm #enter #(#keep)*)
+    }
+
+    /// The author's body, where it stands.
+    fn body(&self) -> TokenStream {
+        let (runtime, body) = (self.clauses.runtime, &self.function.body);
+        let ty = result_type(&self.function.sig.output);
+        // `impl Trait` has no name, so the closure's own type has to do.
+        match (self.function.is_async, mentions_impl(&ty)) {
+            (false, false) => quote!(#runtime::run(|| -> #ty #body)),
+            (false, true) => quote!(#runtime::run(|| #body)),
+            (true, false) => quote!(#runtime::run_async::<#ty, _>(async #body).await),
+            (true, true) => quote!(#runtime::run_async(async #body).await),
+        }
+    }
+
+    /// All that comes behind the body, but for what is returned.
+    fn after(&self) -> TokenStream {
+        let runtime = self.clauses.runtime;
+        let (frame, out) = (local("frame"), local("out"));
+        let after = self.clauses.after(whole_result(&self.function.sig));
+        let after = after.iter().map(|judged| self.step(judged));
+        let then = self.givens.iter().filter_map(|given| {
+            let then = given.then.as_ref()?;
+            Some(quote! {
+                if #frame.is_awaited() && #runtime::SuccessProbe::new(&#out).success().is_some() {
+                    #then;
+                }
+            })
+        });
+        quote! {
+            #(#after)*
+            #(#then)*
             #frame.close();
             #runtime::end(#frame);
-            ::core::result::Result::Ok(#out)
+        }
+    }
+
+    /// One given, and whether the history has answered what it asks.
+    fn given(&self, given: &Given, index: usize) -> TokenStream {
+        let looked_up = self.look_up(given, index);
+        if given.history.is_none() {
+            return looked_up;
+        }
+        let frame = local("frame");
+        let ask = self.step(&quote!(#frame.ask_history(#index)));
+        let answered = self.step(&quote!(#frame.history_asked(#index)));
+        quote!(#ask #looked_up #answered)
+    }
+
+    /// One given; it stands at `index` among the conditions, if it can end the call.
+    ///
+    /// `let order = match rt::Present::present(find(&id)) { Some(found) => found, None => return Err(frame.absent(2, ..)) };`
+    fn look_up(&self, given: &Given, index: usize) -> TokenStream {
+        let runtime = self.clauses.runtime;
+        let (ident, mutable, value) = (&given.ident, &given.mutable, &given.value);
+        let Some(absent) = &given.absent else {
+            return quote!(let #mutable #ident = #value;);
+        };
+        let (frame, details) = (local("frame"), local("details"));
+        let (found, why) = (local("found"), local("why"));
+        let place = SpanRange::of(value);
+        let (opened, present, missing, sentence, message) = match absent {
+            Absent::Message(message) => (
+                place.called(quote!(#runtime::Present::), "present", value),
+                quote!(::core::option::Option::Some(#found)),
+                quote!(::core::option::Option::None),
+                quote!(::core::option::Option::None),
+                Some(message),
+            ),
+            Absent::Error => (
+                place.called(quote!(#runtime::Opened::), "opened", value),
+                quote!(::core::result::Result::Ok(#found)),
+                quote!(::core::result::Result::Err(#why)),
+                quote!(::core::option::Option::Some(#why)),
+                None,
+            ),
+        };
+        let shown = self.clauses.details_of(&given.mentions, message, &details);
+        let end = self.end(&quote!(#frame.absent(#index, #sentence, |#details| { #shown })));
+        quote! {
+            #frame.look_up(#index);
+            let #mutable #ident = match #opened {
+                #present => #found,
+                #missing => { #end }
+            };
+        }
+    }
+
+    /// One step that may end the call.
+    fn step(&self, judged: &TokenStream) -> TokenStream {
+        match self.ending {
+            Ending::Return => quote!(#judged?;),
+            Ending::ReturnOk => {
+                let stop = local("stop");
+                let end = self.end(&quote!(#stop));
+                quote!(if let ::core::result::Result::Err(#stop) = #judged { #end })
+            }
+            Ending::Settle => {
+                let runtime = self.clauses.runtime;
+                quote!(#runtime::settle(#judged);)
+            }
+        }
+    }
+
+    fn end(&self, stop: &TokenStream) -> TokenStream {
+        let stopped = quote!(::core::result::Result::Err(#stop));
+        match self.ending {
+            Ending::ReturnOk => quote!(return ::core::result::Result::Ok(#stopped);),
+            _ => quote!(return #stopped;),
         }
     }
 }

@@ -26,19 +26,15 @@
 
 mod assertion;
 mod clauses;
-mod contracted;
-mod data;
+pub(crate) mod data;
 mod findings;
 mod function;
-mod judged;
 mod portable;
 mod question;
 mod shim;
 mod span;
-mod tool;
 mod tool_set;
 mod types;
-mod verify_macro;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -46,12 +42,11 @@ use crate::model::Model;
 use crate::names;
 
 pub(crate) use assertion::assertion;
-pub(crate) use verify_macro::verify_test;
 
 pub(crate) fn model(model: &Model) -> TokenStream {
     match model {
-        Model::Tool(tool) => tool::expand(tool),
-        Model::Contracted(contracted) => contracted::expand(contracted),
+        Model::Tool(tool) => function::tool(tool),
+        Model::Contracted(contracted) => function::contracted(contracted),
         Model::ToolSet(set) => tool_set::expand(set),
     }
 }

@@ -150,17 +150,16 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
     let levels = lint_levels(&function.attrs_outer);
     let head = &quote!(#(#cfgs)* #(#levels)* #[doc(hidden)]);
     let contract = quote!(Self::#spec().contract);
-    let frame = function::direct_frame(function, &tool.givens, &contract, runtime);
-    let handed_on = function::handed_on(function);
-    let settle = function::settle(function, &tool.givens, runtime);
-    let waited = function.is_async.then(|| quote!(.await));
-    let visible = function::visible(
-        function,
-        &quote! {
-            #settle(self.#checked(#frame, #(#handed_on),*) #waited)
-        },
+    let direct = function::direct(tool, &contract, &quote!(self.#checked), runtime);
+    let visible = function::visible(function, &direct);
+    let forms = function::forms(
+        tool,
+        body,
+        checked,
+        &quote!(self.#body),
+        runtime,
+        Some(head),
     );
-    let forms = function::forms(tool, body, checked, &quote!(self.#body), runtime, head);
     let call_local = local("call");
     let running = shim::running(function, &quote!(Self::#checked), runtime);
     let output_body = shim::output(tool, runtime);
