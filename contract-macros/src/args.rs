@@ -1,20 +1,21 @@
 //! Parses the arguments of all attributes: `key` or `key = value`, separated by commas.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
 use strsim::osa_distance;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
 
-use crate::ask;
 use crate::errors::Errors;
+use crate::message;
 use crate::model::{Policy, Set, Shown};
 use crate::source;
 
 /// One argument as written.
 pub(crate) struct Entry {
     pub(crate) key: Ident,
-    pub(crate) value: Option<(Expr, TokenStream)>,
+    pub(crate) value: Option<Expr>,
     /// The values behind a question.
     pub(crate) behind: Vec<TokenStream>,
 }
@@ -35,8 +36,11 @@ pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry>
     while !input.is_empty() {
         match entry(input) {
             Ok(mut entry) => {
-                let value = entry.value.as_ref().map(|(expr, _)| expr);
-                entry.behind = ask::values(errors, input, &entry.name(), value);
+                if ["ask", "confirm"].contains(&entry.name().as_str())
+                    && entry.value.as_ref().and_then(text).is_some()
+                {
+                    entry.behind = message::behind(errors, input, is_keyed);
+                }
                 entries.push(entry);
             }
             Err(error) => {
@@ -59,7 +63,7 @@ pub(crate) fn parse(errors: &mut Errors, tokens: TokenStream) -> Vec<Entry> {
     parser.parse2(tokens).unwrap_or_default()
 }
 
-fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
+pub(crate) fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
     if !input.peek(syn::Ident::peek_any) {
         return Err(input
             .error("an argument is a name, or a name and a value; write `key` or `key = value`"));
@@ -81,7 +85,10 @@ fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
             let message = format!("`{key}` needs a value; write `{key} = ..`");
             return Err(syn::Error::new(key.span(), message));
         }
-        Some(_) => Some(source::expression(input).map_err(|error| keyword(&key, input, error))?),
+        Some(_) => {
+            let read = source::expression(input);
+            Some(read.map_err(|error| keyword(&key, input, error))?.0)
+        }
         None => None,
     };
     let behind = Vec::new();
@@ -112,11 +119,27 @@ pub(crate) fn is_keyed(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).is_ok_and(|word| {
         let word = word.to_string();
-        ask::is_flag(&ahead, &word)
+        let word = word.as_str();
+        ((ahead.is_empty() || ahead.peek(Token![,])) && FLAGS.contains(&word))
             || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
-            || (KEYS.contains(&word.as_str()) && ahead.peek(syn::token::Paren))
+            || (KEYS.contains(&word) && ahead.peek(syn::token::Paren))
     })
 }
+
+/// What stands alone.
+const FLAGS: [&str; 11] = [
+    "ask",
+    "shown",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "blocking",
+    "output_schema",
+    "coerce",
+    "run",
+    "strict",
+];
 
 /// What a condition may say of itself; written as `key(..)`, the mistake is reported with the key.
 const KEYS: [&str; 8] = [
@@ -192,11 +215,8 @@ pub(crate) fn listed(words: &[impl AsRef<str>]) -> String {
     }
 }
 
-fn value<'a>(
-    errors: &mut Errors,
-    entry: &'a Entry,
-    example: &str,
-) -> Option<&'a (Expr, TokenStream)> {
+/// A value, whatever it is.
+pub(crate) fn value(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
     if entry.value.is_none() {
         let name = entry.name();
         errors.at(
@@ -204,12 +224,12 @@ fn value<'a>(
             format_args!("`{name}` needs a value; write `{name} = {example}`"),
         );
     }
-    entry.value.as_ref()
+    entry.value.clone()
 }
 
 /// `key` or `key = true`.
 pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
-    match entry.value.as_ref().map(|(expr, _)| ungrouped(expr)) {
+    match entry.value.as_ref().map(ungrouped) {
         None => Some(true),
         Some(Expr::Lit(ExprLit {
             lit: Lit::Bool(flag),
@@ -227,13 +247,14 @@ pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
 }
 
 /// `shown`, or `shown = never`.
-pub(crate) fn parse_shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
-    match entry.value.as_ref().map(|(expr, _)| ungrouped(expr)) {
+pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
+    let is_demanded = match entry.value.as_ref().map(ungrouped) {
         Some(Expr::Path(word)) if word.path.is_ident("never") => return Some(Shown::Never),
-        None
-        | Some(Expr::Lit(ExprLit {
-            lit: Lit::Bool(_), ..
-        })) => {}
+        None => true,
+        Some(Expr::Lit(ExprLit {
+            lit: Lit::Bool(demanded),
+            ..
+        })) => demanded.value,
         Some(other) => {
             errors.on(
                 other,
@@ -241,8 +262,7 @@ pub(crate) fn parse_shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
             );
             return None;
         }
-    }
-    let is_demanded = flag(errors, entry)?;
+    };
     Some(if is_demanded {
         Shown::Fully
     } else {
@@ -267,49 +287,38 @@ pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
 
 /// A string literal.
 pub(crate) fn string(errors: &mut Errors, entry: &Entry, example: &str) -> Option<LitStr> {
-    let (expr, _) = value(errors, entry, example)?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = ungrouped(expr)
-    {
-        return Some(text.clone());
+    let expr = value(errors, entry, example)?;
+    let literal = text(&expr).cloned();
+    if literal.is_none() {
+        let name = entry.name();
+        errors.on(
+            expr,
+            format_args!("`{name}` takes a string; write `{name} = {example}`"),
+        );
     }
-    let name = entry.name();
-    errors.on(
-        expr,
-        format_args!("`{name}` takes a string; write `{name} = {example}`"),
-    );
-    None
+    literal
 }
 
 /// A string literal, or an expression that may be a string.
-pub(crate) fn text(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
-    let (expr, _) = value(errors, entry, example)?;
-    if let Expr::Lit(ExprLit { lit, .. }) = ungrouped(expr)
-        && !matches!(lit, Lit::Str(_))
-    {
-        return string(errors, entry, example).map(|_| expr.clone());
+pub(crate) fn constant_text(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
+    let expr = value(errors, entry, example)?;
+    match ungrouped(&expr) {
+        Expr::Lit(_) => string(errors, entry, example).map(|_| expr),
+        _ => Some(expr),
     }
-    Some(expr.clone())
-}
-
-/// Any expression.
-pub(crate) fn any(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
-    value(errors, entry, example).map(|(expr, _)| expr.clone())
 }
 
 /// A function that gives a run what it needs; a literal can be none.
 pub(crate) fn setup(errors: &mut Errors, entry: &Entry) -> Option<Expr> {
-    let (expr, _) = value(errors, entry, "on_paper")?;
-    if let Expr::Lit(literal) = ungrouped(expr) {
+    let expr = value(errors, entry, "on_paper")?;
+    if let Expr::Lit(literal) = ungrouped(&expr) {
         errors.on(
             literal,
             "`setup` takes a function from a `Builder` to a `Builder`; write `setup = on_paper`",
         );
         return None;
     }
-    Some(expr.clone())
+    Some(expr)
 }
 
 const POLICIES: [(&str, Policy); 4] = [
@@ -321,17 +330,13 @@ const POLICIES: [(&str, Policy); 4] = [
 
 /// One of the four policies.
 pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
-    let (expr, _) = value(errors, entry, "observe")?;
+    let expr = value(errors, entry, "observe")?;
     let words = POLICIES.map(|(word, _)| word);
-    let given = match ungrouped(expr) {
-        Expr::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map(|segment| segment.ident.to_string()),
+    let given = match ungrouped(&expr) {
+        Expr::Path(path) => path.path.segments.last(),
         _ => None,
     };
-    let Some(given) = given else {
+    let Some(given) = given.map(|segment| segment.ident.to_string()) else {
         let known = listed(&words);
         errors.on(
             expr,
@@ -339,10 +344,7 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
         );
         return None;
     };
-    let found = POLICIES
-        .iter()
-        .find(|(word, _)| *word == given)
-        .map(|(_, policy)| *policy);
+    let found = POLICIES.iter().find(|(word, _)| *word == given);
     if found.is_none() {
         let advice = match nearest(&given, &words) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -350,7 +352,7 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
         };
         errors.on(expr, format_args!("unknown policy `{given}`; {advice}"));
     }
-    found
+    found.map(|(_, policy)| *policy)
 }
 
 /// Whether this is the bare word of a policy.
@@ -360,9 +362,9 @@ pub(crate) fn is_policy(path: &Path) -> bool {
 
 /// The path of the runtime crate.
 pub(crate) fn path(errors: &mut Errors, entry: &Entry) -> Option<Path> {
-    let (expr, tokens) = value(errors, entry, "my_crate::contracts")?;
+    let expr = value(errors, entry, "my_crate::contracts")?;
     let path = Path::parse_mod_style
-        .parse2(source::without_invisible_group(tokens.clone()))
+        .parse2(ungrouped(&expr).to_token_stream())
         .ok();
     if path.is_none() {
         errors.on(
@@ -412,5 +414,16 @@ pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
     match expr {
         Expr::Group(group) => ungrouped(&group.expr),
         _ => expr,
+    }
+}
+
+/// The string literal that an expression is.
+pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
+    match ungrouped(expr) {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
+        _ => None,
     }
 }

@@ -1,35 +1,23 @@
 //! Parses `contract_assert!`: the crate's path and `;`, then a condition, a format string, a policy.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Lit, Path, Token};
+use syn::{Expr, Path, Token};
 
-use crate::args::{self, Entry};
+use crate::args;
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::model::{Assertion, Policy, Set};
+use crate::message::{self, Written};
+use crate::model::Assertion;
 use crate::names;
 use crate::predicate;
 use crate::source;
 
 /// Reads one assertion.
 pub(crate) fn parse(errors: &mut Errors, tokens: TokenStream) -> Option<Assertion> {
-    let parser = |input: ParseStream<'_>| {
-        let assertion = read(errors, input);
-        if assertion.is_none() {
-            input.parse::<TokenStream>()?;
-        }
-        Ok(assertion)
-    };
-    match parser.parse2(source::grouped(tokens)) {
-        Ok(assertion) => assertion,
-        Err(error) => {
-            errors.add(error);
-            None
-        }
-    }
+    errors.read(source::grouped(tokens), read)
 }
 
 fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
@@ -41,11 +29,7 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         return None;
     }
     let (expr, condition) = errors.ok(source::expression(input))?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Str(message),
-        ..
-    }) = args::ungrouped(&expr)
-    {
+    if let Some(message) = args::text(&expr) {
         let advice = "write `contract_assert!(total >= 0, \"..\")`";
         errors.on(
             message,
@@ -53,117 +37,68 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         );
         return None;
     }
-    let instead = "await the value before, and name it here";
-    predicate::check(errors, &expr, instead);
+    predicate::check(errors, &expr, "await the value before, and name it here");
     if let Some(span) = Facts::of(&expr).olds.first() {
         errors.at(
             *span,
             "`old(..)` belongs to a postcondition; keep the earlier value in a variable",
         );
     }
-    let mut arguments = arguments(errors, input)?;
-    let policy = take_policy(errors, &mut arguments);
-    let format = format(errors, arguments);
-    let text = source::text(&condition);
+    comma(errors, input)?;
+    let mut format = None;
+    if !input.is_empty() && !is_policy(input) {
+        let Written { literal, args } = message::parse(errors, input, is_policy, not_a_message)?;
+        format = Some(quote!(#literal #(, #args)*));
+        comma(errors, input)?;
+    }
+    let mut policy = None;
+    while is_policy(input) {
+        let entry = errors.ok(args::entry(input))?;
+        args::set(errors, &mut policy, &entry, args::policy);
+        comma(errors, input)?;
+        if !input.is_empty() && !is_policy(input) {
+            let message = "`policy = ..` comes last, after the message and its arguments";
+            errors.at(entry.span(), message);
+            return None;
+        }
+    }
     Some(Assertion {
         krate,
+        text: source::text(&condition),
         condition,
-        text,
         format,
         policy,
         span: expr.span(),
     })
 }
 
-/// One argument behind the condition.
-struct Argument {
-    key: Option<Ident>,
-    expr: Expr,
-    value: TokenStream,
-}
-
-fn arguments(errors: &mut Errors, input: ParseStream<'_>) -> Option<Vec<Argument>> {
-    let mut arguments = Vec::new();
-    while !input.is_empty() {
-        errors.ok(input.parse::<Token![,]>())?;
-        if input.is_empty() {
-            break;
-        }
-        let ahead = input.fork();
-        let keyed = ahead.call(Ident::parse_any).is_ok()
-            && ahead.peek(Token![=])
-            && !ahead.peek(Token![==]);
-        let key = if keyed {
-            let key = errors.ok(input.call(Ident::parse_any))?;
-            errors.ok(input.parse::<Token![=]>())?;
-            Some(key)
-        } else {
-            None
-        };
-        let (expr, value) = errors.ok(source::expression(input))?;
-        arguments.push(Argument { key, expr, value });
+fn comma(errors: &mut Errors, input: ParseStream<'_>) -> Option<()> {
+    if input.is_empty() {
+        return Some(());
     }
-    Some(arguments)
+    errors.ok(input.parse::<Token![,]>()).map(|_| ())
 }
 
-/// `policy = ..` is ours wherever it stands, so that it is never taken for a format argument.
-fn take_policy(errors: &mut Errors, arguments: &mut Vec<Argument>) -> Option<Set<Policy>> {
-    let mut policy = None;
-    let last = arguments.len().checked_sub(1);
-    let mut at = 0;
-    arguments.retain(|argument| {
-        let index = at;
-        at += 1;
-        let Some(key) = argument.key.as_ref().filter(|key| *key == "policy") else {
-            return true;
-        };
-        let entry = Entry {
-            key: key.clone(),
-            value: Some((argument.expr.clone(), argument.value.clone())),
-            behind: Vec::new(),
-        };
-        args::set(errors, &mut policy, &entry, args::policy);
-        if policy.is_some() && Some(index) != last {
-            errors.at(
-                key.span(),
-                "`policy = ..` comes last, after the message and its arguments",
-            );
-        }
-        false
-    });
-    policy
+/// Whether `policy = ..` comes next, which is never taken for an argument of the format string.
+fn is_policy(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let word = ahead.parse::<syn::Ident>();
+    word.is_ok_and(|word| word == "policy") && ahead.peek(Token![=]) && !ahead.peek(Token![==])
 }
 
-fn format(errors: &mut Errors, arguments: Vec<Argument>) -> Option<TokenStream> {
-    let mut arguments = arguments.into_iter();
-    let first = arguments.next()?;
-    let literal = match (&first.key, args::ungrouped(&first.expr)) {
-        (
-            None,
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(_), ..
-            }),
-        ) => first.value,
-        (Some(key), _) => {
-            errors.at(
-                key.span(),
-                format_args!(
-                    "unknown argument `{key}`; after the condition comes a message or `policy = ..`"
-                ),
-            );
-            return None;
-        }
-        (None, other) => {
-            errors.on(
-                other,
-                "a message is a string literal; write `\"{}\", value` to show a value",
-            );
-            return None;
-        }
-    };
-    let arguments = arguments.map(|Argument { key, value, .. }| match key {
-        Some(key) => quote::quote!(#key = #value),
-        None => value,
-    });
-    Some(quote::quote!(#literal #(, #arguments)*))
+fn not_a_message(errors: &mut Errors, expr: &Expr) {
+    if let Expr::Assign(keyed) = expr {
+        let key = source::text(&quote::ToTokens::to_token_stream(&keyed.left));
+        errors.on(
+            &keyed.left,
+            format_args!(
+                "unknown argument `{key}`; after the condition comes a message or `policy = ..`"
+            ),
+        );
+    } else {
+        errors.on(
+            expr,
+            "a message is a string literal; write `\"{}\", value` to show a value",
+        );
+    }
 }

@@ -40,13 +40,6 @@ impl Kind {
         }
     }
 
-    pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Self::Post => "postcondition",
-            _ => "precondition",
-        }
-    }
-
     pub(crate) fn named(word: &Ident) -> Option<Self> {
         [Self::Tool, Self::Given, Self::Pre, Self::Post, Self::Verify]
             .into_iter()

@@ -3,19 +3,19 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprClosure, ExprLit, Lit, LitStr, Pat, Path, Token, Type};
+use syn::{Expr, ExprClosure, LitStr, Pat, Path, Token, Type};
 
 use crate::args;
-use crate::ask;
 use crate::attributes::{ContractAttribute, Kind};
-use crate::condition::{self, ParsedCondition};
 use crate::errors::Errors;
+use crate::facts::{Facts, bindings};
 use crate::given;
-use crate::message;
+use crate::message::{self, Known};
 use crate::model::{Clause, ClauseKind, Given, Param, Set};
-use crate::predicate;
+use crate::portable;
+use crate::predicate::{self, Mentions, Olds};
 use crate::source::{self, is_punct};
 
 /// Reads the givens and clauses of one function, in source order.
@@ -54,6 +54,15 @@ pub(crate) fn all(
     (givens, clauses)
 }
 
+/// A condition whose names are not looked at yet.
+struct Written {
+    /// Without what the names in it decide.
+    clause: Clause,
+    expr: Expr,
+    message: Option<message::Written>,
+    question: Option<Set<message::Written>>,
+}
+
 fn parse(
     errors: &mut Errors,
     contract: &ContractAttribute,
@@ -66,36 +75,21 @@ fn parse(
         errors.at(contract.span, missing(contract.kind, ""));
         return None;
     }
-    let parser = |input: ParseStream<'_>| Ok(parse_condition(errors, contract, params, input));
-    let written = match parser.parse2(tokens) {
-        Ok(written) => written?,
-        Err(error) => {
-            errors.add(error);
-            return None;
-        }
-    };
-    let instead = match written.kind {
+    let written = errors.read(tokens, |errors, input| {
+        read(errors, contract.kind, params, input)
+    })?;
+    let instead = match written.clause.kind {
         ClauseKind::Pre => {
             "await the value above it, such as `#[given(order = find(&order_id).await)]`, and name it here"
         }
         _ => "await the value in the body and check it there with `contract_assert!`",
     };
-    predicate::check(
-        errors,
-        match args::ungrouped(&written.expr) {
-            Expr::Closure(closure) => &closure.body,
-            other => other,
-        },
-        instead,
-    );
-    match (written.kind, args::ungrouped(&written.expr)) {
-        (ClauseKind::Pre, _) => condition::pre(errors, written, params),
-        (_, Expr::Closure(closure)) => {
-            let closure = closure.clone();
-            condition::post(errors, written, &closure, params, olds)
-        }
-        _ => None,
-    }
+    let condition = match args::ungrouped(&written.expr) {
+        Expr::Closure(closure) => &closure.body,
+        other => other,
+    };
+    predicate::check(errors, condition, instead);
+    written.resolved(errors, params, olds)
 }
 
 fn missing(kind: Kind, rest: &str) -> String {
@@ -109,51 +103,53 @@ fn missing(kind: Kind, rest: &str) -> String {
     }
 }
 
-fn parse_condition(
+fn read(
     errors: &mut Errors,
-    contract: &ContractAttribute,
+    of: Kind,
     params: &[Param],
     input: ParseStream<'_>,
-) -> Option<ParsedCondition> {
-    if let Some(problem) = out_of_order(contract.kind, input) {
+) -> Option<Written> {
+    if let Some(problem) = out_of_order(of, input) {
         errors.add(problem);
-        let _ = input.parse::<TokenStream>();
         return None;
     }
     let whole = input.fork().parse::<TokenStream>().unwrap_or_default();
-    let (kind, marker) = kind(contract.kind, input);
-    let (expr, tokens) = match source::expression(input) {
-        Ok(predicate) => predicate,
-        Err(error) => {
-            errors.add(error);
-            let _ = input.parse::<TokenStream>();
-            return None;
-        }
-    };
+    let (kind, marker) = kind(of, input);
+    let (expr, tokens) = errors.ok(source::expression(input))?;
     let length = tokens.clone().into_iter().count() + usize::from(marker);
-    let text = source::text(&whole.into_iter().take(length).collect());
     let fine = shaped(errors, kind, &expr, params);
-    let mut written = ParsedCondition {
-        kind,
+    let mut written = Written {
+        clause: Clause {
+            kind,
+            predicate: source::without_invisible_group(tokens),
+            result: None,
+            text: source::text(&whole.into_iter().take(length).collect()),
+            message: None,
+            policy: None,
+            shown: None,
+            demand: None,
+            question: None,
+            id: None,
+            history: None,
+            portable: None,
+            is_constant: false,
+            mentions: Vec::new(),
+            mentions_after: Vec::new(),
+            mentions_self: false,
+            olds: Vec::new(),
+            span: expr.span(),
+        },
         expr,
-        tokens: source::without_invisible_group(tokens),
-        text,
         message: None,
-        message_args: Vec::new(),
-        policy: None,
-        shown: None,
-        demand: None,
         question: None,
-        id: None,
     };
     if !input.is_empty() {
         if let Err(error) = input.parse::<Token![,]>() {
             let (place, message) = behind_condition(&written.expr, error.span(), input);
             errors.at(place, message);
-            let _ = input.parse::<TokenStream>();
             return None;
         }
-        written.rest(errors, contract.kind, input);
+        written.rest(errors, of, input);
     }
     fine.then_some(written)
 }
@@ -312,45 +308,32 @@ const PRIMITIVE: &[&str] = &[
     "u64", "u128", "usize", "String",
 ];
 
-impl ParsedCondition {
+impl Written {
     fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {
+        let word = kind.word();
         if !input.is_empty() && !args::is_keyed(input) {
-            match source::expression(input) {
-                Ok((expr, _)) => match args::ungrouped(&expr) {
-                    Expr::Lit(ExprLit {
-                        lit: Lit::Str(text),
-                        ..
-                    }) => self.message = Some(text.clone()),
-                    Expr::Path(word) if args::is_policy(&word.path) => {
-                        let word = source::text(&word.to_token_stream());
-                        errors.on(
-                            &expr,
-                            format_args!("a policy has a key; write `policy = {word}`"),
-                        );
-                    }
-                    Expr::Path(word) if word.path.is_ident("ask") => {
-                        errors.on(&expr, "`ask` needs a question; write `ask = \"..\"`");
-                    }
-                    other => errors.on(
-                        other,
-                        format_args!(
-                            "a message is a string literal; write `\"..\"`{}",
-                            joined(kind)
-                        ),
-                    ),
-                },
-                Err(error) => errors.add(error),
+            let wrong = |errors: &mut Errors, expr: &Expr| {
+                match expr {
+                Expr::Path(word) if args::is_policy(&word.path) => {
+                    let word = source::text(&word.to_token_stream());
+                    errors.on(expr, format_args!("a policy has a key; write `policy = {word}`"));
+                }
+                Expr::Path(word) if word.path.is_ident("ask") => {
+                    errors.on(expr, "`ask` needs a question; write `ask = \"..\"`");
+                }
+                _ => errors.on(
+                    expr,
+                    format_args!("a message is a string literal; write `\"..\"`, or join two conditions with `&&`, or write a second `#[{word}(..)]`"),
+                ),
             }
-            if self.message.is_some() {
-                self.message_args = message::args(errors, input, args::is_keyed);
-            }
+            };
+            self.message = message::parse(errors, input, args::is_keyed, wrong);
             if !input.is_empty() && input.parse::<Token![,]>().is_err() {
                 errors.add(input.error("expected `,`"));
                 let _ = input.parse::<TokenStream>();
             }
         }
         if let Some(text) = message_behind_keys(input) {
-            let word = kind.word();
             errors.at(
                 text,
                 format_args!(
@@ -361,43 +344,114 @@ impl ParsedCondition {
             return;
         }
         let mut krate: Option<Set<Path>> = None;
-        let owner = format!("`{}`", Attribute(kind));
         let demand = match kind {
             Kind::Post => "ensures",
             _ => "requires",
         };
+        let clause = &mut self.clause;
         for entry in args::entries(errors, input) {
             match entry.name().as_str() {
-                "policy" => args::set(errors, &mut self.policy, &entry, args::policy),
-                "shown" => args::set(errors, &mut self.shown, &entry, args::parse_shown),
+                "policy" => args::set(errors, &mut clause.policy, &entry, args::policy),
+                "shown" => args::set(errors, &mut clause.shown, &entry, args::shown),
                 word if word == demand => {
-                    args::set(errors, &mut self.demand, &entry, args::sentence);
+                    args::set(errors, &mut clause.demand, &entry, args::sentence);
                 }
-                "ask" => args::set(errors, &mut self.question, &entry, ask::parse),
-                "id" => args::set(errors, &mut self.id, &entry, args::sentence),
+                "ask" => args::set(errors, &mut self.question, &entry, message::question),
+                "id" => args::set(errors, &mut clause.id, &entry, args::sentence),
                 "crate" => args::set(errors, &mut krate, &entry, args::path),
                 "message" | "msg" => errors.at(
                     entry.span(),
-                    format_args!(
-                        "a message has no key; write it after the condition, `#[{}(.., \"..\")]`",
-                        kind.word()
-                    ),
+                    format_args!("a message has no key; write it after the condition, `#[{word}(.., \"..\")]`"),
                 ),
-                "requires" | "ensures" => errors.at(
-                    entry.span(),
-                    format_args!(
-                        "a {} says what it `{demand}`; write `{demand} = \"..\"`",
-                        kind.noun()
-                    ),
-                ),
+                "requires" | "ensures" => {
+                    let noun = if kind == Kind::Post { "postcondition" } else { "precondition" };
+                    let message = format!("a {noun} says what it `{demand}`; write `{demand} = \"..\"`");
+                    errors.at(entry.span(), message);
+                }
                 _ => args::unknown(
                     errors,
                     &entry,
-                    &owner,
+                    &format!("`#[{word}(..)]`"),
                     &["policy", demand, "shown", "ask", "id", "crate"],
                 ),
             }
         }
+    }
+
+    /// Looks at the names that the condition uses, and takes out the values of `old(..)`.
+    fn resolved(self, errors: &mut Errors, params: &[Param], count: &mut usize) -> Option<Clause> {
+        let Self {
+            mut clause,
+            expr,
+            mut message,
+            question,
+        } = self;
+        let (mut shadowed, mut result) = (Vec::new(), None);
+        if clause.kind == ClauseKind::Pre {
+            let facts = Facts::of(&expr);
+            let args = message.iter().flat_map(|message| &message.args);
+            let in_message = args.flat_map(|arg| Facts::of_tokens(arg).olds);
+            if let Some(span) = facts.olds.into_iter().chain(in_message).next() {
+                errors.at(span, "`old(..)` belongs to a postcondition; before the function runs, write the value itself");
+                return None;
+            }
+            clause.portable = Some(match &facts.history {
+                Some(_) => portable::of_history(&expr),
+                None => portable::read(&expr, params),
+            });
+        } else {
+            let Expr::Closure(closure) = args::ungrouped(&expr) else {
+                return None;
+            };
+            let input = closure.inputs.first()?;
+            shadowed = bindings(input);
+            let plain = match input {
+                Pat::Type(typed) => &*typed.pat,
+                other => other,
+            };
+            if matches!(plain, Pat::Ident(name) if name.subpat.is_none()) {
+                result = Some(bindings(plain).join(""));
+            }
+            let mut olds = Olds {
+                params,
+                result: &shadowed,
+                count,
+                found: Vec::new(),
+            };
+            clause.predicate = olds.take(errors, closure.body.to_token_stream());
+            for arg in message.iter_mut().flat_map(|message| &mut message.args) {
+                *arg = olds.take(errors, std::mem::take(arg));
+            }
+            clause.olds = olds.found;
+            clause.result = Some(closure.inputs.to_token_stream());
+        }
+        let facts = Facts::of_tokens(&clause.predicate);
+        let mut mentions = Mentions::default();
+        mentions.add(&facts.names, params, &shadowed);
+        clause.is_constant = mentions.params.is_empty()
+            && clause.olds.is_empty()
+            && facts.is_constant()
+            && !shadowed.iter().any(|name| facts.names.contains(name));
+        clause.history = facts.history;
+        if let Some(written) = message {
+            let result = result.as_deref();
+            let mut message = message::check(errors, written, Known { params, result })?;
+            let names = message.names();
+            message.shows_result = shadowed.iter().any(|name| names.contains(name));
+            mentions.add(&names, params, &shadowed);
+            clause.message = Some(message);
+        }
+        if let Some(Set { key, value }) = question {
+            let (value, named) = message::check_question(errors, value, params)?;
+            mentions.params.extend(named);
+            clause.question = Some(Set { key, value });
+        }
+        clause.mentions_self = mentions.names_self;
+        clause.mentions_after = mentions.params.iter().copied().collect();
+        let in_olds = clause.olds.iter().flat_map(|old| &old.mentions);
+        mentions.params.extend(in_olds);
+        clause.mentions = mentions.params.into_iter().collect();
+        Some(clause)
     }
 }
 
@@ -417,19 +471,4 @@ fn message_behind_keys(input: ParseStream<'_>) -> Option<Span> {
         _ => None,
     });
     text.next().map(|text| text.span())
-}
-
-fn joined(kind: Kind) -> String {
-    format!(
-        ", or join two conditions with `&&`, or write a second `{}`",
-        Attribute(kind)
-    )
-}
-
-struct Attribute(Kind);
-
-impl std::fmt::Display for Attribute {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "#[{}(..)]", self.0.word())
-    }
 }

@@ -1,7 +1,8 @@
 //! Descriptions, from `///` lines or from `description = ..`.
 
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use syn::{Attribute, Expr, LitStr, Meta};
 
+use crate::args;
 use crate::errors::Errors;
 use crate::model::Description;
 
@@ -46,14 +47,7 @@ pub(crate) fn from_expr(errors: &mut Errors, expr: &Expr) -> Description {
 
 /// The text of a string literal, also when `macro_rules!` handed it on.
 pub(crate) fn literal(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text.value()),
-        Expr::Group(group) => literal(&group.expr),
-        _ => None,
-    }
+    args::text(expr).map(LitStr::value)
 }
 
 fn doc(attr: &Attribute) -> Option<&Expr> {

@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::Error;
+use syn::parse::{ParseStream, Parser};
 
 /// The mistakes found so far.
 pub(crate) struct Errors(Option<Error>);
@@ -34,6 +35,23 @@ impl Errors {
     /// Takes a result apart, and reports its error.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.add(error)).ok()
+    }
+
+    /// Reads all tokens; what is left after a mistake is dropped.
+    pub(crate) fn read<T>(
+        &mut self,
+        tokens: TokenStream,
+        read: impl FnOnce(&mut Self, ParseStream<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let parser = |input: ParseStream<'_>| {
+            let read = read(self, input);
+            if read.is_none() {
+                input.parse::<TokenStream>()?;
+            }
+            Ok(read)
+        };
+        let read = parser.parse2(tokens);
+        self.ok(read)?
     }
 
     /// The barrier: what was read, if nothing at all was wrong with it.

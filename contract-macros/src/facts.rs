@@ -9,7 +9,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, ExprLit, ExprPath, Lit, LitStr, Pat, Stmt, Token};
+use syn::{BinOp, Expr, ExprPath, LitStr, Pat, Stmt, Token};
 
 use crate::args;
 use crate::message;
@@ -62,10 +62,6 @@ impl Facts {
     /// Whether its value is the same for every call: no variable is named, and nothing is called that could ask for state.
     pub(crate) fn is_constant(&self) -> bool {
         self.variables.is_empty() && !self.calls && !self.returns
-    }
-
-    pub(crate) fn names_any(&self, names: &[String]) -> bool {
-        names.iter().any(|name| self.names.contains(name))
     }
 
     fn is_bound(&self, name: &str) -> bool {
@@ -130,11 +126,7 @@ pub(crate) fn assigns(op: &BinOp) -> bool {
 fn text(expr: &Expr) -> Option<&LitStr> {
     match args::ungrouped(expr) {
         Expr::Paren(paren) => text(&paren.expr),
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text),
-        _ => None,
+        other => args::text(other),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{LitStr, Path, Token, parse_quote};
 
@@ -10,7 +10,7 @@ use crate::args;
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::message::{self, Known};
+use crate::message::{self, Known, Written};
 use crate::model::{Absent, Clause, ClauseKind, Given, Param, Role};
 use crate::predicate::Mentions;
 use crate::source;
@@ -61,20 +61,9 @@ pub(crate) fn parse(
     params: &[Param],
     position: usize,
 ) -> Option<Given> {
-    let parser = |input: ParseStream<'_>| {
-        let given = read(errors, contract.span, params, position, input);
-        if given.is_none() {
-            input.parse::<TokenStream>()?;
-        }
-        Ok(given)
-    };
-    match parser.parse2(contract.args.clone()) {
-        Ok(given) => given,
-        Err(error) => {
-            errors.add(error);
-            None
-        }
-    }
+    errors.read(contract.args.clone(), |errors, input| {
+        read(errors, contract.span, params, position, input)
+    })
 }
 
 fn read(
@@ -109,9 +98,7 @@ fn read(
         return None;
     }
     input.parse::<Token![=]>().ok()?;
-    let (expr, value) = source::expression(input)
-        .map_err(|error| errors.add(error))
-        .ok()?;
+    let (expr, value) = errors.ok(source::expression(input))?;
     let facts = Facts::of(&expr);
     if let Some(span) = facts.olds.first() {
         errors.at(
@@ -194,8 +181,7 @@ impl Given {
                 return None;
             }
             "then" if self.then.is_none() => {
-                let read = source::expression(input).map_err(|error| errors.add(error));
-                self.then = Some(read.ok()?.1);
+                self.then = Some(errors.ok(source::expression(input))?.1);
             }
             "else" | "then" => {
                 errors.on(&word, format_args!("`{word}` is given twice"));
@@ -206,10 +192,10 @@ impl Given {
                 input.call(Path::parse_mod_style).ok()?;
             }
             "requires" => {
-                let value = input.parse::<Option<Token![=]>>();
-                let value =
-                    value.and_then(|equals| equals.map(|_| source::expression(input)).transpose());
-                let value = value.map_err(|error| errors.add(error)).ok()?;
+                let value = match input.parse::<Option<Token![=]>>() {
+                    Ok(Some(_)) => Some(errors.ok(source::expression(input))?.0),
+                    _ => None,
+                };
                 let entry = args::Entry {
                     key: word,
                     value,
@@ -273,19 +259,20 @@ fn absent(
     if input.is_empty() || input.peek(Token![,]) {
         return Some(Absent::Error);
     }
-    let literal = input.peek(LitStr).then(|| input.parse::<LitStr>());
-    let Some(Ok(literal)) = literal else {
+    if !input.peek(LitStr) {
         errors.add(input.error(
             "behind `else` comes the sentence of a refusal; write `else \"there is no order {order_id}\"`, or `else` alone for the error of a `Result`",
         ));
         return None;
-    };
-    let args = message::args(errors, input, is_part);
+    }
+    let literal = errors.ok(input.parse())?;
+    let args = message::behind(errors, input, is_part);
+    let written = Written { literal, args };
     let known = Known {
         params,
         result: None,
     };
-    let message = message::check(errors, literal, args, known)?;
+    let message = message::check(errors, written, known)?;
     if message.names().contains(own) {
         errors.on(
             &message.literal,

@@ -3,12 +3,10 @@
 //! Use them through `contract_runtime`, which re-exports them; the two crates share a hidden interface.
 
 mod args;
-mod ask;
 mod assertion;
 mod attributes;
 mod check;
 mod clause;
-mod condition;
 mod describe;
 mod errors;
 mod expand;

@@ -1,4 +1,4 @@
-//! Parses messages: string literals that show parameters by name and expressions by position, as `format!` does.
+//! Parses messages and questions: string literals that show parameters by name and expressions by position, as `format!` does.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,18 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Expr, LitStr, Token};
 
-use crate::args::listed;
+use crate::args::{self, Entry, listed};
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::model::{Message, Param};
+use crate::model::{Message, Param, Role};
 use crate::predicate::Mentions;
 use crate::source;
+
+/// A message or a question as written: a text, and the expressions behind it.
+pub(crate) struct Written {
+    pub(crate) literal: LitStr,
+    pub(crate) args: Vec<TokenStream>,
+}
 
 /// What a message may name.
 #[derive(Clone, Copy)]
@@ -20,8 +26,39 @@ pub(crate) struct Known<'a> {
     pub(crate) result: Option<&'a str>,
 }
 
+/// A part of a format string.
+pub(crate) enum Piece {
+    Text(String),
+    Value(Placeholder),
+}
+
+/// `{name:format}`
+pub(crate) struct Placeholder {
+    /// A name, a position, or nothing.
+    name: String,
+    /// Which of the expressions behind the text it shows, if one of them.
+    pub(crate) position: Option<usize>,
+    format: String,
+}
+
+/// Reads a literal and the expressions behind it; `wrong` says what to write where another expression stands.
+pub(crate) fn parse(
+    errors: &mut Errors,
+    input: ParseStream<'_>,
+    is_other: fn(ParseStream<'_>) -> bool,
+    wrong: impl FnOnce(&mut Errors, &Expr),
+) -> Option<Written> {
+    let (expr, _) = errors.ok(source::expression(input))?;
+    let Some(literal) = args::text(&expr).cloned() else {
+        wrong(errors, args::ungrouped(&expr));
+        return None;
+    };
+    let args = behind(errors, input, is_other);
+    Some(Written { literal, args })
+}
+
 /// Reads `, expression` as often as it stands there, up to where something else stands behind the comma.
-pub(crate) fn args(
+pub(crate) fn behind(
     errors: &mut Errors,
     input: ParseStream<'_>,
     is_other: fn(ParseStream<'_>) -> bool,
@@ -45,13 +82,26 @@ pub(crate) fn args(
     args
 }
 
+/// The value of `ask = ".."` or `confirm = ".."`.
+pub(crate) fn question(errors: &mut Errors, entry: &Entry) -> Option<Written> {
+    let literal = args::string(errors, entry, "\"Cancel order {order_id}?\"")?;
+    if literal.value().trim().is_empty() {
+        let name = entry.name();
+        errors.on(
+            &literal,
+            format_args!(
+                "an empty question asks nothing; say what is to be approved, or remove `{name}`"
+            ),
+        );
+        return None;
+    }
+    let args = entry.behind.clone();
+    Some(Written { literal, args })
+}
+
 /// Checks a message against what it may show.
-pub(crate) fn check(
-    errors: &mut Errors,
-    literal: LitStr,
-    args: Vec<TokenStream>,
-    known: Known<'_>,
-) -> Option<Message> {
+pub(crate) fn check(errors: &mut Errors, written: Written, known: Known<'_>) -> Option<Message> {
+    let Written { literal, args } = written;
     let text = literal.value();
     if text.trim().is_empty() {
         errors.on(
@@ -60,24 +110,16 @@ pub(crate) fn check(
         );
         return None;
     }
-    let mut placeholders = match placeholders(&text) {
-        Ok(placeholders) => placeholders,
-        Err(message) => {
-            errors.on(&literal, message);
-            return None;
-        }
-    };
+    let read = placeholders(&text).map_err(|message| errors.on(&literal, message));
+    let mut placeholders = read.ok()?;
     // How many there must be, the compiler says where they are formatted.
     if !args.is_empty() {
         placeholders.retain(|name| !is_position(name));
     }
     let mut fine = true;
     for name in &placeholders {
-        let param = known
-            .params
-            .iter()
-            .find(|param| param.bindings.contains(name));
-        let problem = match param {
+        let mut params = known.params.iter();
+        let problem = match params.find(|param| param.bindings.contains(name)) {
             Some(param) if param.is_secret() => is_secret(name),
             None if Some(name.as_str()) != known.result => unknown(name, known),
             _ => continue,
@@ -87,8 +129,7 @@ pub(crate) fn check(
     }
     for arg in &args {
         let mentions = Mentions::of(&Facts::of_tokens(arg).names, known.params);
-        let named = mentions.params.iter();
-        let mut named = named.filter_map(|&index| known.params.get(index));
+        let mut named = mentions.params(known.params);
         if let Some(secret) = named.find(|param| param.is_secret()) {
             errors.on(arg, is_secret(&secret.ident.to_string()));
             fine = false;
@@ -103,11 +144,81 @@ pub(crate) fn check(
     })
 }
 
+/// Checks a question against what it may show, and says which parameters it names.
+pub(crate) fn check_question(
+    errors: &mut Errors,
+    written: Written,
+    params: &[Param],
+) -> Option<(Message, Vec<usize>)> {
+    let known = Known {
+        params,
+        result: None,
+    };
+    let mut message = check(errors, written, known)?;
+    let by_name = message.placeholders.iter();
+    let by_name = by_name.map(|name| (name.clone(), BTreeSet::from([name.clone()])));
+    let args = message.args.iter().enumerate();
+    let by_position = args.map(|(index, arg)| (index.to_string(), Facts::of_tokens(arg).names));
+    let mut named = BTreeSet::new();
+    for (key, names) in by_name.chain(by_position) {
+        let mentions = Mentions::of(&names, params);
+        let is_argument = |param: &Param| matches!(param.role, Role::Argument { .. });
+        if mentions.params(params).any(is_argument) {
+            message.from_model.push(key);
+        }
+        named.extend(mentions.params);
+    }
+    let pieces = pieces(&message.literal.value()).unwrap_or_default();
+    let values = || {
+        pieces.iter().filter_map(|piece| match piece {
+            Piece::Value(value) => Some((value, value.position?)),
+            Piece::Text(_) => None,
+        })
+    };
+    for (index, arg) in message.args.iter().enumerate() {
+        if !values().any(|(_, at)| at == index) {
+            errors.on(
+                arg,
+                "the question shows this nowhere; write `{}` where it belongs",
+            );
+            return None;
+        }
+    }
+    if let Some((value, _)) = values().find(|(_, at)| *at >= message.args.len()) {
+        let written = value.written();
+        errors.on(
+            &message.literal,
+            format_args!("`{written}` has nothing to show; name a parameter in the braces, or write a value after the question"),
+        );
+        return None;
+    }
+    Some((message, named.into_iter().collect()))
+}
+
 impl Message {
     /// The names that it shows or computes with.
     pub(crate) fn names(&self) -> BTreeSet<String> {
         let args = self.args.iter().flat_map(|arg| Facts::of_tokens(arg).names);
         args.chain(self.placeholders.iter().cloned()).collect()
+    }
+}
+
+impl Placeholder {
+    /// What it shows: a name, or a position in digits.
+    pub(crate) fn key(&self) -> String {
+        self.position
+            .map_or_else(|| self.name.clone(), |at| at.to_string())
+    }
+
+    /// As `format_args!` takes it; what it shows by position comes right behind the text.
+    pub(crate) fn written(&self) -> String {
+        let name = if self.position.is_some() {
+            ""
+        } else {
+            &self.name
+        };
+        let colon = if self.format.is_empty() { "" } else { ":" };
+        format!("{{{name}{colon}{}}}", self.format)
     }
 }
 
@@ -130,33 +241,25 @@ fn unknown(name: &str, known: Known<'_>) -> String {
             "`{{{name}}}` is an expression, and braces take a name; write `{{}}`, and `{name}` after the message"
         );
     }
-    let shown = known
-        .params
-        .iter()
-        .filter(|param| !param.is_secret())
-        .flat_map(|param| param.bindings.iter());
+    let shown = known.params.iter().filter(|param| !param.is_secret());
+    let shown = shown.flat_map(|param| param.bindings.iter());
     let known: Vec<&str> = shown.map(String::as_str).chain(known.result).collect();
     if known.is_empty() {
         return format!("`{{{name}}}` names no parameter; write `{{{{` and `}}}}` for braces");
     }
-    format!(
-        "`{{{name}}}` names no parameter; a message here can show {}",
-        listed(&known)
-    )
+    let known = listed(&known);
+    format!("`{{{name}}}` names no parameter; a message here can show {known}")
 }
 
-/// The names shown by a format string, in order of first appearance; a name in width or precision counts.
-pub(crate) fn placeholders(text: &str) -> Result<Vec<String>, &'static str> {
-    let mut names: Vec<String> = Vec::new();
-    let mut add = |name: &str| {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    };
-    let mut rest = text;
+/// Takes a format string apart.
+pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, &'static str> {
+    let mut pieces = Vec::new();
+    let (mut plain, mut rest, mut next) = (String::new(), text, 0);
     while let Some(at) = rest.find(['{', '}']) {
+        plain.push_str(&rest[..at]);
         let brace = &rest[at..];
         if brace.starts_with("{{") || brace.starts_with("}}") {
+            plain.push_str(&brace[..1]);
             rest = &brace[2..];
             continue;
         }
@@ -166,16 +269,51 @@ pub(crate) fn placeholders(text: &str) -> Result<Vec<String>, &'static str> {
         let Some(end) = brace.find('}') else {
             return Err("this message opens a `{` it never closes; write `{{` for a brace");
         };
-        let inside = &brace[1..end];
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+        }
+        let inside = brace[1..end].trim();
         let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
-        add(name.trim());
+        let name = name.trim();
+        let position = if name.is_empty() {
+            next += 1;
+            Some(next - 1)
+        } else {
+            name.parse().ok()
+        };
+        pieces.push(Piece::Value(Placeholder {
+            name: name.to_owned(),
+            position,
+            format: format.to_owned(),
+        }));
+        rest = &brace[end + 1..];
+    }
+    plain.push_str(rest);
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Ok(pieces)
+}
+
+/// What a format string shows, in order of first appearance; a name in width or precision counts.
+pub(crate) fn placeholders(text: &str) -> Result<Vec<String>, &'static str> {
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    };
+    for piece in pieces(text)? {
+        let Piece::Value(Placeholder { name, format, .. }) = piece else {
+            continue;
+        };
+        add(&name);
         for counted in format.split('$').rev().skip(1) {
             let start = counted.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_');
             add(counted
                 .get(start.map_or(0, |start| start + 1)..)
                 .unwrap_or(counted));
         }
-        rest = &brace[end + 1..];
     }
     Ok(names)
 }

@@ -4,9 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr, Path};
 
 use crate::args::{self, Entry};
-use crate::ask::{self, WrittenQuestion};
 use crate::attributes::ContractAttribute;
 use crate::errors::Errors;
+use crate::message::{self, Written};
 use crate::model::{Options, Set};
 use crate::source::is_punct;
 
@@ -16,7 +16,7 @@ pub(crate) struct ToolArgs {
     pub(crate) name: Option<Set<LitStr>>,
     pub(crate) description: Option<Set<Expr>>,
     pub(crate) options: Options,
-    pub(crate) confirm: Option<Set<WrittenQuestion>>,
+    pub(crate) confirm: Option<Set<Written>>,
     krate: Option<Set<Path>>,
 }
 
@@ -86,10 +86,10 @@ impl ToolArgs {
                 });
             }
             "title" => args::set(errors, &mut options.title, entry, |errors, entry| {
-                args::text(errors, entry, "\"Get the weather\"")
+                args::constant_text(errors, entry, "\"Get the weather\"")
             }),
             "description" => args::set(errors, &mut self.description, entry, |errors, entry| {
-                args::text(errors, entry, "\"Tells the weather of a place.\"")
+                args::constant_text(errors, entry, "\"Tells the weather of a place.\"")
             }),
             "policy" => args::set(errors, &mut options.policy, entry, args::policy),
             "read_only" => args::set(errors, &mut options.read_only, entry, args::flag),
@@ -101,7 +101,7 @@ impl ToolArgs {
             "coerce" => args::set(errors, &mut options.coerce, entry, args::flag),
             "alone" => args::set(errors, &mut options.alone, entry, args::flag),
             "timeout" => args::set(errors, &mut options.timeout, entry, args::duration),
-            "confirm" => args::set(errors, &mut self.confirm, entry, ask::parse),
+            "confirm" => args::set(errors, &mut self.confirm, entry, message::question),
             "crate" => args::set(errors, &mut self.krate, entry, args::path),
             _ => args::unknown(errors, entry, "`#[tool]`", KEYS),
         }

@@ -195,10 +195,10 @@ fn helped(
                     args::string(errors, entry, "\"type\"")
                 }),
                 "default" => args::set(errors, &mut default, &entry, |errors, entry| {
-                    args::any(errors, entry, "50")
+                    args::value(errors, entry, "50")
                 }),
                 "secret" => args::set(errors, &mut secret, &entry, args::flag),
-                "example" => examples.extend(args::any(errors, &entry, "\"Berlin\"")),
+                "example" => examples.extend(args::value(errors, &entry, "\"Berlin\"")),
                 _ => match elsewhere(&key) {
                     Some(message) => errors.at(entry.span(), message),
                     None => args::unknown(errors, &entry, "`#[arg]`", ARG_KEYS),

@@ -37,6 +37,11 @@ impl Mentions {
         let mentioned = params.filter(|(_, param)| param.bindings.iter().any(is_named));
         self.params.extend(mentioned.map(|(index, _)| index));
     }
+
+    /// Those of the parameters that are named.
+    pub(crate) fn params<'p>(&self, params: &'p [Param]) -> impl Iterator<Item = &'p Param> {
+        self.params.iter().filter_map(|&index| params.get(index))
+    }
 }
 
 /// The tokens with another name for `self`.

@@ -5,13 +5,13 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Path, Receiver};
 
-use crate::ask;
 use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
 use crate::clause;
 use crate::describe;
 use crate::errors::Errors;
 use crate::given;
 use crate::item::{FunctionItem, ImplItems, Item, Method, RawMember};
+use crate::message;
 use crate::model::{Contracted, Function, Member, Model, Name, Param, Tool, ToolSet};
 use crate::options::{self, ToolArgs};
 use crate::param::{self, Owner};
@@ -94,8 +94,7 @@ fn tool(
             .cloned()
             .chain(given::as_params(contracts))
             .collect();
-        let (message, mentions) = ask::check(errors, question.value, &named)?;
-        Some((message, mentions.params.into_iter().collect()))
+        message::check_question(errors, question.value, &named)
     });
     let name = match name {
         Some(name) => Name {

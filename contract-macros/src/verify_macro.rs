@@ -56,7 +56,7 @@ pub(crate) fn of_one(errors: &mut Errors, tokens: TokenStream) -> Option<TokenSt
 /// Expands `verify_all!()` and `verify_all!(registry!().context(store), cases = 1_000)`.
 pub(crate) fn of_all(errors: &mut Errors, tokens: TokenStream) -> Option<TokenStream> {
     expand(errors, tokens, "`verify_all!`", |errors, input| {
-        if input.is_empty() || is_key(input) {
+        if input.is_empty() || args::is_keyed(input) {
             return Some(Subject::Package);
         }
         let (_, tokens) = errors.ok(source::expression(input))?;
@@ -70,22 +70,17 @@ fn expand(
     owner: &str,
     subject: fn(&mut Errors, ParseStream<'_>) -> Option<Subject>,
 ) -> Option<TokenStream> {
-    let parser = |input: ParseStream<'_>| {
+    errors.read(source::grouped(tokens), |errors, input| {
         let krate = Path::parse_mod_style(input).unwrap_or_else(|_| names::default_crate());
         let _ = input.parse::<Token![;]>();
-        let Some(subject) = subject(errors, input) else {
-            input.parse::<TokenStream>()?;
-            return Ok(None);
-        };
+        let subject = subject(errors, input)?;
         if !matches!(subject, Subject::Package) && !input.is_empty() {
-            input.parse::<Token![,]>()?;
+            errors.ok(input.parse::<Token![,]>())?;
         }
         let runtime = names::runtime(&krate);
         let calls = calls(errors, input, owner, &runtime);
-        Ok(Some(test(&subject, &calls, &runtime)))
-    };
-    let expanded = parser.parse2(source::grouped(tokens));
-    errors.ok(expanded)?
+        Some(test(&subject, &calls, &runtime))
+    })
 }
 
 fn test(subject: &Subject, calls: &TokenStream, runtime: &TokenStream) -> TokenStream {
@@ -124,7 +119,7 @@ fn calls(
 ) -> TokenStream {
     let (mut run, mut strict, mut setup) = (None, None, None);
     let (mut cases, mut seed, mut sequences) = (None, None, None);
-    let number = |errors: &mut Errors, entry: &args::Entry| args::any(errors, entry, "1_000");
+    let number = |errors: &mut Errors, entry: &args::Entry| args::value(errors, entry, "1_000");
     for entry in args::entries(errors, input) {
         match entry.name().as_str() {
             "run" => args::set(errors, &mut run, &entry, args::flag),
@@ -133,7 +128,7 @@ fn calls(
             "cases" => args::set(errors, &mut cases, &entry, number),
             "sequences" => args::set(errors, &mut sequences, &entry, number),
             "seed" => args::set(errors, &mut seed, &entry, |errors, entry| {
-                args::any(errors, entry, "42")
+                args::value(errors, entry, "42")
             }),
             _ => args::unknown(errors, &entry, owner, KEYS),
         }
@@ -145,15 +140,4 @@ fn calls(
         #(.run_bodies(#run))* #(.setup(#setup))* #(.cases(#cases))* #(.seed(#seed))*
         #(.sequences(#sequences))* #(.strict(#strict))*
     }
-}
-
-/// `run`, `strict`, or any `key = ..`: a registry is none of them.
-fn is_key(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let Ok(word) = ahead.call(Ident::parse_any) else {
-        return false;
-    };
-    let valued = ahead.peek(Token![=]) && !ahead.peek(Token![==]);
-    let is_flag = word == "run" || word == "strict";
-    valued || (is_flag && (ahead.is_empty() || ahead.peek(Token![,])))
 }

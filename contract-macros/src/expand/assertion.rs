@@ -1,6 +1,6 @@
 //! Expands `contract_assert!(total >= 0, "the total is {total}")`.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::span::SpanRange;
@@ -11,7 +11,12 @@ use crate::names;
 pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
     let runtime = names::runtime(&assertion.krate);
     let (text, condition) = (&assertion.text, &assertion.condition);
-    let message = data::option(assertion.format.as_ref().and_then(literal));
+    let message = data::option(
+        assertion
+            .format
+            .clone()
+            .and_then(|format| format.into_iter().next()),
+    );
     let policy = data::policy(assertion.policy.as_ref(), &runtime);
     let (line, column) = data::position(assertion.span);
     let seen = local("details");
@@ -35,13 +40,4 @@ pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
         );
         #runtime::assert(&__CONTRACT_CONDITION, ::core::file!(), #holds, |#shown| { #say });
     }}
-}
-
-/// The format string, unfilled.
-fn literal(format: &TokenStream) -> Option<TokenStream> {
-    match format.clone().into_iter().next() {
-        Some(TokenTree::Literal(literal)) => Some(quote!(#literal)),
-        Some(TokenTree::Group(group)) => literal(&group.stream()),
-        _ => None,
-    }
 }

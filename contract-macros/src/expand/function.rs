@@ -541,10 +541,10 @@ impl<'m> Judged<'m> {
     }
 
     fn end(&self, stop: &TokenStream) -> TokenStream {
-        let stopped = quote!(::core::result::Result::Err(#stop));
-        match self.ending {
-            Ending::ReturnOk => quote!(return ::core::result::Result::Ok(#stopped);),
-            _ => quote!(return #stopped;),
+        let mut returned = quote!(::core::result::Result::Err(#stop));
+        if matches!(self.ending, Ending::ReturnOk) {
+            returned = quote!(::core::result::Result::Ok(#returned));
         }
+        quote!(return #returned;)
     }
 }

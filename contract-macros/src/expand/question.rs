@@ -5,7 +5,7 @@ use quote::quote;
 use syn::LitStr;
 
 use super::local;
-use crate::ask::{self, Piece};
+use crate::message::{self, Piece};
 use crate::model::Message;
 
 /// `|text| { text.text("Refund "); text.value(&cents, format_args!("{cents}")); text.text("?"); }`
@@ -14,17 +14,17 @@ use crate::model::Message;
 pub(super) fn write(question: &Message) -> TokenStream {
     let text = local("text");
     let span = question.literal.span();
-    let pieces = ask::pieces(&question.literal.value());
+    let pieces = message::pieces(&question.literal.value()).unwrap_or_default();
     let pieces = pieces.iter().map(|piece| match piece {
         Piece::Text(plain) => quote!(#text.text(#plain);),
-        Piece::Value(placeholder, position) => {
-            let name = ask::name(placeholder, *position);
-            let placeholder = LitStr::new(placeholder, span);
-            let arg = position.and_then(|at| question.args.get(at));
-            let is_from_model = question.from_model.contains(&name);
+        Piece::Value(shown) => {
+            let key = shown.key();
+            let placeholder = LitStr::new(&shown.written(), span);
+            let arg = shown.position.and_then(|at| question.args.get(at));
+            let is_from_model = question.from_model.contains(&key);
             match arg {
                 None if is_from_model => {
-                    let ident = ident(&name, span);
+                    let ident = ident(&key, span);
                     quote!(#text.value(
                         &#ident,
                         ::core::format_args!(#placeholder),

@@ -8,6 +8,7 @@ use syn::{
 
 use super::operand::plain;
 use super::{Reader, Variable, opaque};
+use crate::args;
 use crate::facts::bindings;
 use crate::model::{KindSource, Operator, Portable};
 use crate::source;
@@ -133,13 +134,7 @@ impl Reader<'_> {
                 let number = self.expression(of);
                 Portable::compare("NotEqual", number.clone(), number)
             }
-            "to_string" | "into" => match plain(of) {
-                Expr::Lit(ExprLit {
-                    lit: Lit::Str(text),
-                    ..
-                }) => Portable::Text(text.value()),
-                _ => return None,
-            },
+            "to_string" | "into" => Portable::Text(args::text(plain(of))?.value()),
             _ => return None,
         })
     }
