@@ -3,16 +3,15 @@
 mod arguments;
 mod block;
 mod conditions;
-mod givens;
-mod owned;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{GenericParam, Lifetime, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::errors::Errors;
 use crate::model::{Contracted, Description, Member, Model, Options, Set, Tool};
 use crate::source;
+use crate::spelling::{bare, find_word, holds_impl};
 
 /// Checks everything that was read.
 pub(crate) fn all(errors: &mut Errors, model: &Model) {
@@ -49,7 +48,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
         arguments::owned_or_shared(errors, param);
         arguments::type_known(errors, param);
         arguments::borrowed_for_the_call(errors, param);
-        owned::owned_inside(errors, param);
+        arguments::owned_inside(errors, param);
         arguments::default_stands_alone(errors, param, &tool.function.params);
     }
     arguments::names_differ(errors, tool);
@@ -69,7 +68,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     }
     conditions::ids_differ(errors, &tool.clauses);
     conditions::stated_once(errors, &tool.clauses, &tool.givens);
-    givens::return_to_somebody(errors, &tool.givens, &tool.function);
+    conditions::return_to_somebody(errors, &tool.givens, &tool.function);
     one_nature(errors, &tool.options);
     timeout_holds(errors, tool);
     blocking_is_sync(errors, tool);
@@ -86,7 +85,7 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     }
     conditions::asked_of_a_tool(errors, &contracted.clauses, &contracted.givens);
     conditions::stated_once(errors, &contracted.clauses, &contracted.givens);
-    givens::return_to_somebody(errors, &contracted.givens, &contracted.function);
+    conditions::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
         conditions::never_shown(errors, clause);
         conditions::never_asking(errors, clause);
@@ -164,15 +163,6 @@ fn is_shared_self(ty: &Type) -> bool {
     };
     reference.mutability.is_none()
         && matches!(bare(&reference.elem), Type::Path(path) if path.path.is_ident("Self"))
-}
-
-/// The type without parentheses and the invisible groups of `macro_rules!`.
-fn bare(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => bare(&group.elem),
-        Type::Paren(paren) => bare(&paren.elem),
-        _ => ty,
-    }
 }
 
 const LONGEST_NAME: usize = 64;
@@ -267,19 +257,6 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
     } else if holds_impl(ty) {
         errors.on(ty, "a tool cannot return `impl Trait`, because its schema needs a concrete type; write the type");
     }
-}
-
-/// Looks for the keyword anywhere in a type: `Option<impl Into<String>>`.
-fn holds_impl(ty: &Type) -> bool {
-    find_word(ty.to_token_stream(), "impl").is_some()
-}
-
-fn find_word(tokens: TokenStream, wanted: &str) -> Option<Ident> {
-    tokens.into_iter().find_map(|tree| match tree {
-        TokenTree::Group(group) => find_word(group.stream(), wanted),
-        TokenTree::Ident(word) => (word == wanted).then_some(word),
-        _ => None,
-    })
 }
 
 fn find_lifetime(tokens: TokenStream, wanted: &str) -> Option<Lifetime> {

@@ -17,6 +17,7 @@ use crate::model::{Clause, ClauseKind, Given, Param, Set};
 use crate::portable;
 use crate::predicate::{self, Mentions, Olds};
 use crate::source::{self, is_punct};
+use crate::spelling::primitive;
 
 /// Reads the givens and clauses of one function, in source order.
 ///
@@ -289,7 +290,10 @@ fn lent(errors: &mut Errors, closure: &ExprClosure) -> bool {
     };
     let owned = match &*typed.ty {
         Type::Array(_) | Type::Tuple(_) => true,
-        Type::Path(path) => PRIMITIVE.iter().any(|name| path.path.is_ident(name)),
+        Type::Path(path) => {
+            let is = |name: &&str| path.path.is_ident(name);
+            primitive(&typed.ty).is_some() || ["char", "String"].iter().any(is)
+        }
         _ => false,
     };
     if owned {
@@ -301,12 +305,6 @@ fn lent(errors: &mut Errors, closure: &ExprClosure) -> bool {
     }
     !owned
 }
-
-/// Types that are not references under another name.
-const PRIMITIVE: &[&str] = &[
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize", "String",
-];
 
 impl Written {
     fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {

@@ -23,6 +23,7 @@ mod portable;
 mod predicate;
 mod read;
 mod source;
+mod spelling;
 mod verify;
 mod verify_macro;
 

@@ -15,6 +15,7 @@ use crate::args;
 use crate::facts::Facts;
 use crate::model::{KindSource, Opaque, Operator, Param, Portable};
 use crate::source;
+use crate::spelling::is_bool;
 pub(crate) use pattern::Matches;
 
 use operand::{in_some, is_none, literal, plain};
@@ -186,7 +187,7 @@ impl Reader<'_> {
         let param = self.params.get(index);
         if read.any(&|part| matches!(part, Portable::Opaque(_))) {
             native
-        } else if param.is_some_and(|param| kind::is_bool(&param.ty)) {
+        } else if param.is_some_and(|param| is_bool(&param.ty)) {
             read
         } else {
             Portable::Either(index, Box::new([read, native]))

@@ -1,13 +1,14 @@
 //! Rules for a tool's parameters.
 
 use quote::ToTokens;
-use syn::{GenericArgument, Ident, Pat, PathArguments, Type, TypeReference};
+use syn::{GenericArgument, Pat, PathArguments, Type, TypePath};
 
-use super::{LONGEST_NAME, bare, holds_impl, is_name};
+use super::{LONGEST_NAME, is_name};
 use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::model::{Param, Role, Tool};
 use crate::source;
+use crate::spelling::{applied, bare, holds_impl, items, lent, optional, pointee};
 
 pub(super) fn plainly_named(errors: &mut Errors, param: &Param) {
     let Some(pattern) = &param.pattern else {
@@ -89,9 +90,8 @@ pub(super) fn owned_or_shared(errors: &mut Errors, param: &Param) {
     let Some(reference) = lent(&param.ty).filter(|reference| reference.mutability.is_some()) else {
         return;
     };
-    let optional = !matches!(bare(&param.ty), Type::Reference(_));
     let written = |ty: String| {
-        if optional {
+        if optional(&param.ty).is_some() {
             format!("Option<{ty}>")
         } else {
             ty
@@ -106,7 +106,7 @@ pub(super) fn owned_or_shared(errors: &mut Errors, param: &Param) {
         Role::Argument { .. } => format!(
             "an argument cannot be `&mut`, because nobody would see the change; take `mut {}: {}` and return it",
             param.name,
-            written(super::owned::owned(&reference.elem))
+            written(owned(&reference.elem))
         ),
     };
     errors.on(&param.ty, message);
@@ -132,11 +132,8 @@ pub(super) fn type_known(errors: &mut Errors, param: &Param) {
 
 /// A context value is found by a type, which has a size: of what has none, by the type of its owner.
 fn found_by_type(errors: &mut Errors, ty: &Type, pointee: &Type) {
-    let (optional, whole) = match generics(ty) {
-        Some((owner, types)) if owner == "Option" => (true, types.first().copied().unwrap_or(ty)),
-        _ => (false, ty),
-    };
-    let pointee = match generics(whole) {
+    let inner = optional(ty);
+    let pointee = match applied(inner.unwrap_or(ty)) {
         Some((owner, types)) if owner == "Arc" => types.first().map_or(pointee, |ty| bare(ty)),
         _ => pointee,
     };
@@ -154,7 +151,7 @@ fn found_by_type(errors: &mut Errors, ty: &Type, pointee: &Type) {
         ),
         _ => return,
     };
-    let written = if optional {
+    let written = if inner.is_some() {
         format!("Option<&Arc<{owned}>>")
     } else {
         format!("&Arc<{owned}>")
@@ -188,34 +185,6 @@ pub(super) fn borrowed_for_the_call(errors: &mut Errors, param: &Param) {
         let message = format!("{what} is borrowed for the duration of the call; write `&{inner}`");
         errors.on(reference, message);
     }
-}
-
-/// The reference that a parameter is, or is an `Option` of, as far as spelling tells.
-pub(super) fn lent(ty: &Type) -> Option<&TypeReference> {
-    let ty = match generics(ty) {
-        Some((owner, types)) if owner == "Option" => *types.first()?,
-        _ => bare(ty),
-    };
-    match bare(ty) {
-        Type::Reference(reference) => Some(reference),
-        _ => None,
-    }
-}
-
-/// The last name of a path and the types in its angle brackets.
-pub(super) fn generics(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
-    let Type::Path(path) = bare(ty) else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    Some((&last.ident, types.collect()))
 }
 
 pub(super) fn names_differ(errors: &mut Errors, tool: &Tool) {
@@ -258,4 +227,67 @@ pub(super) fn default_stands_alone(errors: &mut Errors, param: &Param, params: &
             ),
         );
     }
+}
+
+/// Nothing inside a decoded value can be borrowed.
+pub(super) fn owned_inside(errors: &mut Errors, param: &Param) {
+    if matches!(param.role, Role::Context) {
+        return;
+    }
+    let whole = bare(lent(&param.ty).map_or(&param.ty, |reference| &reference.elem));
+    if let Type::Reference(second) = whole {
+        let inner = source::text(&pointee(&second.elem).to_token_stream());
+        errors.on(
+            second,
+            format_args!("an argument is borrowed once; write `{inner}` here"),
+        );
+        return;
+    }
+    match borrowed(whole) {
+        Some(Type::Reference(reference)) => {
+            let owned = owned(pointee(&reference.elem));
+            let message = format!("an argument owns what is inside it; write `{owned}` here");
+            errors.on(reference, message);
+        }
+        Some(Type::Path(path)) => {
+            let message = "an argument owns what is inside it; let the fields own theirs, such as a `String` for a `&str`, and leave the lifetime out";
+            errors.on(path, message);
+        }
+        _ => {}
+    }
+}
+
+fn owned(ty: &Type) -> String {
+    let written = source::text(&ty.to_token_stream());
+    match ty {
+        Type::Slice(slice) => format!("Vec<{}>", source::text(&slice.elem.to_token_stream())),
+        _ if written == "str" => String::from("String"),
+        _ if written == "Path" => String::from("PathBuf"),
+        _ => written,
+    }
+}
+
+/// A reference below `ty`, or a type with a lifetime, `ty` itself among them.
+fn borrowed(ty: &Type) -> Option<&Type> {
+    if let Type::Path(path) = bare(ty)
+        && has_lifetime(path)
+    {
+        return Some(bare(ty));
+    }
+    items(ty).into_iter().find_map(|item| match bare(item) {
+        reference @ Type::Reference(_) => Some(reference),
+        item => borrowed(item),
+    })
+}
+
+/// `Args<'_>`; a `Cow<'_, str>` can own what it has.
+fn has_lifetime(path: &TypePath) -> bool {
+    let last = path.path.segments.last();
+    let is_lifetime = |argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(_));
+    last.is_some_and(|last| match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => {
+            last.ident != "Cow" && arguments.args.iter().any(is_lifetime)
+        }
+        _ => false,
+    })
 }

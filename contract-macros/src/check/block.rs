@@ -5,11 +5,11 @@ use syn::{
     GenericParam, Ident, Lifetime, ReturnType, Type, TypeParam, TypeParamBound, WherePredicate,
 };
 
-use super::owned::holds;
-use super::{find_lifetime, find_word};
+use super::find_lifetime;
 use crate::errors::Errors;
 use crate::model::{Member, Role, Tool, ToolSet};
 use crate::source;
+use crate::spelling::{find_word, holds};
 
 pub(super) fn owns_its_state(errors: &mut Errors, set: &ToolSet) {
     let named = set.generics.params.iter().find_map(|param| match param {

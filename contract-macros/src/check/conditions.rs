@@ -1,14 +1,16 @@
-//! Rules for conditions.
+//! Rules for conditions and givens.
 
 use quote::ToTokens;
-use syn::{BinOp, Expr, Type, UnOp};
+use syn::{BinOp, Expr, ReturnType, Type, UnOp};
 
-use super::arguments::generics;
-use super::bare;
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::model::{Clause, ClauseKind, Given, Message, Opaque, Param, Policy, Portable, Shown};
+use crate::given::can_fail;
+use crate::model::{
+    Clause, ClauseKind, Function, Given, Message, Opaque, Param, Policy, Portable, Shown,
+};
 use crate::source;
+use crate::spelling::{bare, holds_impl, optional};
 
 /// What is demanded to be shown must be portable, every part of it.
 pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
@@ -186,7 +188,7 @@ fn compares_a_value(errors: &mut Errors, expr: &Expr, params: &[Param]) {
         && let Some(param) = params
             .iter()
             .find(|param| param.pattern.is_none() && param.ident == *word)
-        && let Some(inner) = optional(param)
+        && let Some(inner) = optional(&param.ty)
     {
         let opened = match inner {
             Type::Path(path) if path.path.is_ident("String") => ".as_deref()",
@@ -198,12 +200,6 @@ fn compares_a_value(errors: &mut Errors, expr: &Expr, params: &[Param]) {
         );
         errors.on(expr, message);
     }
-}
-
-/// The type in an `Option`, as far as spelling tells.
-fn optional(param: &Param) -> Option<&Type> {
-    let (owner, types) = generics(&param.ty)?;
-    (owner == "Option").then(|| types.first().map(|ty| bare(ty)))?
 }
 
 /// A condition over constants alone refuses every call, or none.
@@ -252,6 +248,27 @@ pub(super) fn asked_of_a_tool(errors: &mut Errors, clauses: &[Clause], givens: &
         errors.at(
             used.span,
             "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter",
+        );
+    }
+}
+
+/// What a given ends early with needs a type, and somebody who gets it.
+pub(super) fn return_to_somebody(errors: &mut Errors, givens: &[Given], function: &Function) {
+    if givens.is_empty() {
+        return;
+    }
+    let ReturnType::Type(_, ty) = &function.sig.output else {
+        return;
+    };
+    if let Type::Never(never) = bare(ty) {
+        errors.on(
+            never,
+            "a function that never returns cannot give anything back; look it up in the body",
+        );
+    } else if holds_impl(ty) && can_fail(givens) {
+        errors.on(
+            ty,
+            "the error of a given is returned, so the type must have a name; write it instead of `impl Trait`",
         );
     }
 }

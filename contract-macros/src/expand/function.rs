@@ -28,12 +28,13 @@ use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
 
 use super::clauses::Clauses;
 use super::span::SpanRange;
-use super::types::{mentions_impl, result_type, whole_result};
+use super::types::{result_type, whole_result};
 use super::{data, findings, local, portable, shim};
 use crate::attributes;
 use crate::given;
 use crate::model::{Absent, Contracted, Function, Given, Param, Tool};
 use crate::names;
+use crate::spelling::holds_impl;
 
 /// Expands a free function as a tool: generated items live inside its own body.
 pub(super) fn tool(tool: &Tool) -> TokenStream {
@@ -372,7 +373,7 @@ impl<'m> Judged<'m> {
         let runtime = self.clauses.runtime;
         let ty = result_type(&self.function.sig.output);
         // `impl Trait` has no name.
-        let output = if mentions_impl(&ty) {
+        let output = if holds_impl(&ty) {
             quote!(_)
         } else {
             ty.clone()
@@ -443,7 +444,7 @@ impl<'m> Judged<'m> {
         let (runtime, body) = (self.clauses.runtime, &self.function.body);
         let ty = result_type(&self.function.sig.output);
         // `impl Trait` has no name, so the closure's own type has to do.
-        match (self.function.is_async, mentions_impl(&ty)) {
+        match (self.function.is_async, holds_impl(&ty)) {
             (false, false) => quote!(#runtime::run(|| -> #ty #body)),
             (false, true) => quote!(#runtime::run(|| #body)),
             (true, false) => quote!(#runtime::run_async::<#ty, _>(async #body).await),

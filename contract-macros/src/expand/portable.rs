@@ -6,8 +6,9 @@ use syn::{ReturnType, Type};
 
 use super::clauses::condition;
 use super::span::SpanRange;
-use super::types::{anonymous_lifetimes, mentions_impl, opened};
+use super::types::{anonymous_lifetimes, opened};
 use crate::model::{Clause, Converted, KindSource, Opaque, Operator, Param, Portable};
+use crate::spelling::holds_impl;
 
 /// `rt::Expression::Compare(rt::Comparison::More, &rt::Expression::Parameter("count"), &rt::Expression::Integer(0))`
 pub(super) fn expression(
@@ -228,7 +229,7 @@ pub(super) fn returning(returned: &ReturnType, runtime: &TokenStream) -> Option<
     };
     let is_never = matches!(**ty, Type::Never(_));
     let ty = anonymous_lifetimes(ty);
-    (!is_never && !mentions_impl(&ty)).then(|| {
+    (!is_never && !holds_impl(&ty)).then(|| {
         quote! {
             .returning({
                 use #runtime::UnknownKind as _;

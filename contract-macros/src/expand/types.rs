@@ -2,11 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
+use syn::{ReturnType, Signature};
 
 use super::span::SpanRange;
 use crate::model::{Param, Role};
 use crate::source::replaced;
+use crate::spelling::applied;
 
 /// `rt::ToolArgument::of(rt::Described::of(rt::Type::<f64>::NEW.kind().argument())).open()`
 ///
@@ -62,23 +63,13 @@ pub(super) fn result_places(sig: &Signature) -> (SpanRange, SpanRange) {
         return (SpanRange::of(&sig.ident), SpanRange::of(&sig.ident));
     };
     let whole = SpanRange::of(ty);
-    let Type::Path(path) = &**ty else {
-        return (whole, whole);
+    let types = match applied(ty) {
+        Some((name, types)) if name == "Result" => types,
+        _ => Vec::new(),
     };
-    let last = path.path.segments.last();
-    let Some((last, PathArguments::AngleBracketed(arguments))) =
-        last.map(|last| (last, &last.arguments))
-    else {
-        return (whole, whole);
-    };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(SpanRange::of(ty)),
-        _ => None,
-    });
-    let types: Vec<SpanRange> = types.collect();
     match types.as_slice() {
-        [value, error] if last.ident == "Result" => (*value, *error),
-        [value] if last.ident == "Result" => (*value, whole),
+        [value, error] => (SpanRange::of(value), SpanRange::of(error)),
+        [value] => (SpanRange::of(value), whole),
         _ => (whole, whole),
     }
 }
@@ -97,12 +88,4 @@ pub(super) fn anonymous_lifetimes(ty: impl ToTokens) -> TokenStream {
             _ => None,
         },
     )
-}
-
-pub(super) fn mentions_impl(ty: &TokenStream) -> bool {
-    ty.clone().into_iter().any(|tree| match tree {
-        TokenTree::Ident(word) => word == "impl",
-        TokenTree::Group(group) => mentions_impl(&group.stream()),
-        _ => false,
-    })
 }

@@ -1,7 +1,7 @@
-//! Guesses types from their spelling, for constants, conversions and native tests; a guess is never published.
+//! The types of operands as they are spelled, conversions that lose nothing, and tests that only Rust can evaluate.
 
 use quote::ToTokens;
-use syn::{Expr, ExprCall, GenericArgument, Path, PathArguments, Type, TypePath};
+use syn::{Expr, ExprCall, Type, TypePath};
 
 use super::operand::{is_function, plain};
 use super::{Matches, Reader, operator};
@@ -10,108 +10,7 @@ use crate::facts::Facts;
 use crate::model::{Converted, KindSource, Operator, Portable, Role};
 use crate::predicate::Mentions;
 use crate::source;
-
-/// The primitive types a named constant can have in a constant expression.
-const PRIMITIVES: [&str; 15] = [
-    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
-    "f64", "bool",
-];
-
-/// Types with too many values to ask about each.
-const MANY: [&str; 14] = [
-    "char", "String", "str", "Path", "PathBuf", "Vec", "VecDeque", "HashMap", "BTreeMap",
-    "HashSet", "BTreeSet", "Value", "Duration", "Cow",
-];
-
-/// Types whose `len()` is a `usize`.
-const COUNTED: [&str; 9] = [
-    "String", "str", "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "Cow",
-];
-
-/// The type behind references, parentheses and invisible groups.
-fn bare(ty: &Type) -> &Type {
-    match ty {
-        Type::Reference(reference) => bare(&reference.elem),
-        Type::Paren(paren) => bare(&paren.elem),
-        Type::Group(group) => bare(&group.elem),
-        other => other,
-    }
-}
-
-fn path(ty: &Type) -> Option<&Path> {
-    match bare(ty) {
-        Type::Path(TypePath {
-            qself: None, path, ..
-        }) => Some(path),
-        _ => None,
-    }
-}
-
-/// `Name<First, ..>` as its last name and its first type.
-fn applied(ty: &Type) -> Option<(String, Option<&Type>)> {
-    let last = path(ty)?.segments.last()?;
-    let first = match &last.arguments {
-        PathArguments::AngleBracketed(arguments) => {
-            arguments.args.iter().find_map(|argument| match argument {
-                GenericArgument::Type(ty) => Some(ty),
-                _ => None,
-            })
-        }
-        _ => None,
-    };
-    Some((last.ident.to_string(), first))
-}
-
-/// The name of a type that is spelled as a primitive.
-pub(super) fn primitive(ty: &Type) -> Option<&'static str> {
-    let name = path(ty)?.get_ident()?;
-    PRIMITIVES.into_iter().find(|primitive| name == primitive)
-}
-
-fn is_counted(ty: &Type) -> bool {
-    match bare(ty) {
-        Type::Slice(_) | Type::Array(_) => true,
-        _ => applied(ty).is_some_and(|(name, inner)| match (name.as_str(), inner) {
-            ("Box" | "Arc" | "Option", Some(inner)) => is_counted(inner),
-            (name, _) => COUNTED.contains(&name),
-        }),
-    }
-}
-
-/// What a list holds, or an optional.
-fn element(ty: &Type) -> Option<&Type> {
-    match bare(ty) {
-        Type::Slice(slice) => Some(&slice.elem),
-        Type::Array(array) => Some(&array.elem),
-        _ => match applied(ty)? {
-            (name, Some(inner)) if matches!(name.as_str(), "Vec" | "VecDeque" | "Option") => {
-                Some(inner)
-            }
-            (name, Some(inner)) if matches!(name.as_str(), "Box" | "Arc" | "Cow") => element(inner),
-            _ => None,
-        },
-    }
-}
-
-/// Whether values of this type might be few enough to ask about each: not where the spelling says otherwise.
-pub(super) fn may_be_finite(ty: &Type) -> bool {
-    match applied(ty) {
-        Some((name, Some(inner))) if matches!(name.as_str(), "Option" | "Box" | "Arc") => {
-            may_be_finite(inner)
-        }
-        Some((name, _)) => {
-            let numbers = PRIMITIVES.iter().filter(|name| **name != "bool");
-            !MANY.iter().chain(numbers).any(|many| name == *many)
-        }
-        None => false,
-    }
-}
-
-/// Whether the spelling alone says that a type is a `bool`, perhaps optional.
-pub(super) fn is_bool(ty: &Type) -> bool {
-    primitive(ty) == Some("bool")
-        || matches!(applied(ty), Some((name, Some(inner))) if name == "Option" && is_bool(inner))
-}
+use crate::spelling::{element, is_counted, may_be_finite, primitive};
 
 impl Reader<'_> {
     /// The primitive type that an expression is spelled to have.
