@@ -14,7 +14,8 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Meta, Path};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Path, Token};
 
 use crate::names;
 use crate::source::{self, is_punct};
@@ -110,7 +111,7 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
 
 /// The work of the hidden attribute that runs last.
 pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<AttributeSet, Unreadable> {
-    AttributeSet::new(sequence(args), item)
+    AttributeSet::new(sequence.parse2(args).unwrap_or_default(), item)
 }
 
 impl AttributeSet {
@@ -181,7 +182,7 @@ pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<ContractAttribute>, Vec<Attri
         if let Some(contract) = ContractAttribute::new(&attr) {
             contracts.push(contract);
         } else if let Some(args) = deferred_args(&attr) {
-            contracts.extend(sequence(args));
+            contracts.extend(sequence.parse2(args).into_iter().flatten());
         } else {
             others.push(attr);
         }
@@ -199,60 +200,50 @@ fn deferred_args(attr: &Attribute) -> Option<TokenStream> {
     let Meta::List(list) = &attr.meta else {
         return None;
     };
-    let mut words = list
-        .path
-        .segments
-        .iter()
-        .rev()
-        .map(|segment| &segment.ident);
-    let ours = words.next()? == "finish" && words.next()? == "__private";
+    let words = list.path.segments.iter().map(|one| one.ident.to_string());
+    let words: Vec<String> = words.collect();
+    let ours = words.ends_with(&["__private".to_owned(), "finish".to_owned()]);
     ours.then(|| list.tokens.clone())
 }
 
 /// Reads `tool(..) pre[path](..) post(..)`.
-fn sequence(args: TokenStream) -> Vec<ContractAttribute> {
+fn sequence(input: ParseStream<'_>) -> syn::Result<Vec<ContractAttribute>> {
     let mut contracts = Vec::new();
-    let (mut word, mut path) = (None, None);
-    for tree in args {
-        match tree {
-            TokenTree::Ident(ident) => word = Some(ident),
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
-                path = Path::parse_mod_style.parse2(group.stream()).ok();
-            }
-            TokenTree::Group(group) => {
-                let path = path.take();
-                if let Some((kind, word)) = word
-                    .take()
-                    .and_then(|word| Some((Kind::named(&word)?, word)))
-                {
-                    contracts.push(ContractAttribute {
-                        kind,
-                        args: group.stream(),
-                        span: word.span(),
-                        path,
-                    });
-                }
-            }
-            _ => {}
+    while !input.is_empty() {
+        let word = input.call(Ident::parse_any)?;
+        let mut path = None;
+        if input.peek(syn::token::Bracket) {
+            let inside;
+            syn::bracketed!(inside in input);
+            path = Some(inside.call(Path::parse_mod_style)?);
         }
+        let inside;
+        syn::parenthesized!(inside in input);
+        let args = inside.parse()?;
+        let span = word.span();
+        contracts.extend(Kind::named(&word).map(|kind| ContractAttribute {
+            kind,
+            args,
+            span,
+            path,
+        }));
     }
-    contracts
+    Ok(contracts)
 }
 
 /// The paths of the attributes that were taken before they could run, except those that no import can be needed for.
 pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
-    let mut paths: Vec<Path> = contracts
+    // Below `tool`, `verify` is an attribute that nobody has to import.
+    let taken = contracts
         .iter()
-        // Below `tool` it is an attribute that nobody has to import.
-        .filter(|contract| contract.kind != Kind::Verify)
-        .filter_map(|contract| contract.path.clone())
-        .collect();
-    paths.retain(|path| {
+        .filter(|contract| contract.kind != Kind::Verify);
+    let paths = taken.filter_map(|contract| contract.path.clone());
+    let first = |path: &Path| {
         path.segments
             .first()
             .is_some_and(|first| first.ident != "$crate")
-    });
-    paths
+    };
+    paths.filter(first).collect()
 }
 
 /// Lets attributes that were taken run once, on nothing: otherwise the import of one would be reported as unused, and none
@@ -279,68 +270,50 @@ fn place(span: Span) -> (usize, usize) {
 /// The path in `crate = path`, found without understanding the rest.
 pub(crate) fn crate_in(args: &TokenStream) -> Option<Path> {
     let trees: Vec<TokenTree> = args.clone().into_iter().collect();
-    let key = (0..trees.len()).find(|&at| {
-        let starts = at
-            .checked_sub(1)
-            .is_none_or(|before| is_punct(trees.get(before), ','));
-        let named = matches!(&trees[at], TokenTree::Ident(word) if word == "crate");
-        starts && named && is_punct(trees.get(at + 1), '=') && !is_punct(trees.get(at + 2), '=')
-    })?;
-    let value = trees.into_iter().skip(key + 2);
-    let value: TokenStream = value
-        .take_while(|tree| !is_punct(Some(tree), ','))
-        .collect();
-    Path::parse_mod_style.parse2(value).ok()
+    let mut arguments = trees.split(|tree| is_punct(Some(tree), ','));
+    arguments.find_map(|argument| match argument {
+        [TokenTree::Ident(key), sign, value @ ..]
+            if key == "crate" && is_punct(Some(sign), '=') =>
+        {
+            let value = value.iter().cloned().collect();
+            Path::parse_mod_style.parse2(value).ok()
+        }
+        _ => None,
+    })
 }
 
 /// Attributes of the language itself: they are not macros, so nothing is gained by waiting for them.
 /// `cfg_attr` is not among them, because what it holds may be one.
-const INERT: &[&str] = &[
-    "allow",
-    "automatically_derived",
-    "cfg",
-    "cold",
-    "coverage",
-    "deny",
-    "deprecated",
-    "doc",
-    "expect",
-    "export_name",
-    "forbid",
-    "inline",
-    "instruction_set",
-    "link_section",
-    "must_use",
-    "no_mangle",
-    "optimize",
-    "target_feature",
-    "track_caller",
-    "unsafe",
-    "used",
-    "warn",
-];
+const INERT: &str = "allow automatically_derived cfg cold coverage deny deprecated doc expect export_name forbid inline \
+    instruction_set link_section must_use no_mangle optimize target_feature track_caller unsafe used warn";
 
 /// Roots of attributes that belong to tools, not to macros.
-const INERT_ROOTS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
+const INERT_ROOTS: &str = "clippy diagnostic miri rust_analyzer rustfmt";
+
+/// The attributes that a `cfg_attr` holds.
+pub(crate) fn conditional(attr: &Attribute) -> Option<(Meta, Vec<Meta>)> {
+    let list = attr.meta.require_list().ok()?;
+    let metas = Punctuated::<Meta, Token![,]>::parse_terminated;
+    let metas = list
+        .parse_args_with(metas)
+        .ok()
+        .filter(|_| attr.path().is_ident("cfg_attr"))?;
+    let mut metas = metas.into_iter();
+    Some((metas.next()?, metas.collect()))
+}
 
 /// `#[cfg_attr(test, verify(run))]` with a path that needs no import, because it will have to be found like any attribute.
 fn resolvable(attr: &Attribute, runtime: &TokenStream) -> TokenStream {
-    let list = match &attr.meta {
-        Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
-        _ => return quote!(#attr),
+    let Some((condition, metas)) = conditional(attr) else {
+        return quote!(#attr);
     };
-    let mut tokens = TokenStream::new();
-    let mut begins = false;
-    for tree in list.tokens.clone() {
-        match &tree {
-            TokenTree::Ident(word) if begins && word == Kind::Verify.word() => {
-                tokens.extend(quote_spanned!(word.span()=> #runtime::verify));
-            }
-            _ => tokens.extend([tree.clone()]),
+    let metas = metas.iter().map(|meta| match meta.path().get_ident() {
+        Some(word) if word == Kind::Verify.word() => {
+            quote_spanned!(word.span()=> #runtime::#meta)
         }
-        begins = is_punct(Some(&tree), ',');
-    }
-    quote!(#[cfg_attr(#tokens)])
+        _ => quote!(#meta),
+    });
+    quote!(#[cfg_attr(#condition #(, #metas)*)])
 }
 
 fn is_inert(attr: &Attribute) -> bool {
@@ -353,7 +326,9 @@ fn is_inert(attr: &Attribute) -> bool {
     } else {
         INERT_ROOTS
     };
-    known.iter().any(|word| root.ident.unraw() == word)
+    known
+        .split_whitespace()
+        .any(|word| root.ident.unraw() == word)
 }
 
 /// The attribute as it is shown to its author: `#[pre]`.

@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, FnArg, Path, Receiver};
+use syn::{Attribute, FnArg, Path};
 
 use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
 use crate::clause;
@@ -151,23 +151,18 @@ fn function(
     item: &FunctionItem,
     owner: Owner,
 ) -> Option<Function> {
-    let mut receiver: Option<Receiver> = None;
-    let mut params = Vec::new();
-    for input in &item.sig.inputs {
-        match input {
-            FnArg::Receiver(written) => {
-                let mut written = written.clone();
-                written.attrs.clear();
-                receiver = Some(written);
-            }
-            FnArg::Typed(typed) => params.push(param::parse(errors, typed, params.len(), owner)),
-        }
-    }
     let mut sig = item.sig.clone();
+    let (mut receiver, mut params) = (None, Vec::new());
     for input in &mut sig.inputs {
         match input {
-            FnArg::Receiver(receiver) => receiver.attrs.clear(),
-            FnArg::Typed(typed) => typed.attrs.clear(),
+            FnArg::Receiver(written) => {
+                written.attrs.clear();
+                receiver = Some(written.clone());
+            }
+            FnArg::Typed(typed) => {
+                params.push(param::parse(errors, typed, params.len(), owner));
+                typed.attrs.clear();
+            }
         }
     }
     let (attrs_outer, attrs_inner) = attrs.iter().cloned().partition(stays_outside);
@@ -198,25 +193,10 @@ fn function(
 
 /// What must be on the function others see: what it is for readers, lints and the linker.
 fn stays_outside(attr: &Attribute) -> bool {
-    const OUTSIDE: &[&str] = &[
-        "allow",
-        "cfg",
-        "cfg_attr",
-        "deny",
-        "deprecated",
-        "doc",
-        "expect",
-        "export_name",
-        "forbid",
-        "link_section",
-        "must_use",
-        "no_mangle",
-        "unsafe",
-        "warn",
-    ];
-    attr.path()
-        .get_ident()
-        .is_some_and(|word| OUTSIDE.iter().any(|known| word == known))
+    const OUTSIDE: &str = "allow cfg cfg_attr deny deprecated doc expect export_name forbid link_section must_use \
+        no_mangle unsafe warn";
+    let mut outside = OUTSIDE.split_whitespace();
+    outside.any(|word| attr.path().is_ident(word))
 }
 
 fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -> ToolSet {

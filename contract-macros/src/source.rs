@@ -12,16 +12,8 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStre
         .parse()
         .map_err(|error| advised(move_end_of_input(error, last)))?;
     let left = input.fork().parse::<TokenStream>()?.into_iter().count();
-    Ok((
-        expr,
-        all.into_iter()
-            .rev()
-            .skip(left)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-            .collect(),
-    ))
+    let length = all.len().saturating_sub(left);
+    Ok((expr, all.into_iter().take(length).collect()))
 }
 
 /// Says what to write where the parser says only what is wrong.

@@ -1,10 +1,10 @@
 //! Parses the arguments of `#[verify(..)]`.
 
-use proc_macro2::{Ident, TokenTree};
-use syn::{Attribute, Meta};
+use proc_macro2::Ident;
+use syn::Attribute;
 
 use crate::args;
-use crate::attributes::{ContractAttribute, Kind};
+use crate::attributes::{self, ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::model::Verify;
 use crate::source::is_punct;
@@ -67,16 +67,9 @@ pub(crate) fn no_conditional_sibling(errors: &mut Errors, attrs: &[Attribute]) {
 
 /// Those of our attributes that a `cfg_attr` holds.
 pub(crate) fn conditional_siblings(attr: &Attribute) -> Vec<(Kind, Ident)> {
-    let list = match &attr.meta {
-        Meta::List(list) if attr.path().is_ident("cfg_attr") => list,
-        _ => return Vec::new(),
-    };
-    let trees: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
-    let begun = trees.windows(2).filter_map(|pair| match pair {
-        [before, TokenTree::Ident(word)] if is_punct(Some(before), ',') => Some(word.clone()),
-        _ => None,
-    });
-    begun
-        .filter_map(|word| Some((Kind::named(&word)?, word)))
+    let metas = attributes::conditional(attr).map_or_else(Vec::new, |(_, metas)| metas);
+    let words = metas.iter().filter_map(|meta| meta.path().get_ident());
+    words
+        .filter_map(|word| Some((Kind::named(word)?, word.clone())))
         .collect()
 }
