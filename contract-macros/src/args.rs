@@ -154,10 +154,8 @@ pub(crate) fn set<T>(
     read: impl FnOnce(&mut Errors, &Entry) -> Option<T>,
 ) {
     if slot.is_some() {
-        errors.at(
-            entry.span(),
-            format_args!("`{}` is given twice", entry.name()),
-        );
+        let message = format!("`{}` is given twice", entry.name());
+        errors.at(entry.span(), message);
     } else if let Some(value) = read(errors, entry) {
         *slot = Some(Set {
             key: entry.span(),
@@ -173,10 +171,8 @@ pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &[
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("{owner} takes {}", listed(known)),
     };
-    errors.at(
-        entry.span(),
-        format_args!("unknown argument `{given}`; {advice}"),
-    );
+    let message = format!("unknown argument `{given}`; {advice}");
+    errors.at(entry.span(), message);
 }
 
 /// The candidate within two edits of `given`, or within a third of its length; case and underscores do not count.
@@ -219,10 +215,8 @@ pub(crate) fn listed(words: &[impl AsRef<str>]) -> String {
 pub(crate) fn value(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
     if entry.value.is_none() {
         let name = entry.name();
-        errors.at(
-            entry.span(),
-            format_args!("`{name}` needs a value; write `{name} = {example}`"),
-        );
+        let message = format!("`{name}` needs a value; write `{name} = {example}`");
+        errors.at(entry.span(), message);
     }
     entry.value.clone()
 }
@@ -237,10 +231,8 @@ pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
         })) => Some(flag.value),
         Some(other) => {
             let name = entry.name();
-            errors.on(
-                other,
-                format_args!("`{name}` is on or off; write `{name}` or `{name} = false`"),
-            );
+            let message = format!("`{name}` is on or off; write `{name}` or `{name} = false`");
+            errors.on(other, message);
             None
         }
     }
@@ -256,10 +248,8 @@ pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
             ..
         })) => demanded.value,
         Some(other) => {
-            errors.on(
-                other,
-                "`shown` stands alone, or is `never`; write `shown` or `shown = never`",
-            );
+            let message = "`shown` stands alone, or is `never`; write `shown` or `shown = never`";
+            errors.on(other, message);
             return None;
         }
     };
@@ -291,10 +281,8 @@ pub(crate) fn string(errors: &mut Errors, entry: &Entry, example: &str) -> Optio
     let literal = text(&expr).cloned();
     if literal.is_none() {
         let name = entry.name();
-        errors.on(
-            expr,
-            format_args!("`{name}` takes a string; write `{name} = {example}`"),
-        );
+        let message = format!("`{name}` takes a string; write `{name} = {example}`");
+        errors.on(expr, message);
     }
     literal
 }
@@ -312,10 +300,9 @@ pub(crate) fn constant_text(errors: &mut Errors, entry: &Entry, example: &str) -
 pub(crate) fn setup(errors: &mut Errors, entry: &Entry) -> Option<Expr> {
     let expr = value(errors, entry, "on_paper")?;
     if let Expr::Lit(literal) = ungrouped(&expr) {
-        errors.on(
-            literal,
-            "`setup` takes a function from a `Builder` to a `Builder`; write `setup = on_paper`",
-        );
+        let message =
+            "`setup` takes a function from a `Builder` to a `Builder`; write `setup = on_paper`";
+        errors.on(literal, message);
         return None;
     }
     Some(expr)
@@ -338,10 +325,8 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     };
     let Some(given) = given.map(|segment| segment.ident.to_string()) else {
         let known = listed(&words);
-        errors.on(
-            expr,
-            format_args!("`policy` takes a bare word; write one of {known}"),
-        );
+        let message = format!("`policy` takes a bare word; write one of {known}");
+        errors.on(expr, message);
         return None;
     };
     let found = POLICIES.iter().find(|(word, _)| *word == given);
@@ -367,10 +352,8 @@ pub(crate) fn path(errors: &mut Errors, entry: &Entry) -> Option<Path> {
         .parse2(ungrouped(&expr).to_token_stream())
         .ok();
     if path.is_none() {
-        errors.on(
-            expr,
-            "`crate` takes a path; write `crate = my_crate::contracts`",
-        );
+        let message = "`crate` takes a path; write `crate = my_crate::contracts`";
+        errors.on(expr, message);
     }
     path
 }

@@ -29,20 +29,16 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         return None;
     }
     let (expr, condition) = errors.ok(source::expression(input))?;
-    if let Some(message) = args::text(&expr) {
+    if let Some(text) = args::text(&expr) {
         let advice = "write `contract_assert!(total >= 0, \"..\")`";
-        errors.on(
-            message,
-            format_args!("the condition comes first, then the message; {advice}"),
-        );
+        let message = format!("the condition comes first, then the message; {advice}");
+        errors.on(text, message);
         return None;
     }
     predicate::check(errors, &expr, "await the value before, and name it here");
     if let Some(span) = Facts::of(&expr).olds.first() {
-        errors.at(
-            *span,
-            "`old(..)` belongs to a postcondition; keep the earlier value in a variable",
-        );
+        let message = "`old(..)` belongs to a postcondition; keep the earlier value in a variable";
+        errors.at(*span, message);
     }
     comma(errors, input)?;
     let mut format = None;
@@ -89,16 +85,12 @@ fn is_policy(input: ParseStream<'_>) -> bool {
 fn not_a_message(errors: &mut Errors, expr: &Expr) {
     if let Expr::Assign(keyed) = expr {
         let key = source::text(&quote::ToTokens::to_token_stream(&keyed.left));
-        errors.on(
-            &keyed.left,
-            format_args!(
-                "unknown argument `{key}`; after the condition comes a message or `policy = ..`"
-            ),
+        let message = format!(
+            "unknown argument `{key}`; after the condition comes a message or `policy = ..`"
         );
+        errors.on(&keyed.left, message);
     } else {
-        errors.on(
-            expr,
-            "a message is a string literal; write `\"{}\", value` to show a value",
-        );
+        let message = "a message is a string literal; write `\"{}\", value` to show a value";
+        errors.on(expr, message);
     }
 }

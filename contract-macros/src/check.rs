@@ -112,10 +112,8 @@ fn without_self_type(errors: &mut Errors, tool: &Tool) {
     });
     for ty in types {
         if let Some(word) = find_word(ty.to_token_stream(), "Self") {
-            errors.on(
-                word,
-                "a tool here cannot name `Self`; write the type, or write `#[tool]` above the `impl` block too",
-            );
+            let message = "a tool here cannot name `Self`; write the type, or write `#[tool]` above the `impl` block too";
+            errors.on(word, message);
         }
     }
 }
@@ -123,18 +121,15 @@ fn without_self_type(errors: &mut Errors, tool: &Tool) {
 fn with_shared_receiver(errors: &mut Errors, tool: &Tool) {
     let Some(receiver) = &tool.function.receiver else {
         let ident = &tool.function.sig.ident;
-        errors.on(
-            ident,
-            "a tool in an `impl` block has a receiver; make it a free function or take `&self`",
-        );
+        let message =
+            "a tool in an `impl` block has a receiver; make it a free function or take `&self`";
+        errors.on(ident, message);
         return;
     };
     match &receiver.kind {
         ReceiverKind::Reference(_, Some(lifetime), None) if lifetime.ident == "static" => {
-            errors.on(
-                receiver,
-                "a tool borrows its state for the duration of the call; write `&self`",
-            );
+            let message = "a tool borrows its state for the duration of the call; write `&self`";
+            errors.on(receiver, message);
         }
         ReceiverKind::Reference(_, _, None) => {}
         ReceiverKind::Reference(_, _, Some(_)) => {
@@ -145,10 +140,8 @@ fn with_shared_receiver(errors: &mut Errors, tool: &Tool) {
         ReceiverKind::Typed(_, ty) if is_shared_self(ty) => {}
         ReceiverKind::Typed(..) => {
             let written = source::text(&receiver.to_token_stream());
-            errors.on(
-                receiver,
-                format_args!("a tool cannot take `{written}`; write `&self`"),
-            );
+            let message = format!("a tool cannot take `{written}`; write `&self`");
+            errors.on(receiver, message);
         }
         _ => errors.on(
             receiver,
@@ -201,10 +194,8 @@ fn described(errors: &mut Errors, tool: &Tool) {
         let ident = &tool.function.sig.ident;
         let name = &tool.name.text;
         let advice = "add a `///` comment saying what it does, its units and when it fails";
-        errors.on(
-            ident,
-            format_args!("tool `{name}` has no description; {advice}"),
-        );
+        let message = format!("tool `{name}` has no description; {advice}");
+        errors.on(ident, message);
     }
 }
 
@@ -229,16 +220,13 @@ fn safe_and_plain(errors: &mut Errors, tool: &Tool) {
         errors.on(token, message);
     }
     if let Some(token) = &sig.constness {
-        errors.on(
-            token,
-            "a tool cannot be `const`, because a registry calls it at run time; remove `const`",
-        );
+        let message =
+            "a tool cannot be `const`, because a registry calls it at run time; remove `const`";
+        errors.on(token, message);
     }
     if let Some(abi) = &sig.abi {
-        errors.on(
-            abi,
-            "a tool cannot be `extern`; write a Rust function that calls it",
-        );
+        let message = "a tool cannot be `extern`; write a Rust function that calls it";
+        errors.on(abi, message);
     }
     if let Some(variadic) = &sig.variadic {
         errors.on(variadic, "a tool cannot be variadic; take a `Vec`");
@@ -250,10 +238,8 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
         return;
     };
     if let Type::Never(never) = bare(ty) {
-        errors.on(
-            never,
-            "a tool must return to its caller; return `()` or a `Result`",
-        );
+        let message = "a tool must return to its caller; return `()` or a `Result`";
+        errors.on(never, message);
     } else if holds_impl(ty) {
         errors.on(ty, "a tool cannot return `impl Trait`, because its schema needs a concrete type; write the type");
     }
@@ -289,10 +275,8 @@ fn one_nature(errors: &mut Errors, options: &Options) {
     if on(options.read_only.as_ref())
         && let Some(destructive) = options.destructive.as_ref().filter(|option| option.value)
     {
-        errors.at(
-            destructive.key,
-            "a tool cannot be both `read_only` and `destructive`; keep one of them",
-        );
+        let message = "a tool cannot be both `read_only` and `destructive`; keep one of them";
+        errors.at(destructive.key, message);
     }
 }
 

@@ -242,10 +242,8 @@ fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) 
         }
         (ClauseKind::Pre, _) => true,
         (_, Expr::Closure(closure)) if closure.asyncness.is_some() => {
-            errors.on(
-                closure.asyncness,
-                "a condition cannot be async; write a plain closure",
-            );
+            let message = "a condition cannot be async; write a plain closure";
+            errors.on(closure.asyncness, message);
             false
         }
         (_, Expr::Closure(closure)) if closure.inputs.len() == 1 => lent(errors, closure),
@@ -272,12 +270,10 @@ fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) 
             let name = predicate::result_name(other, params);
             let condition = source::text(&predicate::dereferenced(tokens, &name));
             let own = short(&condition).unwrap_or_else(|| String::from(".."));
-            errors.on(
-                other,
-                format_args!(
-                    "a postcondition needs a name for the result; write `#[post(|{name}| {own})]`"
-                ),
+            let message = format!(
+                "a postcondition needs a name for the result; write `#[post(|{name}| {own})]`"
             );
+            errors.on(other, message);
             false
         }
     }
@@ -298,10 +294,8 @@ fn lent(errors: &mut Errors, closure: &ExprClosure) -> bool {
     };
     if owned {
         let written = source::text(&typed.ty.to_token_stream());
-        errors.on(
-            &typed.ty,
-            format_args!("a postcondition borrows the result; write `&{written}`"),
-        );
+        let message = format!("a postcondition borrows the result; write `&{written}`");
+        errors.on(&typed.ty, message);
     }
     !owned
 }
@@ -332,12 +326,10 @@ impl Written {
             }
         }
         if let Some(text) = message_behind_keys(input) {
-            errors.at(
-                text,
-                format_args!(
-                    "the message comes right after the condition, before any key; write `#[{word}(.., \"..\", policy = ..)]`"
-                ),
+            let message = format!(
+                "the message comes right after the condition, before any key; write `#[{word}(.., \"..\", policy = ..)]`"
             );
+            errors.at(text, message);
             let _ = input.parse::<TokenStream>();
             return;
         }

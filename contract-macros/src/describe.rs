@@ -35,10 +35,8 @@ pub(crate) fn from_expr(errors: &mut Errors, expr: &Expr) -> Description {
     match literal(expr) {
         Some(text) if !text.trim().is_empty() => Description::Text(text.trim().to_owned()),
         Some(_) => {
-            errors.on(
-                expr,
-                "an empty description says nothing; write one, or remove `description` and write a `///` comment",
-            );
+            let message = "an empty description says nothing; write one, or remove `description` and write a `///` comment";
+            errors.on(expr, message);
             Description::Parts(Vec::new())
         }
         None => Description::Parts(vec![expr.clone()]),

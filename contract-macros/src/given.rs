@@ -80,10 +80,8 @@ fn read(
     if !equals {
         let place = input.fork().parse::<TokenTree>();
         let place = place.map_or(attribute, |tree| tree.span());
-        errors.at(
-            place,
-            format_args!("a given has a name and a value; {FORM}"),
-        );
+        let message = format!("a given has a name and a value; {FORM}");
+        errors.at(place, message);
         return None;
     }
     let ident = input.call(Ident::parse_any).ok().or_else(|| {
@@ -91,20 +89,17 @@ fn read(
         Some(Ident::from(word))
     })?;
     if ident == "_" {
-        errors.on(
-            &ident,
-            "`_` drops the value at once; give it a name, such as `_guard`",
-        );
+        let message = "`_` drops the value at once; give it a name, such as `_guard`";
+        errors.on(&ident, message);
         return None;
     }
     input.parse::<Token![=]>().ok()?;
     let (expr, value) = errors.ok(source::expression(input))?;
     let facts = Facts::of(&expr);
     if let Some(span) = facts.olds.first() {
-        errors.at(
-            *span,
-            "`old(..)` belongs to a postcondition; a given is evaluated before the function runs",
-        );
+        let message =
+            "`old(..)` belongs to a postcondition; a given is evaluated before the function runs";
+        errors.at(*span, message);
     }
     let left = input
         .fork()
@@ -139,10 +134,8 @@ fn read(
         given.part(errors, &own, params, input)?;
     }
     if let Some(demand) = given.demand.as_ref().filter(|_| given.absent.is_none()) {
-        errors.at(
-            demand.key,
-            "`requires` says to a model when there is a value, and this lookup refuses no call; add `else`, or remove `requires`",
-        );
+        let message = "`requires` says to a model when there is a value, and this lookup refuses no call; add `else`, or remove `requires`";
+        errors.at(demand.key, message);
     }
     given.mentions = given.mentioned(params);
     Some(given)
@@ -167,17 +160,13 @@ impl Given {
                 self.absent = Some(absent(errors, own, params, input)?);
             }
             "then" if self.then.is_none() && input.is_empty() => {
-                errors.on(
-                    word,
-                    "`then` needs an expression; write `then tx.commit()?`",
-                );
+                let message = "`then` needs an expression; write `then tx.commit()?`";
+                errors.on(word, message);
                 return None;
             }
             "then" if self.then.is_none() && input.peek(Token![=]) => {
-                errors.on(
-                    word,
-                    "`then` takes its expression without `=`; write `then tx.commit()?`",
-                );
+                let message = "`then` takes its expression without `=`; write `then tx.commit()?`";
+                errors.on(word, message);
                 return None;
             }
             "then" if self.then.is_none() => {
@@ -204,17 +193,13 @@ impl Given {
                 args::set(errors, &mut self.demand, &entry, args::sentence);
             }
             "policy" => {
-                errors.on(
-                    word,
-                    "a given is looked up in every call and has no policy; remove it",
-                );
+                let message = "a given is looked up in every call and has no policy; remove it";
+                errors.on(word, message);
                 return None;
             }
             "ask" => {
-                errors.on(
-                    word,
-                    "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives",
-                );
+                let message = "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives";
+                errors.on(word, message);
                 return None;
             }
             other => {
@@ -274,12 +259,10 @@ fn absent(
     };
     let message = message::check(errors, written, known)?;
     if message.names().contains(own) {
-        errors.on(
-            &message.literal,
-            format_args!(
-                "`{{{own}}}` names what is not there; name a parameter, or something given above"
-            ),
+        let problem = format!(
+            "`{{{own}}}` names what is not there; name a parameter, or something given above"
         );
+        errors.on(&message.literal, problem);
         return None;
     }
     Some(Absent::Message(message))
@@ -306,12 +289,10 @@ pub(crate) fn stand_above(errors: &mut Errors, givens: &[Given], clauses: &[Clau
             let name = given.ident.to_string();
             let mut named = Facts::of_tokens(&clause.predicate).variables.into_iter();
             if let Some(word) = named.find(|word| *word == name) {
-                errors.on(
-                    word,
-                    format_args!(
-                        "`{name}` is looked up below this condition; move its `#[given]` above it"
-                    ),
+                let message = format!(
+                    "`{name}` is looked up below this condition; move its `#[given]` above it"
                 );
+                errors.on(word, message);
             }
         }
     }
@@ -325,22 +306,16 @@ pub(crate) fn names_differ(errors: &mut Errors, givens: &[Given], params: &[Para
             .iter()
             .any(|param| param.bindings.iter().any(|binding| *name == binding));
         if is_param {
-            errors.on(
-                name,
-                format_args!("`{name}` is a parameter; give what is looked up another name"),
-            );
+            let message = format!("`{name}` is a parameter; give what is looked up another name");
+            errors.on(name, message);
         } else if givens.iter().take(index).any(|other| other.ident == *name) {
-            errors.on(
-                name,
-                format_args!("`{name}` is given twice; choose another name"),
-            );
+            let message = format!("`{name}` is given twice; choose another name");
+            errors.on(name, message);
         }
     }
     let mut ends = givens.iter().filter(|given| given.then.is_some());
     if let (Some(_), Some(second)) = (ends.next(), ends.next()) {
-        errors.on(
-            &second.then,
-            "only one given can have a `then`, because it decides whether the call takes effect; run both in one",
-        );
+        let message = "only one given can have a `then`, because it decides whether the call takes effect; run both in one";
+        errors.on(&second.then, message);
     }
 }

@@ -87,12 +87,10 @@ pub(crate) fn question(errors: &mut Errors, entry: &Entry) -> Option<Written> {
     let literal = args::string(errors, entry, "\"Cancel order {order_id}?\"")?;
     if literal.value().trim().is_empty() {
         let name = entry.name();
-        errors.on(
-            &literal,
-            format_args!(
-                "an empty question asks nothing; say what is to be approved, or remove `{name}`"
-            ),
+        let message = format!(
+            "an empty question asks nothing; say what is to be approved, or remove `{name}`"
         );
+        errors.on(&literal, message);
         return None;
     }
     let args = entry.behind.clone();
@@ -104,10 +102,8 @@ pub(crate) fn check(errors: &mut Errors, written: Written, known: Known<'_>) -> 
     let Written { literal, args } = written;
     let text = literal.value();
     if text.trim().is_empty() {
-        errors.on(
-            &literal,
-            "an empty message says nothing; say what went wrong, or leave it out",
-        );
+        let message = "an empty message says nothing; say what went wrong, or leave it out";
+        errors.on(&literal, message);
         return None;
     }
     let read = placeholders(&text).map_err(|message| errors.on(&literal, message));
@@ -177,19 +173,17 @@ pub(crate) fn check_question(
     };
     for (index, arg) in message.args.iter().enumerate() {
         if !values().any(|(_, at)| at == index) {
-            errors.on(
-                arg,
-                "the question shows this nowhere; write `{}` where it belongs",
-            );
+            let message = "the question shows this nowhere; write `{}` where it belongs";
+            errors.on(arg, message);
             return None;
         }
     }
     if let Some((value, _)) = values().find(|(_, at)| *at >= message.args.len()) {
         let written = value.written();
-        errors.on(
-            &message.literal,
-            format_args!("`{written}` has nothing to show; name a parameter in the braces, or write a value after the question"),
+        let problem = format!(
+            "`{written}` has nothing to show; name a parameter in the braces, or write a value after the question"
         );
+        errors.on(&message.literal, problem);
         return None;
     }
     Some((message, named.into_iter().collect()))

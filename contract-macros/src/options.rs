@@ -67,10 +67,9 @@ pub(crate) fn parse_block(errors: &mut Errors, contract: &ContractAttribute) {
 fn entries(errors: &mut Errors, span: Span, tokens: &TokenStream) -> Vec<Entry> {
     let first = tokens.clone().into_iter().next();
     if is_punct(first.as_ref(), '=') {
-        errors.at(
-            span,
-            "`#[tool]` takes its arguments in parentheses; write `#[tool(name = \"..\")]`",
-        );
+        let message =
+            "`#[tool]` takes its arguments in parentheses; write `#[tool(name = \"..\")]`";
+        errors.at(span, message);
         return Vec::new();
     }
     args::parse(errors, tokens.clone())

@@ -126,10 +126,9 @@ fn documented(errors: &mut Errors, docs: Vec<&Attribute>) -> Option<String> {
                 .iter()
                 .filter(|part| describe::literal(part).is_none())
             {
-                errors.on(
-                    part,
-                    "the description of an argument is plain text; write it as a `///` comment",
-                );
+                let message =
+                    "the description of an argument is plain text; write it as a `///` comment";
+                errors.on(part, message);
             }
             None
         }
@@ -159,20 +158,17 @@ fn helped(
             } else {
                 "#[arg(..)]"
             };
-            errors.on(
-                attr.path(),
-                format_args!(
-                    "only a tool has `{word}`; add `#[tool]` above the function, or remove this"
-                ),
+            let message = format!(
+                "only a tool has `{word}`; add `#[tool]` above the function, or remove this"
             );
+            errors.on(attr.path(), message);
             continue;
         }
         if is_context {
             if !matches!(attr.meta, Meta::Path(_)) {
-                errors.on(
-                    attr,
-                    "`#[context]` takes no arguments; the parameter's type says what is meant",
-                );
+                let message =
+                    "`#[context]` takes no arguments; the parameter's type says what is meant";
+                errors.on(attr, message);
             }
             if context {
                 errors.on(attr.path(), "`#[context]` is given twice");
@@ -182,10 +178,9 @@ fn helped(
         }
         argument = true;
         let Meta::List(list) = &attr.meta else {
-            errors.on(
-                attr,
-                "`#[arg]` takes its arguments in parentheses; write `#[arg(default = ..)]`",
-            );
+            let message =
+                "`#[arg]` takes its arguments in parentheses; write `#[arg(default = ..)]`";
+            errors.on(attr, message);
             continue;
         };
         for entry in args::parse(errors, source::grouped(list.tokens.clone())) {
@@ -208,10 +203,8 @@ fn helped(
     }
     if context && argument {
         let both = helpers.iter().find(|attr| attr.path().is_ident("arg"));
-        errors.on(
-            both,
-            "a context parameter is filled by the program and never shown to the model; remove `#[arg(..)]` or `#[context]`",
-        );
+        let message = "a context parameter is filled by the program and never shown to the model; remove `#[arg(..)]` or `#[context]`";
+        errors.on(both, message);
     }
     if context {
         return (None, Role::Context);

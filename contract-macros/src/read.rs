@@ -70,10 +70,8 @@ fn tool(
         .map(|contract| options::parse(errors, contract))
         .unwrap_or_default();
     for second in tools {
-        errors.at(
-            second.span,
-            "`#[tool]` is given twice; write all its arguments in one",
-        );
+        let message = "`#[tool]` is given twice; write all its arguments in one";
+        errors.at(second.span, message);
     }
     let function = function(errors, contracts, attrs, item, Owner::Tool);
     let params = function
@@ -172,10 +170,8 @@ fn function(
         } else {
             "a contracted function"
         };
-        errors.on(
-            item.ident(),
-            format_args!("{what} needs a body; write it in `{{ .. }}`"),
-        );
+        let message = format!("{what} needs a body; write it in `{{ .. }}`");
+        errors.on(item.ident(), message);
         return None;
     };
     Some(Function {
@@ -232,10 +228,9 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
     }
     if let Some(path) = &block.trait_ {
         let own = crate::source::text(&block.self_ty.to_token_stream());
-        errors.on(
-            path,
-            format_args!("tools cannot be methods of a trait; write them in `impl {own} {{ .. }}`"),
-        );
+        let message =
+            format!("tools cannot be methods of a trait; write them in `impl {own} {{ .. }}`");
+        errors.on(path, message);
     } else if seen
         && !block
             .members
@@ -293,10 +288,8 @@ fn without_helpers(errors: &mut Errors, function: &FunctionItem) {
     for input in &function.sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
         for attr in typed.attrs.iter().filter(|attr| param::is_helper(attr)) {
-            errors.on(
-                attr.path(),
-                "only a tool takes this; write `#[tool]` above the method, or remove it",
-            );
+            let message = "only a tool takes this; write `#[tool]` above the method, or remove it";
+            errors.on(attr.path(), message);
         }
     }
 }

@@ -18,17 +18,13 @@ pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Opt
         .filter(|contract| contract.kind == Kind::Verify);
     let first = written.next()?;
     for second in written {
-        errors.at(
-            second.span,
-            "`#[verify]` is given twice; write all its arguments in one",
-        );
+        let message = "`#[verify]` is given twice; write all its arguments in one";
+        errors.at(second.span, message);
     }
     let begins = first.args.clone().into_iter().next();
     if begins.is_none() || is_punct(begins.as_ref(), '=') {
-        errors.at(
-            first.span,
-            "`#[verify]` says how the body may be run; write `#[verify(run)]`, or `#[verify(run, setup = on_paper)]`",
-        );
+        let message = "`#[verify]` says how the body may be run; write `#[verify(run)]`, or `#[verify(run, setup = on_paper)]`";
+        errors.at(first.span, message);
         return None;
     }
     let mut verify = Verify::default();
@@ -48,10 +44,8 @@ pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[ContractAttribute]
         .iter()
         .filter(|contract| contract.kind == Kind::Verify)
     {
-        errors.at(
-            contract.span,
-            "only a tool is verified; add `#[tool]` above the function, or remove this",
-        );
+        let message = "only a tool is verified; add `#[tool]` above the function, or remove this";
+        errors.at(contract.span, message);
     }
 }
 

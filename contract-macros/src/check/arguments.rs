@@ -123,10 +123,8 @@ pub(super) fn type_known(errors: &mut Errors, param: &Param) {
         errors.on(ty, "an argument cannot be `dyn Trait`, because its schema needs a concrete type; write the type");
     } else if is_unsized(ty) {
         let written = source::text(&ty.to_token_stream());
-        errors.on(
-            ty,
-            format_args!("an argument needs a sized type; write `&{written}`"),
-        );
+        let message = format!("an argument needs a sized type; write `&{written}`");
+        errors.on(ty, message);
     }
 }
 
@@ -202,10 +200,8 @@ pub(super) fn names_differ(errors: &mut Errors, tool: &Tool) {
             .find(same)
             .is_some_and(|other| other.ident != param.ident)
         {
-            errors.at(
-                param.name_span,
-                format_args!("two arguments are named `{}`; rename one", param.name),
-            );
+            let message = format!("two arguments are named `{}`; rename one", param.name);
+            errors.at(param.name_span, message);
         }
     }
 }
@@ -220,12 +216,10 @@ pub(super) fn default_stands_alone(errors: &mut Errors, param: &Param, params: &
     };
     let mut variables = Facts::of(default).variables.into_iter();
     if let Some(word) = variables.find(|word| params.iter().any(|param| param.ident == *word)) {
-        errors.on(
-            &word,
-            format_args!(
-                "a default cannot refer to `{word}`, because the model sees it before there are arguments; write `Option<..>` and choose in the body"
-            ),
+        let message = format!(
+            "a default cannot refer to `{word}`, because the model sees it before there are arguments; write `Option<..>` and choose in the body"
         );
+        errors.on(&word, message);
     }
 }
 
@@ -237,10 +231,8 @@ pub(super) fn owned_inside(errors: &mut Errors, param: &Param) {
     let whole = bare(lent(&param.ty).map_or(&param.ty, |reference| &reference.elem));
     if let Type::Reference(second) = whole {
         let inner = source::text(&pointee(&second.elem).to_token_stream());
-        errors.on(
-            second,
-            format_args!("an argument is borrowed once; write `{inner}` here"),
-        );
+        let message = format!("an argument is borrowed once; write `{inner}` here");
+        errors.on(second, message);
         return;
     }
     match borrowed(whole) {

@@ -22,10 +22,8 @@ pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
         return;
     };
     if clause.kind != ClauseKind::Pre {
-        errors.at(
-            shown.key,
-            "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`",
-        );
+        let message = "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`";
+        errors.at(shown.key, message);
     }
     let mut parts = Vec::new();
     if let Some(portable) = &clause.portable {
@@ -38,10 +36,8 @@ pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
             reason,
             advice,
         } = part;
-        errors.on(
-            tokens,
-            format_args!("`{text}` is not portable: {reason}; {advice}, or remove `shown`"),
-        );
+        let message = format!("`{text}` is not portable: {reason}; {advice}, or remove `shown`");
+        errors.on(tokens, message);
     }
 }
 
@@ -50,10 +46,9 @@ pub(super) fn demand_is_shown(errors: &mut Errors, clause: &Clause) {
     let hidden = clause.shown.as_ref();
     let hidden = hidden.is_some_and(|shown| shown.value == Shown::Never);
     if let Some(demand) = clause.demand.as_ref().filter(|_| hidden) {
-        errors.at(
-            demand.key,
-            "nobody is shown this sentence, because of `shown = never`; remove one of the two",
-        );
+        let message =
+            "nobody is shown this sentence, because of `shown = never`; remove one of the two";
+        errors.at(demand.key, message);
     }
 }
 
@@ -66,13 +61,11 @@ pub(super) fn stated_once(errors: &mut Errors, clauses: &[Clause], givens: &[Giv
         };
         let between = |given: &Given| given.position > first && given.position <= at;
         if !givens.iter().any(between) {
-            errors.on(
-                &clause.predicate,
-                format_args!(
-                    "`{}` is stated twice; remove one, or change it",
-                    clause.text
-                ),
+            let message = format!(
+                "`{}` is stated twice; remove one, or change it",
+                clause.text
             );
+            errors.on(&clause.predicate, message);
         }
     }
 }
@@ -97,18 +90,14 @@ pub(super) fn answerable(errors: &mut Errors, clause: &Clause) {
         return;
     };
     if clause.kind != ClauseKind::Pre {
-        errors.at(
-            question.key,
-            "only a precondition asks, because behind the body there is nothing left to approve; remove `ask`",
-        );
+        let message = "only a precondition asks, because behind the body there is nothing left to approve; remove `ask`";
+        errors.at(question.key, message);
     }
     if let Some(policy) = clause.policy.as_ref()
         && matches!(policy.value, Policy::Ignore | Policy::Observe)
     {
-        errors.at(
-            policy.key,
-            "a condition that asks ends the call where nobody approves; remove this policy, or `ask`",
-        );
+        let message = "a condition that asks ends the call where nobody approves; remove this policy, or `ask`";
+        errors.at(policy.key, message);
     }
 }
 
@@ -121,10 +110,8 @@ pub(super) fn ids_differ(errors: &mut Errors, clauses: &[Clause]) {
     for (at, id) in ids.iter().enumerate() {
         let text = id.value.value();
         if ids[..at].iter().any(|before| before.value.value() == text) {
-            errors.on(
-                &id.value,
-                format_args!("two conditions are called `{text}`; give each an id of its own"),
-            );
+            let message = format!("two conditions are called `{text}`; give each an id of its own");
+            errors.on(&id.value, message);
         }
     }
 }
@@ -136,10 +123,8 @@ pub(super) fn never_asking(errors: &mut Errors, clause: &Clause) {
         clause.id.as_ref().map(|id| id.key),
     ];
     for key in keys.into_iter().flatten() {
-        errors.at(
-            key,
-            "only a tool asks, because nobody answers a Rust call; remove this, or make the function a `#[tool]`",
-        );
+        let message = "only a tool asks, because nobody answers a Rust call; remove this, or make the function a `#[tool]`";
+        errors.at(key, message);
     }
 }
 
@@ -150,16 +135,12 @@ pub(super) fn never_shown(errors: &mut Errors, clause: &Clause) {
         .as_ref()
         .filter(|shown| shown.value != Shown::Possibly)
     {
-        errors.at(
-            shown.key,
-            "only the conditions of a tool are shown to a model; remove `shown`",
-        );
+        let message = "only the conditions of a tool are shown to a model; remove `shown`";
+        errors.at(shown.key, message);
     }
     if let Some(demand) = &clause.demand {
-        errors.at(
-            demand.key,
-            "only the conditions of a tool are shown to a model; remove this, or make the function a `#[tool]`",
-        );
+        let message = "only the conditions of a tool are shown to a model; remove this, or make the function a `#[tool]`";
+        errors.at(demand.key, message);
     }
 }
 
@@ -205,10 +186,8 @@ fn compares_a_value(errors: &mut Errors, expr: &Expr, params: &[Param]) {
 /// A condition over constants alone refuses every call, or none.
 pub(super) fn varies(errors: &mut Errors, clause: &Clause) {
     if clause.is_constant {
-        errors.on(
-            &clause.predicate,
-            "this condition is the same for every call; refer to a parameter or to state, or write `const { assert!(..) }` in the body",
-        );
+        let message = "this condition is the same for every call; refer to a parameter or to state, or write `const { assert!(..) }` in the body";
+        errors.on(&clause.predicate, message);
     }
 }
 
@@ -219,10 +198,8 @@ pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
         .as_ref()
         .filter(|_| clause.kind != ClauseKind::Pre)
     {
-        errors.at(
-            used.span,
-            "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call",
-        );
+        let message = "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call";
+        errors.at(used.span, message);
     }
 }
 
@@ -233,10 +210,8 @@ pub(super) fn question_shows_no_history(errors: &mut Errors, question: &Message)
         .iter()
         .filter_map(|arg| Facts::of_tokens(arg).history)
     {
-        errors.at(
-            used.span,
-            "a question cannot ask the history; look it up before, such as `#[given(times = history().count(refund))]`, and show `{times}`",
-        );
+        let message = "a question cannot ask the history; look it up before, such as `#[given(times = history().count(refund))]`, and show `{times}`";
+        errors.at(used.span, message);
     }
 }
 
@@ -245,10 +220,8 @@ pub(super) fn asked_of_a_tool(errors: &mut Errors, clauses: &[Clause], givens: &
     let conditions = clauses.iter().map(|clause| &clause.history);
     let asked = conditions.chain(givens.iter().map(|given| &given.history));
     for used in asked.flatten() {
-        errors.at(
-            used.span,
-            "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter",
-        );
+        let message = "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter";
+        errors.at(used.span, message);
     }
 }
 
@@ -261,14 +234,11 @@ pub(super) fn return_to_somebody(errors: &mut Errors, givens: &[Given], function
         return;
     };
     if let Type::Never(never) = bare(ty) {
-        errors.on(
-            never,
-            "a function that never returns cannot give anything back; look it up in the body",
-        );
+        let message =
+            "a function that never returns cannot give anything back; look it up in the body";
+        errors.on(never, message);
     } else if holds_impl(ty) && can_fail(givens) {
-        errors.on(
-            ty,
-            "the error of a given is returned, so the type must have a name; write it instead of `impl Trait`",
-        );
+        let message = "the error of a given is returned, so the type must have a name; write it instead of `impl Trait`";
+        errors.on(ty, message);
     }
 }
