@@ -2,9 +2,8 @@
 
 use std::io;
 
-use contract_runtime::__family::written;
 use contract_runtime::{Coercion, Outcome, Status};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::approval::Request;
 use super::artifacts::SavedArtifact;
@@ -97,31 +96,16 @@ pub(super) fn data(
     kept: &[SavedArtifact<'_>],
     code: u8,
 ) -> Value {
-    let mut data = Map::new();
-    data.insert("tool".into(), outcome.tool().into());
-    data.insert("status".into(), outcome.status().name().into());
-    data.insert("effect".into(), outcome.effect().name().into());
-    data.insert("exit_code".into(), code.into());
-    let mut say = |name: &str, value: Value| {
-        if !matches!(&value, Value::Null) && value != json!([]) {
-            data.insert(name.to_owned(), value);
-        }
-    };
-    say("output", json!(outcome.output()));
-    say("value", outcome.value().unwrap_or_default());
-    say("error", json!(outcome.error()));
-    say("violation", json!(outcome.violation()));
-    say("request", asked.map(Request::json).unwrap_or_default());
-    let invalid = outcome.invalid_arguments();
-    say(
-        "problems",
-        json!(invalid.map(contract_runtime::InvalidArguments::problems)),
-    );
-    say("observed", json!(written(outcome.observed())));
-    say("coercions", json!(outcome.coercions()));
-    say("artifacts", kept.iter().map(SavedArtifact::json).collect());
-    if outcome.may_still_be_running() {
-        say("may_still_be_running", true.into());
+    let mut data = json!(outcome);
+    data["exit_code"] = code.into();
+    if let Some(value) = outcome.value().filter(|value| !value.is_null()) {
+        data["value"] = value;
     }
-    data.into()
+    if let Some(asked) = asked {
+        data["approval_request"] = asked.json();
+    }
+    if !kept.is_empty() {
+        data["artifacts"] = kept.iter().map(SavedArtifact::json).collect();
+    }
+    data
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::history::{self, CallArguments};
 use super::panics::ignore_poison;
 use super::scope::PolicyLayer;
-use super::violation::Violation;
+use super::violation::{MASK, Violation};
 
 mod question_text;
 
@@ -126,6 +126,17 @@ impl ApprovalRequest {
             arguments: Value::Null,
             questions,
         }
+    }
+
+    /// The same request without its id, which an answer needs, and without the values of its call.
+    pub(crate) fn masked(&self) -> Self {
+        let mut masked = self.clone();
+        masked.id.clear();
+        masked.arguments = MASK.into();
+        for question in &mut masked.questions {
+            MASK.clone_into(&mut question.text);
+        }
+        masked
     }
 
     /// Lets the call go on, once.

@@ -8,7 +8,7 @@ use crate::contract::ConditionKind;
 use crate::contract::approval::ApprovalRequest;
 use crate::contract::frame::Stop;
 use crate::contract::scope::Phase;
-use crate::contract::violation::{Blame, Violation};
+use crate::contract::violation::{Blame, MASK, Violation};
 use crate::schema::arguments::InvalidArguments;
 
 /// The end of a call without a result, as its outcome keeps it.
@@ -151,6 +151,22 @@ impl FailureKind {
             effect: Effect::None,
             may_still_run: false,
         }
+    }
+
+    /// The same end without any value, as a log may hold it; what a tool or a person said may hold any.
+    pub(super) fn masked(&self) -> Self {
+        let mut masked = self.clone();
+        match &mut masked {
+            Self::InvalidArguments(invalid) => **invalid = invalid.masked(),
+            Self::Violation(violation) => **violation = violation.masked(),
+            Self::Asked(request) => **request = request.masked(),
+            Self::Denied { reason: text }
+            | Self::Failed(text)
+            | Self::Unwritable(text)
+            | Self::Reported { error: text, .. } => MASK.clone_into(text),
+            _ => {}
+        }
+        masked
     }
 
     pub(super) fn status(&self) -> Status {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::backed::CallError;
@@ -12,9 +12,9 @@ use super::failure::{Failure, FailureKind, Stopped};
 use super::reply::Output;
 use super::wire::ToolResult;
 use crate::contract::approval::ApprovalRequest;
-use crate::contract::scope::Phase;
-use crate::contract::violation::Violation;
-use crate::schema::arguments::{Coercion, InvalidArguments};
+use crate::contract::scope::{Phase, written};
+use crate::contract::violation::{MASK, Violation};
+use crate::schema::arguments::{ArgumentProblem, Coercion, InvalidArguments};
 
 /// How a call ended; every call ends with exactly one status.
 ///
@@ -213,6 +213,10 @@ pub enum OutputKind {
 }
 
 /// The outcome of one call.
+///
+/// As JSON it has the names of [`ToolResult`] and of its methods, without what is empty: `id`, `name`, `status`, `effect`, `output`,
+/// `error`, `violation`, `problems`, `approval_request`, `observed`, `coercions` and `may_still_be_running`. Artifacts are left out.
+/// It holds what was sent and returned; [`masked`](Self::masked) is for logs.
 ///
 /// ```
 /// use contract_runtime::Status;
@@ -447,6 +451,57 @@ impl Outcome {
         )
     }
 
+    /// Returns the outcome without any value, for logs: as [`Violation::masked`] for every violation, with `"***"` in the place of the
+    /// output, of what was given for an argument, and of what the tool said of its failure. Artifacts and the id of an approval
+    /// request are left out.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Divide one number by another.
+    /// #[tool]
+    /// #[pre(divisor != 0, "cannot divide {dividend} by zero")]
+    /// fn divide(dividend: i32, divisor: i32) -> i32 {
+    ///     dividend / divisor
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(divide).build()?;
+    /// let outcome = registry.call(("7", "divide", r#"{"dividend":42,"divisor":0}"#)).blocking();
+    /// let line = serde_json::to_string(&outcome.masked()).unwrap();
+    /// assert!(line.starts_with(r#"{"id":"7","name":"divide","status":"violation","effect":"none","error":"#));
+    /// assert!(!line.contains("42"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn masked(&self) -> Self {
+        let end = match &self.end {
+            OutcomeKind::Ok(output) => OutcomeKind::Ok(match output.kind {
+                OutputKind::Nothing => Output::default(),
+                _ => Output {
+                    text: MASK.to_owned(),
+                    kind: OutputKind::Text,
+                    artifacts: None,
+                },
+            }),
+            OutcomeKind::Failure(failure) => failure.kind.masked().into(),
+        };
+        let mut coercions = self.coercions().to_vec();
+        for coercion in &mut coercions {
+            (coercion.from, coercion.to) = (Value::Null, Value::Null);
+            coercion.secret = true;
+        }
+        let notes = Notes {
+            observed: self.observed().iter().map(Violation::masked).collect(),
+            coercions,
+        };
+        Self {
+            id: self.id.clone(),
+            tool: self.tool.clone(),
+            end,
+            effect: self.effect,
+            notes: Some(Box::new(notes)),
+        }
+    }
+
     /// Converts the outcome to the result that goes back to the model.
     #[must_use]
     pub fn into_result(self) -> ToolResult {
@@ -465,6 +520,51 @@ impl Outcome {
             OutcomeKind::Ok(_) => None,
             OutcomeKind::Failure(failure) => Some(&failure.kind),
         }
+    }
+}
+
+/// An outcome as JSON.
+#[derive(Serialize)]
+struct OutcomeJson<'o> {
+    id: &'o str,
+    name: &'o str,
+    status: Status,
+    effect: Effect,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'o str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'o str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violation: Option<&'o Violation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problems: Option<&'o [ArgumentProblem]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_request: Option<&'o ApprovalRequest>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    observed: Vec<Violation>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    coercions: &'o [Coercion],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    may_still_be_running: bool,
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = OutcomeJson {
+            id: self.id(),
+            name: self.tool(),
+            status: self.status(),
+            effect: self.effect(),
+            output: self.output(),
+            error: self.error(),
+            violation: self.violation(),
+            problems: self.invalid_arguments().map(InvalidArguments::problems),
+            approval_request: self.approval_request(),
+            observed: written(self.observed()),
+            coercions: self.coercions(),
+            may_still_be_running: self.may_still_be_running(),
+        };
+        json.serialize(serializer)
     }
 }
 

@@ -5,7 +5,7 @@ use std::task::{Context as Task, Poll, Waker};
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Run, Status};
+use contract_runtime::{InvalidArguments, Run, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -39,6 +39,36 @@ fn registry() -> Registry {
 
 fn call(way: &str) -> ToolCall {
     ToolCall::new("1", "end", json!({"way": way}).to_string())
+}
+
+/// An outcome as JSON has the same members with and without its values.
+fn is_written_whole_and_masked(outcome: &Outcome) {
+    let json = serde_json::to_value(outcome).unwrap();
+    let masked = serde_json::to_value(outcome.masked()).unwrap();
+    let of_all = json!({"id": "1", "name": outcome.tool(), "status": outcome.status(), "effect": outcome.effect()});
+    for (member, value) in of_all.as_object().unwrap() {
+        assert_eq!((&json[member], &masked[member]), (value, value));
+    }
+    let members = |json: &Value| {
+        json.as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(members(&json), members(&masked));
+    assert_eq!(json["output"], json!(outcome.output()));
+    assert_eq!(json["error"], json!(outcome.error()));
+    assert_eq!(json["violation"], json!(outcome.violation()));
+    let problems = outcome.invalid_arguments().map(InvalidArguments::problems);
+    assert_eq!(json["problems"], json!(problems));
+    assert_eq!(json["approval_request"], json!(outcome.approval_request()));
+    let way = if outcome.status() == Status::Failed {
+        "as asked"
+    } else {
+        "Go on?"
+    };
+    assert!(!masked.to_string().contains(way), "{masked}");
 }
 
 #[tokio::test]
@@ -104,6 +134,7 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
             outcome.invalid_arguments().is_some(),
             status == Status::InvalidArguments
         );
+        is_written_whole_and_masked(&outcome);
         let result = outcome.into_result();
         assert_eq!(result.success, status == Status::Ok);
         assert_eq!(result.output.is_some(), result.success);

@@ -193,6 +193,14 @@ fn texts(outcome: &Outcome) -> Vec<String> {
         texts.push(serde_json::to_string(invalid).unwrap());
         texts.push(format!("{invalid:?}"));
     }
+    let masked = outcome.masked();
+    for outcome in [outcome, &masked] {
+        texts.push(serde_json::to_string(outcome).unwrap());
+    }
+    texts.extend([
+        format!("{masked:?}"),
+        masked.error().unwrap_or_default().to_owned(),
+    ]);
     let result = outcome.clone().into_result();
     texts.push(serde_json::to_string(&result).unwrap());
     texts

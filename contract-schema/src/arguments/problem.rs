@@ -273,6 +273,16 @@ impl InvalidArguments {
         &mut self.problems
     }
 
+    /// Returns the same problems without the values that were given, for logs.
+    #[must_use]
+    pub fn masked(&self) -> Self {
+        let mut masked = self.clone();
+        for problem in &mut masked.problems {
+            "***".clone_into(&mut problem.got);
+        }
+        masked
+    }
+
     /// Returns how many problems there are, including those that are not kept.
     #[must_use]
     pub fn total(&self) -> usize {

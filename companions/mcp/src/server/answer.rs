@@ -5,10 +5,9 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contract_runtime::__family::written;
-use contract_runtime::{Artifact, Effect, Outcome, OutputKind, Status, ToolResult, Violation};
+use contract_runtime::{Artifact, Effect, Outcome, OutputKind, Status, ToolResult};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::list::{Promise, RESULT};
 use super::revision::Revision;
@@ -180,39 +179,27 @@ fn meta(outcome: &Outcome, in_full: bool) -> Option<MetaObject> {
     if outcome.is_ok() && (is_plain || !in_full) {
         return None;
     }
-    let mut told = Map::new();
-    told.insert("status".to_owned(), json!(outcome.status().name()));
-    told.insert("effect".to_owned(), json!(outcome.effect().name()));
     if !in_full {
+        let mut told = json!({"status": outcome.status(), "effect": outcome.effect()});
         if let Some(invalid) = outcome.invalid_arguments() {
             let pointers = invalid.problems().iter().map(|problem| &problem.pointer);
-            told.insert("pointers".to_owned(), pointers.cloned().collect());
+            told["pointers"] = pointers.cloned().collect();
         }
-        return Some(under(Value::Object(told)));
+        return Some(under(told));
     }
-    if let Some(violation) = outcome.violation() {
-        told.insert("violation".to_owned(), located(violation));
+    let mut told = json!(outcome);
+    if let Some(told) = told.as_object_mut() {
+        let elsewhere = ["id", "name", "output", "error", "approval_request"];
+        told.retain(|member, _| !elsewhere.contains(&member.as_str()));
     }
-    if let Some(invalid) = outcome.invalid_arguments() {
-        told.insert("problems".to_owned(), json!(invalid.problems()));
+    let violations = outcome.violation().is_some().then_some("/violation");
+    let observed = (0..outcome.observed().len()).map(|at| format!("/observed/{at}"));
+    for at in violations.map(str::to_owned).into_iter().chain(observed) {
+        if let Some(Value::String(file)) = told.pointer_mut(&format!("{at}/location/file")) {
+            *file = file_name(file).into_owned();
+        }
     }
-    if !outcome.observed().is_empty() {
-        let observed = written(outcome.observed()).iter().map(located).collect();
-        told.insert("observed".to_owned(), Value::Array(observed));
-    }
-    if !outcome.coercions().is_empty() {
-        told.insert("coercions".to_owned(), json!(outcome.coercions()));
-    }
-    if outcome.may_still_be_running() {
-        told.insert("mayStillBeRunning".to_owned(), json!(true));
-    }
-    Some(under(Value::Object(told)))
-}
-
-fn located(violation: &Violation) -> Value {
-    let mut told = json!(violation);
-    told["location"]["file"] = json!(file_name(&violation.location.file));
-    told
+    Some(under(told))
 }
 
 /// The name of a source file, without the absolute path of the build machine, which may name a user's home folder.

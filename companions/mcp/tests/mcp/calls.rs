@@ -135,7 +135,7 @@ async fn when_the_client_goes_calls_that_go_on_are_cancelled() {
         let answer = client.hear().await;
         let meta = &answer["result"]["_meta"]["rs.docs.contract-runtime/outcome"];
         assert_eq!(meta["status"], "cancelled", "{answer}");
-        assert_eq!(meta.get("mayStillBeRunning").is_some(), name == "block");
+        assert_eq!(meta.get("may_still_be_running").is_some(), name == "block");
         within(client.serving).await.unwrap().unwrap();
     }
 }

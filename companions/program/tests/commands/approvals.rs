@@ -60,7 +60,7 @@ fn a_call_that_asks_ends_with_its_request() {
         (&json["status"], &json["exit_code"]),
         (&json!("asked"), &json!(11))
     );
-    assert_eq!(json["request"], request);
+    assert_eq!(json["approval_request"], request);
 }
 
 fn an_id_approves_one_request_in_another_process() {
@@ -155,7 +155,7 @@ fn a_check_says_that_it_would_ask() {
             .starts_with("asked: not started, because a person must be asked first")
     );
     let json = call(&["refund", REFUND, "--check", "--json"]).json();
-    assert_eq!(json["request"]["id"], id(&["refund", REFUND]));
+    assert_eq!(json["approval_request"]["id"], id(&["refund", REFUND]));
 }
 
 fn what_asks_is_explained() {

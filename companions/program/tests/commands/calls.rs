@@ -61,7 +61,7 @@ fn every_outcome_is_said_in_json_too() {
         let json = said.json();
         assert_eq!(json["status"], status);
         assert_eq!(json["exit_code"], code);
-        assert_eq!(json["tool"], words[0]);
+        assert_eq!(json["name"], words[0]);
         assert_eq!(json["error"].is_string(), code != 0);
         assert_eq!(json["violation"].is_object(), code == 5);
         assert_eq!(json["problems"].is_array(), code == 3);
