@@ -125,9 +125,9 @@ pub(crate) struct Scope {
 pub(crate) enum Phase {
     /// Anything from the first statement of the body to the last postcondition.
     Body = 0,
-    BeforeBody,
+    BeforeBody = 1,
     /// The body and everything judged after it has ended; the result is being written.
-    Result,
+    Result = 2,
 }
 
 /// Sets the phase of the current call when it is dropped. A call that continues forgets the guard, so only unwinding drops it, and
@@ -428,15 +428,17 @@ impl ContractScope {
 
     /// What a call made here has from the call around it, if there is one.
     #[inline]
-    pub(crate) fn inherited() -> Option<Inherited> {
+    pub(crate) fn inherited() -> Option<Box<Inherited>> {
         let of = |scope: &Self| {
-            scope.get().map(|scope| Inherited {
-                run: scope.run.clone(),
-                observers: scope.observers.clone(),
-                gate: scope.gate.clone(),
-                depth: scope.depth,
-                caller: scope.caller.clone(),
-                place: scope.place.clone(),
+            scope.get().map(|scope| {
+                Box::new(Inherited {
+                    run: scope.run.clone(),
+                    observers: scope.observers.clone(),
+                    gate: scope.gate.clone(),
+                    depth: scope.depth,
+                    caller: scope.caller.clone(),
+                    place: scope.place.clone(),
+                })
             })
         };
         with_current(of).flatten()
@@ -464,11 +466,11 @@ impl ContractScope {
 
     /// Returns the phase in which the call was cut short; of a call that was not, [`Phase::Body`].
     pub(crate) fn phase(&self) -> Phase {
-        let phase = self.get().map(|scope| scope.phase.load(Ordering::Acquire));
-        [Phase::BeforeBody, Phase::Result]
-            .into_iter()
-            .find(|one| phase == Some(*one as u8))
-            .unwrap_or(Phase::Body)
+        match self.get().map(|scope| scope.phase.load(Ordering::Acquire)) {
+            Some(1) => Phase::BeforeBody,
+            Some(2) => Phase::Result,
+            _ => Phase::Body,
+        }
     }
 
     pub(crate) fn get(&self) -> Option<&Scope> {

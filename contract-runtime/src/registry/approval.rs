@@ -92,7 +92,7 @@ struct Asked<'r> {
     inner: &'r Arc<Inner>,
     index: usize,
     setup: CallSetup<'r>,
-    outer: Option<Inherited>,
+    outer: Option<Box<Inherited>>,
     asking: Asking,
     /// It has asked and not been made again, so that nobody else counts it.
     between_rounds: bool,
@@ -113,7 +113,7 @@ impl Inner {
         self: &Arc<Self>,
         index: usize,
         setup: &CallSetup<'_>,
-        outer: Option<Inherited>,
+        outer: Option<Box<Inherited>>,
     ) -> Ending {
         let entry = &self.entries[index];
         let (call, context) = (&setup.input, &setup.context);
@@ -229,7 +229,7 @@ impl Asked<'_> {
         };
         self.between_rounds = false;
         self.setup.mode.asking = Some(Arc::new(self.asking.clone()));
-        let outer = self.outer.as_ref();
+        let outer = self.outer.as_deref();
         self.inner.execute(self.index, &self.setup, outer).await
     }
 

@@ -69,7 +69,7 @@ async fn run<'r>(
     calls: Vec<CallInput<'r>>,
     context: Context,
 ) -> Vec<Outcome> {
-    let outer = ContractScope::inherited().and_then(|outer| outer.gate);
+    let outer = ContractScope::inherited().and_then(|outer| outer.gate.clone());
     let of = Arc::as_ptr(inner).addr();
     // A tool that calls a batch of its own registry is already behind the gate, and would wait for itself.
     let inside = outer.as_ref().is_some_and(|gate| gate.leads_to(of));

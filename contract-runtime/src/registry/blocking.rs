@@ -16,13 +16,13 @@ use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::ContractScope;
 use crate::contract::thread;
 use crate::futures;
-use crate::schema::Coercion;
+use crate::schema::arguments::Examined;
 use crate::tool::Context;
 use crate::tool::call::Call;
 use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::reply::Reply;
 
-type Answer = (Reply, Vec<Coercion>);
+type Answer = (Reply, Option<Box<Examined>>);
 
 /// Runs a whole call on a thread where it may block.
 pub(super) async fn off_the_async_threads(
@@ -34,7 +34,7 @@ pub(super) async fn off_the_async_threads(
 ) -> Answer {
     let Some(place) = BlockingSlot::take(inner) else {
         let limit = inner.limits.blocking;
-        return (Err(FailureKind::Overloaded { limit }), Vec::new());
+        return (Err(FailureKind::Overloaded { limit }), None);
     };
     let cancellation = context.token();
     let deadline = job.deadline;
@@ -58,22 +58,22 @@ pub(super) async fn off_the_async_threads(
         let ran = body::inline(&mut scope, start);
         INSIDE.set(false);
         // Before the answer, so that a caller who has it finds nothing of the call left over.
-        let coercions = job.conclude();
+        let examined = job.conclude();
         discard(context);
         drop((scope, place));
-        let _ = send.send((ran, coercions));
+        let _ = send.send((ran, examined));
     };
     if Handle::try_current().is_ok() {
         drop(tokio::task::spawn_blocking(work));
     } else if std::thread::Builder::new().spawn(work).is_err() {
         let why = "no thread could be started for the tool";
-        return (Err(body::impossible(why)), Vec::new());
+        return (Err(body::impossible(why)), None);
     }
-    let mut coercions = Vec::new();
+    let mut examined = None;
     let answered = async {
         match receive.await {
             Ok((ran, made)) => {
-                coercions = made;
+                examined = made;
                 ran
             }
             Err(_) => Err(body::impossible(
@@ -94,7 +94,7 @@ pub(super) async fn off_the_async_threads(
             ended.unwrap_or_else(Err)
         }
     };
-    (ran, coercions)
+    (ran, examined)
 }
 
 /// Whether a body has begun, so that none begins after its call has ended.

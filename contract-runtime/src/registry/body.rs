@@ -12,11 +12,10 @@ use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::approval::Asking;
 use crate::contract::history::CallPlace;
-use crate::contract::observer::{self, Audience};
+use crate::contract::observer::Audience;
 use crate::contract::panics::{Panicked, discard, guard};
-use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::contract::policy::{self, Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::{ContractScope, Gate, Inherited, Scope};
-use crate::schema::Coercion;
 use crate::schema::arguments::Examined;
 use crate::tool::Status;
 use crate::tool::call::{Request, Running};
@@ -234,13 +233,11 @@ impl Job {
             .map(|own| own.cancellation.clone().drop_guard())
     }
 
-    /// What was put right among the arguments of a job that is done.
+    /// The arguments of a job that is done, if something was put right among them.
     #[inline]
-    pub(super) fn conclude(self) -> Vec<Coercion> {
+    pub(super) fn conclude(self) -> Option<Box<Examined>> {
         drop(self.own);
-        self.examined
-            .into_inner()
-            .map_or_else(Vec::new, |examined| examined.coercions)
+        self.examined.into_inner()
     }
 }
 
@@ -274,7 +271,7 @@ impl Inner {
             // A violation shows what was sent, and secrets are looked for in it.
             scope.arguments.push_str(&input.arguments);
             scope.take_up(mode.policy().or(entry.policy), self.shards.layer());
-            if !is_bare || observer::is_watched(Some(scope)) {
+            if !is_bare || policy::is_watched() || self.observer.observes_conditions() {
                 self.inherit(scope, index, setup, outer.cloned().unwrap_or_default());
             }
         }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::mem::take;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
@@ -26,7 +27,7 @@ mod sealed {
     /// What is made of the end of a call.
     pub trait Form: Send + 'static {
         type Output: Send;
-        fn of(ending: Ending, input: CallInput<'_>) -> Self::Output;
+        fn of(ending: Ending, input: &mut CallInput<'_>) -> Self::Output;
     }
 }
 use sealed::Form;
@@ -47,8 +48,9 @@ impl Form for Whole {
     type Output = Outcome;
 
     #[inline]
-    fn of(ending: Ending, input: CallInput<'_>) -> Outcome {
-        ending.of(input.id.into_owned(), input.name.into_owned())
+    fn of(ending: Ending, input: &mut CallInput<'_>) -> Outcome {
+        let id = take(&mut input.id).into_owned();
+        ending.of(id, take(&mut input.name).into_owned())
     }
 }
 
@@ -56,7 +58,7 @@ impl Form for Text {
     type Output = Result<String, Outcome>;
 
     #[inline]
-    fn of(ending: Ending, input: CallInput<'_>) -> Self::Output {
+    fn of(ending: Ending, input: &mut CallInput<'_>) -> Self::Output {
         match ending.end {
             OutcomeKind::Ok(output) => Ok(output.text),
             OutcomeKind::Failure(_) => Err(Whole::of(ending, input)),
@@ -67,7 +69,7 @@ impl Form for Text {
 impl Form for Check {
     type Output = Outcome;
 
-    fn of(ending: Ending, input: CallInput<'_>) -> Outcome {
+    fn of(ending: Ending, input: &mut CallInput<'_>) -> Outcome {
         Whole::of(ending, input)
     }
 }
@@ -135,6 +137,7 @@ impl<'r> Call<'r> {
     /// assert_eq!(divide(r#"{"dividend":6,"divisor":0}"#).await, "cannot divide by zero, got divisor = 0");
     /// # Ok(()) }
     /// ```
+    #[inline]
     pub fn text(self) -> Call<'r, Text> {
         Call {
             inner: self.inner,
@@ -175,10 +178,13 @@ impl Call<'_, Check> {
 impl<'r, F: Form> Call<'r, F> {
     pub(super) fn new(
         inner: &'r Arc<Inner>,
-        input: CallInput<'r>,
+        mut input: CallInput<'r>,
         context: Context,
         mode: Mode,
     ) -> Self {
+        if inner.renames {
+            inner.give_own_names(&mut input);
+        }
         let begin = Some(CallSetup {
             index: inner.position(&input.name),
             input,
@@ -209,6 +215,16 @@ impl<'r, F: Form> Call<'r, F> {
         self
     }
 
+    /// Makes the call, if nothing of it has to be waited for.
+    #[inline]
+    fn at_once(&mut self) -> Option<F::Output> {
+        let setup = self.begin.as_mut()?;
+        let ending = self.inner.dispatch_now(setup)?;
+        let end = concluded::<F>(ending, setup);
+        self.begin = None;
+        Some(end)
+    }
+
     /// Makes the call from a thread that runs no async code.
     ///
     /// A sync tool is called at once, on any thread. An async or `blocking` tool has to be waited for: inside an async runtime
@@ -226,6 +242,9 @@ impl<'r, F: Form> Call<'r, F> {
         reason = "a call has effects, and an `Outcome` is `must_use` by itself"
     )]
     pub fn blocking(mut self) -> F::Output {
+        if let Some(end) = self.at_once() {
+            return end;
+        }
         let Some(begin) = &self.begin else {
             return match blocking::wait(&mut self) {
                 Some(end) => end,
@@ -233,13 +252,7 @@ impl<'r, F: Form> Call<'r, F> {
             };
         };
         let entry = begin.index.and_then(|index| self.inner.entries.get(index));
-        if self.inner.ends_at_once(begin.index) {
-            if let Some(end) = now_or_never(Pin::new(&mut self)) {
-                return end;
-            }
-            panic!("{OVER}");
-        }
-        let names = CallInput {
+        let mut names = CallInput {
             id: begin.input.id.to_string().into(),
             name: begin.input.name.to_string().into(),
             arguments: "".into(),
@@ -249,7 +262,7 @@ impl<'r, F: Form> Call<'r, F> {
         let end = match blocking::problem() {
             Some(problem) if waits => {
                 let why = problem.why(&names.name);
-                return F::of(self.inner.refused(FailureKind::Failed(why)), names);
+                return F::of(self.inner.refused(FailureKind::Failed(why)), &mut names);
             }
             None if waits || asks => match blocking::wait(&mut self) {
                 Some(end) => return end,
@@ -264,7 +277,7 @@ impl<'r, F: Form> Call<'r, F> {
                 },
             },
         };
-        F::of(Ending::before_body(end), names)
+        F::of(Ending::before_body(end), &mut names)
     }
 }
 
@@ -294,20 +307,14 @@ impl<F: Form> Future for Call<'_, F> {
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
         let inner = this.inner;
-        if let Some(mut setup) = this.begin.take_if(|setup| !inner.ends_at_once(setup.index)) {
-            this.running = Some(Box::pin(async move {
-                inner.prepare(&mut setup);
-                let ending = inner.dispatch(&setup).await;
-                concluded::<F>(ending, setup)
-            }));
+        if let Some(end) = this.at_once() {
+            return Poll::Ready(end);
         }
-        if let Some(setup) = &mut this.begin {
-            inner.prepare(setup);
-            let ended = pin!(inner.dispatch(setup)).poll(task);
-            return match this.begin.take() {
-                Some(setup) => ended.map(|ending| concluded::<F>(ending, setup)),
-                None => Poll::Pending,
-            };
+        if let Some(mut setup) = this.begin.take() {
+            this.running = Some(Box::pin(async move {
+                let ending = inner.dispatch(&setup).await;
+                concluded::<F>(ending, &mut setup)
+            }));
         }
         match &mut this.running {
             Some(running) => running.as_mut().poll(task),
@@ -318,10 +325,10 @@ impl<F: Form> Future for Call<'_, F> {
 
 /// What a call gives that has ended.
 #[inline]
-fn concluded<F: Form>(ending: Ending, setup: CallSetup<'_>) -> F::Output {
+fn concluded<F: Form>(ending: Ending, setup: &mut CallSetup<'_>) -> F::Output {
     if !setup.context.is_empty() {
         // It may hold the caller's last handle of a value whose destructor panics.
-        discard(setup.context);
+        discard(take(&mut setup.context));
     }
-    F::of(ending, setup.input)
+    F::of(ending, &mut setup.input)
 }

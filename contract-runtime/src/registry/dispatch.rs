@@ -11,8 +11,7 @@ use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
 use super::outcome::{self, Ending};
 use crate::contract::scope::{ContractScope, Inherited};
-use crate::schema::Coercion;
-use crate::schema::arguments::{InvalidArguments, escaped};
+use crate::schema::arguments::{Examined, InvalidArguments, escaped};
 use crate::tool::call::Call;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
@@ -20,38 +19,45 @@ use crate::tool::observe::{ObservedCall, process_observes_calls};
 use crate::tool::reply::Reply;
 
 impl Inner {
-    /// Whether a call of the tool at this index, or of an unknown one, ends at its first poll.
+    /// Makes the call of a tool that waits for nothing, or of an unknown one. It does nothing about any other.
     #[inline]
-    pub(super) fn ends_at_once(&self, index: Option<usize>) -> bool {
-        let entry = index.and_then(|index| self.entries.get(index));
-        let is_sync = |entry: &Entry| entry.tool.runs == Runs::Here && !entry.asks.any();
-        self.before.is_empty() && entry.is_none_or(is_sync)
+    pub(super) fn dispatch_now(&self, setup: &CallSetup<'_>) -> Option<Ending> {
+        let waits = |entry: &Entry| entry.tool.runs != Runs::Here || entry.asks.any();
+        let entry = setup.index.and_then(|index| self.entries.get(index));
+        if !self.before.is_empty() || entry.is_some_and(waits) || self.is_followed(setup) {
+            return None;
+        }
+        let outer = ContractScope::inherited();
+        Some(match self.admit(setup, outer.as_deref()) {
+            Ok(index) => self.run_here(index, setup, outer.as_deref()),
+            Err(refusal) => self.refused(refusal),
+        })
     }
 
-    /// Gives the properties of a call that came under the names of an export their own.
+    /// Whether a call is made inside a span, or observers are told of it.
     #[inline]
-    pub(super) fn prepare(&self, setup: &mut CallSetup<'_>) {
-        if self.renames {
-            self.give_own_names(&mut setup.input);
-        }
+    fn is_followed(&self, setup: &CallSetup<'_>) -> bool {
+        self.is_observed(setup) || LevelFilter::current() >= LevelFilter::INFO
+    }
+
+    #[inline]
+    fn is_observed(&self, setup: &CallSetup<'_>) -> bool {
+        self.observer.observes_calls() || setup.context.observes_calls() || process_observes_calls()
     }
 
     /// Makes a call.
     #[inline]
     pub(super) async fn dispatch(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
-        let is_observed = self.observer.observes_calls()
-            || setup.context.observes_calls()
-            || process_observes_calls();
-        if is_observed || is_traced() {
+        if self.is_followed(setup) {
             // Boxed, so that the future of every call stays small.
-            return Box::pin(self.followed(setup, is_observed)).await;
+            return Box::pin(self.followed(setup)).await;
         }
         self.let_in(setup).await
     }
 
     /// Makes a call inside a span, and tells its observers.
     #[cold]
-    async fn followed(self: &Arc<Self>, setup: &CallSetup<'_>, is_observed: bool) -> Ending {
+    async fn followed(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
         let CallSetup {
             index,
             input,
@@ -72,7 +78,7 @@ impl Inner {
         let followed = async {
             let blocking = index.is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
             let begin = || ObservedCall::begin(input.to_call(), context, &self.observer, blocking);
-            let observed = (is_observed && mode.is_a_call()).then(begin);
+            let observed = (self.is_observed(setup) && mode.is_a_call()).then(begin);
             let ending = self.let_in(setup).await;
             match observed {
                 Some(observed) => ending.told(input, observed),
@@ -89,7 +95,7 @@ impl Inner {
     #[inline]
     async fn let_in(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
-        let index = match self.admit(setup, outer.as_ref()) {
+        let index = match self.admit(setup, outer.as_deref()) {
             Ok(index) => index,
             Err(refusal) => {
                 let is_by_hook = matches!(refusal, FailureKind::Reported { .. });
@@ -104,7 +110,7 @@ impl Inner {
         if self.entries[index].asks.any() && setup.mode.policy.is_none() {
             return Box::pin(self.ask_first(index, setup, outer)).await;
         }
-        self.execute(index, setup, outer.as_ref()).await
+        self.execute(index, setup, outer.as_deref()).await
     }
 
     /// What stands in the way of a call before its policy and its limits are looked at.
@@ -144,7 +150,46 @@ impl Inner {
         Ok(index)
     }
 
-    /// Runs a call that was let in, unless its run is over or there is no room for it.
+    /// Begins a call that was let in, unless its run is over, there is no room for it or it is too late.
+    #[inline]
+    fn begin<'c>(
+        &'c self,
+        index: usize,
+        setup: &CallSetup<'_>,
+        outer: Option<&Inherited>,
+    ) -> Result<(Job, ContractScope, CallPermit<'c>), Ending> {
+        let CallSetup { context, .. } = setup;
+        if context.run_is_over() {
+            return Err(self.refused(not_started("an earlier call of the run broke a contract")));
+        }
+        let Some(permit) = CallPermit::take(self) else {
+            let limit = self.limits.calls.unwrap_or_default();
+            return Err(self.refused(FailureKind::Overloaded { limit }));
+        };
+        let entry = &self.entries[index];
+        let job = Job::new(entry, setup);
+        let scope = self.scope(index, setup, outer);
+        if let Some(late) = job.too_late(context) {
+            return Err(self.conclude(entry, scope, Err(late), None, permit));
+        }
+        Ok((job, scope, permit))
+    }
+
+    /// Runs a sync body on this thread.
+    #[inline]
+    fn run_here(&self, index: usize, setup: &CallSetup<'_>, outer: Option<&Inherited>) -> Ending {
+        let (job, mut scope, permit) = match self.begin(index, setup, outer) {
+            Ok(begun) => begun,
+            Err(ending) => return ending,
+        };
+        let entry = &self.entries[index];
+        let request = job.request(self, entry, &setup.input.arguments, &setup.context);
+        let start = || entry.tool.shim.call(Call::new(&request));
+        let ran = body::inline(&mut scope, start);
+        self.conclude(entry, scope, ran, job.conclude(), permit)
+    }
+
+    /// Runs a call that was let in.
     #[inline]
     pub(super) async fn execute(
         self: &Arc<Self>,
@@ -152,39 +197,30 @@ impl Inner {
         setup: &CallSetup<'_>,
         outer: Option<&Inherited>,
     ) -> Ending {
-        let CallSetup { input, context, .. } = setup;
-        if context.run_is_over() {
-            return self.refused(not_started("an earlier call of the run broke a contract"));
-        }
-        let Some(permit) = CallPermit::take(self) else {
-            let limit = self.limits.calls.unwrap_or_default();
-            return self.refused(FailureKind::Overloaded { limit });
-        };
         let entry = &self.entries[index];
-        let job = Job::new(entry, setup);
-        let mut scope = self.scope(index, setup, outer);
-        if let Some(late) = job.too_late(context) {
-            return self.conclude(entry, scope, Err(late), Vec::new(), permit);
+        if entry.tool.runs == Runs::Here {
+            return self.run_here(index, setup, outer);
         }
+        let CallSetup { input, context, .. } = setup;
+        let (job, mut scope, permit) = match self.begin(index, setup, outer) {
+            Ok(begun) => begun,
+            Err(ending) => return ending,
+        };
         if entry.tool.runs == Runs::Blocking {
             let handle = scope.clone();
             let thread = blocking::off_the_async_threads(self, index, job, context, scope);
-            let (ran, coercions) = Box::pin(thread).await;
-            return self.conclude(entry, handle, ran, coercions, permit);
+            let (ran, examined) = Box::pin(thread).await;
+            return self.conclude(entry, handle, ran, examined, permit);
         }
         let request = job.request(self, entry, &input.arguments, context);
         let start = || entry.tool.shim.call(Call::new(&request));
-        let ran = if entry.tool.runs == Runs::Here {
-            body::inline(&mut scope, start)
-        } else {
-            let (token, deadline) = (context.token(), job.deadline);
-            match body::later(&mut scope, start) {
-                Err(ran) => ran,
-                Ok(body) if token.is_none() && deadline.is_none() => body.await,
-                Ok(body) => Box::pin(body::until(body, token, deadline))
-                    .await
-                    .unwrap_or_else(Err),
-            }
+        let (token, deadline) = (context.token(), job.deadline);
+        let ran = match body::later(&mut scope, start) {
+            Err(ran) => ran,
+            Ok(body) if token.is_none() && deadline.is_none() => body.await,
+            Ok(body) => Box::pin(body::until(body, token, deadline))
+                .await
+                .unwrap_or_else(Err),
         };
         self.conclude(entry, scope, ran, job.conclude(), permit)
     }
@@ -195,10 +231,10 @@ impl Inner {
         entry: &Entry,
         scope: ContractScope,
         ran: Reply,
-        coercions: Vec<Coercion>,
+        examined: Option<Box<Examined>>,
         permit: CallPermit<'_>,
     ) -> Ending {
-        let ending = outcome::conclude(self, entry, &scope, ran, coercions);
+        let ending = outcome::conclude(self, entry, &scope, ran, examined);
         permit.conclude(ending.end.status());
         scope.release();
         ending
@@ -211,12 +247,6 @@ impl Inner {
         self.shards.count(ending.end.status());
         ending
     }
-}
-
-/// Somebody may listen to spans.
-#[inline]
-fn is_traced() -> bool {
-    LevelFilter::current() >= LevelFilter::INFO
 }
 
 pub(super) fn not_started(reason: &'static str) -> FailureKind {

@@ -8,7 +8,7 @@ use super::inner::Inner;
 use crate::contract::history::CallEnd;
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Phase, Scope};
-use crate::schema::Coercion;
+use crate::schema::arguments::Examined;
 use crate::tool::call_input::CallInput;
 use crate::tool::failure::{FailureKind, Stopped};
 use crate::tool::observe::ObservedCall;
@@ -63,21 +63,24 @@ pub(super) fn conclude(
     entry: &Entry,
     scope: &ContractScope,
     ran: Reply,
-    coercions: Vec<Coercion>,
+    examined: Option<Box<Examined>>,
 ) -> Ending {
     let limit = inner.limits.output_chars;
     let place = scope.get().and_then(|scope| {
         scope.conclude();
         scope.place.as_deref()
     });
-    let clean = scope.get().is_none_or(Scope::is_clean) && coercions.is_empty();
+    let clean = scope.get().is_none_or(Scope::is_clean) && examined.is_none();
     let phase = match &ran {
         Err(FailureKind::Checked) => Phase::BeforeBody,
         _ => scope.phase(),
     };
     let (end, notes) = match ran {
-        Ok(output) if clean => (OutcomeKind::Ok(capped(output, limit)), None),
-        ran => recorded(entry, scope, ran, limit, coercions),
+        Ok(mut output) if clean => {
+            cap(&mut output, limit);
+            (OutcomeKind::Ok(output), None)
+        }
+        ran => recorded(entry, scope, ran, limit, examined),
     };
     let effect = match &end {
         OutcomeKind::Ok(_) if phase == Phase::BeforeBody => Effect::None,
@@ -106,12 +109,15 @@ fn recorded(
     scope: &ContractScope,
     ran: Reply,
     limit: usize,
-    coercions: Vec<Coercion>,
+    examined: Option<Box<Examined>>,
 ) -> (OutcomeKind, Option<Box<Notes>>) {
     let mut end = match (scope.get().and_then(Scope::recorded), ran) {
         // What ended the call is the violation, whatever was made of its panic on the way.
         (Some(violation), _) => Err(FailureKind::Violation(Box::new(violation))),
-        (None, Ok(output)) => Ok(capped(output, limit)),
+        (None, Ok(mut output)) => {
+            cap(&mut output, limit);
+            Ok(output)
+        }
         (None, Err(FailureKind::Checked)) => Ok(Output::default()),
         (None, Err(kind)) => Err(kind),
     };
@@ -137,6 +143,7 @@ fn recorded(
         }
         observer::tell(of_run, &CheckEvent::Ended(violation));
     }
+    let coercions = examined.map_or_else(Vec::new, |examined| examined.coercions);
     let any = !(observed.is_empty() && coercions.is_empty());
     let notes = Notes {
         observed,
@@ -146,7 +153,7 @@ fn recorded(
     (end, any.then(|| Box::new(notes)))
 }
 
-fn capped(mut output: Output, limit: usize) -> Output {
+fn cap(output: &mut Output, limit: usize) {
     // A text has at most as many characters as bytes, and most are far below the limit.
     if output.text.len() > limit
         && let Cow::Owned(text) = head_and_tail(Cow::Borrowed(&output.text), limit)
@@ -154,7 +161,6 @@ fn capped(mut output: Output, limit: usize) -> Output {
         output.text = text;
         output.kind = OutputKind::Text;
     }
-    output
 }
 
 /// Keeps the head and the tail of a text that is too long, whole characters only.

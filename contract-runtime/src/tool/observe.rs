@@ -135,6 +135,11 @@ impl Observer {
     }
 
     #[inline]
+    pub(crate) fn observes_conditions(&self) -> bool {
+        self.watchers.iter().any(|watcher| watcher.of_conditions)
+    }
+
+    #[inline]
     pub(crate) fn observes_calls(&self) -> bool {
         !self.calls.is_empty()
     }
