@@ -131,6 +131,11 @@ impl Decimal {
         Some(format!("{sign}{}{zeros}", self.digits))
     }
 
+    /// Whether no digit of the number was lost.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
     /// Returns one text per value: equal numbers have equal keys.
     #[must_use]
     pub fn key(&self) -> String {

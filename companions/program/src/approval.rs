@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
+use contract_runtime::__family::canonical;
 use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Outcome};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -69,19 +70,6 @@ fn id(request: &ApprovalRequest, sent: &str) -> String {
     })
 }
 
-/// The arguments without the order of keys and white space; as they were sent if a number would lose digits.
-fn canonical(sent: &str) -> Value {
-    let mut digits = sent.split(|letter: char| !letter.is_ascii_digit());
-    let is_exact = digits.all(|run| run.len() <= 15);
-    match serde_json::from_str::<Value>(sent) {
-        Ok(mut value) if is_exact => {
-            value.sort_all_objects();
-            value
-        }
-        _ => sent.trim().into(),
-    }
-}
-
 /// Returns whether a user can see a question and answer it.
 pub(super) fn is_attended(output: &Output) -> bool {
     output.err.terminal() && io::stdin().is_terminal()
@@ -125,23 +113,4 @@ fn line() -> io::Result<String> {
     let mut input = io::stdin().lock().take(ANSWER);
     input.read_until(b'\n', &mut line)?;
     Ok(String::from_utf8_lossy(&line).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::canonical;
-
-    #[test]
-    fn arguments_that_differ_in_nothing_but_their_order_are_the_same() {
-        assert_eq!(
-            canonical(r#"{"b":{"d":1,"c":2},"a":1}"#).to_string(),
-            canonical(r#" {"a":1, "b":{"c":2,"d":1}}"#).to_string()
-        );
-        assert_ne!(canonical(r#"{"a":1}"#), canonical(r#"{"a":"1"}"#));
-        assert_ne!(
-            canonical(r#"{"a":9007199254740993.0}"#),
-            canonical(r#"{"a":9007199254740992.0}"#)
-        );
-        assert_ne!(canonical("{}"), canonical(r#"{"a":null}"#));
-    }
 }

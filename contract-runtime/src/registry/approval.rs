@@ -375,35 +375,9 @@ fn denied(why: &str) -> FailureKind {
 /// What tells a call apart from others: equal only for arguments that its tool reads alike, such as a default that is left out
 /// and one that is spelled out.
 fn told_apart(entry: &Entry, call: &CallInput<'_>, coerces: bool) -> u128 {
-    let as_written = || digest(&[&call.name, &call.arguments]);
-    // Numbers that a float cannot hold look like others once they are read.
-    if has_long_number(&call.arguments) {
-        return as_written();
-    }
     let inputs = &entry.inputs;
     let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();
     let text = read.as_ref().map_or(&*call.arguments, |read| &read.text);
     let arguments = SentArguments::of(text, &inputs.schema);
-    call_digest(&call.name, &arguments).unwrap_or_else(as_written)
-}
-
-/// Whether a number outside of strings is an integer of more than 64 bits, or one with more whole digits than a float holds that is
-/// written as a float. Digits behind the point are read by floats alone.
-fn has_long_number(arguments: &str) -> bool {
-    let (mut inside, mut escaped) = (false, false);
-    let (mut digits, mut is_float) = (0, false);
-    for byte in arguments.bytes() {
-        match byte {
-            b'0'..=b'9' if !inside => digits += usize::from(!is_float),
-            b'.' | b'e' | b'E' if !inside && digits > 0 => is_float = true,
-            b'+' | b'-' if is_float => {}
-            _ => (digits, is_float) = (0, false),
-        }
-        if digits > if is_float { 15 } else { 19 } {
-            return true;
-        }
-        inside ^= byte == b'"' && !escaped;
-        escaped = byte == b'\\' && inside && !escaped;
-    }
-    false
+    call_digest(&call.name, &arguments).unwrap_or_else(|| digest(&[&call.name, &call.arguments]))
 }

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::describe::{describe, given};
 use super::place::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::walk::{DEEPEST, Judged, Stop, Token, Walk, compare, is_between};
+use super::walk::{Judged, Stop, Token, Walk, compare, is_between};
 use crate::json_text;
+use crate::json_text::DEEPEST;
 use crate::{ArrayRule, Decimal, RuleId};
 
 impl Walk<'_, '_> {

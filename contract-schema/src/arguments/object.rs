@@ -11,7 +11,8 @@ use super::describe::describe;
 use super::nearest::{by_words, nearest};
 use super::place::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
-use super::walk::{DEEPEST, Judged, Stop, Token, Verdict, Walk};
+use super::walk::{Judged, Stop, Token, Verdict, Walk};
+use crate::json_text::DEEPEST;
 use crate::lexer::{Lexer, Unread};
 use crate::{InputSchema, ObjectRule, RuleId, Rules};
 

@@ -24,9 +24,6 @@ const STEPS: usize = 10_000_000;
 /// Verdicts that are remembered; beyond them the steps are the limit.
 const REMEMBERED: usize = 100_000;
 
-/// How many arrays and objects may stand inside each other, as for `serde_json`.
-pub(super) const DEEPEST: usize = 127;
-
 /// How well a value fits, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {

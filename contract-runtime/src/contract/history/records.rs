@@ -231,7 +231,7 @@ impl RunHistory {
     ) -> Result<Vec<u64>, Unanswered> {
         let key = &self.records.key;
         let wanted = narrowed.iter().map(|(name, value)| match value {
-            Some(value) => Ok(digest::pair(key, name, value)),
+            Some(value) => Ok(digest::pair(key, name, &value.to_string())),
             None => Err(Unanswered::NotJson {
                 tool: tool.name().to_owned(),
                 argument: name.clone(),
