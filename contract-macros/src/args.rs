@@ -249,8 +249,7 @@ pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
         })) => demanded.value,
         Some(other) => {
             let message = "`shown` stands alone, or is `never`; write `shown` or `shown = never`";
-            errors.on(other, message);
-            return None;
+            return errors.refuse(other, message);
         }
     };
     Some(if is_demanded {
@@ -269,8 +268,7 @@ pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
             "id" => "an empty id names nothing; name the condition",
             _ => "an empty sentence says nothing; say what holds",
         };
-        errors.on(&literal, format_args!("{advice}, or remove `{name}`"));
-        return None;
+        return errors.refuse(&literal, format_args!("{advice}, or remove `{name}`"));
     }
     Some(literal)
 }
@@ -302,8 +300,7 @@ pub(crate) fn setup(errors: &mut Errors, entry: &Entry) -> Option<Expr> {
     if let Expr::Lit(literal) = ungrouped(&expr) {
         let message =
             "`setup` takes a function from a `Builder` to a `Builder`; write `setup = on_paper`";
-        errors.on(literal, message);
-        return None;
+        return errors.refuse(literal, message);
     }
     Some(expr)
 }
@@ -326,8 +323,7 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     let Some(given) = given.map(|segment| segment.ident.to_string()) else {
         let known = listed(&words);
         let message = format!("`policy` takes a bare word; write one of {known}");
-        errors.on(expr, message);
-        return None;
+        return errors.refuse(expr, message);
     };
     let found = POLICIES.iter().find(|(word, _)| *word == given);
     if found.is_none() {

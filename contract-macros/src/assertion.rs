@@ -32,8 +32,7 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
     if let Some(text) = args::text(&expr) {
         let advice = "write `contract_assert!(total >= 0, \"..\")`";
         let message = format!("the condition comes first, then the message; {advice}");
-        errors.on(text, message);
-        return None;
+        return errors.refuse(text, message);
     }
     predicate::check(errors, &expr, "await the value before, and name it here");
     if let Some(span) = Facts::of(&expr).olds.first() {

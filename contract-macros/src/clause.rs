@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprClosure, LitStr, Pat, Path, Token, Type};
+use syn::{Expr, LitStr, Pat, Path, Token, Type};
 
 use crate::args;
 use crate::attributes::{ContractAttribute, Kind};
@@ -110,21 +110,17 @@ fn read(
     params: &[Param],
     input: ParseStream<'_>,
 ) -> Option<Written> {
-    if let Some(problem) = out_of_order(of, input) {
-        errors.add(problem);
-        return None;
-    }
-    let whole = input.fork().parse::<TokenStream>().unwrap_or_default();
-    let (kind, marker) = kind(of, input);
+    errors.ok(in_order(of, input))?;
+    let start = input.fork();
+    let kind = kind(of, input);
     let (expr, tokens) = errors.ok(source::expression(input))?;
-    let length = tokens.clone().into_iter().count() + usize::from(marker);
-    let fine = shaped(errors, kind, &expr, params);
+    let shape = shaped(errors, kind, &expr, params);
     let mut written = Written {
         clause: Clause {
             kind,
             predicate: source::without_invisible_group(tokens),
             result: None,
-            text: source::text(&whole.into_iter().take(length).collect()),
+            text: source::text(&source::since(&start, input)),
             message: None,
             policy: None,
             shown: None,
@@ -152,7 +148,7 @@ fn read(
         }
         written.rest(errors, of, input);
     }
-    fine.then_some(written)
+    shape.map(|()| written)
 }
 
 /// Where and what is wrong with what stands behind a condition without a comma.
@@ -178,8 +174,8 @@ fn behind_condition(condition: &Expr, next: Span, input: ParseStream<'_>) -> (Sp
     (next, message)
 }
 
-/// A message or a key that stands where the predicate belongs.
-fn out_of_order(kind: Kind, input: ParseStream<'_>) -> Option<syn::Error> {
+/// Refuses a message or a key that stands where the predicate belongs.
+fn in_order(kind: Kind, input: ParseStream<'_>) -> syn::Result<()> {
     let ahead = input.fork();
     if let Ok(literal) = ahead.parse::<LitStr>()
         && (ahead.is_empty() || ahead.peek(Token![,]))
@@ -187,117 +183,109 @@ fn out_of_order(kind: Kind, input: ParseStream<'_>) -> Option<syn::Error> {
         let _ = ahead.parse::<Token![,]>();
         let message = match source::expression(&ahead) {
             Ok((_, tokens)) => {
-                let predicate = short(&source::text(&tokens)).unwrap_or_else(|| String::from(".."));
+                let (word, predicate) = (kind.word(), short(&tokens));
                 format!(
-                    "the condition comes first, then the message; write `#[{}({predicate}, \"..\")]`",
-                    kind.word()
+                    "the condition comes first, then the message; write `#[{word}({predicate}, \"..\")]`"
                 )
             }
             Err(_) => missing(kind, ", \"..\""),
         };
-        return Some(syn::Error::new(literal.span(), message));
+        return Err(syn::Error::new(literal.span(), message));
     }
     let ahead = input.fork();
-    let key = ahead.call(Ident::parse_any).ok()?;
-    let is_key = ["policy", "crate", "requires", "ensures", "ask"]
-        .iter()
-        .any(|known| key == known)
-        && ahead.peek(Token![=])
-        && !ahead.peek(Token![==]);
-    is_key.then(|| {
-        let rest = format!(", {key} = ..");
-        syn::Error::new(key.span(), missing(kind, &rest))
-    })
+    let keys = ["policy", "crate", "requires", "ensures", "ask"];
+    match ahead.call(Ident::parse_any) {
+        Ok(key) if keys.iter().any(|known| key == known) && args::is_keyed(input) => {
+            let message = missing(kind, &format!(", {key} = .."));
+            Err(syn::Error::new(key.span(), message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Tells `err |e| ..` from `|result| ..`; `err` is a word of ours only in front of a closure.
-fn kind(kind: Kind, input: ParseStream<'_>) -> (ClauseKind, bool) {
+fn kind(kind: Kind, input: ParseStream<'_>) -> ClauseKind {
     if kind != Kind::Post {
-        return (ClauseKind::Pre, false);
+        return ClauseKind::Pre;
     }
     let ahead = input.fork();
     let marked = ahead.parse::<Ident>().is_ok_and(|word| word == "err");
     if marked && (ahead.peek(Token![|]) || ahead.peek(Token![||]) || ahead.peek(Token![move])) {
         let _ = input.parse::<Ident>();
-        return (ClauseKind::PostErr, true);
+        return ClauseKind::PostErr;
     }
-    (ClauseKind::Post, false)
+    ClauseKind::Post
 }
 
-fn short(text: &str) -> Option<String> {
-    (text.chars().count() <= 48).then(|| text.to_owned())
+/// An expression that a message repeats, if it is short.
+fn short(tokens: &TokenStream) -> String {
+    let text = source::text(tokens);
+    if text.chars().count() <= 48 {
+        text
+    } else {
+        String::from("..")
+    }
 }
 
-/// Whether a closure stands exactly where one belongs, with one parameter.
-fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) -> bool {
-    match (kind, args::ungrouped(expr)) {
+/// Demands a closure exactly where one belongs, with one parameter that borrows.
+fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) -> Option<()> {
+    let closure = match (kind, args::ungrouped(expr)) {
         (ClauseKind::Pre, Expr::Closure(closure)) => {
-            let body = closure.body.to_token_stream();
-            let body = short(&source::text(&body)).unwrap_or_else(|| String::from(".."));
+            let body = short(&closure.body.to_token_stream());
             let message = format!(
                 "a precondition is a plain condition over the parameters; write `#[pre({body})]`"
             );
-            errors.on(expr, message);
-            false
+            return errors.refuse(expr, message);
         }
-        (ClauseKind::Pre, _) => true,
-        (_, Expr::Closure(closure)) if closure.asyncness.is_some() => {
-            let message = "a condition cannot be async; write a plain closure";
-            errors.on(closure.asyncness, message);
-            false
+        (ClauseKind::Pre, _) => return Some(()),
+        (_, Expr::Closure(closure)) => closure,
+        (_, other) => {
+            let tokens = other.to_token_stream();
+            let message = predicate::behind_a_word(&tokens, params).unwrap_or_else(|| {
+                let name = predicate::result_name(other, params);
+                let own = short(&predicate::dereferenced(tokens, &name));
+                format!(
+                    "a postcondition needs a name for the result; write `#[post(|{name}| {own})]`"
+                )
+            });
+            return errors.refuse(other, message);
         }
-        (_, Expr::Closure(closure)) if closure.inputs.len() == 1 => lent(errors, closure),
-        (kind, Expr::Closure(closure)) => {
-            let head = if kind == ClauseKind::PostErr {
-                "err |error|"
-            } else {
-                "|result|"
+    };
+    if let Some(word) = closure.asyncness {
+        return errors.refuse(word, "a condition cannot be async; write a plain closure");
+    }
+    let mut inputs = closure.inputs.iter();
+    match (inputs.next(), inputs.next()) {
+        (Some(Pat::Type(typed)), None) => {
+            let owned = match &*typed.ty {
+                Type::Array(_) | Type::Tuple(_) => true,
+                Type::Path(path) => {
+                    let is = |name: &&str| path.path.is_ident(name);
+                    primitive(&typed.ty).is_some() || ["char", "String"].iter().any(is)
+                }
+                _ => false,
+            };
+            if owned {
+                let written = source::text(&typed.ty.to_token_stream());
+                let message = format!("a postcondition borrows the result; write `&{written}`");
+                return errors.refuse(&typed.ty, message);
+            }
+            Some(())
+        }
+        (Some(_), None) => Some(()),
+        (_, second) => {
+            let head = match kind {
+                ClauseKind::PostErr => "err |error|",
+                _ => "|result|",
             };
             let message =
                 format!("a postcondition takes one value, the result; write `#[post({head} ..)]`");
-            match closure.inputs.iter().nth(1) {
-                Some(second) => errors.on(second, message),
-                None => errors.on(expr, message),
+            match second {
+                Some(second) => errors.refuse(second, message),
+                None => errors.refuse(expr, message),
             }
-            false
-        }
-        (_, other) => {
-            let tokens = other.to_token_stream();
-            if let Some(advice) = predicate::behind_a_word(&tokens, params) {
-                errors.on(other, advice);
-                return false;
-            }
-            let name = predicate::result_name(other, params);
-            let condition = source::text(&predicate::dereferenced(tokens, &name));
-            let own = short(&condition).unwrap_or_else(|| String::from(".."));
-            let message = format!(
-                "a postcondition needs a name for the result; write `#[post(|{name}| {own})]`"
-            );
-            errors.on(other, message);
-            false
         }
     }
-}
-
-/// Whether a closure that gives the result a type gives it that of a reference.
-fn lent(errors: &mut Errors, closure: &ExprClosure) -> bool {
-    let Some(Pat::Type(typed)) = closure.inputs.first() else {
-        return true;
-    };
-    let owned = match &*typed.ty {
-        Type::Array(_) | Type::Tuple(_) => true,
-        Type::Path(path) => {
-            let is = |name: &&str| path.path.is_ident(name);
-            primitive(&typed.ty).is_some() || ["char", "String"].iter().any(is)
-        }
-        _ => false,
-    };
-    if owned {
-        let written = source::text(&typed.ty.to_token_stream());
-        let message = format!("a postcondition borrows the result; write `&{written}`");
-        errors.on(&typed.ty, message);
-    }
-    !owned
 }
 
 impl Written {

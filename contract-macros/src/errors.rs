@@ -25,6 +25,12 @@ impl Errors {
         self.add(Error::new_spanned(tokens, message));
     }
 
+    /// Reports under everything `tokens` covers, where nothing more can be read.
+    pub(crate) fn refuse<T>(&mut self, tokens: impl ToTokens, message: impl Display) -> Option<T> {
+        self.on(tokens, message);
+        None
+    }
+
     pub(crate) fn add(&mut self, error: Error) {
         match &mut self.0 {
             Some(first) => first.combine(error),

@@ -73,26 +73,21 @@ fn read(
     position: usize,
     input: ParseStream<'_>,
 ) -> Option<Given> {
-    let whole: TokenStream = input.fork().parse().ok()?;
+    let start = input.fork();
     let mutable = input.parse().ok()?;
     let named = input.peek(syn::Ident::peek_any) || input.peek(Token![_]);
-    let equals = named && input.peek2(Token![=]) && !input.peek2(Token![==]);
-    if !equals {
+    if !(named && input.peek2(Token![=]) && !input.peek2(Token![==])) {
         let place = input.fork().parse::<TokenTree>();
         let place = place.map_or(attribute, |tree| tree.span());
         let message = format!("a given has a name and a value; {FORM}");
         errors.at(place, message);
         return None;
     }
-    let ident = input.call(Ident::parse_any).ok().or_else(|| {
-        let word: Token![_] = input.parse().ok()?;
-        Some(Ident::from(word))
-    })?;
-    if ident == "_" {
+    if let Ok(word) = input.parse::<Token![_]>() {
         let message = "`_` drops the value at once; give it a name, such as `_guard`";
-        errors.on(&ident, message);
-        return None;
+        return errors.refuse(word, message);
     }
+    let ident = input.call(Ident::parse_any).ok()?;
     input.parse::<Token![=]>().ok()?;
     let (expr, value) = errors.ok(source::expression(input))?;
     let facts = Facts::of(&expr);
@@ -101,14 +96,7 @@ fn read(
             "`old(..)` belongs to a postcondition; a given is evaluated before the function runs";
         errors.at(*span, message);
     }
-    let left = input
-        .fork()
-        .parse::<TokenStream>()
-        .ok()?
-        .into_iter()
-        .count();
-    let length = whole.clone().into_iter().count() - left;
-    let text = source::text(&whole.into_iter().take(length).collect());
+    let text = source::text(&source::since(&start, input));
     let own = ident.unraw().to_string();
     let mut given = Given {
         mutable,
@@ -150,31 +138,27 @@ impl Given {
         params: &[Param],
         input: ParseStream<'_>,
     ) -> Option<()> {
-        let word = input.call(Ident::parse_any).map_err(|error| {
-            let error = syn::Error::new(error.span(), "expected `else ..` or `then ..`");
-            errors.add(error);
-        });
-        let word = word.ok()?;
+        let Ok(word) = input.call(Ident::parse_any) else {
+            errors.add(input.error("expected `else ..` or `then ..`"));
+            return None;
+        };
         match word.to_string().as_str() {
             "else" if self.absent.is_none() => {
                 self.absent = Some(absent(errors, own, params, input)?);
             }
             "then" if self.then.is_none() && input.is_empty() => {
                 let message = "`then` needs an expression; write `then tx.commit()?`";
-                errors.on(word, message);
-                return None;
+                return errors.refuse(word, message);
             }
             "then" if self.then.is_none() && input.peek(Token![=]) => {
                 let message = "`then` takes its expression without `=`; write `then tx.commit()?`";
-                errors.on(word, message);
-                return None;
+                return errors.refuse(word, message);
             }
             "then" if self.then.is_none() => {
                 self.then = Some(errors.ok(source::expression(input))?.1);
             }
             "else" | "then" => {
-                errors.on(&word, format_args!("`{word}` is given twice"));
-                return None;
+                return errors.refuse(&word, format_args!("`{word}` is given twice"));
             }
             "crate" => {
                 input.parse::<Token![=]>().ok()?;
@@ -194,20 +178,17 @@ impl Given {
             }
             "policy" => {
                 let message = "a given is looked up in every call and has no policy; remove it";
-                errors.on(word, message);
-                return None;
+                return errors.refuse(word, message);
             }
             "ask" => {
                 let message = "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives";
-                errors.on(word, message);
-                return None;
+                return errors.refuse(word, message);
             }
             other => {
                 let message = format!(
                     "unknown word `{other}`; behind the value comes `else ..` or `then ..`"
                 );
-                errors.on(word, message);
-                return None;
+                return errors.refuse(word, message);
             }
         }
         Some(())
@@ -262,8 +243,7 @@ fn absent(
         let problem = format!(
             "`{{{own}}}` names what is not there; name a parameter, or something given above"
         );
-        errors.on(&message.literal, problem);
-        return None;
+        return errors.refuse(&message.literal, problem);
     }
     Some(Absent::Message(message))
 }

@@ -90,8 +90,7 @@ pub(crate) fn question(errors: &mut Errors, entry: &Entry) -> Option<Written> {
         let message = format!(
             "an empty question asks nothing; say what is to be approved, or remove `{name}`"
         );
-        errors.on(&literal, message);
-        return None;
+        return errors.refuse(&literal, message);
     }
     let args = entry.behind.clone();
     Some(Written { literal, args })
@@ -103,8 +102,7 @@ pub(crate) fn check(errors: &mut Errors, written: Written, known: Known<'_>) -> 
     let text = literal.value();
     if text.trim().is_empty() {
         let message = "an empty message says nothing; say what went wrong, or leave it out";
-        errors.on(&literal, message);
-        return None;
+        return errors.refuse(&literal, message);
     }
     let read = placeholders(&text).map_err(|message| errors.on(&literal, message));
     let mut placeholders = read.ok()?;
@@ -174,8 +172,7 @@ pub(crate) fn check_question(
     for (index, arg) in message.args.iter().enumerate() {
         if !values().any(|(_, at)| at == index) {
             let message = "the question shows this nowhere; write `{}` where it belongs";
-            errors.on(arg, message);
-            return None;
+            return errors.refuse(arg, message);
         }
     }
     if let Some((value, _)) = values().find(|(_, at)| *at >= message.args.len()) {
@@ -183,8 +180,7 @@ pub(crate) fn check_question(
         let problem = format!(
             "`{written}` has nothing to show; name a parameter in the braces, or write a value after the question"
         );
-        errors.on(&message.literal, problem);
-        return None;
+        return errors.refuse(&message.literal, problem);
     }
     Some((message, named.into_iter().collect()))
 }

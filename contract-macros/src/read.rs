@@ -171,8 +171,7 @@ fn function(
             "a contracted function"
         };
         let message = format!("{what} needs a body; write it in `{{ .. }}`");
-        errors.on(item.ident(), message);
-        return None;
+        return errors.refuse(item.ident(), message);
     };
     Some(Function {
         uses: attributes::uses(contracts),

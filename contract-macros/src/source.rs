@@ -6,31 +6,38 @@ use syn::parse::ParseStream;
 
 /// Parses one expression and returns it beside its original tokens.
 pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStream)> {
-    let all: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
-    let last = all.last().map(TokenTree::span);
-    let expr: Expr = input
-        .parse()
-        .map_err(|error| advised(move_end_of_input(error, last)))?;
-    let left = input.fork().parse::<TokenStream>()?.into_iter().count();
-    let length = all.len().saturating_sub(left);
-    Ok((expr, all.into_iter().take(length).collect()))
+    let start = input.fork();
+    let read = input.parse();
+    let expr: Expr = read.map_err(|error| advised(error, &start))?;
+    Ok((expr, since(&start, input)))
 }
 
-/// Says what to write where the parser says only what is wrong.
-fn advised(error: syn::Error) -> syn::Error {
+/// The tokens from the start of something to where it has been read.
+pub(crate) fn since(start: ParseStream<'_>, input: ParseStream<'_>) -> TokenStream {
+    let rest = |input: ParseStream<'_>| input.fork().parse::<TokenStream>().unwrap_or_default();
+    let (all, left) = (rest(start), rest(input).into_iter().count());
+    let length = all.clone().into_iter().count().saturating_sub(left);
+    all.into_iter().take(length).collect()
+}
+
+/// Says what to write where the parser says only what is wrong, and where something is missing: behind the last token, and
+/// not in the whole attribute.
+fn advised(error: syn::Error, start: ParseStream<'_>) -> syn::Error {
     let chained = "comparison operators cannot be chained";
-    if error.to_string() == chained {
+    let message = error.to_string();
+    if message == chained {
         let advice = "compare twice and join both with `&&`";
         return syn::Error::new(error.span(), format!("{chained}; {advice}"));
     }
-    error
-}
-
-/// Moves "unexpected end of input" from the whole attribute to the token behind which something is missing.
-fn move_end_of_input(error: syn::Error, last: Option<Span>) -> syn::Error {
+    let last = start
+        .fork()
+        .parse::<TokenStream>()
+        .into_iter()
+        .flatten()
+        .last();
     match last {
-        Some(last) if error.to_string().starts_with("unexpected end of input") => {
-            syn::Error::new(last, "expected an expression after this")
+        Some(last) if message.starts_with("unexpected end of input") => {
+            syn::Error::new(last.span(), "expected an expression after this")
         }
         _ => error,
     }

@@ -41,9 +41,8 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
     let (runtime, import) = names::runtime_in_body(&tool.krate);
     let runtime = &runtime;
     let function = &tool.function;
-    let item = |name: &str| Ident::new(&format!("{}{name}", names::PREFIX), Span::call_site());
-    let (body, checked) = (item("body"), item("checked"));
-    let (call_name, output_name) = (item("call"), item("output"));
+    let [body, checked, call_name, output_name] = ["body", "checked", "call", "output"]
+        .map(|what| Ident::new(&format!("{}{what}", names::PREFIX), Span::call_site()));
     let forms = forms(tool, &body, &checked, &quote!(#body), runtime, None);
     let call = local("call");
     let checked = quote!(#checked);

@@ -108,44 +108,19 @@ fn registered(set: &ToolSet, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// The names of what is generated for one method.
-struct Names {
-    body: Ident,
-    checked: Ident,
-    call: Ident,
-    output: Ident,
-    spec: Ident,
-}
-
-impl Names {
-    fn new(tool: &Tool) -> Self {
-        let method = tool.function.sig.ident.unraw();
-        let name = |what: &str| {
-            Ident::new(
-                &format!("{}{what}_{method}", names::PREFIX),
-                Span::call_site(),
-            )
-        };
-        Self {
-            body: name("body"),
-            checked: name("checked"),
-            call: name("call"),
-            output: name("output"),
-            spec: name("spec"),
-        }
-    }
+/// The name of what is generated for one method.
+fn name(tool: &Tool, what: &str) -> Ident {
+    let method = tool.function.sig.ident.unraw();
+    Ident::new(
+        &format!("{}{what}_{method}", names::PREFIX),
+        Span::call_site(),
+    )
 }
 
 fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStream {
     let function = &tool.function;
-    let names = Names::new(tool);
-    let Names {
-        body,
-        checked,
-        call,
-        output,
-        spec,
-    } = &names;
+    let [body, checked, call, output, spec] =
+        ["body", "checked", "call", "output", "spec"].map(|what| name(tool, what));
     let cfgs = cfgs(&function.attrs_outer);
     let levels = lint_levels(&function.attrs_outer);
     let head = &quote!(#(#cfgs)* #(#levels)* #[doc(hidden)]);
@@ -154,8 +129,8 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
     let visible = function::visible(function, &direct);
     let forms = function::forms(
         tool,
-        body,
-        checked,
+        &body,
+        &checked,
         &quote!(self.#body),
         runtime,
         Some(head),
@@ -188,9 +163,7 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
 }
 
 fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream) -> TokenStream {
-    let Names {
-        call, output, spec, ..
-    } = Names::new(tool);
+    let [call, output, spec] = ["call", "output", "spec"].map(|what| name(tool, what));
     let cfgs = cfgs(&tool.function.attrs_outer);
     let method = &tool.function.sig.ident;
     let outer = &tool.function.attrs_outer;
