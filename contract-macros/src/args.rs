@@ -118,33 +118,18 @@ fn skip(input: ParseStream<'_>) {
 pub(crate) fn is_keyed(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).is_ok_and(|word| {
-        let word = word.to_string();
-        let word = word.as_str();
-        ((ahead.is_empty() || ahead.peek(Token![,])) && FLAGS.contains(&word))
+        let is_one = |of: &str| of.split(' ').any(|known| word == known);
+        ((ahead.is_empty() || ahead.peek(Token![,])) && is_one(FLAGS))
             || (ahead.peek(Token![=]) && !ahead.peek(Token![==]))
-            || (KEYS.contains(&word) && ahead.peek(syn::token::Paren))
+            || (ahead.peek(syn::token::Paren) && is_one(KEYS))
     })
 }
 
 /// What stands alone.
-const FLAGS: [&str; 11] = [
-    "ask",
-    "shown",
-    "read_only",
-    "destructive",
-    "idempotent",
-    "open_world",
-    "blocking",
-    "output_schema",
-    "coerce",
-    "run",
-    "strict",
-];
+const FLAGS: &str = "ask shown read_only destructive idempotent open_world blocking output_schema coerce run strict";
 
 /// What a condition may say of itself; written as `key(..)`, the mistake is reported with the key.
-const KEYS: [&str; 8] = [
-    "policy", "shown", "requires", "ensures", "ask", "id", "message", "msg",
-];
+const KEYS: &str = "policy shown requires ensures ask id message msg";
 
 /// The one setter: refuses a second value for a key.
 pub(crate) fn set<T>(
@@ -164,12 +149,12 @@ pub(crate) fn set<T>(
     }
 }
 
-/// Reports a key nobody knows.
-pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &[&str]) {
-    let given = entry.name();
-    let advice = match nearest(&given, known) {
+/// Reports a key that is none of the `known` words.
+pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &str) {
+    let (given, known) = (entry.name(), known.split_whitespace().collect::<Vec<_>>());
+    let advice = match nearest(&given, &known) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("{owner} takes {}", listed(known)),
+        None => format!("{owner} takes {}", listed(&known)),
     };
     let message = format!("unknown argument `{given}`; {advice}");
     errors.at(entry.span(), message);

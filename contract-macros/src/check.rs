@@ -4,9 +4,8 @@ mod arguments;
 mod block;
 mod conditions;
 
-use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{GenericParam, Lifetime, ReceiverKind, ReturnType, Safety, Type};
+use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::errors::Errors;
 use crate::model::{Contracted, Description, Member, Model, Options, Set, Tool};
@@ -215,21 +214,36 @@ fn not_generic(errors: &mut Errors, tool: &Tool) {
 
 fn safe_and_plain(errors: &mut Errors, tool: &Tool) {
     let sig = &tool.function.sig;
-    if let Safety::Unsafe(token) = &sig.safety {
-        let message = "a tool cannot be `unsafe`, because a model keeps no promises; check what is needed in a safe function";
-        errors.on(token, message);
-    }
-    if let Some(token) = &sig.constness {
-        let message =
-            "a tool cannot be `const`, because a registry calls it at run time; remove `const`";
-        errors.on(token, message);
-    }
-    if let Some(abi) = &sig.abi {
-        let message = "a tool cannot be `extern`; write a Rust function that calls it";
-        errors.on(abi, message);
-    }
-    if let Some(variadic) = &sig.variadic {
-        errors.on(variadic, "a tool cannot be variadic; take a `Vec`");
+    let unsafety = match &sig.safety {
+        Safety::Unsafe(token) => Some(token.to_token_stream()),
+        _ => None,
+    };
+    let (constness, abi) = (
+        sig.constness.map(|token| token.to_token_stream()),
+        sig.abi.as_ref(),
+    );
+    let (abi, variadic) = (abi.map(ToTokens::to_token_stream), sig.variadic.as_ref());
+    for (written, message) in [
+        (
+            unsafety,
+            "a tool cannot be `unsafe`, because a model keeps no promises; check what is needed in a safe function",
+        ),
+        (
+            constness,
+            "a tool cannot be `const`, because a registry calls it at run time; remove `const`",
+        ),
+        (
+            abi,
+            "a tool cannot be `extern`; write a Rust function that calls it",
+        ),
+        (
+            variadic.map(ToTokens::to_token_stream),
+            "a tool cannot be variadic; take a `Vec`",
+        ),
+    ] {
+        if let Some(written) = written {
+            errors.on(written, message);
+        }
     }
 }
 
@@ -243,28 +257,6 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
     } else if holds_impl(ty) {
         errors.on(ty, "a tool cannot return `impl Trait`, because its schema needs a concrete type; write the type");
     }
-}
-
-fn find_lifetime(tokens: TokenStream, wanted: &str) -> Option<Lifetime> {
-    let mut trees = tokens.into_iter().peekable();
-    while let Some(tree) = trees.next() {
-        let found = match (tree, trees.peek()) {
-            (TokenTree::Group(group), _) => find_lifetime(group.stream(), wanted),
-            (TokenTree::Punct(mark), Some(TokenTree::Ident(word)))
-                if mark.as_char() == '\'' && word == wanted =>
-            {
-                Some(Lifetime {
-                    apostrophe: mark.span(),
-                    ident: word.clone(),
-                })
-            }
-            _ => None,
-        };
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
 }
 
 fn on(option: Option<&Set<bool>>) -> bool {

@@ -350,7 +350,7 @@ impl Written {
                     errors,
                     &entry,
                     &format!("`#[{word}(..)]`"),
-                    &["policy", demand, "shown", "ask", "id", "crate"],
+                    &format!("policy {demand} shown ask id crate"),
                 ),
             }
         }

@@ -10,6 +10,7 @@ use syn::{Attribute, Generics, Ident, ImplItem, Path, Signature, Token, Type, Vi
 use crate::attributes::{AttributeSet, ContractAttribute, Kind, split};
 use crate::errors::Errors;
 use crate::names::PREFIX;
+use crate::source::since;
 
 /// What the attributes stand on.
 pub(crate) enum Item {
@@ -142,7 +143,7 @@ fn block(tree: TokenTree) -> Option<Group> {
 }
 
 fn impl_items(input: ParseStream<'_>) -> syn::Result<ImplItems> {
-    let whole: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
+    let start = input.fork();
     let _: Option<Token![default]> = input.parse()?;
     let _: Option<Token![unsafe]> = input.parse()?;
     input.parse::<Token![impl]>()?;
@@ -161,17 +162,13 @@ fn impl_items(input: ParseStream<'_>) -> syn::Result<ImplItems> {
         self_ty = input.parse()?;
     }
     generics.where_clause = input.parse()?;
+    let head = since(&start, input);
     let content;
     syn::braced!(content in input);
     let mut members = Vec::new();
     while !content.is_empty() {
         members.push(member(&content)?);
     }
-    let head = whole
-        .iter()
-        .take(whole.len().saturating_sub(1))
-        .cloned()
-        .collect();
     Ok(ImplItems {
         head,
         generics,
@@ -182,8 +179,7 @@ fn impl_items(input: ParseStream<'_>) -> syn::Result<ImplItems> {
 }
 
 fn member(input: ParseStream<'_>) -> syn::Result<RawMember> {
-    let before: Vec<TokenTree> = input.fork().parse::<TokenStream>()?.into_iter().collect();
-    let ahead = input.fork();
+    let (start, ahead) = (input.fork(), input.fork());
     let attrs = ahead.call(Attribute::parse_outer)?;
     let read = function(&ahead);
     if read.is_ok() {
@@ -191,9 +187,7 @@ fn member(input: ParseStream<'_>) -> syn::Result<RawMember> {
     } else {
         input.parse::<ImplItem>()?;
     }
-    let left = input.fork().parse::<TokenStream>()?.into_iter().count();
-    let length = before.len() - left;
-    let tokens = before.into_iter().take(length).collect();
+    let tokens = since(&start, input);
     let Ok(function) = read else {
         return Ok(RawMember::Other(tokens));
     };

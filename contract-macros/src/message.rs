@@ -9,7 +9,7 @@ use syn::{Expr, LitStr, Token};
 use crate::args::{self, Entry, listed};
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::model::{Message, Param, Role};
+use crate::model::{Message, Param};
 use crate::predicate::Mentions;
 use crate::source;
 
@@ -156,7 +156,7 @@ pub(crate) fn check_question(
     let mut named = BTreeSet::new();
     for (key, names) in by_name.chain(by_position) {
         let mentions = Mentions::of(&names, params);
-        let is_argument = |param: &Param| matches!(param.role, Role::Argument { .. });
+        let is_argument = |param: &Param| param.is_argument();
         if mentions.params(params).any(is_argument) {
             message.from_model.push(key);
         }

@@ -100,6 +100,11 @@ pub(crate) struct Param {
 }
 
 impl Param {
+    /// Whether the model fills it.
+    pub(crate) fn is_argument(&self) -> bool {
+        matches!(self.role, Role::Argument { .. })
+    }
+
     pub(crate) fn is_secret(&self) -> bool {
         matches!(self.role, Role::Argument { secret: true, .. })
     }

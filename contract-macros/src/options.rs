@@ -20,23 +20,8 @@ pub(crate) struct ToolArgs {
     krate: Option<Set<Path>>,
 }
 
-const KEYS: &[&str] = &[
-    "name",
-    "title",
-    "description",
-    "policy",
-    "read_only",
-    "destructive",
-    "idempotent",
-    "open_world",
-    "blocking",
-    "timeout",
-    "output_schema",
-    "coerce",
-    "confirm",
-    "alone",
-    "crate",
-];
+const KEYS: &str = "name title description policy read_only destructive idempotent open_world blocking timeout \
+    output_schema coerce confirm alone crate";
 
 /// Reads the arguments of `#[tool(..)]` on a function.
 pub(crate) fn parse(errors: &mut Errors, contract: &ContractAttribute) -> ToolArgs {
@@ -53,13 +38,13 @@ pub(crate) fn parse_block(errors: &mut Errors, contract: &ContractAttribute) {
     for entry in entries(errors, contract.span, &contract.args) {
         match entry.name().as_str() {
             "crate" => args::set(errors, &mut krate, &entry, args::path),
-            known if KEYS.contains(&known) => {
+            known if KEYS.split(' ').any(|key| key == known) => {
                 let message = format!(
                     "`{known}` belongs to one tool; write it in the `#[tool(..)]` above the method"
                 );
                 errors.at(entry.span(), message);
             }
-            _ => args::unknown(errors, &entry, "`#[tool]` on an `impl` block", &["crate"]),
+            _ => args::unknown(errors, &entry, "`#[tool]` on an `impl` block", "crate"),
         }
     }
 }

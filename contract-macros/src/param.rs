@@ -21,7 +21,7 @@ pub(crate) enum Owner {
     Contracted,
 }
 
-const ARG_KEYS: &[&str] = &["default", "name", "example", "secret"];
+const ARG_KEYS: &str = "default name example secret";
 
 /// Reads the parameter at `index`.
 pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: Owner) -> Param {
@@ -75,7 +75,7 @@ fn misplaced(attr: &Attribute) -> Option<String> {
         "ctx" => Some(String::from(
             "unknown attribute `ctx`; did you mean `context`?",
         )),
-        key if ARG_KEYS.contains(&key) => {
+        key if ARG_KEYS.split(' ').any(|known| key == known) => {
             let meta = source::text(&attr.meta.to_token_stream());
             Some(format!(
                 "`{key}` is an argument of `#[arg(..)]`; write `#[arg({meta})]`"
@@ -140,19 +140,13 @@ fn helped(
     helpers: &[&Attribute],
     owner: Owner,
 ) -> (Option<Set<LitStr>>, Role) {
-    let mut rename = None;
-    let mut default: Option<Set<Expr>> = None;
-    let mut examples = Vec::new();
-    let mut secret = None;
-    let mut context = false;
-    let mut argument = false;
+    let (mut rename, mut default, mut secret) = (None, None, None);
+    let (mut examples, mut context, mut argument) = (Vec::new(), false, None);
     for attr in helpers {
+        let is_context = attr.path().is_ident("context");
         if let Some(message) = misplaced(attr) {
             errors.on(attr.path(), message);
-            continue;
-        }
-        let is_context = attr.path().is_ident("context");
-        if owner == Owner::Contracted {
+        } else if owner == Owner::Contracted {
             let word = if is_context {
                 "#[context]"
             } else {
@@ -162,9 +156,7 @@ fn helped(
                 "only a tool has `{word}`; add `#[tool]` above the function, or remove this"
             );
             errors.on(attr.path(), message);
-            continue;
-        }
-        if is_context {
+        } else if is_context {
             if !matches!(attr.meta, Meta::Path(_)) {
                 let message =
                     "`#[context]` takes no arguments; the parameter's type says what is meant";
@@ -174,49 +166,44 @@ fn helped(
                 errors.on(attr.path(), "`#[context]` is given twice");
             }
             context = true;
-            continue;
-        }
-        argument = true;
-        let Meta::List(list) = &attr.meta else {
-            let message =
-                "`#[arg]` takes its arguments in parentheses; write `#[arg(default = ..)]`";
-            errors.on(attr, message);
-            continue;
-        };
-        for entry in args::parse(errors, source::grouped(list.tokens.clone())) {
-            let key = entry.name();
-            match key.as_str() {
-                "name" => args::set(errors, &mut rename, &entry, |errors, entry| {
-                    args::string(errors, entry, "\"type\"")
-                }),
-                "default" => args::set(errors, &mut default, &entry, |errors, entry| {
-                    args::value(errors, entry, "50")
-                }),
-                "secret" => args::set(errors, &mut secret, &entry, args::flag),
-                "example" => examples.extend(args::value(errors, &entry, "\"Berlin\"")),
-                _ => match elsewhere(&key) {
-                    Some(message) => errors.at(entry.span(), message),
-                    None => args::unknown(errors, &entry, "`#[arg]`", ARG_KEYS),
-                },
+        } else {
+            argument.get_or_insert(attr);
+            let Ok(list) = attr.meta.require_list() else {
+                let message =
+                    "`#[arg]` takes its arguments in parentheses; write `#[arg(default = ..)]`";
+                errors.on(attr, message);
+                continue;
+            };
+            for entry in args::parse(errors, source::grouped(list.tokens.clone())) {
+                let key = entry.name();
+                match key.as_str() {
+                    "name" => args::set(errors, &mut rename, &entry, |errors, entry| {
+                        args::string(errors, entry, "\"type\"")
+                    }),
+                    "default" => args::set(errors, &mut default, &entry, |errors, entry| {
+                        args::value(errors, entry, "50")
+                    }),
+                    "secret" => args::set(errors, &mut secret, &entry, args::flag),
+                    "example" => examples.extend(args::value(errors, &entry, "\"Berlin\"")),
+                    _ => match elsewhere(&key) {
+                        Some(message) => errors.at(entry.span(), message),
+                        None => args::unknown(errors, &entry, "`#[arg]`", ARG_KEYS),
+                    },
+                }
             }
         }
     }
-    if context && argument {
-        let both = helpers.iter().find(|attr| attr.path().is_ident("arg"));
+    if let (true, Some(argument)) = (context, argument) {
         let message = "a context parameter is filled by the program and never shown to the model; remove `#[arg(..)]` or `#[context]`";
-        errors.on(both, message);
+        errors.on(argument, message);
     }
     if context {
         return (None, Role::Context);
     }
-    let default = default.map(|default| default.value);
-    let secret = secret.is_some_and(|secret: Set<bool>| secret.value);
-    (
-        rename,
-        Role::Argument {
-            default,
-            examples,
-            secret,
-        },
-    )
+    let argument = Role::Argument {
+        default: default.map(|default: Set<Expr>| default.value),
+        examples,
+        secret: secret.is_some_and(|secret: Set<bool>| secret.value),
+    };
+    (rename, argument)
 }

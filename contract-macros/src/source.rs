@@ -143,74 +143,104 @@ pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
 /// Inside a compiler the places of the tokens say where the author put a space: re-printing them would turn
 /// `*out > 0.0` into `* out > 0.0`. Elsewhere, and between tokens of different macros, the usual spacing is used.
 pub(crate) fn text(tokens: &TokenStream) -> String {
-    let mut pieces = Vec::new();
-    flatten(tokens.clone(), &mut pieces);
-    let mut text = String::new();
-    let mut after = After::Start;
-    for (index, piece) in pieces.iter().enumerate() {
-        let previous = index.checked_sub(1).and_then(|index| pieces.get(index));
-        let (usual, next) = usual(after, previous, piece, pieces.get(index + 1));
-        let spaced =
-            previous.is_some_and(|previous| is_spaced(previous.span, piece.span).unwrap_or(usual));
-        if spaced {
-            text.push(' ');
-        }
-        text.push_str(&piece.text);
-        after = next;
-    }
-    text
+    let mut text = Text {
+        written: String::new(),
+        last: None,
+        after: After::Start,
+        joined: false,
+    };
+    text.add(tokens.clone());
+    text.written
 }
 
-struct Piece {
-    text: String,
-    kind: PieceKind,
-    span: Span,
+struct Text {
+    written: String,
+    /// The place of the last token.
+    last: Option<Span>,
+    after: After,
+    /// Whether the last token is the first half of an operator.
+    joined: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PieceKind {
-    Word,
-    Literal,
-    Punct(char, Spacing),
-    Open,
-    Close,
+enum After {
+    Start,
+    Operand,
+    /// An operator with an operand on both sides.
+    Infix,
+    /// A prefix operator, a dot or an opening delimiter, with no space behind it.
+    Prefix,
+    /// Inside the head of a closure, then behind it.
+    Head,
+    HeadEnd,
 }
 
-fn flatten(tokens: TokenStream, pieces: &mut Vec<Piece>) {
-    for tree in tokens {
-        let span = tree.span();
-        let (text, kind) = match tree {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::Brace => ("{", "}"),
-                    Delimiter::None => {
-                        flatten(group.stream(), pieces);
-                        continue;
-                    }
-                };
-                pieces.push(Piece {
-                    text: open.to_owned(),
-                    kind: PieceKind::Open,
-                    span: group.span_open(),
-                });
-                flatten(group.stream(), pieces);
-                pieces.push(Piece {
-                    text: close.to_owned(),
-                    kind: PieceKind::Close,
-                    span: group.span_close(),
-                });
-                continue;
+impl Text {
+    fn add(&mut self, tokens: TokenStream) {
+        let mut trees = tokens.into_iter().peekable();
+        while let Some(tree) = trees.next() {
+            let span = tree.span();
+            match tree {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Parenthesis => ("(", ")"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::None => {
+                            self.add(group.stream());
+                            continue;
+                        }
+                    };
+                    let called = matches!(self.after, After::Operand | After::Prefix);
+                    let spaced = !called || open == "{";
+                    self.put(open, group.span_open(), spaced, After::Prefix);
+                    self.add(group.stream());
+                    self.put(close, group.span_close(), close == "}", After::Operand);
+                }
+                TokenTree::Punct(punct) => {
+                    let in_macro = matches!(trees.peek(), Some(TokenTree::Group(_)));
+                    let (spaced, after) = self.around(punct.as_char(), in_macro);
+                    self.put(&punct.as_char().to_string(), span, spaced, after);
+                    self.joined = punct.spacing() == Spacing::Joint;
+                }
+                word => {
+                    let clings = matches!(self.after, After::Prefix | After::Head);
+                    let spaced = !clings || self.written.ends_with(['{', '}']);
+                    let after = match self.after {
+                        After::Head => After::Head,
+                        _ => After::Operand,
+                    };
+                    self.put(&word.to_string(), span, spaced, after);
+                }
             }
-            TokenTree::Ident(ident) => (ident.to_string(), PieceKind::Word),
-            TokenTree::Literal(literal) => (literal.to_string(), PieceKind::Literal),
-            TokenTree::Punct(punct) => (
-                punct.as_char().to_string(),
-                PieceKind::Punct(punct.as_char(), punct.spacing()),
-            ),
-        };
-        pieces.push(Piece { text, kind, span });
+        }
+    }
+
+    /// Whether there usually is a space before this sign, and what there is behind it.
+    fn around(&self, sign: char, before_group: bool) -> (bool, After) {
+        let after = self.after;
+        match sign {
+            '|' if after == After::Head => (false, After::HeadEnd),
+            '|' if after != After::Operand && !self.joined => {
+                (matches!(after, After::Infix | After::HeadEnd), After::Head)
+            }
+            ',' | ';' => (false, After::Infix),
+            '?' => (false, After::Operand),
+            '.' | ':' => (after == After::Infix && !self.joined, After::Prefix),
+            '!' if after == After::Operand && before_group => (false, After::Prefix),
+            _ if self.joined => (false, after),
+            _ if after == After::Operand => (true, After::Infix),
+            _ => (!matches!(after, After::Prefix | After::Head), After::Prefix),
+        }
+    }
+
+    fn put(&mut self, text: &str, span: Span, spaced: bool, after: After) {
+        let spaced = |last| is_spaced(last, span).unwrap_or(spaced);
+        if self.last.is_some_and(spaced) {
+            self.written.push(' ');
+        }
+        self.written.push_str(text);
+        (self.last, self.after, self.joined) = (Some(span), after, false);
     }
 }
 
@@ -222,67 +252,4 @@ fn is_spaced(left: Span, right: Span) -> Option<bool> {
     let (end, start) = (left.unwrap().end(), right.unwrap().start());
     let follows = end.line() == start.line() && end.column() <= start.column();
     follows.then(|| end.column() != start.column())
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum After {
-    Start,
-    Operand,
-    /// An operator with an operand on both sides.
-    Infix,
-    /// Something that clings to what follows: a prefix operator, a dot, an opening delimiter.
-    Prefix,
-    /// Inside the head of a closure, then behind it.
-    Head,
-    HeadEnd,
-}
-
-fn usual(
-    after: After,
-    previous: Option<&Piece>,
-    piece: &Piece,
-    next: Option<&Piece>,
-) -> (bool, After) {
-    let joined = matches!(
-        previous.map(|piece| piece.kind),
-        Some(PieceKind::Punct(_, Spacing::Joint))
-    );
-    let brace =
-        |piece: Option<&Piece>| piece.is_some_and(|piece| matches!(piece.text.as_str(), "{" | "}"));
-    match piece.kind {
-        PieceKind::Word | PieceKind::Literal => {
-            let next = if after == After::Head {
-                After::Head
-            } else {
-                After::Operand
-            };
-            (
-                !matches!(after, After::Prefix | After::Head) || brace(previous),
-                next,
-            )
-        }
-        PieceKind::Open => {
-            let call = matches!(after, After::Operand | After::Prefix) && !brace(Some(piece));
-            (!call, After::Prefix)
-        }
-        PieceKind::Close => (brace(Some(piece)), After::Operand),
-        PieceKind::Punct('|', _) if after == After::Head => (false, After::HeadEnd),
-        PieceKind::Punct('|', _) if !matches!(after, After::Operand) && !joined => {
-            (matches!(after, After::Infix | After::HeadEnd), After::Head)
-        }
-        PieceKind::Punct(',' | ';', _) => (false, After::Infix),
-        PieceKind::Punct('?', _) => (false, After::Operand),
-        PieceKind::Punct('.' | ':', _) => (after == After::Infix && !joined, After::Prefix),
-        PieceKind::Punct('!', _)
-            if after == After::Operand && next.is_some_and(|next| next.kind == PieceKind::Open) =>
-        {
-            (false, After::Prefix)
-        }
-        PieceKind::Punct(..) if joined => (false, after),
-        PieceKind::Punct(..) if after == After::Operand => (true, After::Infix),
-        PieceKind::Punct(..) => (
-            after != After::Prefix && after != After::Head,
-            After::Prefix,
-        ),
-    }
 }

@@ -9,8 +9,6 @@ use crate::errors::Errors;
 use crate::model::Verify;
 use crate::source::is_punct;
 
-const KEYS: &[&str] = &["run", "setup"];
-
 /// What `#[verify(..)]` above a tool says, if it is there.
 pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Option<Verify> {
     let mut written = contracts
@@ -32,7 +30,7 @@ pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Opt
         match entry.name().as_str() {
             "run" => args::set(errors, &mut verify.run, &entry, args::flag),
             "setup" => args::set(errors, &mut verify.setup, &entry, args::setup),
-            _ => args::unknown(errors, &entry, "`#[verify]`", KEYS),
+            _ => args::unknown(errors, &entry, "`#[verify]`", "run setup"),
         }
     }
     Some(verify)

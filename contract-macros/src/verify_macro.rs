@@ -21,7 +21,7 @@ use crate::expand::data;
 use crate::names;
 use crate::source;
 
-const KEYS: &[&str] = &["run", "setup", "cases", "seed", "sequences", "strict"];
+const KEYS: &str = "run setup cases seed sequences strict";
 
 /// What such a test looks at.
 enum Subject {

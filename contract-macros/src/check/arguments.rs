@@ -186,8 +186,7 @@ pub(super) fn borrowed_for_the_call(errors: &mut Errors, param: &Param) {
 }
 
 pub(super) fn names_differ(errors: &mut Errors, tool: &Tool) {
-    let is_argument =
-        |param: &&Param| matches!(param.role, Role::Argument { .. }) && param.pattern.is_none();
+    let is_argument = |param: &&Param| param.is_argument() && param.pattern.is_none();
     let params: Vec<&Param> = tool.function.params.iter().filter(is_argument).collect();
     for (index, param) in params.iter().enumerate() {
         let same = |other: &&&Param| {

@@ -1,13 +1,13 @@
 //! Rules for `#[tool]` on an `impl` block, whose state a registry shares between threads.
 
 use quote::ToTokens;
+use syn::visit::Visit;
 use syn::{
     GenericParam, Ident, Lifetime, ReturnType, Type, TypeParam, TypeParamBound, WherePredicate,
 };
 
-use super::find_lifetime;
 use crate::errors::Errors;
-use crate::model::{Member, Role, Tool, ToolSet};
+use crate::model::{Member, Tool, ToolSet};
 use crate::source;
 use crate::spelling::{find_word, holds};
 
@@ -16,9 +16,9 @@ pub(super) fn owns_its_state(errors: &mut Errors, set: &ToolSet) {
         GenericParam::Lifetime(param) if param.bounds.is_empty() => Some(param.lifetime.clone()),
         _ => None,
     });
-    let anonymous = || find_lifetime(set.self_ty.to_token_stream(), "_");
-    let borrowed: Option<Lifetime> = named.or_else(anonymous);
-    if let Some(lifetime) = borrowed {
+    let mut borrowed = Borrowed(named);
+    borrowed.visit_type(&set.self_ty);
+    if let Some(lifetime) = borrowed.0 {
         let message = format!(
             "a state with tools cannot borrow, because a registry keeps it; own what `{lifetime}` borrows, or share it in an `Arc`"
         );
@@ -26,30 +26,20 @@ pub(super) fn owns_its_state(errors: &mut Errors, set: &ToolSet) {
     }
 }
 
+/// A lifetime by which a state borrows: one that the block is generic over, or `'_`.
+struct Borrowed(Option<Lifetime>);
+
+impl Visit<'_> for Borrowed {
+    fn visit_lifetime(&mut self, lifetime: &Lifetime) {
+        if lifetime.ident == "_" {
+            self.0.get_or_insert_with(|| lifetime.clone());
+        }
+    }
+}
+
 /// Traits that promise nothing of threads and lifetimes. What another trait demands is the compiler's to judge.
-const PLAIN: &[&str] = &[
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "Deserialize",
-    "DeserializeOwned",
-    "Display",
-    "Eq",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "Hash",
-    "JsonSchema",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Send",
-    "Serialize",
-    "Sized",
-    "Sync",
-    "ToString",
-];
+const PLAIN: &str = "Clone Copy Debug Default Deserialize DeserializeOwned Display Eq Fn FnMut FnOnce Hash JsonSchema Ord \
+    PartialEq PartialOrd Send Serialize Sized Sync ToString";
 
 pub(super) fn bounds_suffice(errors: &mut Errors, set: &ToolSet) {
     for param in set.generics.type_params() {
@@ -113,7 +103,9 @@ fn bounds_of(param: &TypeParam, set: &ToolSet) -> Option<Vec<TypeParamBound>> {
         }
     }
     let plain = |bound: &TypeParamBound| match bound {
-        TypeParamBound::Trait(_) => name(bound).is_some_and(|name| PLAIN.contains(&name.as_str())),
+        TypeParamBound::Trait(_) => {
+            name(bound).is_some_and(|name| PLAIN.split(' ').any(|plain| name == plain))
+        }
         other => matches!(other, TypeParamBound::Lifetime(_)),
     };
     bounds.iter().all(plain).then_some(bounds)
@@ -141,7 +133,7 @@ fn tools(set: &ToolSet) -> impl Iterator<Item = &Tool> {
 fn is_argument(set: &ToolSet, ident: &Ident) -> bool {
     tools(set)
         .flat_map(|tool| &tool.function.params)
-        .any(|param| matches!(param.role, Role::Argument { .. }) && holds(&param.ty, ident))
+        .any(|param| param.is_argument() && holds(&param.ty, ident))
 }
 
 fn is_result(set: &ToolSet, ident: &Ident) -> bool {

@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use super::span::SpanRange;
 use super::{data, local, question};
 use crate::facts::Facts;
-use crate::model::{Clause, ClauseKind, Message, Param, Role};
+use crate::model::{Clause, ClauseKind, Message, Param};
 use crate::predicate;
 
 /// What the conditions of one function are rendered with.
@@ -31,10 +31,6 @@ impl Clauses<'_> {
     /// The condition's own policy, as a constant that the compiler folds into the check.
     fn own_policy(&self, clause: &Clause) -> TokenStream {
         data::policy(clause.policy.as_ref(), self.runtime)
-    }
-
-    fn numbered(&self) -> impl Iterator<Item = (usize, &Clause)> {
-        self.all.iter().enumerate()
     }
 
     /// The preconditions among the conditions at these places; those that stand together are judged together.
@@ -220,8 +216,8 @@ impl Clauses<'_> {
     }
 
     fn after_clauses(&self) -> impl Iterator<Item = (usize, &Clause)> {
-        self.numbered()
-            .filter(|(_, clause)| clause.kind != ClauseKind::Pre)
+        let all = self.all.iter().enumerate();
+        all.filter(|(_, clause)| clause.kind != ClauseKind::Pre)
     }
 
     /// The parameters of which a copy must be kept until after the body.
@@ -271,7 +267,7 @@ impl Clauses<'_> {
         let values = at_hand
             .iter()
             .filter_map(|&index| self.params.get(index))
-            .filter(|param| matches!(param.role, Role::Argument { .. }) && param.pattern.is_none())
+            .filter(|param| param.is_argument() && param.pattern.is_none())
             .map(|param| {
                 let (name, ident) = (&param.name, &param.ident);
                 if param.is_secret() {

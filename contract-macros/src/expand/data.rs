@@ -11,8 +11,8 @@ use super::portable;
 use super::types::anonymous_lifetimes;
 use crate::describe;
 use crate::model::{
-    Absent, AskedTool, Clause, ClauseKind, Description, Given, HistoryUse, Param, Policy, Portable,
-    Role, Set, Shown, Tool, Verify,
+    Absent, AskedTool, Clause, ClauseKind, Description, Given, HistoryUse, Message, Param, Policy,
+    Portable, Role, Set, Shown, Tool, Verify,
 };
 
 /// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes, and what of: `returned`.
@@ -56,21 +56,10 @@ pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream
         ClauseKind::Pre => quote!(Pre),
         ClauseKind::Post | ClauseKind::PostErr => quote!(Post),
     };
-    let text = &clause.text;
-    let message = option(
-        clause
-            .message
-            .as_ref()
-            .map(|message| message.literal.value()),
-    );
-    let policy = self::policy(clause.policy.as_ref(), runtime);
-    let names = argument_names(&clause.mentions, params);
-    let (line, column) = position(clause.span);
-    let renamed = renamed(&clause.mentions, params);
-    quote! {
-        #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#names),*], (#line, #column))
-            #renamed
-    }
+    let policy = policy(clause.policy.as_ref(), runtime);
+    let (place, message) = (position(clause.span), clause.message.as_ref());
+    let names = &names(&clause.mentions, params);
+    new_condition(&kind, &clause.text, message, &policy, names, place, runtime)
 }
 
 /// A given that can end the call, among the conditions.
@@ -78,22 +67,48 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     if !given.is_condition() {
         return None;
     }
-    let message = option(match &given.absent {
-        Some(Absent::Message(message)) => Some(message.literal.value()),
+    let message = match &given.absent {
+        Some(Absent::Message(message)) => Some(message),
         Some(Absent::Error) | None => None,
-    });
+    };
+    let (kind, policy) = (quote!(Given), policy(None, runtime));
+    let (place, names) = (position(given.span), &names(&given.mentions, params));
+    let condition = new_condition(&kind, &given.text, message, &policy, names, place, runtime);
     let asking = given.history.iter().map(|used| asking_tools(used, runtime));
     let demand = given.demand.iter();
-    let text = &given.text;
-    let names = argument_names(&given.mentions, params);
-    let (line, column) = position(given.span);
-    let renamed = renamed(&given.mentions, params);
-    Some(quote! {
-        #runtime::Condition::new(#runtime::ConditionKind::Given, #text, #message, ::core::option::Option::None, &[#(#names),*], (#line, #column))
-            #renamed
-            #(.demanding(#demand))*
-            #(#asking)*
-    })
+    Some(quote!(#condition #(.demanding(#demand))* #(#asking)*))
+}
+
+/// `rt::Condition::new(..)`, and `.renaming(&[("start", "begin")])` where the author's name of an argument is not the model's.
+fn new_condition(
+    kind: &TokenStream,
+    text: &str,
+    message: Option<&Message>,
+    policy: &TokenStream,
+    names: &[(String, &String)],
+    (line, column): (u32, u32),
+    runtime: &TokenStream,
+) -> TokenStream {
+    let message = option(message.map(|message| message.literal.value()));
+    let all = names.iter().map(|(_, name)| name);
+    let new = quote! {
+        #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#all),*], (#line, #column))
+    };
+    let other = names.iter().filter(|(own, name)| own != *name);
+    let pairs: Vec<TokenStream> = other.map(|(own, name)| quote!((#own, #name))).collect();
+    match pairs.as_slice() {
+        [] => new,
+        pairs => quote!(#new .renaming(&[#(#pairs),*])),
+    }
+}
+
+/// The author's names and the model's of the arguments that are mentioned.
+fn names<'m>(mentions: &[usize], params: &'m [Param]) -> Vec<(String, &'m String)> {
+    let named = mentions.iter().filter_map(|&index| params.get(index));
+    let named = named.filter(|param| param.is_argument());
+    named
+        .map(|param| (param.ident.unraw().to_string(), &param.name))
+        .collect()
 }
 
 /// `.over_history(&[rt::AskedTool { function: Some(|| rt::type_of(&refund)), name: "refund", arguments: &["order_id"] }])`
@@ -117,28 +132,6 @@ fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
         }
     });
     quote!(.over_history(&[#(#tools),*]))
-}
-
-fn argument_names<'m>(
-    mentions: &'m [usize],
-    params: &'m [Param],
-) -> impl Iterator<Item = &'m String> {
-    let named = mentions.iter().filter_map(|&index| params.get(index));
-    named
-        .filter(|param| matches!(param.role, Role::Argument { .. }))
-        .map(|param| &param.name)
-}
-
-/// `.renaming(&[("start", "begin")])`, where the author's name of an argument is not the model's.
-fn renamed(mentions: &[usize], params: &[Param]) -> Option<TokenStream> {
-    let named = mentions.iter().filter_map(|&index| params.get(index));
-    let pairs: Vec<TokenStream> = named
-        .filter(|param| matches!(param.role, Role::Argument { .. }))
-        .map(|param| (param.ident.unraw().to_string(), &param.name))
-        .filter(|(own, name)| own != *name)
-        .map(|(own, name)| quote!((#own, #name)))
-        .collect();
-    (!pairs.is_empty()).then(|| quote!(.renaming(&[#(#pairs),*])))
 }
 
 /// `.reading(&expression).probing(probe).shown().demanding("..").identified("limit").asking("..")`

@@ -7,7 +7,7 @@ use super::operand::{is_function, plain};
 use super::{Matches, Reader, operator};
 use crate::args;
 use crate::facts::Facts;
-use crate::model::{Converted, KindSource, Operator, Portable, Role};
+use crate::model::{Converted, KindSource, Operator, Portable};
 use crate::predicate::Mentions;
 use crate::source;
 use crate::spelling::{element, is_counted, may_be_finite, primitive};
@@ -157,7 +157,7 @@ impl Reader<'_> {
         let index = named.next()?;
         let param = self.params.get(index)?;
         let alone = named.next().is_none() && !mentions.names_self && self.variables.is_empty();
-        let asked = matches!(param.role, Role::Argument { .. }) && param.pattern.is_none();
+        let asked = param.is_argument() && param.pattern.is_none();
         (alone && asked).then_some(index)
     }
 
