@@ -4,11 +4,12 @@ mod arguments;
 mod block;
 mod conditions;
 
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::errors::Errors;
-use crate::model::{Contracted, Description, Member, Model, Options, Set, Tool};
+use crate::model::{Contracted, Description, Member, Model, Set, Tool};
 use crate::source;
 use crate::spelling::{bare, find_word, holds_impl};
 
@@ -52,12 +53,8 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     }
     arguments::names_differ(errors, tool);
     for clause in &tool.clauses {
-        conditions::shown_if_demanded(errors, clause);
-        conditions::demand_is_shown(errors, clause);
-        conditions::answerable(errors, clause);
-        conditions::asked_before(errors, clause);
-        conditions::absence_considered(errors, clause, &tool.function.params);
-        conditions::varies(errors, clause);
+        conditions::of_a_tool(errors, clause);
+        conditions::of_any(errors, clause, &tool.function.params);
     }
     let of_clauses = tool.clauses.iter();
     let of_clauses = of_clauses.filter_map(|clause| Some(&clause.question.as_ref()?.value));
@@ -68,9 +65,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     conditions::ids_differ(errors, &tool.clauses);
     conditions::stated_once(errors, &tool.clauses, &tool.givens);
     conditions::return_to_somebody(errors, &tool.givens, &tool.function);
-    one_nature(errors, &tool.options);
-    timeout_holds(errors, tool);
-    blocking_is_sync(errors, tool);
+    options_agree(errors, tool);
 }
 
 /// The rules of a function that is not a tool: those of Rust, and no more than a condition needs.
@@ -86,10 +81,8 @@ fn checkable(errors: &mut Errors, contracted: &Contracted) {
     conditions::stated_once(errors, &contracted.clauses, &contracted.givens);
     conditions::return_to_somebody(errors, &contracted.givens, &contracted.function);
     for clause in &contracted.clauses {
-        conditions::never_shown(errors, clause);
-        conditions::never_asking(errors, clause);
-        conditions::absence_considered(errors, clause, &contracted.function.params);
-        conditions::varies(errors, clause);
+        conditions::of_a_function(errors, clause);
+        conditions::of_any(errors, clause, &contracted.function.params);
     }
 }
 
@@ -259,34 +252,21 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
     }
 }
 
-fn on(option: Option<&Set<bool>>) -> bool {
-    option.is_some_and(|option| option.value)
-}
-
-fn one_nature(errors: &mut Errors, options: &Options) {
-    if on(options.read_only.as_ref())
-        && let Some(destructive) = options.destructive.as_ref().filter(|option| option.value)
-    {
-        let message = "a tool cannot be both `read_only` and `destructive`; keep one of them";
-        errors.at(destructive.key, message);
+fn options_agree(errors: &mut Errors, tool: &Tool) {
+    fn on(option: &Option<Set<bool>>) -> Option<Span> {
+        option
+            .as_ref()
+            .filter(|option| option.value)
+            .map(|option| option.key)
     }
-}
-
-fn timeout_holds(errors: &mut Errors, tool: &Tool) {
-    let sync = !tool.function.is_async && !on(tool.options.blocking.as_ref());
-    if let Some(timeout) = tool.options.timeout.as_ref().filter(|_| sync) {
-        let message = "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
-        errors.at(timeout.key, message);
-    }
-}
-
-fn blocking_is_sync(errors: &mut Errors, tool: &Tool) {
-    if let Some(blocking) = tool
-        .options
-        .blocking
-        .as_ref()
-        .filter(|option| option.value && tool.function.is_async)
-    {
-        errors.at(blocking.key, "`blocking` is for sync functions, which would hold up an async thread; remove it, or remove `async`");
-    }
+    let (options, is_async) = (&tool.options, tool.function.is_async);
+    let destructive = on(&options.destructive).filter(|_| on(&options.read_only).is_some());
+    let message = "a tool cannot be both `read_only` and `destructive`; keep one of them";
+    errors.each(destructive, message);
+    let timeout = options.timeout.as_ref().map(|timeout| timeout.key);
+    let timeout = timeout.filter(|_| !is_async && on(&options.blocking).is_none());
+    let message = "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
+    errors.each(timeout, message);
+    let message = "`blocking` is for sync functions, which would hold up an async thread; remove it, or remove `async`";
+    errors.each(on(&options.blocking).filter(|_| is_async), message);
 }

@@ -12,7 +12,7 @@ use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::facts::{Facts, bindings};
 use crate::given;
-use crate::message::{self, Known};
+use crate::message;
 use crate::model::{Clause, ClauseKind, Given, Param, Set};
 use crate::portable;
 use crate::predicate::{self, Mentions, Olds};
@@ -412,8 +412,7 @@ impl Written {
             && !shadowed.iter().any(|name| facts.names.contains(name));
         clause.history = facts.history;
         if let Some(written) = message {
-            let result = result.as_deref();
-            let mut message = message::check(errors, written, Known { params, result })?;
+            let mut message = message::check(errors, written, params, result.as_deref())?;
             let names = message.names();
             message.shows_result = shadowed.iter().any(|name| names.contains(name));
             mentions.add(&names, params, &shadowed);

@@ -20,6 +20,13 @@ impl Errors {
         self.add(Error::new(span, message));
     }
 
+    /// Reports at each of the places.
+    pub(crate) fn each(&mut self, places: impl IntoIterator<Item = Span>, message: impl Display) {
+        places
+            .into_iter()
+            .for_each(|place| self.at(place, &message));
+    }
+
     /// Reports under everything `tokens` covers.
     pub(crate) fn on(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.add(Error::new_spanned(tokens, message));

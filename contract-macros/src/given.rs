@@ -10,7 +10,7 @@ use crate::args;
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::message::{self, Known, Written};
+use crate::message::{self, Written};
 use crate::model::{Absent, Clause, ClauseKind, Given, Param, Role};
 use crate::predicate::Mentions;
 use crate::source;
@@ -234,11 +234,7 @@ fn absent(
     let literal = errors.ok(input.parse())?;
     let args = message::behind(errors, input, is_part);
     let written = Written { literal, args };
-    let known = Known {
-        params,
-        result: None,
-    };
-    let message = message::check(errors, written, known)?;
+    let message = message::check(errors, written, params, None)?;
     if message.names().contains(own) {
         let problem = format!(
             "`{{{own}}}` names what is not there; name a parameter, or something given above"

@@ -19,13 +19,6 @@ pub(crate) struct Written {
     pub(crate) args: Vec<TokenStream>,
 }
 
-/// What a message may name.
-#[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
-    pub(crate) params: &'a [Param],
-    pub(crate) result: Option<&'a str>,
-}
-
 /// A part of a format string.
 pub(crate) enum Piece {
     Text(String),
@@ -96,8 +89,13 @@ pub(crate) fn question(errors: &mut Errors, entry: &Entry) -> Option<Written> {
     Some(Written { literal, args })
 }
 
-/// Checks a message against what it may show.
-pub(crate) fn check(errors: &mut Errors, written: Written, known: Known<'_>) -> Option<Message> {
+/// Checks a message against what it may show: parameters, and the result by its name.
+pub(crate) fn check(
+    errors: &mut Errors,
+    written: Written,
+    params: &[Param],
+    result: Option<&str>,
+) -> Option<Message> {
     let Written { literal, args } = written;
     let text = literal.value();
     if text.trim().is_empty() {
@@ -112,18 +110,18 @@ pub(crate) fn check(errors: &mut Errors, written: Written, known: Known<'_>) -> 
     }
     let mut fine = true;
     for name in &placeholders {
-        let mut params = known.params.iter();
-        let problem = match params.find(|param| param.bindings.contains(name)) {
+        let param = params.iter().find(|param| param.bindings.contains(name));
+        let problem = match param {
             Some(param) if param.is_secret() => is_secret(name),
-            None if Some(name.as_str()) != known.result => unknown(name, known),
+            None if Some(name.as_str()) != result => unknown(name, params, result),
             _ => continue,
         };
         errors.on(&literal, problem);
         fine = false;
     }
     for arg in &args {
-        let mentions = Mentions::of(&Facts::of_tokens(arg).names, known.params);
-        let mut named = mentions.params(known.params);
+        let mentions = Mentions::of(&Facts::of_tokens(arg).names, params);
+        let mut named = mentions.params(params);
         if let Some(secret) = named.find(|param| param.is_secret()) {
             errors.on(arg, is_secret(&secret.ident.to_string()));
             fine = false;
@@ -144,11 +142,7 @@ pub(crate) fn check_question(
     written: Written,
     params: &[Param],
 ) -> Option<(Message, Vec<usize>)> {
-    let known = Known {
-        params,
-        result: None,
-    };
-    let mut message = check(errors, written, known)?;
+    let mut message = check(errors, written, params, None)?;
     let by_name = message.placeholders.iter();
     let by_name = by_name.map(|name| (name.clone(), BTreeSet::from([name.clone()])));
     let args = message.args.iter().enumerate();
@@ -220,7 +214,7 @@ fn is_secret(name: &str) -> String {
     format!("`{name}` is secret, and this message would show it; leave it out")
 }
 
-fn unknown(name: &str, known: Known<'_>) -> String {
+fn unknown(name: &str, params: &[Param], result: Option<&str>) -> String {
     if is_position(name) {
         return format!(
             "`{{{name}}}` has nothing to show; name a parameter in the braces, or write a value after the message"
@@ -231,9 +225,9 @@ fn unknown(name: &str, known: Known<'_>) -> String {
             "`{{{name}}}` is an expression, and braces take a name; write `{{}}`, and `{name}` after the message"
         );
     }
-    let shown = known.params.iter().filter(|param| !param.is_secret());
+    let shown = params.iter().filter(|param| !param.is_secret());
     let shown = shown.flat_map(|param| param.bindings.iter());
-    let known: Vec<&str> = shown.map(String::as_str).chain(known.result).collect();
+    let known: Vec<&str> = shown.map(String::as_str).chain(result).collect();
     if known.is_empty() {
         return format!("`{{{name}}}` names no parameter; write `{{{{` and `}}}}` for braces");
     }

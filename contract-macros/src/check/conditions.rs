@@ -1,5 +1,6 @@
 //! Rules for conditions and givens.
 
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{BinOp, Expr, ReturnType, Type, UnOp};
 
@@ -7,49 +8,75 @@ use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::given::can_fail;
 use crate::model::{
-    Clause, ClauseKind, Function, Given, Message, Opaque, Param, Policy, Portable, Shown,
+    Clause, ClauseKind, Function, Given, Message, Opaque, Param, Policy, Portable, Set, Shown,
 };
 use crate::source;
 use crate::spelling::{bare, holds_impl, optional};
 
-/// What is demanded to be shown must be portable, every part of it.
-pub(super) fn shown_if_demanded(errors: &mut Errors, clause: &Clause) {
-    let Some(shown) = clause
-        .shown
-        .as_ref()
-        .filter(|shown| shown.value == Shown::Fully)
-    else {
-        return;
-    };
-    if clause.kind != ClauseKind::Pre {
-        let message = "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`";
-        errors.at(shown.key, message);
-    }
+/// The rules of one condition of a tool.
+pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
+    let is_post = clause.kind != ClauseKind::Pre;
+    let fully = clause.shown.as_ref();
+    let fully = fully.filter(|shown| shown.value == Shown::Fully);
+    let message = "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`";
+    errors.each(key(fully.filter(|_| is_post)), message);
     let mut parts = Vec::new();
-    if let Some(portable) = &clause.portable {
+    if let (Some(_), Some(portable)) = (fully, &clause.portable) {
         opaque(portable, &mut parts);
     }
     for part in parts {
-        let Opaque {
-            text,
-            tokens,
-            reason,
-            advice,
-        } = part;
+        let (text, reason, advice) = (&part.text, part.reason, part.advice);
         let message = format!("`{text}` is not portable: {reason}; {advice}, or remove `shown`");
-        errors.on(tokens, message);
+        errors.on(&part.tokens, message);
+    }
+    let hidden = clause.shown.as_ref();
+    let hidden = hidden.is_some_and(|shown| shown.value == Shown::Never);
+    let demand = clause.demand.as_ref().filter(|_| hidden);
+    let message =
+        "nobody is shown this sentence, because of `shown = never`; remove one of the two";
+    errors.each(key(demand), message);
+    let question = clause.question.as_ref();
+    let message = "only a precondition asks, because behind the body there is nothing left to approve; remove `ask`";
+    errors.each(key(question.filter(|_| is_post)), message);
+    let is_lenient =
+        |policy: &&Set<Policy>| matches!(policy.value, Policy::Ignore | Policy::Observe);
+    let policy = question.and(clause.policy.as_ref()).filter(is_lenient);
+    let message =
+        "a condition that asks ends the call where nobody approves; remove this policy, or `ask`";
+    errors.each(key(policy), message);
+    // It judges what has happened, when nothing can be refused any more.
+    let history = clause.history.as_ref().filter(|_| is_post);
+    let message = "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call";
+    errors.each(history.map(|used| used.span), message);
+}
+
+/// The rules of one condition of a function that is no tool: it has no schema, and nobody answers a Rust call.
+pub(super) fn of_a_function(errors: &mut Errors, clause: &Clause) {
+    let shown = clause.shown.as_ref();
+    let shown = shown.filter(|shown| shown.value != Shown::Possibly);
+    let message = "only the conditions of a tool are shown to a model; remove `shown`";
+    errors.each(key(shown), message);
+    let message = "only the conditions of a tool are shown to a model; remove this, or make the function a `#[tool]`";
+    errors.each(key(clause.demand.as_ref()), message);
+    let message = "only a tool asks, because nobody answers a Rust call; remove this, or make the function a `#[tool]`";
+    errors.each(key(clause.question.as_ref()), message);
+    errors.each(key(clause.id.as_ref()), message);
+}
+
+/// The rules of every condition.
+pub(super) fn of_any(errors: &mut Errors, clause: &Clause, params: &[Param]) {
+    if let Ok(predicate) = syn::parse2::<Expr>(clause.predicate.clone()) {
+        absence_considered(errors, &predicate, params);
+    }
+    // It refuses every call, or none.
+    if clause.is_constant {
+        let message = "this condition is the same for every call; refer to a parameter or to state, or write `const { assert!(..) }` in the body";
+        errors.on(&clause.predicate, message);
     }
 }
 
-/// What is hidden demands nothing of a model.
-pub(super) fn demand_is_shown(errors: &mut Errors, clause: &Clause) {
-    let hidden = clause.shown.as_ref();
-    let hidden = hidden.is_some_and(|shown| shown.value == Shown::Never);
-    if let Some(demand) = clause.demand.as_ref().filter(|_| hidden) {
-        let message =
-            "nobody is shown this sentence, because of `shown = never`; remove one of the two";
-        errors.at(demand.key, message);
-    }
+fn key<T>(set: Option<&Set<T>>) -> Option<Span> {
+    set.map(|set| set.key)
 }
 
 /// A condition that stands there twice was meant to be another one; after a lookup it may have another answer.
@@ -84,23 +111,6 @@ fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
     }
 }
 
-/// What is asked, somebody must be able to answer before anything happens.
-pub(super) fn answerable(errors: &mut Errors, clause: &Clause) {
-    let Some(question) = &clause.question else {
-        return;
-    };
-    if clause.kind != ClauseKind::Pre {
-        let message = "only a precondition asks, because behind the body there is nothing left to approve; remove `ask`";
-        errors.at(question.key, message);
-    }
-    if let Some(policy) = clause.policy.as_ref()
-        && matches!(policy.value, Policy::Ignore | Policy::Observe)
-    {
-        let message = "a condition that asks ends the call where nobody approves; remove this policy, or `ask`";
-        errors.at(policy.key, message);
-    }
-}
-
 /// Two conditions that an operator could not tell apart.
 pub(super) fn ids_differ(errors: &mut Errors, clauses: &[Clause]) {
     let ids: Vec<_> = clauses
@@ -116,48 +126,14 @@ pub(super) fn ids_differ(errors: &mut Errors, clauses: &[Clause]) {
     }
 }
 
-/// Nobody answers a Rust call.
-pub(super) fn never_asking(errors: &mut Errors, clause: &Clause) {
-    let keys = [
-        clause.question.as_ref().map(|question| question.key),
-        clause.id.as_ref().map(|id| id.key),
-    ];
-    for key in keys.into_iter().flatten() {
-        let message = "only a tool asks, because nobody answers a Rust call; remove this, or make the function a `#[tool]`";
-        errors.at(key, message);
-    }
-}
-
-/// Only a tool has a schema that could show it.
-pub(super) fn never_shown(errors: &mut Errors, clause: &Clause) {
-    if let Some(shown) = clause
-        .shown
-        .as_ref()
-        .filter(|shown| shown.value != Shown::Possibly)
-    {
-        let message = "only the conditions of a tool are shown to a model; remove `shown`";
-        errors.at(shown.key, message);
-    }
-    if let Some(demand) = &clause.demand {
-        let message = "only the conditions of a tool are shown to a model; remove this, or make the function a `#[tool]`";
-        errors.at(demand.key, message);
-    }
-}
-
 /// `limit > 0` of an `Option`, where the compiler advises `limit > Some(0)`, which refuses every call without a limit.
-pub(super) fn absence_considered(errors: &mut Errors, clause: &Clause, params: &[Param]) {
-    if let Ok(predicate) = syn::parse2::<Expr>(clause.predicate.clone()) {
-        compares_a_value(errors, &predicate, params);
-    }
-}
-
-fn compares_a_value(errors: &mut Errors, expr: &Expr, params: &[Param]) {
+fn absence_considered(errors: &mut Errors, expr: &Expr, params: &[Param]) {
     let Expr::Binary(binary) = expr else {
         return;
     };
     if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) {
-        compares_a_value(errors, &binary.left, params);
-        compares_a_value(errors, &binary.right, params);
+        absence_considered(errors, &binary.left, params);
+        absence_considered(errors, &binary.right, params);
         return;
     }
     let literal = match &*binary.right {
@@ -183,46 +159,20 @@ fn compares_a_value(errors: &mut Errors, expr: &Expr, params: &[Param]) {
     }
 }
 
-/// A condition over constants alone refuses every call, or none.
-pub(super) fn varies(errors: &mut Errors, clause: &Clause) {
-    if clause.is_constant {
-        let message = "this condition is the same for every call; refer to a parameter or to state, or write `const { assert!(..) }` in the body";
-        errors.on(&clause.predicate, message);
-    }
-}
-
-/// A postcondition judges what has happened, when nothing can be refused any more.
-pub(super) fn asked_before(errors: &mut Errors, clause: &Clause) {
-    if let Some(used) = clause
-        .history
-        .as_ref()
-        .filter(|_| clause.kind != ClauseKind::Pre)
-    {
-        let message = "a postcondition cannot ask the history; write it in a `#[pre]`, which can still refuse the call";
-        errors.at(used.span, message);
-    }
-}
-
 /// A person is asked after the conditions, when the call has no place in the history yet.
 pub(super) fn question_shows_no_history(errors: &mut Errors, question: &Message) {
-    for used in question
-        .args
-        .iter()
-        .filter_map(|arg| Facts::of_tokens(arg).history)
-    {
-        let message = "a question cannot ask the history; look it up before, such as `#[given(times = history().count(refund))]`, and show `{times}`";
-        errors.at(used.span, message);
-    }
+    let asked = question.args.iter();
+    let asked = asked.filter_map(|arg| Some(Facts::of_tokens(arg).history?.span));
+    let message = "a question cannot ask the history; look it up before, such as `#[given(times = history().count(refund))]`, and show `{times}`";
+    errors.each(asked, message);
 }
 
 /// Only calls by name are remembered, and only tools are called by name.
 pub(super) fn asked_of_a_tool(errors: &mut Errors, clauses: &[Clause], givens: &[Given]) {
     let conditions = clauses.iter().map(|clause| &clause.history);
     let asked = conditions.chain(givens.iter().map(|given| &given.history));
-    for used in asked.flatten() {
-        let message = "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter";
-        errors.at(used.span, message);
-    }
+    let message = "only a tool can ask the history, because only calls by name belong to a run; write `#[tool]` above the function, or take a `&History` as a parameter";
+    errors.each(asked.flatten().map(|used| used.span), message);
 }
 
 /// What a given ends early with needs a type, and somebody who gets it.
