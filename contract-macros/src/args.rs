@@ -12,11 +12,10 @@ use crate::message;
 use crate::model::{Policy, Set, Shown};
 use crate::source;
 
-/// One argument as written.
 pub(crate) struct Entry {
     pub(crate) key: Ident,
     pub(crate) value: Option<Expr>,
-    /// The values behind a question.
+    /// The expressions that follow a question, for its placeholders.
     pub(crate) behind: Vec<TokenStream>,
 }
 
@@ -30,7 +29,7 @@ impl Entry {
     }
 }
 
-/// Reads all that is left as arguments; what cannot be read is reported, and reading goes on behind the next comma.
+/// Reads the rest as arguments. An argument that cannot be read is reported, and reading goes on after the next comma.
 pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry> {
     let mut entries = Vec::new();
     while !input.is_empty() {
@@ -57,7 +56,6 @@ pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry>
     entries
 }
 
-/// Reads a whole token stream as arguments.
 pub(crate) fn parse(errors: &mut Errors, tokens: TokenStream) -> Vec<Entry> {
     let parser = |input: ParseStream<'_>| Ok(entries(errors, input));
     parser.parse2(tokens).unwrap_or_default()
@@ -95,7 +93,7 @@ pub(crate) fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
     Ok(Entry { key, value, behind })
 }
 
-/// Says so where a word of Rust stands for a value.
+/// Explains a keyword of Rust that is written as a value.
 fn keyword(key: &Ident, input: ParseStream<'_>, error: syn::Error) -> syn::Error {
     match input.fork().call(Ident::parse_any) {
         Ok(word) => {
@@ -114,7 +112,7 @@ fn skip(input: ParseStream<'_>) {
     }
 }
 
-/// Whether `key = value`, or a key that stands alone, comes next, and no expression.
+/// Whether an argument comes next, `key` or `key = value`, rather than an expression.
 pub(crate) fn is_keyed(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).is_ok_and(|word| {
@@ -125,13 +123,13 @@ pub(crate) fn is_keyed(input: ParseStream<'_>) -> bool {
     })
 }
 
-/// What stands alone.
+/// Keys that need no value.
 const FLAGS: &str = "ask shown read_only destructive idempotent open_world blocking output_schema coerce run strict";
 
-/// What a condition may say of itself; written as `key(..)`, the mistake is reported with the key.
+/// Keys of a condition that are recognised when written as `key(..)`, so that the mistake is reported with the key.
 const KEYS: &str = "policy shown requires ensures ask id message msg";
 
-/// The one setter: refuses a second value for a key.
+/// Sets a key, and refuses a second value for it.
 pub(crate) fn set<T>(
     errors: &mut Errors,
     slot: &mut Option<Set<T>>,
@@ -149,7 +147,7 @@ pub(crate) fn set<T>(
     }
 }
 
-/// Reports a key that is none of the `known` words.
+/// Reports a key that is not one of the `known` words.
 pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &str) {
     let (given, known) = (entry.name(), known.split_whitespace().collect::<Vec<_>>());
     let advice = match nearest(&given, &known) {
@@ -196,7 +194,6 @@ pub(crate) fn listed(words: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// A value, whatever it is.
 pub(crate) fn value(errors: &mut Errors, entry: &Entry, example: &str) -> Option<Expr> {
     if entry.value.is_none() {
         let name = entry.name();
@@ -244,7 +241,6 @@ pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
     })
 }
 
-/// A sentence for a model.
 pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
     let literal = string(errors, entry, "\"..\"")?;
     if literal.value().trim().is_empty() {
@@ -258,7 +254,6 @@ pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
     Some(literal)
 }
 
-/// A string literal.
 pub(crate) fn string(errors: &mut Errors, entry: &Entry, example: &str) -> Option<LitStr> {
     let expr = value(errors, entry, example)?;
     let literal = text(&expr).cloned();
@@ -279,7 +274,7 @@ pub(crate) fn constant_text(errors: &mut Errors, entry: &Entry, example: &str) -
     }
 }
 
-/// A function that gives a run what it needs; a literal can be none.
+/// A function from a builder to a builder; a literal is refused.
 pub(crate) fn setup(errors: &mut Errors, entry: &Entry) -> Option<Expr> {
     let expr = value(errors, entry, "on_paper")?;
     if let Expr::Lit(literal) = ungrouped(&expr) {
@@ -297,7 +292,6 @@ const POLICIES: [(&str, Policy); 4] = [
     ("quick_enforce", Policy::QuickEnforce),
 ];
 
-/// One of the four policies.
 pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     let expr = value(errors, entry, "observe")?;
     let words = POLICIES.map(|(word, _)| word);
@@ -321,7 +315,6 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     found.map(|(_, policy)| *policy)
 }
 
-/// Whether this is the bare word of a policy.
 pub(crate) fn is_policy(path: &Path) -> bool {
     POLICIES.iter().any(|(word, _)| path.is_ident(word))
 }

@@ -15,7 +15,6 @@ use crate::names;
 use crate::predicate;
 use crate::source;
 
-/// Reads one assertion.
 pub(crate) fn parse(errors: &mut Errors, tokens: TokenStream) -> Option<Assertion> {
     errors.read(source::grouped(tokens), read)
 }
@@ -74,7 +73,7 @@ fn comma(errors: &mut Errors, input: ParseStream<'_>) -> Option<()> {
     errors.ok(input.parse::<Token![,]>()).map(|_| ())
 }
 
-/// Whether `policy = ..` comes next, which is never taken for an argument of the format string.
+/// Whether `policy = ..` comes next. It is never an argument of the format string.
 fn is_policy(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let word = ahead.parse::<syn::Ident>();

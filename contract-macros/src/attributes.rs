@@ -20,7 +20,6 @@ use syn::{Attribute, Meta, Path, Token};
 use crate::names;
 use crate::source::{self, is_punct};
 
-/// Which of the attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
@@ -48,37 +47,34 @@ impl Kind {
     }
 }
 
-/// One contract attribute.
 #[derive(Clone)]
 pub(crate) struct ContractAttribute {
     pub(crate) kind: Kind,
     pub(crate) args: TokenStream,
-    /// The attribute's own place.
     pub(crate) span: Span,
-    /// How the author spelled an attribute that was taken before it could run: its import must still count as used.
+    /// The path as the author wrote it, if the attribute was taken before it ran: its import must still count as used.
     pub(crate) path: Option<Path>,
 }
 
 /// An item and its contract attributes, in source order.
 pub(crate) struct AttributeSet {
     pub(crate) contracts: Vec<ContractAttribute>,
-    /// All other attributes.
     pub(crate) attrs: Vec<Attribute>,
     /// The item without attributes.
     pub(crate) rest: TokenStream,
     pub(crate) krate: Path,
 }
 
-/// What the first attribute to run does.
+/// What the first contract attribute that runs expands to.
 pub(crate) enum Next {
     Expand(AttributeSet),
     Defer(TokenStream),
 }
 
-/// What to emit when not even the attributes of the item can be read.
+/// The expansion of an item whose attributes cannot be parsed.
 type Unreadable = TokenStream;
 
-/// The work of the first contract attribute to run.
+/// Runs the first contract attribute of an item.
 pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result<Next, Unreadable> {
     // Resolved as the author's own token, so that the compiler does not add a note on where the error comes from.
     let author = item.clone().into_iter().next();
@@ -109,7 +105,7 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
     ))
 }
 
-/// The work of the hidden attribute that runs last.
+/// Runs the hidden attribute, after all others.
 pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<AttributeSet, Unreadable> {
     AttributeSet::new(sequence.parse2(args).unwrap_or_default(), item)
 }
@@ -174,7 +170,7 @@ impl ContractAttribute {
     }
 }
 
-/// Takes the contract attributes out, opening a `finish` that stands among them.
+/// Separates the contract attributes, those in a `finish` included, from the others.
 pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<ContractAttribute>, Vec<Attribute>) {
     let mut contracts = Vec::new();
     let mut others = Vec::new();
@@ -190,7 +186,7 @@ pub(crate) fn split(attrs: Vec<Attribute>) -> (Vec<ContractAttribute>, Vec<Attri
     (contracts, others)
 }
 
-/// `verify`, or a path to it: the word is common, and under another module it belongs to somebody else.
+/// Whether a path is `verify` or leads to ours. The word is common, and other crates have attributes of that name.
 fn is_own(path: &Path) -> bool {
     let before = path.segments.iter().rev().nth(1);
     before.is_none_or(|module| module.ident == "prelude" || module.ident == "__private")
@@ -231,7 +227,7 @@ fn sequence(input: ParseStream<'_>) -> syn::Result<Vec<ContractAttribute>> {
     Ok(contracts)
 }
 
-/// The paths of the attributes that were taken before they could run, except those that no import can be needed for.
+/// The paths of the attributes that were taken before they ran, if they may need an import.
 pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
     // Below `tool`, `verify` is an attribute that nobody has to import.
     let taken = contracts
@@ -267,7 +263,7 @@ fn place(span: Span) -> (usize, usize) {
     (start.line(), start.column())
 }
 
-/// The path in `crate = path`, found without understanding the rest.
+/// Finds the path in `crate = path` without parsing the other arguments.
 pub(crate) fn crate_in(args: &TokenStream) -> Option<Path> {
     let trees: Vec<TokenTree> = args.clone().into_iter().collect();
     let mut arguments = trees.split(|tree| is_punct(Some(tree), ','));
@@ -287,7 +283,7 @@ pub(crate) fn crate_in(args: &TokenStream) -> Option<Path> {
 const INERT: &str = "allow automatically_derived cfg cold coverage deny deprecated doc expect export_name forbid inline \
     instruction_set link_section must_use no_mangle optimize target_feature track_caller unsafe used warn";
 
-/// Roots of attributes that belong to tools, not to macros.
+/// Modules of attributes that are not macros.
 const INERT_ROOTS: &str = "clippy diagnostic miri rust_analyzer rustfmt";
 
 /// The attributes that a `cfg_attr` holds.
@@ -302,7 +298,7 @@ pub(crate) fn conditional(attr: &Attribute) -> Option<(Meta, Vec<Meta>)> {
     Some((metas.next()?, metas.collect()))
 }
 
-/// `#[cfg_attr(test, verify(run))]` with a path that needs no import, because it will have to be found like any attribute.
+/// Gives `verify` in `#[cfg_attr(test, verify(run))]` a path that needs no import, because the compiler will resolve it.
 fn resolvable(attr: &Attribute, runtime: &TokenStream) -> TokenStream {
     let Some((condition, metas)) = conditional(attr) else {
         return quote!(#attr);

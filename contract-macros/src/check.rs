@@ -13,7 +13,6 @@ use crate::model::{Contracted, Description, Member, Model, Set, Tool};
 use crate::source;
 use crate::spelling::{bare, find_word, holds_impl};
 
-/// Checks everything that was read.
 pub(crate) fn all(errors: &mut Errors, model: &Model) {
     match model {
         Model::Tool(tool) => {
@@ -35,7 +34,6 @@ pub(crate) fn all(errors: &mut Errors, model: &Model) {
     }
 }
 
-/// The rules of every tool.
 fn callable(errors: &mut Errors, tool: &Tool) {
     named(errors, tool);
     described(errors, tool);
@@ -68,7 +66,7 @@ fn callable(errors: &mut Errors, tool: &Tool) {
     options_agree(errors, tool);
 }
 
-/// The rules of a function that is not a tool: those of Rust, and no more than a condition needs.
+/// The rules of a function that is not a tool.
 fn checkable(errors: &mut Errors, contracted: &Contracted) {
     let sig = &contracted.function.sig;
     if sig.constness.is_some() {
@@ -94,7 +92,7 @@ fn without_receiver(errors: &mut Errors, tool: &Tool) {
     }
 }
 
-/// Inside a method `Self` would mean another type to what is generated than to the author.
+/// Items that are generated inside a method cannot name its `Self`.
 fn without_self_type(errors: &mut Errors, tool: &Tool) {
     let sig = &tool.function.sig;
     let types = tool.function.params.iter().map(|param| &param.ty);

@@ -55,9 +55,9 @@ pub(crate) fn all(
     (givens, clauses)
 }
 
-/// A condition whose names are not looked at yet.
+/// A condition whose names are not resolved yet.
 struct Written {
-    /// Without what the names in it decide.
+    /// Everything but what depends on the names.
     clause: Clause,
     expr: Expr,
     message: Option<message::Written>,
@@ -151,7 +151,7 @@ fn read(
     shape.map(|()| written)
 }
 
-/// Where and what is wrong with what stands behind a condition without a comma.
+/// Explains tokens that follow a condition without a comma.
 fn behind_condition(condition: &Expr, next: Span, input: ParseStream<'_>) -> (Span, String) {
     if matches!(condition, Expr::Path(word) if word.path.is_ident("not")) {
         let message = "`not` is not an operator in Rust; write `!`";
@@ -174,7 +174,7 @@ fn behind_condition(condition: &Expr, next: Span, input: ParseStream<'_>) -> (Sp
     (next, message)
 }
 
-/// Refuses a message or a key that stands where the predicate belongs.
+/// Refuses a message or a key in the place of the predicate.
 fn in_order(kind: Kind, input: ParseStream<'_>) -> syn::Result<()> {
     let ahead = input.fork();
     if let Ok(literal) = ahead.parse::<LitStr>()
@@ -203,7 +203,7 @@ fn in_order(kind: Kind, input: ParseStream<'_>) -> syn::Result<()> {
     }
 }
 
-/// Tells `err |e| ..` from `|result| ..`; `err` is a word of ours only in front of a closure.
+/// Tells `err |e| ..` from `|result| ..`. Only in front of a closure is `err` a keyword.
 fn kind(kind: Kind, input: ParseStream<'_>) -> ClauseKind {
     if kind != Kind::Post {
         return ClauseKind::Pre;
@@ -217,7 +217,7 @@ fn kind(kind: Kind, input: ParseStream<'_>) -> ClauseKind {
     ClauseKind::Post
 }
 
-/// An expression that a message repeats, if it is short.
+/// The text of an expression for a message, or `..` if it is long.
 fn short(tokens: &TokenStream) -> String {
     let text = source::text(tokens);
     if text.chars().count() <= 48 {
@@ -227,7 +227,7 @@ fn short(tokens: &TokenStream) -> String {
     }
 }
 
-/// Demands a closure exactly where one belongs, with one parameter that borrows.
+/// Requires a postcondition, and no precondition, to be a closure over one borrowed value.
 fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) -> Option<()> {
     let closure = match (kind, args::ungrouped(expr)) {
         (ClauseKind::Pre, Expr::Closure(closure)) => {
@@ -356,7 +356,7 @@ impl Written {
         }
     }
 
-    /// Looks at the names that the condition uses, and takes out the values of `old(..)`.
+    /// Resolves the names that the condition uses, and takes out the values of `old(..)`.
     fn resolved(self, errors: &mut Errors, params: &[Param], count: &mut usize) -> Option<Clause> {
         let Self {
             mut clause,
@@ -432,7 +432,7 @@ impl Written {
     }
 }
 
-/// A text that stands alone behind a key; behind a question it may be what the question shows.
+/// Finds a message after a key. After a question, a text may be a value that the question shows.
 fn message_behind_keys(input: ParseStream<'_>) -> Option<Span> {
     let trees: Vec<TokenTree> = input
         .fork()

@@ -6,7 +6,7 @@ use crate::args;
 use crate::errors::Errors;
 use crate::model::Description;
 
-/// What the docs say; empty text when there are none.
+/// The text of the documentation, empty if there is none.
 pub(crate) fn from_docs(attrs: &[Attribute]) -> Description {
     let parts: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
     let texts: Option<Vec<String>> = parts.iter().map(|part| literal(part)).collect();
@@ -30,7 +30,7 @@ pub(crate) fn from_docs(attrs: &[Attribute]) -> Description {
     Description::Parts(exprs)
 }
 
-/// What `description = ..` says.
+/// The text of `description = ..`.
 pub(crate) fn from_expr(errors: &mut Errors, expr: &Expr) -> Description {
     match literal(expr) {
         Some(text) if !text.trim().is_empty() => Description::Text(text.trim().to_owned()),

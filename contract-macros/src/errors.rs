@@ -7,7 +7,6 @@ use quote::ToTokens;
 use syn::Error;
 use syn::parse::{ParseStream, Parser};
 
-/// The mistakes found so far.
 pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
@@ -15,12 +14,10 @@ impl Errors {
         Self(None)
     }
 
-    /// Reports at one place.
     pub(crate) fn at(&mut self, span: Span, message: impl Display) {
         self.add(Error::new(span, message));
     }
 
-    /// Reports at each of the places.
     pub(crate) fn each(&mut self, places: impl IntoIterator<Item = Span>, message: impl Display) {
         places
             .into_iter()
@@ -32,7 +29,7 @@ impl Errors {
         self.add(Error::new_spanned(tokens, message));
     }
 
-    /// Reports under everything `tokens` covers, where nothing more can be read.
+    /// Reports under everything `tokens` covers and returns `None`.
     pub(crate) fn refuse<T>(&mut self, tokens: impl ToTokens, message: impl Display) -> Option<T> {
         self.on(tokens, message);
         None
@@ -45,12 +42,12 @@ impl Errors {
         }
     }
 
-    /// Takes a result apart, and reports its error.
+    /// Reports the error of a result and returns its value.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.add(error)).ok()
     }
 
-    /// Reads all tokens; what is left after a mistake is dropped.
+    /// Parses tokens with `read`. If it returns `None`, it has reported a mistake, and the rest is ignored.
     pub(crate) fn read<T>(
         &mut self,
         tokens: TokenStream,
@@ -67,7 +64,7 @@ impl Errors {
         self.ok(read)?
     }
 
-    /// The barrier: what was read, if nothing at all was wrong with it.
+    /// The barrier between parsing and expansion: returns what was read if there was no mistake.
     pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Error> {
         match (self.0, read) {
             (None, Some(read)) => Ok(read),

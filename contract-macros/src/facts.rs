@@ -17,16 +17,14 @@ use crate::model::{AskedTool, HistoryUse};
 use crate::portable::Matches;
 use crate::source;
 
-/// What an expression names and does. Macros are read where their arguments are expressions or statements.
+/// What an expression names and does. Macros are read if their arguments are expressions or statements.
 #[derive(Default)]
 pub(crate) struct Facts {
-    /// The names that it uses and does not bind itself; those that a macro formats are among them.
+    /// The names that it uses and does not bind itself, those in format strings included.
     pub(crate) names: BTreeSet<String>,
-    /// Those of the names that can only be variables, known or misspelt: functions are called, constants are in capitals.
+    /// The names that can only be variables, misspelt ones included: functions are called, constants are in capitals.
     pub(crate) variables: Vec<Ident>,
-    /// Where `old(..)` is called.
     pub(crate) olds: Vec<Span>,
-    /// Where it awaits.
     pub(crate) awaits: Vec<Span>,
     /// Each `?` that does not belong to a closure of its own.
     pub(crate) questions: Vec<Span>,
@@ -54,7 +52,7 @@ impl Facts {
         facts
     }
 
-    /// Of tokens that are no expression, nothing is known.
+    /// Returns nothing for tokens that are not an expression.
     pub(crate) fn of_tokens(tokens: &TokenStream) -> Self {
         syn::parse2(tokens.clone()).map_or_else(|_| Self::default(), |expr| Self::of(&expr))
     }
@@ -74,7 +72,7 @@ impl Facts {
         }
     }
 
-    /// Visits what binds names for itself alone.
+    /// Visits a part whose bindings end with it.
     fn scope(&mut self, visit: impl FnOnce(&mut Self)) {
         let outside = self.bound.len();
         visit(self);
@@ -110,14 +108,14 @@ impl Facts {
     }
 }
 
-/// The names a pattern binds; a name it only mentions may be among them, which hides nothing a condition needs.
+/// The names that a pattern binds. A constant in it may be among them, which does no harm.
 pub(crate) fn bindings(pattern: &Pat) -> Vec<String> {
     let mut facts = Facts::default();
     facts.visit_pat(pattern);
     facts.bound
 }
 
-/// Whether this operator is `+=` or one like it.
+/// Whether an operator assigns, as `+=` does.
 pub(crate) fn assigns(op: &BinOp) -> bool {
     let sign = op.to_token_stream().to_string();
     sign.ends_with('=') && !["==", "!=", "<=", ">="].contains(&sign.as_str())
@@ -155,7 +153,6 @@ fn asked(call: &syn::ExprMethodCall) -> Option<AskedTool> {
     })
 }
 
-/// `history()`, by any path.
 fn is_history(expr: &Expr) -> bool {
     matches!(expr, Expr::Call(call) if call.args.is_empty()
         && matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "history")))

@@ -50,8 +50,8 @@ fn member(member: &RawMember) -> TokenStream {
     }
 }
 
-/// The function again, and the report unless its body holds that: beside functions it would keep the compiler from telling of
-/// names that it does not know, and so of those in conditions. The imports of the attributes that were taken stay used.
+/// The function with the report in its body, or beside it. Beside it, the compiler would not report unknown names, such as
+/// those in conditions. The imports of the attributes that were taken stay used.
 fn function(
     contracts: &[ContractAttribute],
     item: &FunctionItem,

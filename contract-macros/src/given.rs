@@ -18,7 +18,7 @@ use crate::source;
 const FORM: &str =
     "write `#[given(order = find(&order_id), else \"there is no order {order_id}\")]`";
 
-/// What is given, as if it were a parameter: conditions and messages may name it.
+/// The givens as parameters, because conditions and messages may name them.
 pub(crate) fn as_params(contracts: &[ContractAttribute]) -> Vec<Param> {
     let givens = contracts
         .iter()
@@ -45,7 +45,6 @@ pub(crate) fn as_params(contracts: &[ContractAttribute]) -> Vec<Param> {
         .collect()
 }
 
-/// The word before `=`.
 fn name(args: &TokenStream) -> Option<Ident> {
     let words = args.clone().into_iter().map(|tree| match tree {
         TokenTree::Ident(word) => Some(word),
@@ -203,9 +202,9 @@ impl Given {
     }
 }
 
-/// Whether looking something up, or what runs in the end, can return the function's own error.
+/// Whether a lookup or a `then` can return the function's own error.
 ///
-/// A `?` behind the head of a closure belongs to the closure.
+/// A `?` in a closure belongs to the closure.
 pub(crate) fn can_fail(givens: &[Given]) -> bool {
     let parts = givens
         .iter()
@@ -215,7 +214,6 @@ pub(crate) fn can_fail(givens: &[Given]) -> bool {
         .any(|part| !Facts::of_tokens(part).questions.is_empty())
 }
 
-/// What stands behind `else`.
 fn absent(
     errors: &mut Errors,
     own: &str,
@@ -244,7 +242,7 @@ fn absent(
     Some(Absent::Message(message))
 }
 
-/// Whether another part of the given comes next, and no expression.
+/// Whether another part of the given comes next, rather than an expression.
 fn is_part(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).is_ok_and(|word| {
@@ -257,7 +255,7 @@ fn is_part(input: ParseStream<'_>) -> bool {
     })
 }
 
-/// A condition cannot name what is looked up only after it.
+/// A condition cannot name a value that is looked up after it.
 pub(crate) fn stand_above(errors: &mut Errors, givens: &[Given], clauses: &[Clause]) {
     let before = clauses.iter().enumerate();
     for (index, clause) in before.filter(|(_, clause)| clause.kind == ClauseKind::Pre) {
@@ -274,7 +272,7 @@ pub(crate) fn stand_above(errors: &mut Errors, givens: &[Given], clauses: &[Clau
     }
 }
 
-/// Rules for the names of all givens of a function, and of its `params`.
+/// The names of givens must differ from each other and from those of the parameters.
 pub(crate) fn names_differ(errors: &mut Errors, givens: &[Given], params: &[Param]) {
     for (index, given) in givens.iter().enumerate() {
         let name = &given.ident;

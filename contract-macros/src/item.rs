@@ -12,13 +12,11 @@ use crate::errors::Errors;
 use crate::names::PREFIX;
 use crate::source::since;
 
-/// What the attributes stand on.
 pub(crate) enum Item {
     Function(FunctionItem),
     Impl(ImplItems),
 }
 
-/// A function without its attributes.
 #[derive(Clone)]
 pub(crate) struct FunctionItem {
     pub(crate) vis: Visibility,
@@ -26,7 +24,6 @@ pub(crate) struct FunctionItem {
     pub(crate) body: Option<Group>,
 }
 
-/// An `impl` block without its attributes.
 pub(crate) struct ImplItems {
     /// Everything before the braces.
     pub(crate) head: TokenStream,
@@ -36,21 +33,19 @@ pub(crate) struct ImplItems {
     pub(crate) members: Vec<RawMember>,
 }
 
-/// One item of an `impl` block.
 pub(crate) enum RawMember {
     Tool(Box<Method>),
-    /// Not a tool, but a function: its parameters may carry helper attributes by mistake.
+    /// A function that is not a tool. Its parameters may have helper attributes by mistake.
     Method(Box<Method>),
     Other(TokenStream),
 }
 
-/// A function of an `impl` block.
 pub(crate) struct Method {
     pub(crate) contracts: Vec<ContractAttribute>,
     /// The attributes that are not ours.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) function: FunctionItem,
-    /// All of it, as written.
+    /// The whole item as written.
     pub(crate) tokens: TokenStream,
 }
 
@@ -207,7 +202,7 @@ fn member(input: ParseStream<'_>) -> syn::Result<RawMember> {
 }
 
 impl FunctionItem {
-    /// Whether one of our attributes has been here before.
+    /// Whether a contract attribute has already expanded this function.
     pub(crate) fn is_expanded(&self) -> bool {
         let Some(body) = &self.body else { return false };
         body.stream().into_iter().any(
@@ -215,7 +210,7 @@ impl FunctionItem {
         )
     }
 
-    /// The function again, its parameters without the attributes only we understand.
+    /// The function without the helper attributes of its parameters.
     pub(crate) fn plain(&self) -> TokenStream {
         let Self { vis, sig, body } = self;
         let mut sig = sig.clone();
@@ -230,7 +225,6 @@ impl FunctionItem {
         quote!(#vis #sig #body #end)
     }
 
-    /// The function's name.
     pub(crate) fn ident(&self) -> &Ident {
         &self.sig.ident
     }

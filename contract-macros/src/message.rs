@@ -13,13 +13,12 @@ use crate::model::{Message, Param};
 use crate::predicate::Mentions;
 use crate::source;
 
-/// A message or a question as written: a text, and the expressions behind it.
+/// A message or a question as written: a text, and the expressions for its placeholders.
 pub(crate) struct Written {
     pub(crate) literal: LitStr,
     pub(crate) args: Vec<TokenStream>,
 }
 
-/// A part of a format string.
 pub(crate) enum Piece {
     Text(String),
     Value(Placeholder),
@@ -29,12 +28,12 @@ pub(crate) enum Piece {
 pub(crate) struct Placeholder {
     /// A name, a position, or nothing.
     name: String,
-    /// Which of the expressions behind the text it shows, if one of them.
+    /// The index of the expression that it shows, unless it shows a name.
     pub(crate) position: Option<usize>,
     format: String,
 }
 
-/// Reads a literal and the expressions behind it; `wrong` says what to write where another expression stands.
+/// Parses a literal and the expressions after it. `wrong` reports an expression that is not a literal.
 pub(crate) fn parse(
     errors: &mut Errors,
     input: ParseStream<'_>,
@@ -50,7 +49,7 @@ pub(crate) fn parse(
     Some(Written { literal, args })
 }
 
-/// Reads `, expression` as often as it stands there, up to where something else stands behind the comma.
+/// Parses `, expression` repeatedly, until `is_other` accepts what follows a comma.
 pub(crate) fn behind(
     errors: &mut Errors,
     input: ParseStream<'_>,
@@ -104,7 +103,7 @@ pub(crate) fn check(
     }
     let read = placeholders(&text).map_err(|message| errors.on(&literal, message));
     let mut placeholders = read.ok()?;
-    // How many there must be, the compiler says where they are formatted.
+    // The compiler reports a wrong number of them in the generated `format_args!`.
     if !args.is_empty() {
         placeholders.retain(|name| !is_position(name));
     }
@@ -194,7 +193,7 @@ impl Placeholder {
             .map_or_else(|| self.name.clone(), |at| at.to_string())
     }
 
-    /// As `format_args!` takes it; what it shows by position comes right behind the text.
+    /// The placeholder for `format_args!`. An expression is passed right after the text, so its position is left out.
     pub(crate) fn written(&self) -> String {
         let name = if self.position.is_some() {
             ""
@@ -235,7 +234,6 @@ fn unknown(name: &str, params: &[Param], result: Option<&str>) -> String {
     format!("`{{{name}}}` names no parameter; a message here can show {known}")
 }
 
-/// Takes a format string apart.
 pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, &'static str> {
     let mut pieces = Vec::new();
     let (mut plain, mut rest, mut next) = (String::new(), text, 0);
@@ -279,7 +277,7 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, &'static str> {
     Ok(pieces)
 }
 
-/// What a format string shows, in order of first appearance; a name in width or precision counts.
+/// The names in a format string, in order of first appearance, those in width and precision included.
 pub(crate) fn placeholders(text: &str) -> Result<Vec<String>, &'static str> {
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {

@@ -11,7 +11,6 @@ use syn::{
 
 pub(crate) use portable::{Converted, KindSource, Opaque, Operator, Portable};
 
-/// What stands under the attributes.
 pub(crate) enum Model {
     Tool(Box<Tool>),
     Contracted(Box<Contracted>),
@@ -26,13 +25,12 @@ pub(crate) struct Tool {
     pub(crate) description: Description,
     pub(crate) givens: Vec<Given>,
     pub(crate) clauses: Vec<Clause>,
-    /// What a person is asked before every call, and the parameters that it names.
+    /// The question that a person is asked before every call, and the parameters that it names.
     pub(crate) confirm: Option<(Message, Vec<usize>)>,
     pub(crate) verify: Option<Verify>,
     pub(crate) krate: Path,
 }
 
-/// An ordinary function with conditions.
 pub(crate) struct Contracted {
     pub(crate) function: Function,
     pub(crate) givens: Vec<Given>,
@@ -40,9 +38,8 @@ pub(crate) struct Contracted {
     pub(crate) krate: Path,
 }
 
-/// An `impl` block with tools among its methods.
 pub(crate) struct ToolSet {
-    /// As in `Function`, for attributes above the block; rendered as `const _: () = { use #path as _; };` beside it.
+    /// As in `Function`, for attributes above the block.
     pub(crate) uses: Vec<Path>,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) generics: Generics,
@@ -60,12 +57,12 @@ pub(crate) enum Member {
 
 /// A function taken apart; its body is never parsed.
 pub(crate) struct Function {
-    /// Our attributes by the author's own names. The visible body must hold `use #path as _;` for each: they were taken
-    /// before they could run, and without it their imports would be reported as unused.
+    /// The paths of the contract attributes as the author wrote them. They were taken before they ran, and without a use of
+    /// them in the visible body their imports would be reported as unused.
     pub(crate) uses: Vec<Path>,
-    /// What must stay on the visible function: docs, `cfg`, lint levels, linkage.
+    /// The attributes that stay on the visible function: docs, `cfg`, lint levels, linkage.
     pub(crate) attrs_outer: Vec<Attribute>,
-    /// What must act on every way in, and so goes to the body.
+    /// The attributes that act on every call, and so go to the body.
     pub(crate) attrs_inner: Vec<Attribute>,
     pub(crate) vis: Visibility,
     /// As written, without any attribute on a parameter.
@@ -78,7 +75,6 @@ pub(crate) struct Function {
     pub(crate) is_async: bool,
 }
 
-/// One parameter.
 #[derive(Clone)]
 pub(crate) struct Param {
     /// The name in the source, or a generated one where a pattern stands.
@@ -110,16 +106,14 @@ impl Param {
     }
 }
 
-/// Who fills a parameter.
 #[derive(Clone)]
 pub(crate) enum Role {
-    /// The model.
     Argument {
         default: Option<Expr>,
         examples: Vec<Expr>,
         secret: bool,
     },
-    /// The program, by type.
+    /// The program fills it, by type.
     Context,
 }
 
@@ -148,7 +142,7 @@ pub(crate) struct Options {
     pub(crate) output_schema: Option<Set<bool>>,
     pub(crate) coerce: Option<Set<bool>>,
     pub(crate) alone: Option<Set<bool>>,
-    /// In milliseconds.
+    /// The number of milliseconds.
     pub(crate) timeout: Option<Set<u64>>,
 }
 
@@ -159,7 +153,6 @@ pub(crate) struct Verify {
     pub(crate) setup: Option<Set<Expr>>,
 }
 
-/// What happens when a condition does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     Ignore,
@@ -168,7 +161,6 @@ pub(crate) enum Policy {
     QuickEnforce,
 }
 
-/// What the registry calls a tool.
 pub(crate) struct Name {
     pub(crate) text: String,
     pub(crate) span: Span,
@@ -181,7 +173,6 @@ pub(crate) enum Description {
     Parts(Vec<Expr>),
 }
 
-/// One condition.
 pub(crate) struct Clause {
     pub(crate) kind: ClauseKind,
     /// Before the body: all of it. After: the closure's body, each `old(..)` replaced by its name.
@@ -193,21 +184,21 @@ pub(crate) struct Clause {
     pub(crate) message: Option<Message>,
     pub(crate) policy: Option<Set<Policy>>,
     pub(crate) shown: Option<Set<Shown>>,
-    /// What it demands or promises, in the words of its author.
+    /// The author's sentence for what it demands or promises.
     pub(crate) demand: Option<Set<LitStr>>,
-    /// What a person is asked where it does not hold.
+    /// The question that a person is asked if it does not hold.
     pub(crate) question: Option<Set<Message>>,
-    /// What an operator calls it.
+    /// The name by which an operator refers to it.
     pub(crate) id: Option<Set<LitStr>>,
     /// What it asks the history of a run, if it does.
     pub(crate) history: Option<HistoryUse>,
-    /// What of a precondition is portable; nothing, if no part of it is.
+    /// The portable form of a precondition.
     pub(crate) portable: Option<Portable>,
     /// Its answer is the same for every call.
     pub(crate) is_constant: bool,
     /// Indices of the parameters named anywhere: predicate, `old(..)`, message.
     pub(crate) mentions: Vec<usize>,
-    /// The same without those named only inside `old(..)`: still needed after the body.
+    /// Indices of the parameters that are still needed after the body: those named outside of `old(..)`.
     pub(crate) mentions_after: Vec<usize>,
     /// Whether `self` is still needed after the body.
     pub(crate) mentions_self: bool,
@@ -216,7 +207,7 @@ pub(crate) struct Clause {
     pub(crate) span: Span,
 }
 
-/// What of a condition its author wants a model to be shown.
+/// How much of a condition a model is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// All of it, so it must be portable.

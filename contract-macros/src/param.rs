@@ -59,12 +59,12 @@ pub(crate) fn is_helper(attr: &Attribute) -> bool {
     attr.path().is_ident("arg") || attr.path().is_ident("context")
 }
 
-/// What only we understand, or nobody: no other attribute of such a name stands before a parameter.
+/// Whether an attribute of a parameter is a helper attribute, or a mistake for one.
 pub(crate) fn is_ours(attr: &Attribute) -> bool {
     is_helper(attr) || misplaced(attr).is_some()
 }
 
-/// What to write instead of an attribute that does not exist before a parameter.
+/// What to write instead of an attribute that parameters do not have.
 fn misplaced(attr: &Attribute) -> Option<String> {
     let word = attr.path().get_ident()?.to_string();
     match word.as_str() {
@@ -86,7 +86,7 @@ fn misplaced(attr: &Attribute) -> Option<String> {
     }
 }
 
-/// What is said of a parameter in another place, or in another way.
+/// What to write instead of a key that `#[arg(..)]` does not have.
 fn elsewhere(key: &str) -> Option<&'static str> {
     match key {
         "description" | "desc" | "doc" | "help" => {

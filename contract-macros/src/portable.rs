@@ -20,10 +20,10 @@ pub(crate) use pattern::Matches;
 
 use operand::{in_some, is_none, literal, plain};
 
-/// What is known where a predicate is read.
+/// Converts the expressions of one predicate.
 struct Reader<'p> {
     params: &'p [Param],
-    /// What the closures around the current place have bound, the innermost last.
+    /// The variables of the closures around the current expression, the innermost last.
     variables: Vec<Variable>,
 }
 
@@ -35,7 +35,6 @@ struct Variable {
     kind: Option<KindSource>,
 }
 
-/// Reads a precondition.
 pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
     let mut reader = Reader {
         params,
@@ -54,7 +53,7 @@ pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
     }
 }
 
-/// What the calls before this one decide.
+/// The form of a condition over the history, which depends on earlier calls.
 pub(crate) fn of_history(expr: &Expr) -> Portable {
     opaque(
         expr,
@@ -90,7 +89,7 @@ fn opaque(expr: &Expr, reason: &'static str, advice: &'static str) -> Portable {
     })
 }
 
-/// Why an expression that is none of the known ones is not portable.
+/// Explains why an expression of another kind is not portable.
 fn other(expr: &Expr) -> Portable {
     let (reason, advice) = match args::ungrouped(expr) {
         Expr::Binary(binary) if matches!(binary.op, BinOp::Div(_)) => (
@@ -134,7 +133,7 @@ fn other(expr: &Expr) -> Portable {
 }
 
 impl Reader<'_> {
-    /// Where a `bool` stands: what cannot be read there may still be asked of Rust, value by value.
+    /// Converts a condition. A part that is not portable may still be tabulated, value by value.
     fn condition(&mut self, expr: &Expr) -> Portable {
         let read = match args::ungrouped(expr) {
             Expr::Paren(paren) => Some(self.condition(&paren.expr)),
@@ -175,7 +174,7 @@ impl Reader<'_> {
         Some(Portable::of("Or", [then, otherwise]))
     }
 
-    /// One test. Of a parameter whose type only the compiler knows, it is chosen there how to ask it.
+    /// Converts one test. If only the compiler knows the type of its parameter, the compiler chooses between two forms.
     fn leaf(&mut self, expr: &Expr) -> Portable {
         let read = self.expression(expr);
         if asks_presence(&read) {

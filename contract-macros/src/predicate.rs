@@ -38,13 +38,13 @@ impl Mentions {
         self.params.extend(mentioned.map(|(index, _)| index));
     }
 
-    /// Those of the parameters that are named.
+    /// The parameters that are named.
     pub(crate) fn params<'p>(&self, params: &'p [Param]) -> impl Iterator<Item = &'p Param> {
         self.params.iter().filter_map(|&index| params.get(index))
     }
 }
 
-/// The tokens with another name for `self`.
+/// Replaces `self` by another name.
 pub(crate) fn with_self_as(name: &Ident, tokens: TokenStream) -> TokenStream {
     replaced(tokens, &mut |trees, at| match trees.get(at)? {
         TokenTree::Ident(word) if word == "self" && !is_punct(trees.get(at + 1), ':') => {
@@ -202,12 +202,12 @@ pub(crate) fn variables(contracts: &[ContractAttribute]) -> Vec<Ident> {
     found
 }
 
-/// No word of the language; what is an operator in other languages has its own message.
+/// Whether a word can be a variable: not a keyword, and not `not`, which has a message of its own.
 fn is_free(word: &Ident) -> bool {
     word != "not" && syn::parse_str::<Ident>(&word.to_string()).is_ok()
 }
 
-/// What to write where a word stands before a closure, as in `error |e| ..`, or around it, as in `Err(|e| ..)`.
+/// Advice for a word before a closure, as in `error |e| ..`, or around it, as in `Err(|e| ..)`.
 pub(crate) fn behind_a_word(tokens: &TokenStream, params: &[Param]) -> Option<String> {
     let mut trees = tokens.clone().into_iter();
     let TokenTree::Ident(word) = trees.next()? else {
@@ -237,7 +237,7 @@ pub(crate) fn behind_a_word(tokens: &TokenStream, params: &[Param]) -> Option<St
     })
 }
 
-/// The condition with a `*` before the result where it is compared: it is borrowed.
+/// The condition with a `*` before the result where it is compared, because it is borrowed.
 pub(crate) fn dereferenced(tokens: TokenStream, result: &str) -> TokenStream {
     let compares =
         |tree: Option<&TokenTree>| ['<', '>', '='].iter().any(|sign| is_punct(tree, *sign));
@@ -257,7 +257,7 @@ pub(crate) fn dereferenced(tokens: TokenStream, result: &str) -> TokenStream {
     })
 }
 
-/// The name the author seems to mean: the first variable in the condition that is not a parameter.
+/// A name for the result: the first variable in the condition that is not a parameter, or `result`.
 pub(crate) fn result_name(expr: &Expr, params: &[Param]) -> String {
     let mut variables = Facts::of(args::ungrouped(expr)).variables.into_iter();
     let own = |word: &Ident| {

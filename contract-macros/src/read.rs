@@ -17,7 +17,6 @@ use crate::options::{self, ToolArgs};
 use crate::param::{self, Owner};
 use crate::verify;
 
-/// Reads the whole item.
 pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item) -> Option<Model> {
     let AttributeSet {
         contracts,
@@ -186,7 +185,7 @@ fn function(
     })
 }
 
-/// What must be on the function others see: what it is for readers, lints and the linker.
+/// Whether an attribute is for readers, lints or the linker, and so stays on the visible function.
 fn stays_outside(attr: &Attribute) -> bool {
     const OUTSIDE: &str = "allow cfg cfg_attr deny deprecated doc expect export_name forbid link_section must_use \
         no_mangle unsafe warn";

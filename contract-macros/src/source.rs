@@ -12,7 +12,7 @@ pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStre
     Ok((expr, since(&start, input)))
 }
 
-/// The tokens from the start of something to where it has been read.
+/// The tokens from `start` to where `input` is now.
 pub(crate) fn since(start: ParseStream<'_>, input: ParseStream<'_>) -> TokenStream {
     let rest = |input: ParseStream<'_>| input.fork().parse::<TokenStream>().unwrap_or_default();
     let (all, left) = (rest(start), rest(input).into_iter().count());
@@ -155,7 +155,6 @@ pub(crate) fn text(tokens: &TokenStream) -> String {
 
 struct Text {
     written: String,
-    /// The place of the last token.
     last: Option<Span>,
     after: After,
     /// Whether the last token is the first half of an operator.
@@ -216,7 +215,7 @@ impl Text {
         }
     }
 
-    /// Whether there usually is a space before this sign, and what there is behind it.
+    /// Whether there usually is a space before this sign, and the state after it.
     fn around(&self, sign: char, before_group: bool) -> (bool, After) {
         let after = self.after;
         match sign {
@@ -244,7 +243,7 @@ impl Text {
     }
 }
 
-/// Whether the author left room between two tokens of one line; `None` when their places do not tell.
+/// Whether the author put a space between two tokens of one line. `None` if their places are not known.
 fn is_spaced(left: Span, right: Span) -> Option<bool> {
     if !proc_macro::is_available() {
         return None;

@@ -18,7 +18,7 @@ const COUNTED: [&str; 9] = [
 /// Other types with too many values to ask about each.
 const MANY: [&str; 5] = ["char", "Path", "PathBuf", "Value", "Duration"];
 
-/// Containers that own their items; of a type of another name nothing is known.
+/// Containers that own their items. Nothing is known about types of other names.
 const CONTAINERS: [&str; 8] = [
     "Option", "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "Box",
 ];
@@ -104,7 +104,7 @@ pub(crate) fn is_counted(ty: &Type) -> bool {
     }
 }
 
-/// What a list holds, or an optional.
+/// The type of the items of a list, or of the value of an optional.
 pub(crate) fn element(ty: &Type) -> Option<&Type> {
     let (name, types) = match pointee(ty) {
         Type::Slice(slice) => return Some(&slice.elem),
@@ -133,7 +133,7 @@ pub(crate) fn may_be_finite(ty: &Type) -> bool {
     }
 }
 
-/// The types of what a container owns.
+/// The types of the items of a container.
 pub(crate) fn items(ty: &Type) -> Vec<&Type> {
     match (bare(ty), applied(ty)) {
         (Type::Slice(slice), _) => vec![&*slice.elem],

@@ -9,7 +9,7 @@ use crate::errors::Errors;
 use crate::model::Verify;
 use crate::source::is_punct;
 
-/// What `#[verify(..)]` above a tool says, if it is there.
+/// Reads the `#[verify(..)]` of a tool.
 pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Option<Verify> {
     let mut written = contracts
         .iter()
@@ -36,7 +36,7 @@ pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Opt
     Some(verify)
 }
 
-/// Only tools are called by name, and so only their bodies are run.
+/// Only tools are called by name, so only their bodies are run in tests.
 pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[ContractAttribute]) {
     for contract in contracts
         .iter()
@@ -47,7 +47,7 @@ pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[ContractAttribute]
     }
 }
 
-/// What is generated for a method stands beside it, so one of our attributes that comes to light only later comes too late.
+/// Items are generated beside a method, so a contract attribute in a `cfg_attr` would be seen too late.
 pub(crate) fn no_conditional_sibling(errors: &mut Errors, attrs: &[Attribute]) {
     for (kind, word) in attrs.iter().flat_map(conditional_siblings) {
         let message = format!(
@@ -57,7 +57,7 @@ pub(crate) fn no_conditional_sibling(errors: &mut Errors, attrs: &[Attribute]) {
     }
 }
 
-/// Those of our attributes that a `cfg_attr` holds.
+/// The contract attributes in a `cfg_attr`.
 pub(crate) fn conditional_siblings(attr: &Attribute) -> Vec<(Kind, Ident)> {
     let metas = attributes::conditional(attr).map_or_else(Vec::new, |(_, metas)| metas);
     let words = metas.iter().filter_map(|meta| meta.path().get_ident());

@@ -23,9 +23,7 @@ use crate::source;
 
 const KEYS: &str = "run setup cases seed sequences strict";
 
-/// What such a test looks at.
 enum Subject {
-    /// One function.
     Tool(Path),
     /// All tools of the calling package.
     Package,

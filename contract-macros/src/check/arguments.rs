@@ -128,7 +128,7 @@ pub(super) fn type_known(errors: &mut Errors, param: &Param) {
     }
 }
 
-/// A context value is found by a type, which has a size: of what has none, by the type of its owner.
+/// A context value is looked up by its type, which must be sized.
 fn found_by_type(errors: &mut Errors, ty: &Type, pointee: &Type) {
     let inner = optional(ty);
     let pointee = match applied(inner.unwrap_or(ty)) {
@@ -168,7 +168,7 @@ fn is_unsized(ty: &Type) -> bool {
     }
 }
 
-/// What is lent to a body ends with the call.
+/// A value is lent to a body for one call only.
 pub(super) fn borrowed_for_the_call(errors: &mut Errors, param: &Param) {
     let Some(reference) = lent(&param.ty) else {
         return;
@@ -258,7 +258,7 @@ fn owned(ty: &Type) -> String {
     }
 }
 
-/// A reference below `ty`, or a type with a lifetime, `ty` itself among them.
+/// Finds a reference inside `ty`, or a type with a lifetime, which may be `ty` itself.
 fn borrowed(ty: &Type) -> Option<&Type> {
     if let Type::Path(path) = bare(ty)
         && has_lifetime(path)
@@ -271,7 +271,7 @@ fn borrowed(ty: &Type) -> Option<&Type> {
     })
 }
 
-/// `Args<'_>`; a `Cow<'_, str>` can own what it has.
+/// Whether a type has a lifetime, as `Args<'_>` does. A `Cow<'_, str>` may own its value.
 fn has_lifetime(path: &TypePath) -> bool {
     let last = path.path.segments.last();
     let is_lifetime = |argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(_));

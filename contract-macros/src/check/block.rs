@@ -26,7 +26,7 @@ pub(super) fn owns_its_state(errors: &mut Errors, set: &ToolSet) {
     }
 }
 
-/// A lifetime by which a state borrows: one that the block is generic over, or `'_`.
+/// A lifetime by which a state borrows: a parameter of the block, or `'_`.
 struct Borrowed(Option<Lifetime>);
 
 impl Visit<'_> for Borrowed {
@@ -37,7 +37,7 @@ impl Visit<'_> for Borrowed {
     }
 }
 
-/// Traits that promise nothing of threads and lifetimes. What another trait demands is the compiler's to judge.
+/// Traits without bounds on threads and lifetimes. What another trait requires, only the compiler knows.
 const PLAIN: &str = "Clone Copy Debug Default Deserialize DeserializeOwned Display Eq Fn FnMut FnOnce Hash JsonSchema Ord \
     PartialEq PartialOrd Send Serialize Sized Sync ToString";
 
@@ -87,7 +87,7 @@ pub(super) fn bounds_suffice(errors: &mut Errors, set: &ToolSet) {
     }
 }
 
-/// The bounds of a type parameter, if they are plain and all that is said of it.
+/// The bounds of a type parameter, if all of them are plain and no other predicate mentions it.
 fn bounds_of(param: &TypeParam, set: &ToolSet) -> Option<Vec<TypeParamBound>> {
     let mut bounds: Vec<TypeParamBound> = param.bounds.iter().cloned().collect();
     let predicates = set.generics.where_clause.iter();

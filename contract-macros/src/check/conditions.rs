@@ -13,7 +13,6 @@ use crate::model::{
 use crate::source;
 use crate::spelling::{bare, holds_impl, optional};
 
-/// The rules of one condition of a tool.
 pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
     let is_post = clause.kind != ClauseKind::Pre;
     let fully = clause.shown.as_ref();
@@ -50,7 +49,7 @@ pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
     errors.each(history.map(|used| used.span), message);
 }
 
-/// The rules of one condition of a function that is no tool: it has no schema, and nobody answers a Rust call.
+/// The rules for a condition of a function that is not a tool: it has no schema, and a Rust call asks no person.
 pub(super) fn of_a_function(errors: &mut Errors, clause: &Clause) {
     let shown = clause.shown.as_ref();
     let shown = shown.filter(|shown| shown.value != Shown::Possibly);
@@ -63,7 +62,6 @@ pub(super) fn of_a_function(errors: &mut Errors, clause: &Clause) {
     errors.each(key(clause.id.as_ref()), message);
 }
 
-/// The rules of every condition.
 pub(super) fn of_any(errors: &mut Errors, clause: &Clause, params: &[Param]) {
     if let Ok(predicate) = syn::parse2::<Expr>(clause.predicate.clone()) {
         absence_considered(errors, &predicate, params);
@@ -79,7 +77,7 @@ fn key<T>(set: Option<&Set<T>>) -> Option<Span> {
     set.map(|set| set.key)
 }
 
-/// A condition that stands there twice was meant to be another one; after a lookup it may have another answer.
+/// A condition stated twice is a mistake, unless a lookup between the two may change its answer.
 pub(super) fn stated_once(errors: &mut Errors, clauses: &[Clause], givens: &[Given]) {
     for (at, clause) in clauses.iter().enumerate() {
         let same = |before: &Clause| before.kind == clause.kind && before.text == clause.text;
@@ -111,7 +109,7 @@ fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
     }
 }
 
-/// Two conditions that an operator could not tell apart.
+/// An operator tells conditions apart by their ids.
 pub(super) fn ids_differ(errors: &mut Errors, clauses: &[Clause]) {
     let ids: Vec<_> = clauses
         .iter()
@@ -159,7 +157,7 @@ fn absence_considered(errors: &mut Errors, expr: &Expr, params: &[Param]) {
     }
 }
 
-/// A person is asked after the conditions, when the call has no place in the history yet.
+/// A person is asked after the conditions, when the call is not yet in the history.
 pub(super) fn question_shows_no_history(errors: &mut Errors, question: &Message) {
     let asked = question.args.iter();
     let asked = asked.filter_map(|arg| Some(Facts::of_tokens(arg).history?.span));
@@ -175,7 +173,7 @@ pub(super) fn asked_of_a_tool(errors: &mut Errors, clauses: &[Clause], givens: &
     errors.each(asked.flatten().map(|used| used.span), message);
 }
 
-/// What a given ends early with needs a type, and somebody who gets it.
+/// A given that ends a call early returns a value, so the function must return, and its type must have a name.
 pub(super) fn return_to_somebody(errors: &mut Errors, givens: &[Given], function: &Function) {
     if givens.is_empty() {
         return;

@@ -14,16 +14,14 @@ use crate::facts::Facts;
 use crate::model::{Clause, ClauseKind, Message, Param};
 use crate::predicate;
 
-/// What the conditions of one function are rendered with.
 pub(super) struct Clauses<'m> {
     pub(super) all: &'m [Clause],
     pub(super) params: &'m [Param],
     pub(super) runtime: &'m TokenStream,
-    /// A body that takes its arguments by value leaves none behind; one that is run in place leaves the references.
+    /// Whether the body is run in place, so that references among the parameters are still there after it.
     pub(super) body_in_place: bool,
-    /// The receiver, where the body takes it by value.
+    /// The receiver, if the body takes it by value.
     pub(super) given_self: Option<&'m Token![self]>,
-    /// What is asked before every call.
     pub(super) confirm: Option<&'m Message>,
 }
 
@@ -33,7 +31,7 @@ impl Clauses<'_> {
         data::policy(clause.policy.as_ref(), self.runtime)
     }
 
-    /// The preconditions among the conditions at these places; those that stand together are judged together.
+    /// Judges the preconditions among the conditions at these places; neighbours are judged by one call.
     pub(super) fn pres(&self, places: Range<usize>) -> Vec<TokenStream> {
         let mut rest = self.all.get(places.clone()).unwrap_or_default();
         let mut first = places.start;
@@ -113,7 +111,6 @@ impl Clauses<'_> {
         }
     }
 
-    /// `frame.confirm(|text| ..);`
     pub(super) fn confirm(&self) -> Option<TokenStream> {
         let frame = local("frame");
         let write = question::write(self.confirm?);
@@ -220,7 +217,7 @@ impl Clauses<'_> {
         all.filter(|(_, clause)| clause.kind != ClauseKind::Pre)
     }
 
-    /// The parameters of which a copy must be kept until after the body.
+    /// The parameters whose copies a postcondition needs.
     fn copied<'s>(&'s self, clause: &'s Clause) -> impl Iterator<Item = &'s Param> {
         clause
             .mentions_after
@@ -232,7 +229,7 @@ impl Clauses<'_> {
             })
     }
 
-    /// The receiver, if a copy must be kept until after the body.
+    /// The receiver, if a postcondition needs a copy of it.
     fn copied_self(&self, clause: &Clause) -> Option<&Token![self]> {
         self.given_self.filter(|_| clause.mentions_self)
     }
@@ -243,7 +240,7 @@ impl Clauses<'_> {
             && self.copied(clause).next().is_none()
     }
 
-    /// What a violation says: values that are at hand, and the message if it must be put together.
+    /// What a violation says: the values, and the message if it is formatted.
     fn details(&self, clause: &Clause, seen: &Ident) -> TokenStream {
         let at_hand = match clause.kind {
             ClauseKind::Pre => &clause.mentions,
@@ -285,9 +282,9 @@ impl Clauses<'_> {
     }
 }
 
-/// How many preconditions of these stand together: they are judged on the same terms, and nothing else comes between them.
+/// How many of these preconditions one call can judge: neighbours without a policy, a question or a use of the history.
 fn neighbours(clauses: &[Clause]) -> usize {
-    /// A pass has a bit for each.
+    /// A pass has one bit for each condition.
     const MOST: usize = 32;
     let is_plain = |clause: &Clause| {
         clause.kind == ClauseKind::Pre
@@ -323,7 +320,7 @@ fn bar(span: Span) -> TokenTree {
     TokenTree::Punct(bar)
 }
 
-/// The name of the result among the values of a violation: as the author called it.
+/// The name of the result among the values of a violation: the author's, or `result`.
 fn result_name(head: TokenStream) -> String {
     match syn::parse2::<Ident>(head) {
         Ok(name) => name.unraw().to_string(),

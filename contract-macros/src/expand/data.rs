@@ -15,7 +15,7 @@ use crate::model::{
     Portable, Role, Set, Shown, Tool, Verify,
 };
 
-/// `rt::Contract { .. }`; nobody but a tool's registry asks what a predicate computes, and what of: `returned`.
+/// `rt::Contract { .. }`. What its predicates compute is rendered only for tools, which have a type `returned`.
 pub(super) fn contract(
     name: &str,
     policy: Option<&Set<Policy>>,
@@ -102,7 +102,7 @@ fn new_condition(
     }
 }
 
-/// The author's names and the model's of the arguments that are mentioned.
+/// The author's name and the model's name of each argument that is mentioned.
 fn names<'m>(mentions: &[usize], params: &'m [Param]) -> Vec<(String, &'m String)> {
     let named = mentions.iter().filter_map(|&index| params.get(index));
     let named = named.filter(|param| param.is_argument());
@@ -174,7 +174,6 @@ fn probed(clause: &Clause, params: &[Param]) -> Option<usize> {
     (judged && alone).then_some(*index)
 }
 
-/// `rt::Spec { .. }`
 pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let options = &tool.options;
     let params = &tool.function.params;
@@ -258,7 +257,7 @@ fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
     quote!(#runtime::Verify::new(#run) #(.setup(const { &#setup }))*)
 }
 
-/// As a value with its type: as an argument a wrong one would be explained by who asks for it.
+/// A `let` with a type: as an argument, a value of the wrong type would be explained by the function that takes it.
 pub(crate) fn setup(setup: &Expr, runtime: &TokenStream) -> TokenStream {
     let value = super::local("setup");
     quote! {{
@@ -314,7 +313,6 @@ fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// A literal as JSON text.
 pub(super) fn literal(expr: &Expr) -> Option<String> {
     let text = describe::literal(expr).map(|text| json(&text));
     text.or_else(|| no_text(expr))
@@ -341,7 +339,6 @@ fn no_text(expr: &Expr) -> Option<String> {
     }
 }
 
-/// A string as JSON text.
 fn json(text: &str) -> String {
     let mut json = String::from("\"");
     for letter in text.chars() {

@@ -35,19 +35,19 @@ pub(super) fn of_tool(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) ->
     }
 }
 
-/// For a method, whose data may name `Self` and what the block is generic over, as a constant that is always judged may not.
+/// For a method. Its data may name `Self` and generic parameters, which a constant that is always evaluated cannot.
 pub(super) fn of_method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStream {
     let free = generics.params.is_empty();
     apart(&tool.clauses, &tool.function.params, free, runtime)
 }
 
-/// For an ordinary function, of which it is unknown where it stands.
+/// For an ordinary function, which may stand in a generic block.
 pub(super) fn of_contracted(contracted: &Contracted, runtime: &TokenStream) -> TokenStream {
     let params = &contracted.function.params;
     apart(&contracted.clauses, params, false, runtime)
 }
 
-/// With conditions of its own; where names are not `free`, only with those that can mean nothing generic.
+/// Judges a copy of the conditions. Unless names are `free`, it contains only names that cannot be generic parameters.
 fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream) -> TokenStream {
     let reports = reports(clauses, runtime);
     if reports.is_empty() {
@@ -157,7 +157,7 @@ fn constants(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<Toke
     found
 }
 
-/// What of a predicate means the same in an item of its own.
+/// The part of a predicate that means the same in a separate item.
 fn known_here(portable: &Portable, free: bool) -> Portable {
     match portable {
         Portable::Node(operator, parts) => {
@@ -185,9 +185,9 @@ fn known_here(portable: &Portable, free: bool) -> Portable {
     }
 }
 
-/// Whether a type or a constant means the same in an item of its own: there `Self` and what is generic outside have no meaning.
+/// Whether a type or a constant means the same in a separate item, where `Self` and generic parameters are unknown.
 fn nameable(what: impl ToTokens, free: bool) -> bool {
-    /// What nobody calls a generic parameter.
+    /// Names that are not used for generic parameters.
     const PLAIN: [&str; 25] = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
         "f32", "f64", "bool", "char", "str", "String", "Vec", "VecDeque", "Option", "Box", "Arc",

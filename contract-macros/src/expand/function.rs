@@ -78,7 +78,6 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
     visible(function, &inside)
 }
 
-/// Expands an ordinary function with conditions.
 pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
     let (runtime, import) = names::runtime_in_body(&contracted.krate);
     let runtime = &runtime;
@@ -177,7 +176,6 @@ fn signature(
     quote!(#asyncness #unsafety fn #name #generics (#(#params),*) #output #bounds)
 }
 
-/// The visible function around `inside`.
 pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream {
     let (attrs, vis, sig) = (&function.attrs_outer, &function.vis, &function.sig);
     let params = function.params.iter().map(|param| {
@@ -219,7 +217,7 @@ pub(super) fn direct(
     quote!(#settle(#checked(#frame, #(#arguments),*) #waited))
 }
 
-/// All parameters, handed on by the names that they have there.
+/// The arguments that pass all parameters on.
 fn arguments(
     function: &Function,
     named: impl Fn(&Ident) -> Ident,
@@ -230,7 +228,6 @@ fn arguments(
     })
 }
 
-/// The frame of a direct call.
 fn frame(
     function: &Function,
     givens: &[Given],
@@ -245,7 +242,7 @@ fn frame(
     }
 }
 
-/// What ends a direct call. Where a given is absent and no value is returned, the code can go on.
+/// The function that ends a direct call. A function without a result can return early if a given is absent.
 fn settle(function: &Function, givens: &[Given], runtime: &TokenStream) -> TokenStream {
     match function.sig.output {
         ReturnType::Default if !givens.is_empty() => quote!(#runtime::settle_unit),
@@ -253,7 +250,7 @@ fn settle(function: &Function, givens: &[Given], runtime: &TokenStream) -> Token
     }
 }
 
-/// The body of a tool and its checked form; one function, where the body names what is given. `head` stands above each.
+/// The body of a tool and its checked form: one function if there are givens, else two. `head` is put above each.
 pub(super) fn forms(
     tool: &Tool,
     body_name: &Ident,
@@ -335,17 +332,16 @@ pub(super) fn forms(
     quote!(#own #head #many #(#attrs_checked)* #signature { #inside })
 }
 
-/// What becomes of a step that ends the call.
 enum Ending {
     /// `step?;`
     Return,
-    /// The same by hand, where `?` returns the function's own error.
+    /// An explicit `return`, because `?` returns the function's own error.
     ReturnOk,
     /// `rt::settle(step);`
     Settle,
 }
 
-/// A function with everything that is judged around its body.
+/// A function with the conditions and lookups around its body.
 struct Judged<'m> {
     function: &'m Function,
     givens: &'m [Given],
@@ -367,7 +363,7 @@ impl<'m> Judged<'m> {
         }
     }
 
-    /// An expression of the type `Result<Output, rt::Stop>`, where a frame and the parameters are at hand.
+    /// An expression of the type `Result<Output, rt::Stop>`; it needs the frame and the parameters in scope.
     fn expression(&self) -> TokenStream {
         let runtime = self.clauses.runtime;
         let ty = result_type(&self.function.sig.output);
@@ -413,7 +409,7 @@ impl<'m> Judged<'m> {
         })
     }
 
-    /// All that comes before the body: givens and preconditions in their order, and what postconditions need.
+    /// Everything before the body: givens and preconditions in order, and the values that postconditions need.
     fn before(&self) -> TokenStream {
         let frame = local("frame");
         let all = self.clauses.all.len();
@@ -438,7 +434,6 @@ impl<'m> Judged<'m> {
         quote!(#steps #confirm #enter #(#keep)*)
     }
 
-    /// The author's body, where it stands.
     fn body(&self) -> TokenStream {
         let (runtime, body) = (self.clauses.runtime, &self.function.body);
         let ty = result_type(&self.function.sig.output);
@@ -451,7 +446,7 @@ impl<'m> Judged<'m> {
         }
     }
 
-    /// All that comes behind the body, but for what is returned.
+    /// Everything after the body except the returned value.
     fn after(&self) -> TokenStream {
         let runtime = self.clauses.runtime;
         let (frame, out) = (local("frame"), local("out"));
@@ -473,7 +468,7 @@ impl<'m> Judged<'m> {
         }
     }
 
-    /// One given, and whether the history has answered what it asks.
+    /// One given, with the check that the history has answered its questions.
     fn given(&self, given: &Given, index: usize) -> TokenStream {
         let looked_up = self.look_up(given, index);
         if given.history.is_none() {
@@ -485,7 +480,7 @@ impl<'m> Judged<'m> {
         quote!(#ask #looked_up #answered)
     }
 
-    /// One given; it stands at `index` among the conditions, if it can end the call.
+    /// One given. If it can end the call, it is the condition number `index`.
     ///
     /// `let order = match rt::Present::present(find(&id)) { Some(found) => found, None => return Err(frame.absent(2, ..)) };`
     fn look_up(&self, given: &Given, index: usize) -> TokenStream {
@@ -524,7 +519,6 @@ impl<'m> Judged<'m> {
         }
     }
 
-    /// One step that may end the call.
     fn step(&self, judged: &TokenStream) -> TokenStream {
         match self.ending {
             Ending::Return => quote!(#judged?;),

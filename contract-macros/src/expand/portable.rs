@@ -104,7 +104,7 @@ pub(super) fn expression(
     quote!(#runtime::Expression::#read)
 }
 
-/// The kinds of both types, what is converted, and the conversion as typed.
+/// Returns the kinds of both types, the operand, and the conversion as opaque text.
 fn conversion(of: &Converted, params: &[Param], runtime: &TokenStream) -> [TokenStream; 4] {
     let text = &of.text;
     [
@@ -166,7 +166,7 @@ fn typed(tokens: &TokenStream, kind: &str, runtime: &TokenStream) -> TokenStream
     }
 }
 
-/// What the casts of constants would be told by a strict linter, in code that nobody wrote.
+/// Allows the lints that casts of constants would trigger in generated code.
 pub(super) fn lint_levels(clauses: &[Clause]) -> Option<TokenStream> {
     let casts = |portable: &Portable| matches!(portable, Portable::Named { primitive: Some(kind), .. } if *kind != "bool");
     let mut read = clauses.iter().filter_map(|clause| clause.portable.as_ref());
@@ -213,7 +213,6 @@ pub(super) fn probe(
     }
 }
 
-/// What is known of a parameter's type, as a constant.
 pub(super) fn type_kind(param: &Param, runtime: &TokenStream) -> TokenStream {
     let ty = anonymous_lifetimes(&param.ty);
     quote! {{
@@ -239,7 +238,6 @@ pub(super) fn returning(returned: &ReturnType, runtime: &TokenStream) -> Option<
     })
 }
 
-/// The parameters that a portable condition names.
 pub(super) fn named(portable: &Portable, found: &mut Vec<usize>) {
     if let Portable::Parameter(index) | Portable::Either(index, ..) = portable {
         found.push(*index);

@@ -56,7 +56,7 @@ pub(super) fn write(question: &Message) -> TokenStream {
     quote!(|#text| { #(#pieces)* })
 }
 
-/// The parameter that a placeholder names, which a text names without `r#`.
+/// The parameter that a placeholder names; the placeholder omits `r#`.
 fn ident(name: &str, span: Span) -> Ident {
     match syn::parse_str::<Ident>(name) {
         Ok(_) => Ident::new(name, span),

@@ -10,7 +10,7 @@ use super::types::{anonymous_lifetimes, opened, result_places, result_type};
 use crate::describe;
 use crate::model::{Function, Param, Role, Tool};
 
-/// What becomes of a `call`: a reply at once, or a future of one.
+/// Turns a `call` into a reply, or into a future of one.
 pub(super) fn running(
     function: &Function,
     checked: &TokenStream,
@@ -81,7 +81,6 @@ fn later(
     quote!(#later #block)
 }
 
-/// `let mut slot_0 = ..;`
 fn open(index: usize, param: &Param, runtime: &TokenStream) -> TokenStream {
     let (cfgs, slot, opened) = (&param.cfgs, slot(index), opened(param, runtime));
     quote!(#(#cfgs)* let mut #slot = #opened;)
@@ -130,7 +129,7 @@ fn slot(index: usize) -> Ident {
     local(&format!("slot_{index}"))
 }
 
-/// The body of the function that says what describes the result.
+/// The body of the function that returns the schema of the result.
 pub(super) fn output(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let function = &tool.function;
     let demanded = tool.options.output_schema.as_ref();

@@ -23,17 +23,17 @@ impl SpanRange {
         Self { first, last }
     }
 
-    /// Where a local of ours stands for what the author wrote.
+    /// The place of a generated local that stands for the author's tokens.
     pub(super) fn place(self) -> Span {
         Span::mixed_site().located_at(self.first)
     }
 
-    /// Tokens of ours where the author's begin.
+    /// Generated tokens at the place of the author's first token.
     pub(super) fn begin(self, tokens: TokenStream) -> TokenStream {
         moved(tokens, self.first)
     }
 
-    /// Tokens of ours where the author's end.
+    /// Generated tokens at the place of the author's last token.
     pub(super) fn end(self, tokens: TokenStream) -> TokenStream {
         moved(tokens, self.last)
     }
@@ -55,14 +55,14 @@ impl SpanRange {
         quote!(#begin #function #held)
     }
 
-    /// `&local` or `&mut local`, where `local` is one of ours.
+    /// `&local` or `&mut local` for a generated local.
     pub(super) fn lent(self, sign: TokenStream, local: impl ToTokens) -> TokenStream {
         let (sign, local) = (self.begin(sign), self.holding(local));
         quote!(#sign #local)
     }
 }
 
-/// `$crate` alone keeps its place, which says what it stands for.
+/// Moves tokens to a place. Only `$crate` keeps its span, by which it is resolved.
 fn moved(tokens: TokenStream, to: Span) -> TokenStream {
     let place = |tree| match tree {
         TokenTree::Group(group) => {

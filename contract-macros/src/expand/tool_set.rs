@@ -72,7 +72,7 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
     }
 }
 
-/// What no other block of the same module has: a type has one method of a name.
+/// A text that no other block of the same module has, because a type has one method of each name.
 fn identity(set: &ToolSet) -> String {
     let mut text = set.self_ty.to_token_stream().to_string();
     for member in &set.members {
@@ -84,7 +84,7 @@ fn identity(set: &ToolSet) -> String {
     text
 }
 
-/// What is said of the block without a value of its type, so that a test of a package can tell what it leaves out.
+/// Registers the block without a value of its type, so that a test of the package can report tools that it does not cover.
 fn registered(set: &ToolSet, runtime: &TokenStream) -> TokenStream {
     let state = source::text(&set.self_ty.to_token_stream());
     let (line, column) = data::position(set.self_ty.span());
@@ -177,7 +177,7 @@ fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream)
     }
 }
 
-/// What the author allows for a method holds for what is generated beside it; it need not expect anything of that.
+/// The lints that the author allows or expects for a method are allowed in the items generated beside it.
 fn lint_levels(attrs: &[Attribute]) -> Vec<TokenStream> {
     let level = |attr: &Attribute| match &attr.meta {
         Meta::List(list) if attr.path().is_ident("allow") || attr.path().is_ident("expect") => {

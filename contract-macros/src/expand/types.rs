@@ -41,7 +41,6 @@ pub(super) fn opened(param: &Param, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// The type after `->`, or `()`.
 pub(super) fn result_type(output: &ReturnType) -> TokenStream {
     match output {
         ReturnType::Default => quote!(()),
@@ -49,7 +48,7 @@ pub(super) fn result_type(output: &ReturnType) -> TokenStream {
     }
 }
 
-/// Where an error about all of a result belongs.
+/// The place of errors about the whole result.
 pub(super) fn whole_result(sig: &Signature) -> SpanRange {
     match &sig.output {
         ReturnType::Default => SpanRange::of(&sig.ident),
@@ -57,7 +56,7 @@ pub(super) fn whole_result(sig: &Signature) -> SpanRange {
     }
 }
 
-/// Where an error about the value and one about the error of a result belong: a guess by spelling, used only to point.
+/// The places of errors about the `Ok` value and about the error of a result, by the spelling of the type.
 pub(super) fn result_places(sig: &Signature) -> (SpanRange, SpanRange) {
     let ReturnType::Type(_, ty) = &sig.output else {
         return (SpanRange::of(&sig.ident), SpanRange::of(&sig.ident));
@@ -74,7 +73,7 @@ pub(super) fn result_places(sig: &Signature) -> (SpanRange, SpanRange) {
     }
 }
 
-/// A type outside its signature, where its lifetimes have no names.
+/// Replaces named lifetimes by `'_`, for use outside of the signature.
 pub(super) fn anonymous_lifetimes(ty: impl ToTokens) -> TokenStream {
     replaced(
         ty.into_token_stream(),

@@ -34,7 +34,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The type of a sum; a factor of another type than the number's makes a product of another type, so both must be known.
+    /// The type of an arithmetic expression. Both operands must be known, because a product may have another type than a factor.
     fn arithmetic(&self, left: &Expr, right: &Expr) -> Option<&'static str> {
         let is_literal = |side: &Expr| matches!(plain(side), Expr::Lit(_));
         match (self.spelled(left), self.spelled(right)) {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The written type of a parameter or of what a closure is given.
+    /// The written type of a parameter, or of the variable of a closure.
     fn type_of(&self, expr: &Expr) -> Option<&Type> {
         match plain(expr) {
             Expr::Path(path) => {
@@ -117,7 +117,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `usize::from(count)`, the same as a call.
+    /// `usize::from(count)`
     pub(super) fn widened_by_call(&mut self, expr: &Expr, call: &ExprCall) -> Option<Portable> {
         let Expr::Path(path) = &*call.func else {
             return None;
@@ -135,7 +135,7 @@ impl Reader<'_> {
         self.widened(expr, of, &ty)
     }
 
-    /// A test that only Rust can evaluate, and its parameter; for one with few values it is tabulated.
+    /// A test that only Rust can evaluate, and its parameter. It is tabulated if the parameter has few values.
     pub(super) fn native(&self, expr: &Expr) -> Option<(usize, Portable)> {
         let parameter = self.only_parameter(expr)?;
         let param = self.params.get(parameter)?;
@@ -150,7 +150,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The one parameter that an expression names, if it names nothing else of the call.
+    /// The parameter that an expression names, if it names exactly one and not `self`.
     fn only_parameter(&self, expr: &Expr) -> Option<usize> {
         let mentions = self.mentions(expr);
         let mut named = mentions.params.iter().copied();
@@ -205,7 +205,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a type has a name that means the same in an item of its own.
+/// Whether a type has a name that means the same in a separate item.
 fn is_named(ty: &Type) -> bool {
     let Type::Path(TypePath {
         qself: None, path, ..
@@ -218,9 +218,9 @@ fn is_named(ty: &Type) -> bool {
         .is_some_and(|first| first.ident != "Self")
 }
 
-/// Whether every value of one integer type is one of the other, on every machine of 32 bits and more.
+/// Whether one integer type holds every value of another, on machines of 32 bits and more.
 fn holds_all(wide: &str, narrow: &str) -> bool {
-    /// Signed, the least bits that it has, the most.
+    /// Whether it is signed, and its least and greatest number of bits.
     fn size(name: &str) -> Option<(bool, u32, u32)> {
         let (signed, width) = (name.starts_with('i'), name.get(1..)?);
         match width {

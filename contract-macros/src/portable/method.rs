@@ -37,7 +37,7 @@ fn is_iterated(expr: &Expr) -> bool {
         || receiver(expr, &["copied", "cloned"]).is_some_and(is_iterated)
 }
 
-/// The receiver of a method without arguments.
+/// Returns the receiver of a method that is called without arguments.
 fn receiver<'e>(expr: &'e Expr, methods: &[&str]) -> Option<&'e Expr> {
     match plain(expr) {
         Expr::MethodCall(call)
@@ -49,7 +49,7 @@ fn receiver<'e>(expr: &'e Expr, methods: &[&str]) -> Option<&'e Expr> {
     }
 }
 
-/// What `map_or(default, ..)` and `unwrap_or(default)` of an optional `bool` amount to.
+/// The quantifier that `map_or(default, ..)` and `unwrap_or(default)` of an optional `bool` stand for.
 fn where_absent(default: &Expr) -> Option<&'static str> {
     match plain(default) {
         Expr::Lit(ExprLit {
@@ -60,7 +60,7 @@ fn where_absent(default: &Expr) -> Option<&'static str> {
     }
 }
 
-/// `n.is_multiple_of(5)` as `n % 5 == 0`; of zero the one has an answer and the other has none.
+/// `n.is_multiple_of(5)` as `n % 5 == 0`. For zero, the first is defined and the second is not.
 fn multiple(of: Portable, step: &Expr) -> Option<Portable> {
     let Expr::Lit(ExprLit {
         lit: Lit::Int(step),
@@ -298,7 +298,6 @@ impl Reader<'_> {
         Portable::quantified(by, of, variable, body)
     }
 
-    /// Reads with one more variable.
     pub(super) fn bound<T>(&mut self, variable: Variable, read: impl FnOnce(&mut Self) -> T) -> T {
         self.variables.push(variable);
         let read = read(self);
@@ -325,7 +324,6 @@ fn variable(closure: &ExprClosure) -> Option<String> {
     }
 }
 
-/// The one expression of a block.
 pub(super) fn alone(block: &Block) -> Option<&Expr> {
     match block.stmts.as_slice() {
         [Stmt::Expr(expr, None)] => Some(expr),

@@ -20,7 +20,7 @@ pub(super) fn plain(expr: &Expr) -> &Expr {
     }
 }
 
-/// The expression inside parentheses or behind a `&`, which a comparison of types sees through.
+/// The expression inside parentheses, an invisible group or a `&`.
 fn same(expr: &Expr) -> Option<&Expr> {
     match expr {
         Expr::Paren(paren) => Some(&paren.expr),
@@ -30,12 +30,11 @@ fn same(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Whether this is `None`, whose type only the other side knows.
+/// Whether this is `None`.
 pub(super) fn is_none(expr: &Expr) -> bool {
     matches!(plain(expr), Expr::Path(path) if path.path.is_ident("None"))
 }
 
-/// The value in `Some(value)`.
 pub(super) fn in_some(expr: &Expr) -> Option<&Expr> {
     let Expr::Call(ExprCall { func, args, .. }) = plain(expr) else {
         return None;
@@ -44,7 +43,7 @@ pub(super) fn in_some(expr: &Expr) -> Option<&Expr> {
     args.first().filter(|_| is_some && args.len() == 1)
 }
 
-/// Whether a path is spelled as constants are: only of these the type is known without what stands around them.
+/// Whether a path is spelled as constants are. Only their types do not depend on the context.
 pub(super) fn is_constant(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| {
         let name = last.ident.unraw().to_string();
@@ -54,7 +53,6 @@ pub(super) fn is_constant(path: &Path) -> bool {
     })
 }
 
-/// Whether a path is spelled as free functions are.
 pub(super) fn is_function(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| {
         let name = last.ident.unraw().to_string();
@@ -86,7 +84,7 @@ pub(super) fn literal(expr: &Expr, literal: &Lit) -> Portable {
     }
 }
 
-/// A number as its type has it, if it is one.
+/// Parses a number in the precision of its type. `None` if it is not finite.
 fn float(suffix: &str, digits: &str) -> Option<f64> {
     let number = match suffix {
         "f32" => digits.parse::<f32>().ok().map(f64::from),
@@ -95,7 +93,7 @@ fn float(suffix: &str, digits: &str) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// A constant, by any expression that is one.
+/// The form of an expression that is a constant.
 pub(super) fn named(expr: &Expr) -> Portable {
     let tokens = expr.to_token_stream();
     Portable::Named {
@@ -133,7 +131,7 @@ impl Reader<'_> {
         )
     }
 
-    /// An operand whose type is that of the other side, where that is spelled.
+    /// Converts an operand. A constant gets the type `kind` of the other operand, if that is known.
     pub(super) fn operand(&mut self, expr: &Expr, kind: Option<&'static str>) -> Portable {
         fn is_constant(expr: &Expr) -> bool {
             match same(expr) {
@@ -151,7 +149,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Both sides of an operator, each with the type of the other.
+    /// Converts both operands, each with the type of the other.
     pub(super) fn operands(&mut self, left: &Expr, right: &Expr) -> (Portable, Portable) {
         let kinds = (self.spelled(right), self.spelled(left));
         (self.operand(left, kinds.0), self.operand(right, kinds.1))
@@ -176,7 +174,7 @@ impl Reader<'_> {
         inner.find(|variable| variable.name == name)
     }
 
-    /// A name that no closure around has bound.
+    /// Returns a name that is not bound here.
     pub(super) fn fresh(&self) -> String {
         let mut name = String::from("value");
         while self.is_bound(&name) || self.variables.iter().any(|known| known.name == name) {

@@ -7,7 +7,6 @@ use super::operand::{is_constant, literal, named};
 use super::{Reader, Variable, opaque};
 use crate::model::{Operator, Portable};
 
-/// The arguments of a `matches!`.
 pub(crate) struct Matches {
     pub(crate) subject: Expr,
     pub(crate) pattern: Pat,
@@ -109,7 +108,7 @@ impl Reader<'_> {
     }
 }
 
-/// `a | b`: a list of values where all are values, else one after the other.
+/// `a | b` as a list if all cases are values, else as a disjunction.
 fn either(cases: Vec<Portable>, subject: &Portable) -> Option<Portable> {
     let value = |case: &Portable| match case {
         Portable::Node(Operator::Compare("Equal"), sides) => sides.get(1).cloned(),
