@@ -255,7 +255,7 @@ fn tools() -> Builder {
 
 #[test]
 fn nothing_is_found_with_any_seed() {
-    for seed in (0..8).chain([u64::MAX]) {
+    let verified = |seed| {
         let report = verifier(tools()).seed(seed).cases(100).run();
         report.assert();
         let idle: Vec<&str> = report
@@ -265,5 +265,10 @@ fn nothing_is_found_with_any_seed() {
             .map(|tool| tool.tool.as_str())
             .collect();
         assert!(idle.is_empty(), "never run: {idle:?}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for seed in (0..8).chain([u64::MAX]) {
+            scope.spawn(move || verified(seed));
+        }
+    });
 }
